@@ -1,0 +1,45 @@
+# Every task has one name. `make bench` and `make test` set up what they need by themselves.
+.DEFAULT_GOAL := help
+.PHONY: help setup bench test lint docs serve clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STUDY ?= first-look
+SETUP ?= gunicorn
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+$(VENV)/.ready: requirements.txt
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.10 or newer is needed; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 10) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+node_modules/.ready: package.json package-lock.json
+	npm ci --no-fund --no-audit --ignore-scripts
+	@touch $@
+
+setup: $(VENV)/.ready node_modules/.ready  ## install everything into .venv and node_modules
+
+bench: setup  ## run the study STUDY (first-look) and write a results folder
+	$(BIN)/python -m loadtests run $(STUDY)
+
+test: setup  ## run the tests
+	$(BIN)/pytest
+
+lint: setup  ## check the style and the types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	node_modules/.bin/tsc --project loadtests/generator
+
+docs: setup  ## build the documentation into docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+serve: setup  ## serve one setup in the foreground: make serve SETUP=daphne-ipc
+	$(BIN)/python -m loadtests serve $(SETUP)
+
+clean:  ## remove what make installed and built
+	rm -rf $(VENV) node_modules docs/_build

@@ -1,0 +1,107 @@
+"""Directives whose text comes from the code when the documentation is built, so that it cannot fall behind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+
+import typer
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from typer.testing import CliRunner
+
+from loadtests.analyse.validity import Reason
+from loadtests.cli import app as cli
+from loadtests.plan import study as studies
+from loadtests.serve import setups
+
+WIDTH = "92"  # columns of a help text: what fits the page
+
+
+class FromCode(SphinxDirective):
+    """Puts the reST of `lines` in its place, anew in every build."""
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_reread()
+        return self.parse_text_to_nodes("\n".join(self.lines()), allow_section_headings=True)
+
+    def lines(self) -> Iterator[str]:
+        raise NotImplementedError
+
+
+class Setups(FromCode):
+    """A section for each setup: what its file says of itself, and the file."""
+
+    def lines(self) -> Iterator[str]:
+        for setup in setups.known().values():
+            yield from [f".. _setup-{setup.name}:", "", *heading(setup.label)]
+            yield from ["", f":Name: ``{setup.name}``", f":Interface: ``{setup.interface}``"]
+            yield from [f":Needs: {' and '.join(setup.needs) or 'nothing else'}", f":Server: {setup.docs}", ""]
+            yield from head_comment(setup.file)
+            yield from ["", f".. literalinclude:: /../supervisor/conf.d/{setup.file.name}", "   :language: ini"]
+            yield from [f"   :caption: supervisor/conf.d/{setup.file.name}", f"   :start-at: [setup:{setup.name}]", ""]
+
+
+class Commands(FromCode):
+    """A section for each command of the command line: its help, as it prints it."""
+
+    def lines(self) -> Iterator[str]:
+        for name in sorted(typer.main.get_command(cli).commands):
+            yield from [f".. _command-{name}:", "", *heading(f"``{name}``"), "", ".. code-block:: text", ""]
+            yield from (f"   {line}" for line in help_text(name).splitlines())
+            yield ""
+
+
+class Studies(FromCode):
+    """A section for each study that comes with the project: its question, and its file."""
+
+    def lines(self) -> Iterator[str]:
+        for name in studies.names():
+            study = studies.load(name)
+            yield from [f".. _study-{name}:", "", *heading(f"``{name}``"), "", f"**{study.title}.** {study.question}"]
+            yield from ["", f".. literalinclude:: /../loadtests/studies/{name}.toml", "   :language: toml", ""]
+
+
+class Reasons(FromCode):
+    """The table of what makes a trial invalid or doubtful."""
+
+    def lines(self) -> Iterator[str]:
+        yield from [".. list-table::", "   :header-rows: 1", "   :widths: 15 12 36 37", ""]
+        for row in [("Name", "Makes it", "What was seen", "What to do"), *map(reason_row, Reason)]:
+            yield from (f"   {'  ' if column else '* '}- {cell}" for column, cell in enumerate(row))
+
+
+def heading(text: str) -> list[str]:
+    """A section's title."""
+    return [text, "-" * len(text)]
+
+
+def head_comment(file: Path) -> list[str]:
+    """The comment that a supervisor file begins with, without its semicolons."""
+    comment = takewhile(lambda line: line.startswith(";"), file.read_text(encoding="utf-8").splitlines())
+    return [plain(line[1:].removeprefix(" ")) for line in comment]
+
+
+def plain(text: str) -> str:
+    """Text that was not written as reST, with what reST would take for markup escaped."""
+    return re.sub(r"[*`|\\]|_(?!\w)", r"\\\g<0>", text)
+
+
+def help_text(command: str) -> str:
+    """What ``python -m loadtests COMMAND --help`` prints."""
+    result = CliRunner().invoke(cli, [command, "--help"], env={"COLUMNS": WIDTH}, catch_exceptions=False)
+    return result.output.strip()
+
+
+def reason_row(reason: Reason) -> tuple[str, str, str, str]:
+    """A row of the table of reasons."""
+    return (f"``{reason.name}``", reason.severity.value, plain(f"{reason.meaning}."), plain(reason.remedy))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    for directive in (Setups, Commands, Studies, Reasons):
+        app.add_directive(f"from-code-{directive.__name__.lower()}", directive)
+    return {"parallel_read_safe": True}

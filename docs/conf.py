@@ -1,0 +1,21 @@
+"""The documentation's settings. `make docs` builds it."""
+
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+sys.path[:0] = [str(DOCS.parent), str(DOCS / "_ext")]
+
+project = "Django serving benchmark"
+author = "the contributors of this project"
+copyright = "2026, the contributors of this project"
+
+extensions = ["from_code", "from_results"]
+exclude_patterns = ["_build"]
+nitpicky = True
+smartquotes_action = "q"  # an option's two dashes stay two dashes
+
+html_theme = "furo"
+html_title = project
+html_copy_source = False
+html_show_sourcelink = False

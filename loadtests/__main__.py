@@ -1,0 +1,5 @@
+"""``python -m loadtests``."""
+
+from loadtests.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""From observations to intervals and verdicts. Pure: numbers in, numbers out."""

@@ -1,0 +1,87 @@
+"""The same setup under two labels: what the machine, the schedule and the statistics make of no difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+from statistics import stdev
+
+import numpy as np
+
+from loadtests.analyse import intervals
+from loadtests.analyse.compare import Comparison, compare
+from loadtests.analyse.observations import Observation, Sample, Table
+from loadtests.analyse.verdicts import DELTA, Verdict, verdict
+
+WRONG = (Verdict.FASTER, Verdict.SLOWER)
+STUDIES = 500
+
+
+@dataclass(frozen=True)
+class AAReport:
+    """``comparisons`` are the labels as they were. ``false_share`` is the share of relabelled studies in which at
+    least one verdict was faster or slower, ``studies`` their number; ``spread`` the standard deviation of the log
+    ratio in one block by (test, metric): times 0.71 it is the noise of one trial."""
+
+    comparisons: list[Comparison]
+    false_share: float
+    studies: int
+    spread: dict[tuple[str, str], float]
+
+    @property
+    def false_verdicts(self) -> list[Comparison]:
+        """The comparisons that came out as a difference although there is none."""
+        return [one for one in self.comparisons if one.verdict in WRONG]
+
+
+def aa_report(
+    observations: Iterable[Observation],
+    delta: float = DELTA,
+    studies: int = STUDIES,
+    resamples: int = 999,
+) -> AAReport:
+    """How often the verdict is wrong where both labels are one setup.
+
+    N blocks are one study and give one answer. But which trial of a block bears which label is chance, so swapping
+    the labels in any of the blocks gives a study that might as well have happened: all 2 ** (N - 1) swaps, or
+    ``studies`` of them drawn at random, are judged as the study itself was. Raises ValueError unless the
+    observations hold two labels.
+    """
+    given = list(observations)
+    table = Table(given)
+    labels = list(dict.fromkeys(label for _, _, label in table.cells()))
+    if len(labels) != 2:
+        raise ValueError(f"an A/A report needs two labels of one setup, not {len(labels)}: {', '.join(labels)}")
+    samples = {cell: table.log_ratios(*cell, *labels) for cell in table.samples}
+    blocks = sorted({block for sample in samples.values() for block in sample})
+    swaps = _swaps(len(blocks), studies)
+    wrong = sum(
+        _any_wrong([_swapped(sample, blocks, signs) for sample in samples.values()], delta, resamples)
+        for signs in swaps
+    )
+    return AAReport(
+        comparisons=compare(given, labels[0], delta),
+        false_share=wrong / len(swaps),
+        studies=len(swaps),
+        spread={cell: stdev(sample.values()) for cell, sample in samples.items() if len(sample) > 1},
+    )
+
+
+def _swaps(blocks: int, studies: int) -> list[tuple[int, ...]]:
+    # Swapping all labels at once turns every verdict round and none into another: the first block may stay.
+    if blocks <= 1 or 2 ** (blocks - 1) <= studies:
+        return [(1, *signs) for signs in product((1, -1), repeat=max(0, blocks - 1))]
+    rng = np.random.default_rng(intervals.SEED)
+    drawn = rng.choice((1, -1), (studies, blocks))
+    return [tuple(int(sign) for sign in row) for row in drawn]
+
+
+def _swapped(sample: Sample, blocks: list[int], signs: tuple[int, ...]) -> Sample:
+    sign = dict(zip(blocks, signs, strict=True))
+    return {block: sign[block] * value for block, value in sample.items()}
+
+
+def _any_wrong(samples: list[Sample], delta: float, resamples: int) -> bool:
+    found = intervals.simultaneous(samples, resamples=resamples)
+    return any(verdict(np.exp(one.low), np.exp(one.high), delta, more_is_better=False) in WRONG for one in found)

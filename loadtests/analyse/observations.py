@@ -1,0 +1,53 @@
+"""What the statistics start from: one figure of one valid trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isfinite, log
+
+
+@dataclass(frozen=True)
+class Observation:
+    """The value of a metric in the trial of a setup (by its label in the study) in a block."""
+
+    label: str
+    test: str
+    block: int
+    metric: str
+    value: float
+
+
+Sample = dict[int, float]
+"""Block -> natural logarithm of the value."""
+
+
+class Table:
+    """Observations by test, metric, label and block, as logarithms: ratios become differences.
+
+    Values that are not positive have no ratio (no request was answered, no CPU time was seen) and are left out.
+    Raises ValueError where a cell is given twice: repeated trials are to be settled before.
+    """
+
+    def __init__(self, observations: Iterable[Observation]) -> None:
+        self.samples: dict[tuple[str, str], dict[str, Sample]] = {}
+        for one in observations:
+            sample = self.samples.setdefault((one.test, one.metric), {}).setdefault(one.label, {})
+            if one.block in sample:
+                raise ValueError(f"{one.label} {one.test} {one.metric}: block {one.block} is given twice")
+            if one.value > 0 and isfinite(one.value):
+                sample[one.block] = log(one.value)
+
+    def cells(self) -> list[tuple[str, str, str]]:
+        """Every (test, metric, label) in the order in which they came."""
+        return [(test, metric, label) for (test, metric), row in self.samples.items() for label in row]
+
+    def sample(self, test: str, metric: str, label: str) -> Sample:
+        """The logarithms by block of one cell."""
+        return self.samples[test, metric][label]
+
+    def log_ratios(self, test: str, metric: str, baseline: str, candidate: str) -> Sample:
+        """Candidate over baseline within each block that has both, as a logarithm."""
+        row = self.samples[test, metric]
+        below, above = row.get(baseline, {}), row.get(candidate, {})
+        return {block: above[block] - below[block] for block in sorted(below.keys() & above.keys())}

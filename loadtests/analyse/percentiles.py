@@ -1,0 +1,26 @@
+"""Which percentiles a trial can know."""
+
+from __future__ import annotations
+
+from math import ceil
+
+# A percentile is the boundary of its tail. With ten requests in the tail their number is known to a third (Poisson:
+# 1 / sqrt(10)); with fewer the figure is a few single requests. Distribution-free limits of 95% exist from 3.7 on
+# (David and Nagaraja, Order Statistics, 2003, section 7.1); ten makes them usable.
+TAIL = 10
+
+
+def requests_needed(percentile: float) -> int:
+    """Completed requests that a trial needs for ``percentile`` (99.9 is p99.9): 1,000 for p99, 10,000 for p99.9.
+
+    Raises ValueError unless it is between 0 and 100.
+    """
+    if not 0 < percentile < 100:
+        raise ValueError(f"a percentile is between 0 and 100, not {percentile}")
+    tail_share = min(percentile, 100 - percentile) / 100
+    return ceil(round(TAIL / tail_share, 6))
+
+
+def knowable(percentile: float, requests: int) -> bool:
+    """Whether a trial of so many completed requests can know the percentile; else show a dash."""
+    return requests >= requests_needed(percentile)

@@ -1,0 +1,214 @@
+"""The one list of what makes a trial invalid or doubtful, and what to do about each.
+
+*Invalid*: the figure is not the server's (the generator was the limit, the contract broke, a process died,
+the clock moved). It is shown and never averaged in; the trial is repeated once. *Doubtful*: the figure is the
+server's, on a machine that was not quite its own. It counts, with its flag beside it: the ratio within a block
+and the median over blocks are there for such trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import Enum
+
+# Above this share of its core an event loop queues its own work: send lag grows before the core is full.
+GENERATOR_CPU = 0.85
+# Send lag is part of every response time: a tenth of the typical one shows. Under 1 ms it is the timers'.
+SEND_LAG_SHARE = 0.10
+SEND_LAG_FLOOR_MS = 1.0
+# Share of the servers' cores that others took, the hypervisor (steal) included.
+OTHERS_CPU_DOUBTFUL = 0.10
+OTHERS_CPU_INVALID = 0.25
+# Wall clock against monotonic clock. The kernel slews at most 500 ppm for NTP: 0.3 s in ten minutes.
+CLOCK_JUMP_S = 0.5
+# Frequency moves a CPU-bound figure one to one: over the default delta it could be a verdict.
+FREQUENCY_CHANGE = 0.03
+
+
+class Severity(str, Enum):
+    INVALID = "invalid"
+    DOUBTFUL = "doubtful"
+
+
+class Reason(Enum):
+    """Every reason: its severity, what it means, and what the reader can do. The name is the key in JSON."""
+
+    server_did_not_start = (
+        Severity.INVALID,
+        "the server did not answer /healthz in time",
+        "Read the end of its log, then start it by hand: make serve SETUP=<setup>.",
+    )
+    contract_broken = (
+        Severity.INVALID,
+        "the setup did not answer as the contract says",
+        "Run python -m loadtests check <setup>: it prints what differs.",
+    )
+    process_died = (
+        Severity.INVALID,
+        "a process of the setup died or was restarted during the trial",
+        "Read the setup's log for the cause; with a SIGKILL, look for the out-of-memory killer in dmesg.",
+    )
+    generator_busy = (
+        Severity.INVALID,
+        "the generator was close to the end of its core, so it was measured and not the server",
+        "Give the generator a core of its own, lower the rate, or add --processes.",
+    )
+    send_lag = (
+        Severity.INVALID,
+        "the generator sent late, and its lateness is a visible part of the response time",
+        "Keep other programs off the generator's core, lower the rate, or add --processes.",
+    )
+    not_all_sent = (
+        Severity.INVALID,
+        "fewer requests were sent than planned",
+        "Lower the rate, or add --processes; check the open files (ulimit -n) and the range of local ports.",
+    )
+    clock_jumped = (
+        Severity.INVALID,
+        "the wall clock jumped during the trial",
+        "Let the clock settle (chronyc waitsync), or do not suspend or migrate the machine while measuring.",
+    )
+    swapped = (
+        Severity.INVALID,
+        "memory was swapped during the trial",
+        "Close other programs, lower the number of workers, or turn swap off (swapoff -a) while measuring.",
+    )
+    cores_taken = (
+        Severity.INVALID,
+        f"others took more than {OTHERS_CPU_INVALID:.0%} of the servers' cores (steal included)",
+        "Stop other programs; with steal, choose a machine whose cores are not shared.",
+    )
+    cores_disturbed = (
+        Severity.DOUBTFUL,
+        f"others took more than {OTHERS_CPU_DOUBTFUL:.0%} of the servers' cores (steal included)",
+        "Stop other programs; with steal, choose a machine whose cores are not shared, or add blocks.",
+    )
+    frequency_changed = (
+        Severity.DOUBTFUL,
+        "the CPU's frequency was not the one of the run's other trials",
+        "Set the governor to performance and turn turbo off; python -m loadtests doctor shows how.",
+    )
+    shared_core = (
+        Severity.DOUBTFUL,
+        "generator and servers shared a core, so each took time from the other",
+        "Measure on a machine with two or more cores.",
+    )
+
+    def __init__(self, severity: Severity, meaning: str, remedy: str) -> None:
+        self.severity = severity
+        self.meaning = meaning
+        self.remedy = remedy
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One reason found in one trial; `detail` holds the figures that led to it."""
+
+    reason: Reason
+    detail: str = ""
+
+    @property
+    def invalid(self) -> bool:
+        return self.reason.severity is Severity.INVALID
+
+    @property
+    def sentence(self) -> str:
+        """What happened, with its figures, and what to do."""
+        figures = f" ({self.detail})" if self.detail else ""
+        return f"{self.reason.meaning}{figures}. {self.reason.remedy}"
+
+    def as_dict(self) -> dict[str, str]:
+        """The flag as the run folder keeps it."""
+        return {"reason": self.reason.name, "severity": self.reason.severity.value, "sentence": self.sentence}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was seen of a trial. None: not known here, which is never held against the trial."""
+
+    started: bool | None = None
+    """The servers answered before the time for starting was over."""
+    contract_differences: int | None = None
+    """Answers that differ from the contract, wrong bodies under load included."""
+    processes_died: int | None = None
+    """Processes of the setup that ended or were restarted while it was measured."""
+    generator_cpu: float | None = None
+    """CPU seconds over elapsed seconds of the generator's busiest process: 1.0 is a full core."""
+    send_lag_p99_ms: float | None = None
+    response_p50_ms: float | None = None
+    planned: int | None = None
+    """None for closed-loop tests, which plan no number."""
+    sent: int | None = None
+    refused: int = 0
+    """Planned requests that the server took no connection for: unsent, and not the generator's fault."""
+    clock_jump_s: float | None = None
+    """Wall-clock time minus monotonic time elapsed during the trial."""
+    swapped_pages: int | None = None
+    """Pages swapped in and out, by the setup's processes where that is known, else by the machine."""
+    others_cpu: float | None = None
+    """Share of the servers' cores' time that went to other programs and to steal, 0 to 1."""
+    frequency_change: float | None = None
+    """Mean CPU frequency in the trial over the run's typical one, minus 1."""
+    shared_core: bool | None = None
+
+
+def judge(evidence: Evidence) -> list[Flag]:
+    """All flags of a trial, in the order of the list above: the cause tends to come before its effects."""
+    return list(_flags(evidence))
+
+
+def is_invalid(flags: list[Flag]) -> bool:
+    """Whether the trial must be kept out of every figure."""
+    return any(flag.invalid for flag in flags)
+
+
+def as_record(evidence: Evidence) -> dict[str, bool | int | float | None]:
+    """The evidence as the run folder keeps it, so that a report can judge it again."""
+    return asdict(evidence)
+
+
+def _flags(seen: Evidence) -> Iterator[Flag]:
+    if seen.started is False:
+        yield Flag(Reason.server_did_not_start)
+    if seen.contract_differences:
+        yield Flag(Reason.contract_broken, f"{seen.contract_differences} differences")
+    if seen.processes_died:
+        yield Flag(Reason.process_died, f"{seen.processes_died} times")
+    if seen.generator_cpu is not None and seen.generator_cpu > GENERATOR_CPU:
+        yield Flag(Reason.generator_busy, f"{seen.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
+    yield from _send_lag(seen)
+    yield from _not_all_sent(seen)
+    if seen.clock_jump_s is not None and abs(seen.clock_jump_s) > CLOCK_JUMP_S:
+        yield Flag(Reason.clock_jumped, f"by {seen.clock_jump_s:+.2f} s")
+    if seen.swapped_pages:
+        yield Flag(Reason.swapped, f"{seen.swapped_pages} pages")
+    yield from _others(seen)
+    if seen.frequency_change is not None and abs(seen.frequency_change) > FREQUENCY_CHANGE:
+        yield Flag(Reason.frequency_changed, f"{seen.frequency_change:+.0%}")
+    if seen.shared_core:
+        yield Flag(Reason.shared_core)
+
+
+def _send_lag(seen: Evidence) -> Iterator[Flag]:
+    if seen.send_lag_p99_ms is None or seen.response_p50_ms is None:
+        return
+    limit = max(SEND_LAG_FLOOR_MS, SEND_LAG_SHARE * seen.response_p50_ms)
+    if seen.send_lag_p99_ms > limit:
+        yield Flag(Reason.send_lag, f"p99 {seen.send_lag_p99_ms:.1f} ms, at most {limit:.1f} ms here")
+
+
+def _not_all_sent(seen: Evidence) -> Iterator[Flag]:
+    if seen.planned is None or seen.sent is None:
+        return
+    if seen.sent + seen.refused < seen.planned:
+        yield Flag(Reason.not_all_sent, f"{seen.sent} of {seen.planned}")
+
+
+def _others(seen: Evidence) -> Iterator[Flag]:
+    if seen.others_cpu is None:
+        return
+    if seen.others_cpu > OTHERS_CPU_INVALID:
+        yield Flag(Reason.cores_taken, f"{seen.others_cpu:.0%}")
+    elif seen.others_cpu > OTHERS_CPU_DOUBTFUL:
+        yield Flag(Reason.cores_disturbed, f"{seen.others_cpu:.0%}")

@@ -1,0 +1,64 @@
+"""A service-level objective, as people write it: ``p99<50ms`` or ``p95<20ms, errors<0.5%``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+PERCENTILE = re.compile(r"p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
+ERRORS = re.compile(r"errors\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
+MAX_ERRORS = 0.001
+MIN_ANSWERED = 0.99
+
+
+@dataclass(frozen=True)
+class Limit:
+    """``percentile`` (99.0 is p99) of the response times, from the intended send, stays under ``ms``."""
+
+    percentile: float
+    ms: float
+
+    @property
+    def key(self) -> str:
+        """The percentile as results name it: p99, p99.9."""
+        return f"p{self.percentile:g}"
+
+    @property
+    def late_share(self) -> float:
+        """The share of the requests that may take longer."""
+        return 1 - self.percentile / 100
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What must hold over a whole probe; shares are of the planned requests."""
+
+    limits: tuple[Limit, ...] = (Limit(99.0, 50.0),)
+    max_errors: float = MAX_ERRORS
+    min_answered: float = MIN_ANSWERED
+
+    def __str__(self) -> str:
+        limits = ", ".join(f"{limit.key}<{limit.ms:g}ms" for limit in self.limits)
+        return f"{limits}, errors<{self.max_errors * 100:g}%"
+
+
+def parse(text: str) -> Objective:
+    """The objective in ``text``. Raises ValueError with the part that is wrong and what would be right."""
+    limits = []
+    max_errors = MAX_ERRORS
+    for part in (part.strip() for part in text.split(",")):
+        if match := PERCENTILE.fullmatch(part):
+            limits.append(_limit(part, float(match[1]), float(match[2]) * (1000 if match[3] == "s" else 1)))
+        elif match := ERRORS.fullmatch(part):
+            max_errors = float(match[1]) / 100
+        else:
+            raise ValueError(f"objective: {part!r} is no limit; write for example 'p99<50ms, errors<0.1%'")
+    if not limits:
+        raise ValueError(f"objective: {text!r} limits no response time; write for example 'p99<50ms'")
+    return Objective(tuple(limits), max_errors)
+
+
+def _limit(part: str, percentile: float, ms: float) -> Limit:
+    if not 0 < percentile < 100 or ms <= 0:
+        raise ValueError(f"objective: {part!r}: a percentile is between 0 and 100, a time over 0")
+    return Limit(percentile, ms)

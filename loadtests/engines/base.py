@@ -1,0 +1,38 @@
+"""What all engines have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from loadtests.engines.load import Load
+from loadtests.engines.result import Result
+from loadtests.errors import UserError
+
+OnSecond = Callable[[dict[str, Any]], None]
+ShouldStop = Callable[[], bool]
+
+
+class EngineError(UserError):
+    """An engine that cannot run, or broke off. Its text is one line."""
+
+
+class Engine(Protocol):
+    """A program that makes load."""
+
+    name: str
+
+    def require(self) -> None:
+        """Raises EngineError where what it needs is not installed."""
+
+    def check(self, load: Load) -> None:
+        """Raises UserError where it cannot make such a load."""
+
+    def run(self, load: Load, on_second: OnSecond | None = None, should_stop: ShouldStop | None = None) -> Result:
+        """Makes the load and measures it.
+
+        ``on_second`` is called with each row of the timeline (see Result) as it is made. ``should_stop`` is asked
+        several times a second; once it is true the load ends, and what was outstanding is unfinished.
+
+        No process of it is left, however it ends. Raises EngineError and UserError.
+        """

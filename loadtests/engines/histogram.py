@@ -1,0 +1,115 @@
+"""HDR histograms as the generator writes them: decoded, added up, read, encoded.
+
+The format is the compressed V2 encoding that all HdrHistogram libraries share
+(https://github.com/HdrHistogram/HdrHistogram, AbstractHistogram.encodeIntoCompressedByteBuffer): a zlib stream of
+counts by bucket, as zigzag LEB128 numbers, of which a negative one stands for that many empty buckets.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import math
+import struct
+import zlib
+from collections import Counter
+
+_OUTER = struct.Struct(">ii")
+_INNER = struct.Struct(">iiiiqqd")
+_COOKIE = 0x1C849313
+_COMPRESSED_COOKIE = 0x1C849314
+_WORD_BYTES = 9  # the ninth byte of a LEB128 number is whole
+
+
+@dataclasses.dataclass(frozen=True)
+class Histogram:
+    """Counts by bucket. Values are whole numbers (here microseconds), exact to ``digits`` decimal digits."""
+
+    digits: int
+    highest: int
+    counts: Counter[int]  # by the index of the bucket
+
+    @classmethod
+    def decode(cls, text: str) -> Histogram:
+        """The histogram in a base64 text. Raises ValueError where it is not one."""
+        try:
+            data = base64.b64decode(text, validate=True)
+            cookie, length = _OUTER.unpack_from(data)
+            inner = zlib.decompress(data[_OUTER.size : _OUTER.size + length])
+            inner_cookie, payload, _, digits, lowest, highest, _ = _INNER.unpack_from(inner)
+        except (ValueError, struct.error, zlib.error) as error:
+            raise ValueError(f"not an HDR histogram: {error}") from None
+        if (cookie, inner_cookie, lowest) != (_COMPRESSED_COOKIE, _COOKIE, 1):
+            raise ValueError("not an HDR histogram of compressed V2 encoding with a lowest value of 1")
+        counts: Counter[int] = Counter()
+        index = 0
+        for number in _numbers(inner[_INNER.size : _INNER.size + payload]):
+            if number < 0:
+                index -= number
+            else:
+                if number:
+                    counts[index] = number
+                index += 1
+        return cls(digits, highest, counts)
+
+    def encode(self) -> str:
+        """The base64 text of this histogram."""
+        payload = bytearray()
+        index = 0
+        for bucket in sorted(self.counts):
+            if bucket > index:
+                _append(payload, index - bucket if bucket - index > 1 else 0)
+            _append(payload, self.counts[bucket])
+            index = bucket + 1
+        inner = _INNER.pack(_COOKIE, len(payload), 0, self.digits, 1, self.highest, 1.0) + payload
+        compressed = zlib.compress(inner)
+        return base64.b64encode(_OUTER.pack(_COMPRESSED_COOKIE, len(compressed)) + compressed).decode("ascii")
+
+    def __add__(self, other: Histogram) -> Histogram:
+        if self.digits != other.digits:
+            raise ValueError("histograms of different precision cannot be added")
+        return Histogram(self.digits, max(self.highest, other.highest), self.counts + other.counts)
+
+    @property
+    def total(self) -> int:
+        """How many values were recorded."""
+        return sum(self.counts.values())
+
+    def percentile(self, percent: float) -> int | None:
+        """The smallest recorded value with at least ``percent`` of all values at or below it, as the highest value
+        of its bucket; None where nothing was recorded."""
+        wanted = max(1, math.ceil(self.total * percent / 100 - 1e-9))
+        seen = 0
+        for bucket in sorted(self.counts):
+            seen += self.counts[bucket]
+            if seen >= wanted:
+                return self._highest_in(bucket)
+        return None
+
+    def _highest_in(self, bucket: int) -> int:
+        # Buckets are as wide as a power of two; `half` of them before the width doubles. The first 2 * half are 1 wide.
+        half = 1 << (math.ceil(math.log2(2 * 10**self.digits)) - 1)
+        power = max(bucket // half - 1, 0)
+        return ((bucket - power * half + 1) << power) - 1
+
+
+def _numbers(data: bytes) -> list[int]:
+    numbers = []
+    value = shift = 0
+    for byte in data:
+        last = shift == 7 * (_WORD_BYTES - 1)
+        value |= (byte if last else byte & 0x7F) << shift
+        if last or byte < 0x80:
+            numbers.append((value >> 1) ^ -(value & 1))
+            value = shift = 0
+        else:
+            shift += 7
+    return numbers
+
+
+def _append(data: bytearray, number: int) -> None:
+    value = number << 1 if number >= 0 else (-number << 1) - 1
+    while value >= 0x80:  # counts here stay far below the 2 ** 55 where the ninth byte would matter
+        data.append(value & 0x7F | 0x80)
+        value >>= 7
+    data.append(value)

@@ -1,0 +1,61 @@
+"""The npm package ``loadtest``, the tool of the 2016 test, with its own figures shown as its own."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from loadtests.engines import node
+from loadtests.engines.base import OnSecond, ShouldStop
+from loadtests.engines.load import Load
+from loadtests.engines.result import NOTHING, Figures, Result, merge
+from loadtests.errors import UserError
+
+METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
+
+
+class Loadtest:
+    """See generator/loadtest.js.
+
+    The package starts its clock at the actual send. Its latency is therefore a service time, and
+    ``service_time_ms`` is where it stands: whole milliseconds, no p99.9, and only of requests answered as expected
+    (the package itself would count a 503's). It knows no intended send, so at a fixed rate ``response_time_ms`` and
+    ``send_lag_ms`` hold None; in a closed loop the two sends are one by definition, and response time is service time.
+
+    It drops what is in flight at the end, without a grace period: ``unfinished``. At a fixed rate it opens as many
+    connections as it comes to need; ``connections`` counts in a closed loop only.
+    """
+
+    name = "loadtest"
+
+    def require(self) -> None:
+        """Raises EngineError where Node or its packages are not there."""
+        node.require()
+
+    def check(self, load: Load) -> None:
+        """Raises UserError for what the package cannot do."""
+        if load.processes != 1:
+            raise UserError("the engine loadtest runs as one process; use openloop for several")
+        if load.method not in METHODS:
+            raise UserError(f"the engine loadtest cannot send {load.method}; it knows {', '.join(METHODS)}")
+        for what, text in (("send", load.body), ("expect", load.expect_body)):
+            try:
+                if isinstance(text, bytes):
+                    text.decode()
+            except UnicodeDecodeError:
+                raise UserError(f"the engine loadtest cannot {what} a body that is not UTF-8; use openloop") from None
+
+    def run(self, load: Load, on_second: OnSecond | None = None, should_stop: ShouldStop | None = None) -> Result:
+        """See base.Engine."""
+        self.check(load)
+        parts, timeline = node.run(self.name, load, on_second, should_stop)
+        measured = merge(self.name, parts, timeline)
+        own: Figures = parts[0]["own_ms"] or dict(NOTHING)
+        closed = load.rate is None
+        service_time = measured.histograms["service_time"]
+        return dataclasses.replace(
+            measured,
+            response_time_ms=dict(own) if closed else dict(NOTHING),
+            service_time_ms=own,
+            latency_of="service_time",
+            histograms={"service_time": service_time, **({"response_time": service_time} if closed else {})},
+        )

@@ -1,0 +1,35 @@
+"""The project's own engine: Node and undici, an absolute schedule, time counted from the intended send."""
+
+from __future__ import annotations
+
+from loadtests.engines import node
+from loadtests.engines.base import OnSecond, ShouldStop
+from loadtests.engines.load import Load
+from loadtests.engines.result import Result, merge
+
+
+class Openloop:
+    """See generator/openloop.js.
+
+    Send k of a fixed rate is due at start + k / rate, decided before the first request. A late generator sends at
+    once and skips nothing. A request takes an idle connection, else opens one, else (all ``connections`` busy) waits
+    for one; all of that is in its response time. Without a rate, each connection sends as soon as it is answered.
+
+    No request is sent twice, not even where a server closes a kept connection at the moment of its use: that counts
+    as ``reset``. Connections idle for four seconds are closed from this side, to keep that rare.
+    """
+
+    name = "openloop"
+
+    def require(self) -> None:
+        """Raises EngineError where Node or its packages are not there."""
+        node.require()
+
+    def check(self, load: Load) -> None:
+        """Every load that makes sense can be made."""
+
+    def run(self, load: Load, on_second: OnSecond | None = None, should_stop: ShouldStop | None = None) -> Result:
+        """See base.Engine."""
+        self.check(load)
+        parts, timeline = node.run(self.name, load, on_second, should_stop)
+        return merge(self.name, parts, timeline)

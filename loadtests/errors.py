@@ -1,0 +1,23 @@
+"""What the person in front of the terminal must act on, as opposed to defects."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(Exception):
+    """Something the user can put right. Its text is one clear line: what is wrong, where, what would be right."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
+    """The error for a name that does not exist.
+
+    Takes the kind of thing (``"setup"``), the name that was given and all the names there are; names the nearest
+    ones, or all of them where none is near.
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if near:
+        return UserError(f"unknown {kind} {name!r}; did you mean {' or '.join(near)}?")
+    return UserError(f"unknown {kind} {name!r}; there are: {', '.join(names) or 'none'}")

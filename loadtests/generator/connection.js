@@ -1,0 +1,172 @@
+// One keep-alive connection: an undici Client, one request on it at a time.
+//
+// It takes undici's oldest handler interface, for that costs least: one handler for all requests of a connection and
+// no parsed headers. Nothing is ever sent twice: where a server closes a kept connection at the very moment it is
+// used again, the request counts as a reset. undici looks for such a close before it writes, so that is rare.
+
+import { Client } from 'undici';
+
+import { nowMs } from './clock.js';
+
+/** @import { ErrorKind, Job } from './job.js' */
+
+/**
+ * @typedef {object} Owner is told of what happens on a connection
+ * @property {(connection: Connection, at: number) => void} onSent
+ * @property {(connection: Connection, at: number) => void} onOk
+ * @property {(connection: Connection, at: number, kind: ErrorKind, answered: boolean, text: string) => void} onFailed
+ */
+
+/** What all connections of a load send and expect. */
+export class Exchange {
+  /** @param {Job} job */
+  constructor(job) {
+    const url = new URL(job.url);
+    this.origin = url.origin;
+    /** @type {import('undici').Client.Options} */
+    this.options = {
+      pipelining: job.keepAlive ? 1 : 0, // undici's way to say Connection: close
+      headersTimeout: 0, // timeouts are the owner's
+      bodyTimeout: 0,
+      connectTimeout: 0,
+    };
+    /** @type {import('undici').Dispatcher.DispatchOptions} */
+    this.request = {
+      path: url.pathname + url.search,
+      method: job.method,
+      headers: Object.entries(job.headers).flat(),
+      body: job.body === null ? null : Buffer.from(job.body, 'base64'),
+    };
+    this.status = job.expectStatus;
+    this.body = job.expectBody === null ? null : Buffer.from(job.expectBody, 'base64');
+  }
+}
+
+export class Connection {
+  /**
+   * @param {Exchange} exchange
+   * @param {Owner} owner
+   */
+  constructor(exchange, owner) {
+    this.exchange = exchange;
+    this.owner = owner;
+    this.client = new Client(exchange.origin, exchange.options);
+    this.client.on('connect', () => {
+      this.open = true;
+    });
+    this.client.on('disconnect', () => {
+      this.open = false;
+      if (this.busy && this.sentAt === 0) {
+        this.wasSent(); // closed before the request was written: undici opens it again
+      }
+    });
+    this.open = false;
+    this.busy = false;
+    this.intended = 0;
+    this.handedAt = 0;
+    this.sentAt = 0; // 0: not yet
+    this.status = 0;
+    this.read = 0;
+    this.bodyIsRight = true;
+  }
+
+  /**
+   * Sends the request that was due at `intended`. It counts as sent when its first byte is written or, where a
+   * connection must be opened for it, when that begins: a server that is slow to accept is slow.
+   *
+   * @param {number} intended
+   */
+  send(intended) {
+    this.busy = true;
+    this.intended = intended;
+    this.handedAt = nowMs();
+    this.sentAt = 0;
+    this.read = 0;
+    this.bodyIsRight = true;
+    if (!this.open) {
+      this.wasSent();
+    }
+    this.client.dispatch(this.exchange.request, this);
+  }
+
+  wasSent() {
+    this.sentAt = nowMs();
+    this.owner.onSent(this, this.sentAt);
+  }
+
+  /** Gives the request up and the connection with it. The owner is not told. */
+  destroy() {
+    this.busy = false;
+    this.client.destroy().catch(() => {});
+  }
+
+  // What undici calls.
+
+  onConnect() {
+    if (this.sentAt === 0) {
+      this.wasSent();
+    }
+  }
+
+  /** @param {number} status */
+  onHeaders(status) {
+    this.status = status;
+    return true;
+  }
+
+  /** @param {Buffer} chunk */
+  onData(chunk) {
+    const expected = this.exchange.body;
+    if (expected !== null) {
+      const end = this.read + chunk.length;
+      this.bodyIsRight &&= end <= expected.length && chunk.compare(expected, this.read, end) === 0;
+      this.read = end;
+    }
+    return true;
+  }
+
+  onComplete() {
+    if (!this.busy) {
+      return;
+    }
+    this.busy = false;
+    const at = nowMs();
+    const { status, body } = this.exchange;
+    if (this.status !== status) {
+      this.owner.onFailed(this, at, 'status', true, `status ${this.status} instead of ${status}`);
+    } else if (body !== null && (!this.bodyIsRight || this.read !== body.length)) {
+      this.owner.onFailed(this, at, 'wrong-body', true, 'the body is not the expected one');
+    } else {
+      this.owner.onOk(this, at);
+    }
+  }
+
+  /** @param {Error} error */
+  onError(error) {
+    if (!this.busy) {
+      return;
+    }
+    this.busy = false;
+    this.owner.onFailed(this, nowMs(), kindOf(error), false, error.message || String(error));
+  }
+}
+
+/**
+ * @param {Error & {code?: string}} error
+ * @returns {ErrorKind}
+ */
+function kindOf(error) {
+  switch (error.code) {
+    case 'ECONNREFUSED':
+      return 'refused';
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'UND_ERR_SOCKET': // closed by the server, before or within the answer
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+      return 'reset';
+    case 'ETIMEDOUT':
+      return 'timeout';
+    default:
+      return 'other';
+  }
+}

@@ -1,0 +1,184 @@
+// The npm package `loadtest`, the tool of the 2016 test, through its API.
+//
+// What it measures is its own: whole milliseconds from the actual send. Requests are told apart here, for it would
+// count the latency of a 503 as if it were an answer: only requests answered as expected enter its figures.
+
+import http from 'node:http';
+import https from 'node:https';
+
+import { nowMs } from './clock.js';
+import { Recorder } from './recorder.js';
+import { Schedule } from './schedule.js';
+
+/** @import { ErrorKind, Job, Measured, Running, Second } from './job.js' */
+
+/**
+ * @typedef {object} Answer what the package tells of an answer
+ * @property {number} statusCode
+ * @property {string} body
+ * @property {number} requestElapsed whole milliseconds
+ */
+
+/** @implements {Running} */
+export class Loadtest {
+  /**
+   * @param {Job} job
+   * @param {(second: Second) => void} onSecond
+   */
+  constructor(job, onSecond) {
+    this.job = job;
+    this.recorder = new Recorder(onSecond);
+    this.elapsed = new WholeMilliseconds();
+    this.expectBody = job.expectBody === null ? null : Buffer.from(job.expectBody, 'base64').toString();
+    this.startMs = 0;
+    /** @type {() => void} */
+    this.stop = () => {};
+  }
+
+  async ready() {
+    this.package = await import('loadtest');
+  }
+
+  /**
+   * @param {number} startMs
+   * @returns {Promise<Measured>}
+   */
+  async start(startMs) {
+    this.startMs = startMs;
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, startMs - nowMs())));
+    this.recorder.start(startMs, startMs + this.job.durationMs);
+    const rolling = setInterval(() => this.recorder.roll(nowMs()), 50);
+    const stopped = new Promise((resolve) => {
+      this.stop = () => resolve(undefined);
+    });
+    await Promise.race([this.run(), stopped]);
+    clearInterval(rolling);
+    return this.measured();
+  }
+
+  run() {
+    const { job } = this;
+    // Not typed: the package's declarations are those of an older version.
+    const { loadTest } = /** @type {any} */ (this.package);
+    const body = job.body === null ? undefined : Buffer.from(job.body, 'base64');
+    // It sets Content-Length after the request is made, hence never.
+    const length = body === undefined ? {} : { 'Content-Length': String(body.length) };
+    return loadTest({
+      url: job.url,
+      method: job.method,
+      headers: { ...job.headers, ...length },
+      body: body?.toString(),
+      contentType: Object.entries(job.headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1],
+      maxSeconds: job.durationMs / 1000,
+      timeout: job.timeoutMs,
+      agentKeepAlive: job.keepAlive,
+      ...(job.rate === null ? { concurrency: job.connections } : { requestsPerSecond: job.rate }),
+      cores: 1,
+      quiet: true,
+      requestGenerator: this.send.bind(this),
+      statusCallback: this.finished.bind(this),
+    });
+  }
+
+  /**
+   * Makes a request as the package would, and counts it.
+   *
+   * @param {unknown} _options
+   * @param {http.RequestOptions} params
+   * @param {unknown} _request
+   * @param {(response: http.IncomingMessage) => void} callback
+   */
+  send(_options, params, _request, callback) {
+    this.recorder.sent++;
+    this.recorder.second.sent++;
+    return (params.protocol === 'https:' ? https : http).request(params, callback);
+  }
+
+  /**
+   * @param {string | null} error
+   * @param {Answer | undefined} answer
+   */
+  finished(error, answer) {
+    const now = nowMs();
+    if (answer === undefined || answer === null) {
+      this.recorder.wasError(kindOf(String(error)), false, now, now, String(error));
+    } else if (answer.statusCode !== this.job.expectStatus) {
+      const text = `status ${answer.statusCode} instead of ${this.job.expectStatus}`;
+      this.recorder.wasError('status', true, now - answer.requestElapsed, now, text);
+    } else if (this.expectBody !== null && answer.body !== this.expectBody) {
+      const text = 'the body is not the expected one';
+      this.recorder.wasError('wrong-body', true, now - answer.requestElapsed, now, text);
+    } else {
+      this.recorder.wasOk(now - answer.requestElapsed, now - answer.requestElapsed, now);
+      this.elapsed.record(answer.requestElapsed);
+    }
+  }
+
+  /** @returns {Measured} */
+  measured() {
+    const { job, recorder } = this;
+    const now = Math.min(nowMs(), this.startMs + job.durationMs);
+    const scheduled = job.rate === null ? 0 : new Schedule(job.rate, now - this.startMs).count;
+    // It may send one more than the rate times the duration.
+    return { ...recorder.measured(now, Math.max(scheduled, recorder.sent)), own_ms: this.elapsed.figures() };
+  }
+}
+
+/** Figures as the package makes them: the first whole millisecond with more than p percent at or below it. */
+class WholeMilliseconds {
+  constructor() {
+    /** @type {Map<number, number>} */
+    this.counts = new Map();
+    this.count = 0;
+    this.sum = 0;
+  }
+
+  /** @param {number} ms */
+  record(ms) {
+    this.counts.set(ms, (this.counts.get(ms) ?? 0) + 1);
+    this.count++;
+    this.sum += ms;
+  }
+
+  /** @returns {Record<string, number | null> | null} */
+  figures() {
+    if (this.count === 0) {
+      return null;
+    }
+    const values = [...this.counts.keys()].sort((a, b) => a - b);
+    /** @param {number} percent */
+    const percentile = (percent) => {
+      let counted = 0;
+      for (const ms of values) {
+        counted += this.counts.get(ms) ?? 0;
+        if ((counted / this.count) * 100 > percent) {
+          return ms;
+        }
+      }
+      return null;
+    };
+    return {
+      p50: percentile(50),
+      p90: percentile(90),
+      p95: percentile(95),
+      p99: percentile(99),
+      'p99.9': null,
+      max: values[values.length - 1],
+      mean: this.sum / this.count,
+    };
+  }
+}
+
+/**
+ * @param {string} text
+ * @returns {ErrorKind}
+ */
+function kindOf(text) {
+  if (text.includes('ECONNREFUSED')) {
+    return 'refused';
+  }
+  if (text.includes('ECONNRESET') || text.includes('socket hang up') || text.includes('EPIPE')) {
+    return 'reset';
+  }
+  return text.includes('timed out') || text.includes('ETIMEDOUT') ? 'timeout' : 'other';
+}

@@ -1,0 +1,31 @@
+// The thread that wakes the event loop when a send is due (see pacer.js).
+//
+// Node's timers count whole milliseconds, and an event loop that spins instead takes a whole core, which would slow
+// a server that shares the core or its twin. Atomics.wait sleeps to within microseconds and costs nothing meanwhile,
+// but must not be called on the thread that reads the answers.
+
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { nowMs } from './clock.js';
+
+// To wake the loop takes the processor a tenth of a millisecond, several times what a request takes. So it is done at
+// most so often, and what falls due meanwhile is sent together, or earlier if an answer wakes the loop.
+const REST_MS = 0.5;
+
+const { memory, earlyMs } = /** @type {{memory: SharedArrayBuffer, earlyMs: number}} */ (workerData);
+const turn = new Int32Array(memory, 0, 1);
+const due = new Float64Array(memory, 8, 1);
+
+let rested = 0;
+for (;;) {
+  const seen = Atomics.load(turn, 0);
+  const now = nowMs();
+  const wait = Math.max(due[0] - earlyMs, rested) - now;
+  if (wait > 0) {
+    Atomics.wait(turn, 0, seen, wait);
+  } else {
+    rested = now + REST_MS;
+    parentPort?.postMessage(null);
+    Atomics.wait(turn, 0, seen);
+  }
+}

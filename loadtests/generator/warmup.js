@@ -1,0 +1,48 @@
+// Runs the engine for a moment against a server within this process, so that the JIT compiler's work and the first
+// use of every code path do not show as response time of the first requests of the server under test.
+
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+import { nowMs } from './clock.js';
+import { openloop } from './openloop.js';
+
+/** @import { AddressInfo } from 'node:net' */
+/** @import { Job } from './job.js' */
+
+const EACH_MS = 150;
+const PACED_RATE = 2000;
+const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK';
+
+export async function warmUp() {
+  const server = createServer({ noDelay: true }, (socket) => {
+    socket.on('data', () => socket.write(ANSWER));
+    socket.on('error', () => {});
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  /** @type {Job} */
+  const job = {
+    engine: 'openloop',
+    url: `http://127.0.0.1:${port}/`,
+    method: 'GET',
+    headers: {},
+    body: null,
+    expectStatus: 200,
+    expectBody: null,
+    rate: null,
+    connections: 8,
+    durationMs: EACH_MS,
+    timeoutMs: 1000,
+    index: 0,
+    of: 1,
+    keepAlive: true,
+  };
+  for (const rate of [null, PACED_RATE]) {
+    const load = openloop({ ...job, rate }, () => {});
+    await load.ready();
+    await load.start(nowMs());
+  }
+  server.close();
+}

@@ -1,0 +1,26 @@
+"""How each layer is reached; the measuring and the echoing process agree on it here."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from loadtests.layers.result import IPC, REDIS
+
+CHANNEL = "layers.echo"
+
+
+def channel_layer(name: str, address: str) -> Any:
+    """The channel layer called ``name`` at ``address``: a directory for channels_ipc, a URL for channels_redis."""
+    if name == IPC:
+        sys.path.insert(0, str(Path(__file__).parents[2] / "testproject"))
+        from channels_ipc.core import IPCChannelLayer
+
+        return IPCChannelLayer(path=address)
+    assert name == REDIS, name
+    from channels_redis.core import RedisChannelLayer
+
+    # The layer blocks for five seconds in BZPOPMIN, and redis-py 8 gives up after five; it also raises beyond 100
+    # connections, which is not what is measured here.
+    return RedisChannelLayer(hosts=[{"address": address, "socket_timeout": None, "max_connections": 1000}])

@@ -1,0 +1,110 @@
+"""Load on a URL, by hand: ``python -m loadtests load URL``."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import urllib.parse
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from loadtests import engines
+from loadtests.engines import Load, Result
+from loadtests.errors import UserError
+from loadtests.observe import cores
+from loadtests.plan.study import duration
+
+CLOSED_LOOP_CONNECTIONS = 10
+
+
+def parse(
+    url: str,
+    rate: float | None,
+    connections: int | None,
+    duration_text: str,
+    timeout_text: str,
+    processes: int,
+    allow_remote: bool,
+) -> Load:
+    """The load that a person asked for. Raises UserError for what makes no sense."""
+    require_local(url, allow_remote)
+    if rate is None and connections is None:
+        connections = CLOSED_LOOP_CONNECTIONS
+    return Load(
+        url=url,
+        rate=rate,
+        connections=connections,
+        duration_s=duration(duration_text),
+        timeout_s=duration(timeout_text),
+        processes=processes,
+        core=cores.allot().generator[0] if processes == 1 else None,
+    )
+
+
+def require_local(url: str, allow_remote: bool) -> None:
+    """Raises UserError for a URL that is none, and for a host other than this machine unless that is allowed."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        host, _port = parts.hostname, parts.port
+    except ValueError as error:
+        raise UserError(f"{url!r} is not a URL: {error}") from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise UserError(f"{url!r} is not a URL that load can be sent to; write http://127.0.0.1:8000/")
+    if not allow_remote and not _is_loopback(host):
+        raise UserError(
+            f"{host} is not this machine; load on another needs its owner's consent: say so with --allow-remote"
+        )
+
+
+def send(engine: str, load: Load, console: Console) -> Result:
+    """Sends the load, with progress on ``console`` where it is a terminal. Raises UserError."""
+    chosen = engines.get(engine)
+    if not console.is_terminal:
+        return chosen.run(load)
+    with Progress(
+        BarColumn(bar_width=30),
+        TextColumn("{task.percentage:3.0f}%"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.description}"),
+        console=console,
+        transient=True,
+    ) as progress:
+        task = progress.add_task("", total=load.duration_s)
+
+        def on_second(row: dict[str, Any]) -> None:
+            progress.update(task, advance=1, description=f"{row['completed']:,} requests/s")
+
+        return chosen.run(load, on_second)
+
+
+def print_result(result: Result, console: Console) -> None:
+    """The result as two tables: what became of the requests, and the times."""
+    found = result.summary()
+    counts = Table(box=None, pad_edge=False, show_header=False)
+    for key in ("planned", "sent", "completed", "ok", "unfinished"):
+        counts.add_row(key, f"{found[key]:,}")
+    for kind, number in found["errors"].items():
+        counts.add_row(f"error: {kind}", f"[red]{number:,}[/]")
+    counts.add_row("requests/s", f"{found['rate']:,.1f}")
+    console.print(counts)
+    times = Table(box=None, pad_edge=False)
+    times.add_column("ms")
+    columns = ("p50", "p90", "p95", "p99", "p99.9", "max", "mean")
+    for column in columns:
+        times.add_column(column, justify="right")
+    for key in ("response_time_ms", "service_time_ms", "send_lag_ms"):
+        values = (found[key][column] for column in columns)
+        name = key.removesuffix("_ms").replace("_", " ")
+        times.add_row(name, *("-" if value is None else f"{value:,.2f}" for value in values))
+    console.print(times)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        addresses = {info[4][0] for info in socket.getaddrinfo(host, None)}
+    except OSError as error:
+        raise UserError(f"{host}: {error.strerror or error}") from None
+    return all(ipaddress.ip_address(str(address)).is_loopback for address in addresses)

@@ -1,0 +1,93 @@
+"""What else happened on the machine while a trial was measured. Read from /proc (proc(5))."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
+
+
+@dataclasses.dataclass(frozen=True)
+class Moment:
+    """The machine at one moment.
+
+    ``cores_busy_s`` are the seconds that the servers' cores were not idle since boot, steal included;
+    ``swapped_pages`` counts both ways since boot; ``mhz`` is the mean frequency of the servers' cores, where known.
+    """
+
+    monotonic_s: float
+    wall_s: float
+    cores_busy_s: float
+    swapped_pages: int
+    mhz: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Conditions:
+    """What happened between two moments. ``others_cpu`` is a share, 0 to 1, of the servers' cores."""
+
+    elapsed_s: float
+    clock_jump_s: float
+    others_cpu: float
+    swapped_pages: int
+    mhz: float | None
+
+
+def now(cores: Sequence[int]) -> Moment:
+    """The machine at this moment; ``cores`` are the servers'."""
+    return Moment(
+        monotonic_s=time.monotonic(),
+        wall_s=time.time(),
+        cores_busy_s=_busy_s(cores),
+        swapped_pages=_swapped(),
+        mhz=_mhz(cores),
+    )
+
+
+def between(first: Moment, last: Moment, cores: Sequence[int], own_cpu_s: float) -> Conditions:
+    """What happened in between; ``own_cpu_s`` are the CPU seconds that the setup itself used on its cores."""
+    elapsed = last.monotonic_s - first.monotonic_s
+    others = last.cores_busy_s - first.cores_busy_s - own_cpu_s
+    known = [mhz for mhz in (first.mhz, last.mhz) if mhz is not None]
+    return Conditions(
+        elapsed_s=elapsed,
+        clock_jump_s=last.wall_s - first.wall_s - elapsed,
+        others_cpu=max(0.0, others / (elapsed * len(cores))),
+        swapped_pages=last.swapped_pages - first.swapped_pages,
+        mhz=sum(known) / len(known) if known else None,
+    )
+
+
+def _busy_s(cores: Sequence[int]) -> float:
+    wanted = {f"cpu{core}" for core in cores}
+    ticks = 0
+    for line in Path("/proc/stat").read_text().splitlines():
+        name, *fields = line.split()
+        if name in wanted:
+            user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, fields[:8])
+            ticks += user + nice + system + irq + softirq + steal
+    return ticks * TICK_S
+
+
+def _swapped() -> int:
+    pages = 0
+    for line in Path("/proc/vmstat").read_text().splitlines():
+        name, _, value = line.partition(" ")
+        if name in ("pswpin", "pswpout"):
+            pages += int(value)
+    return pages
+
+
+def _mhz(cores: Sequence[int]) -> float | None:
+    """The frequency that the governor reports; None in most virtual machines, where nothing changes it visibly."""
+    found = []
+    for core in cores:
+        with contextlib.suppress(OSError, ValueError):
+            file = Path(f"/sys/devices/system/cpu/cpu{core}/cpufreq/scaling_cur_freq")
+            found.append(int(file.read_text()) / 1000)
+    return sum(found) / len(found) if found else None

@@ -1,0 +1,59 @@
+"""Which CPU cores the servers and the load generator run on."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+
+from loadtests.errors import UserError
+
+
+@dataclasses.dataclass(frozen=True)
+class Cores:
+    """The cores of the servers and of the generator; the same single core for both where there is but one."""
+
+    servers: tuple[int, ...]
+    generator: tuple[int, ...]
+
+    @property
+    def shared(self) -> bool:
+        """Whether the generator takes time from the servers."""
+        return bool(set(self.servers) & set(self.generator))
+
+    @property
+    def servers_list(self) -> str:
+        """The servers' cores as taskset takes them: ``0,1,2``."""
+        return ",".join(map(str, self.servers))
+
+    def to_dict(self) -> dict[str, list[int]]:
+        """As a trial keeps it."""
+        return {"servers": list(self.servers), "generator": list(self.generator)}
+
+
+def allot(wanted: str | None = None) -> Cores:
+    """The last core this process may use for the generator, the others for the servers.
+
+    ``wanted`` are the servers' cores as taskset takes them (``0-2,4``); the generator then gets the last of the rest.
+    Raises UserError for cores that this process may not use.
+    """
+    allowed = sorted(os.sched_getaffinity(0))
+    if wanted:
+        servers = _parse(wanted, allowed)
+        rest = [core for core in allowed if core not in servers]
+        return Cores(servers, (rest[-1],) if rest else (allowed[-1],))
+    if len(allowed) == 1:
+        return Cores((allowed[0],), (allowed[0],))
+    return Cores(tuple(allowed[:-1]), (allowed[-1],))
+
+
+def _parse(text: str, allowed: list[int]) -> tuple[int, ...]:
+    cores: set[int] = set()
+    try:
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            cores.update(range(int(first), int(last or first) + 1))
+    except ValueError:
+        raise UserError(f"CORES={text}: not a list of cores; write 0, 0-2 or 0,2") from None
+    if not cores or not cores <= set(allowed):
+        raise UserError(f"CORES={text}: this process may use the cores {','.join(map(str, allowed))}")
+    return tuple(sorted(cores))

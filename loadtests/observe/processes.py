@@ -1,0 +1,105 @@
+"""What the processes of a setup cost: CPU seconds, memory, context switches. Read from /proc (proc(5))."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
+
+
+@dataclasses.dataclass(frozen=True)
+class Usage:
+    """One process at one moment: CPU seconds since its start, memory in MB, context switches since its start."""
+
+    role: str
+    name: str
+    pid: int
+    cpu_s: float
+    rss_mb: float
+    peak_rss_mb: float
+    context_switches: int
+
+
+def snapshot(programs: Iterable[tuple[str, int]]) -> dict[int, Usage]:
+    """The usage of each program (role, pid) and of all its descendants, by pid.
+
+    A process that ends while it is read is left out.
+    """
+    found: dict[int, Usage] = {}
+    for role, pid in programs:
+        with contextlib.suppress(psutil.Error):
+            root = psutil.Process(pid)
+            for process in [root, *root.children(recursive=True)]:
+                usage = _usage(_kind(role), process.pid)
+                if usage is not None:
+                    found[process.pid] = usage
+    return found
+
+
+def difference(before: dict[int, Usage], after: dict[int, Usage]) -> list[dict[str, Any]]:
+    """What each process used in between, as a trial keeps it: CPU and switches as differences, memory as it ended.
+
+    A process that was started in between counts from its start; one that ended cannot be counted and is missing
+    (that it died makes the trial invalid).
+    """
+    rows = []
+    for pid, usage in after.items():
+        first = before.get(pid)
+        rows.append(
+            {
+                "role": usage.role,
+                "name": usage.name,
+                "pid": pid,
+                "cpu_s": round(usage.cpu_s - (first.cpu_s if first else 0.0), 3),
+                "peak_rss_mb": round(usage.peak_rss_mb, 2),
+                "rss_mb": round(usage.rss_mb, 2),
+                "context_switches": usage.context_switches - (first.context_switches if first else 0),
+            }
+        )
+    return rows
+
+
+def _kind(role: str) -> str:
+    """worker_1 is of the role worker: supervisor numbers the processes of one program."""
+    head, _, tail = role.rpartition("_")
+    return head if head and tail.isdigit() else role
+
+
+def _usage(role: str, pid: int) -> Usage | None:
+    folder = Path("/proc") / str(pid)
+    try:
+        # The second field is the name in parentheses and may hold spaces; utime and stime are fields 14 and 15.
+        stat = (folder / "stat").read_text().rpartition(")")[2].split()
+        status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines() if ":" in line)
+        switches = sum(_switches(task) for task in (folder / "task").iterdir())
+    except OSError:
+        return None
+    if "VmRSS" not in status:  # a zombie
+        return None
+    return Usage(
+        role=role,
+        name=status["Name"].strip(),
+        pid=pid,
+        cpu_s=(int(stat[11]) + int(stat[12])) * TICK_S,
+        rss_mb=_kilobytes(status["VmRSS"]) / 1024,
+        peak_rss_mb=_kilobytes(status["VmHWM"]) / 1024,
+        context_switches=switches,
+    )
+
+
+def _switches(task: Path) -> int:
+    with contextlib.suppress(OSError):
+        lines = (task / "status").read_text().splitlines()
+        return sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
+    return 0
+
+
+def _kilobytes(value: str) -> int:
+    return int(value.split()[0])

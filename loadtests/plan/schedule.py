@@ -1,0 +1,46 @@
+"""The order of trials: shuffled within a block, mirrored in the next."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from typing import Any
+
+from loadtests.plan.study import Study
+
+
+@dataclasses.dataclass(frozen=True)
+class Slot:
+    """The place of one trial in the order: its number (from 1), block (from 1), entry's label and test's name."""
+
+    number: int
+    block: int
+    label: str
+    test: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The slot as run.json keeps it."""
+        return dataclasses.asdict(self)
+
+
+def schedule(study: Study, seed: int) -> list[Slot]:
+    """Every entry once a test and a block.
+
+    Within a block the trials of one test stand together, so that what is compared is close in time. Even blocks are
+    the mirror of the block before (ABBA): a machine that drifts steadily through a pair disturbs all entries alike.
+    The same seed gives the same order.
+    """
+    generator = random.Random(seed)
+    slots: list[Slot] = []
+    order: list[tuple[str, str]] = []
+    for block in range(1, study.blocks + 1):
+        if block % 2 == 1:
+            order = []
+            for test in study.tests:
+                labels = [entry.label for entry in study.entries]
+                generator.shuffle(labels)
+                order += [(label, test.name) for label in labels]
+        else:
+            order = order[::-1]
+        slots += [Slot(len(slots) + i, block, label, test) for i, (label, test) in enumerate(order, start=1)]
+    return slots

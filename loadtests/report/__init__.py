@@ -1,0 +1,41 @@
+"""Reports: the terminal's tables, summary.csv, charts, the reST page and the HTML page, from the run folder alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from loadtests.report import page, render, rest, sections, summary, terminal
+from loadtests.report.table import Results
+from loadtests.store import Run, write_text
+
+
+def write(run: Run) -> list[Path]:
+    """Writes (or writes anew) all reports of a run into its folder, and returns their paths.
+
+    The same folder gives the same bytes. Charts of an earlier report that this one does not have are removed.
+    """
+    results = Results(run)
+    content = sections.page(results)
+    charts = run.path / "charts"
+    charts.mkdir(exist_ok=True)
+    drawings = {chart.name: render.svg(chart.spec) for chart in content.charts}
+    texts = {charts / f"{name}.svg": drawing for name, drawing in drawings.items()}
+    texts[run.path / "summary.csv"] = summary.csv_text(results)
+    texts[run.path / "index.rst"] = rest.rst(content)
+    texts[run.path / "report.html"] = page.html(content, drawings)
+    images = {charts / f"{name}.png": render.png(drawing) for name, drawing in drawings.items()}
+    for path, text in texts.items():
+        write_text(path, text)
+    for path, image in images.items():
+        path.write_bytes(image)
+    for old in set(charts.iterdir()) - texts.keys() - images.keys():
+        if old.suffix in (".svg", ".png"):
+            old.unlink()
+    return sorted([*texts, *images])
+
+
+def print_report(run: Run, console: Console) -> None:
+    """Prints the report of a run."""
+    terminal.show(sections.page(Results(run)), console, str(run.path / "report.html"))

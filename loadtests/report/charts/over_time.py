@@ -1,0 +1,79 @@
+"""Requests per second over time: a line for each setup, named at its end. One of the two charts of 2016."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from loadtests.report.charts.base import WIDTH, colour, finish, shape, values
+from loadtests.report.palette import Look
+
+HEIGHT = 320
+NAME_HEIGHT = 14.0  # of a label, so that two never overlap
+
+
+def spec(
+    rows: list[dict[str, Any]], looks: dict[str, Look], seconds: float, title: str, subtitle: list[str]
+) -> dict[str, Any]:
+    """Lines with bands, over a measurement of that many seconds.
+
+    Each row has label, t (s since the measurement began), value, low and high (requests per second) and text.
+    """
+    top = max((row["high"] for row in rows), default=1.0) * 1.05 or 1.0
+    x = alt.X(
+        "t:Q",
+        title="time since the measurement began, s",
+        scale=alt.Scale(domain=[0, seconds], nice=False),
+        axis=alt.Axis(grid=False, tickMinStep=1),
+    )
+    y_scale = alt.Scale(domain=[0, top], nice=False)
+    y = alt.Y("value:Q", title="requests answered per second", scale=y_scale, axis=alt.Axis(tickCount=6))
+    dashes = alt.StrokeDash(
+        "label:N",
+        legend=None,
+        scale=alt.Scale(domain=list(looks), range=[list(look.dash) for look in looks.values()]),
+    )
+    base = alt.Chart(values(rows)).encode(detail="label:N")
+    whole = base.transform_calculate(said="datum.label + ': requests per second'").encode(
+        description=alt.Description("said:N")  # a line is one mark: it must not speak of its first second alone
+    )
+    band = whole.mark_area(opacity=0.15).encode(x=x, y=alt.Y("low:Q", scale=y_scale), y2="high:Q", color=colour(looks))
+    lines = whole.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour(looks), strokeDash=dashes)
+    points = base.mark_point(filled=True, size=28, opacity=1).encode(
+        description=alt.Description("text:N"), x=x, y=y, color=colour(looks), shape=shape(looks)
+    )
+    ends = alt.Chart(values(_names(rows, top))).encode(description=alt.Description("text:N"))
+    leaders = ends.mark_rule(strokeWidth=1).encode(
+        x=alt.value(WIDTH + 3),
+        x2=alt.value(WIDTH + 16),
+        y=alt.Y("value:Q", scale=y_scale),
+        y2="name_y:Q",
+        color=colour(looks),
+    )
+    marks = ends.mark_point(filled=True, size=45, opacity=1).encode(
+        x=alt.value(WIDTH + 22), y=alt.Y("name_y:Q", scale=y_scale), color=colour(looks), shape=shape(looks)
+    )
+    names = ends.mark_text(align="left", baseline="middle", fontSize=12).encode(
+        x=alt.value(WIDTH + 30), y=alt.Y("name_y:Q", scale=y_scale), text="label:N"
+    )
+    layers = [band, lines, *([points] if seconds <= 30 else []), leaders, marks, names]
+    return finish(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT), title, subtitle, looks)
+
+
+def _names(rows: list[dict[str, Any]], top: float) -> list[dict[str, Any]]:
+    """The last point of each line, with the height at which its name is written so that no two touch."""
+    last = {row["label"]: row for row in sorted(rows, key=lambda row: float(row["t"]))}
+    apart = min(NAME_HEIGHT / HEIGHT * top, top / max(1, len(last)))
+    ends = sorted(last.values(), key=lambda row: (float(row["value"]), str(row["label"])))
+    heights: list[float] = []
+    for row in ends:
+        heights.append(max(float(row["value"]), heights[-1] + apart if heights else 0.0))
+    ceiling = top
+    for place in reversed(range(len(heights))):  # push down again what was pushed over the top
+        heights[place] = min(heights[place], ceiling)
+        ceiling = heights[place] - apart
+    return [
+        {"label": row["label"], "value": row["value"], "name_y": height, "text": f"{row['label']}: its line"}
+        for row, height in zip(ends, heights, strict=True)
+    ]

@@ -1,0 +1,96 @@
+"""One look for all charts: a colour, a shape and a dash for each setup, and inks that the page can turn dark."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+# Okabe and Ito's colours for all kinds of colour vision, without the yellow and the black, which vanish on a light and
+# on a dark page; jfly.uni-koeln.de/color. After the seventh they begin anew with another dash and shape.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8A8A8A")
+DASHES = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2))
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+
+# The page's style sheet finds these inks in the drawings and gives them the colours of its theme: keep the two alike.
+INK = "#1b1f24"
+MUTED = "#5c6570"
+GRID = "#dde1e6"
+BAND = "#c9d3de"
+NOISE = "#9fb0c2"
+PAPER = "#fdfdfe"
+
+# Roles are told apart by lightness as well, so that a stacked bar reads in grey.
+ROLE_COLOURS = ("#0072B2", "#E69F00", "#8C2D5A", "#56B4E9", "#8A8A8A")
+
+# Metric-compatible with what vl-convert measures texts with: what fits there fits in a browser.
+FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
+
+
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """How one setup is drawn in every chart of a run."""
+
+    colour: str
+    dash: tuple[int, ...]
+    shape: str
+
+
+def looks(labels: Sequence[str]) -> dict[str, Look]:
+    """A look for each label, by its place in the study: the same in all charts, whatever they leave out."""
+    return {
+        label: Look(
+            COLOURS[place % len(COLOURS)],
+            DASHES[place // len(COLOURS) % len(DASHES)],
+            SHAPES[(place + place // len(COLOURS)) % len(SHAPES)],
+        )
+        for place, label in enumerate(labels)
+    }
+
+
+def config(longest: int) -> dict[str, Any]:
+    """The Vega-Lite configuration of all charts, for labels of up to that many letters.
+
+    Where a reader has none of FONT, each letter may be a pixel wider than measured: the padding leaves room for it.
+    """
+    beside = 12 + longest
+    return {
+        "background": PAPER,
+        "font": FONT,
+        "padding": {"left": beside, "right": beside, "top": 12, "bottom": 12},
+        "view": {"stroke": None},
+        "title": {
+            "anchor": "start",
+            "frame": "bounds",
+            "color": INK,
+            "fontSize": 15,
+            "subtitleColor": MUTED,
+            "subtitleFontSize": 12,
+            "subtitlePadding": 5,
+            "offset": 14,
+        },
+        "axis": {
+            "labelColor": INK,
+            "titleColor": INK,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "gridColor": GRID,
+            "domainColor": MUTED,
+            "tickColor": MUTED,
+            "labelLimit": 0,
+            "titleLimit": 0,
+        },
+        "header": {"labelColor": INK, "labelFontSize": 12, "labelFontWeight": "bold", "labelLimit": 0},
+        "legend": {
+            "labelColor": INK,
+            "titleColor": INK,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "orient": "bottom",
+            "columnPadding": 28,
+            "labelLimit": 0,
+        },
+        "text": {"color": INK, "fontSize": 11},
+    }

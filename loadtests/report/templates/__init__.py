@@ -1,0 +1,24 @@
+"""The pages' templates, and the one place that reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jinja2
+
+FOLDER = Path(__file__).resolve().parent
+
+
+def environment() -> jinja2.Environment:
+    """Templates that escape what they are given where they write HTML, and fail on a name they were not given."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=lambda name: name is not None and name.endswith(".html.j2"),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+
+
+def source(name: str) -> str:
+    """The text of a file beside the templates."""
+    return (FOLDER / name).read_text(encoding="utf-8")

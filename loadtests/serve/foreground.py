@@ -1,0 +1,34 @@
+"""Serves one setup until Ctrl-C, for a person or another program to send requests to."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from rich.console import Console
+from rich.markup import escape
+
+from loadtests.errors import UserError
+from loadtests.serve import setups
+from loadtests.serve.serving import NotServing, serving
+
+CORES_ALL = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+
+
+def serve(name: str, console: Console) -> None:
+    """Serves the setup of that name until it is interrupted. Raises UserError where it cannot."""
+    [setup] = setups.find([name])
+    env = {"CORES": os.environ.get("CORES", CORES_ALL)}
+    try:
+        with serving(setup, env, setups.host(), setups.port()) as running:
+            console.print(f"{escape(setup.label)} on {running.url}/ (Ctrl-C stops it)", soft_wrap=True)
+            console.print(f"logs: {running.folder}", soft_wrap=True)
+            while (failed := running.failed()) is None:
+                time.sleep(1)
+            raise NotServing(failed, running.logs())
+    except NotServing as error:
+        if error.log:
+            console.print(escape(error.log), soft_wrap=True)
+        raise UserError(f"{name}: {error}") from None
+    except KeyboardInterrupt:
+        console.print("stopped")

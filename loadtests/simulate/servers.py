@@ -1,0 +1,180 @@
+"""Simulated servers of known capacity, probed in no time: one queue, requests at a constant rate, no clock.
+
+Each answers ``probe(rate, duration_s, rng)`` with what an engine would have measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, log
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from loadtests.capacity.judge import Measured, Second, judge, lost
+from loadtests.capacity.objective import Objective
+from loadtests.capacity.search import Capacity, Plan, Probe, Search
+
+Array = NDArray[np.float64]
+ServiceTimes = Callable[[Array, np.random.Generator], Array]
+
+
+@dataclass(frozen=True)
+class Server:
+    """``service_times`` gives seconds of work for requests that arrive at given times; ``capacity`` is the truth."""
+
+    name: str
+    capacity: float
+    service_times: ServiceTimes
+    refuses_over: float | None = None
+    """The rate over which the excess gets a 503 at once."""
+    generator_limit: float | None = None
+    """The rate over which the generator, not this server, is the limit."""
+
+    def probe(self, rate: float, duration_s: float, objective: Objective, rng: np.random.Generator) -> Measured:
+        """One probe; stopped early, like a real one, once it is lost."""
+        if self.generator_limit is not None and rate > self.generator_limit:
+            limited = "the generator was close to the end of its core"
+            return Measured(rate, int(rate * duration_s), 0, 0, {}, generator_limit=limited)
+        sent = np.arange(int(rate * duration_s)) / rate
+        refused = np.zeros(len(sent), dtype=bool)
+        if self.refuses_over is not None and rate > self.refuses_over:
+            refused = rng.random(len(sent)) > self.refuses_over / rate
+        work = np.where(refused, 0.0, self.service_times(sent, rng))
+        answered = _leave(sent, work)
+        timeline = _timeline(sent, answered, refused, duration_s)
+        reason = next(
+            (why for t in range(1, len(timeline)) if (why := lost(timeline[:t], rate, duration_s, objective))), None
+        )
+        times = 1000 * (answered - sent)[~refused]
+        return Measured(
+            rate=rate,
+            planned=len(sent),
+            ok=int(np.count_nonzero(~refused)),
+            errors=int(np.count_nonzero(refused)),
+            percentiles_ms={limit.key: float(np.percentile(times, limit.percentile)) for limit in objective.limits},
+            timeline=timeline,
+            lost=reason,
+        )
+
+
+def search(server: Server, plan: Plan, objective: Objective, rng: np.random.Generator) -> Capacity:
+    """The whole search against a simulated server."""
+    machine = Search(plan)
+    while isinstance(step := machine.next(), Probe):
+        machine.record(judge(server.probe(step.rate, step.duration_s, objective, rng), objective))
+    return step
+
+
+def servers(objective: Objective, long_s: float) -> list[Server]:
+    """The servers that the search is tested on; a probe of ``long_s`` seconds is what decides the truth."""
+    return [
+        queue(1000, objective),
+        noisy(1000, objective, long_s),
+        cliff(),
+        leak(1000, objective, long_s),
+        generator(),
+    ]
+
+
+def queue(speed: float, objective: Objective) -> Server:
+    """Exponential service times, ``speed`` requests per second: the textbook's D/M/1."""
+    return Server("queue", _d_m_1_capacity(speed, objective), _exponential(speed))
+
+
+def noisy(speed: float, objective: Objective, long_s: float) -> Server:
+    """The same, 2% faster or slower from probe to probe, with a stall of 60 ms every 20 seconds or so.
+
+    No formula gives its capacity: it is the rate at which half of 101 long probes are over the limit.
+    """
+
+    def service_times(sent: Array, rng: np.random.Generator) -> Array:
+        work = rng.exponential(exp(rng.normal(0, 0.02)) / speed, len(sent))
+        stalls = rng.uniform(0, float(sent[-1]), rng.poisson(float(sent[-1]) / 20))
+        work[np.searchsorted(sent, stalls)] += 0.03
+        return work
+
+    def excess(rate: float) -> float:
+        return float(np.median([_excess(service_times, rate, long_s, objective, seed) for seed in range(101)]))
+
+    return Server("noisy", float(brentq(excess, 0.5 * speed, speed, xtol=0.002 * speed)), service_times)
+
+
+def cliff(capacity: float = 700.0) -> Server:
+    """Quick at any rate up to its capacity; over it, what is too much gets a 503."""
+    return Server("cliff", capacity, _exponential(10 * capacity), refuses_over=capacity)
+
+
+def leak(speed: float, objective: Objective, long_s: float) -> Server:
+    """Steady work that grows by 0.3% each second: a short probe passes at rates that a long one does not.
+
+    The truth is that of the long probe, at whose end more and more requests wait for longer than the limit.
+    Nothing in it is random, so one probe finds it.
+    """
+    growth = 0.003
+
+    def service_times(sent: Array, rng: np.random.Generator) -> Array:
+        return (1 + growth * sent) / speed
+
+    def excess(rate: float) -> float:
+        return _excess(service_times, rate, long_s, objective, seed=0)
+
+    return Server("slow leak", float(brentq(excess, 0.5 * speed, speed, xtol=0.5)), service_times)
+
+
+def generator(limit: float = 6000.0) -> Server:
+    """A server too fast for the generator: what is to be found is the generator's limit."""
+    return Server("generator-limited", limit, _exponential(20 * limit), generator_limit=limit)
+
+
+def _exponential(speed: float) -> ServiceTimes:
+    def service_times(sent: Array, rng: np.random.Generator) -> Array:
+        return rng.exponential(1 / speed, len(sent))
+
+    return service_times
+
+
+def _d_m_1_capacity(speed: float, objective: Objective) -> float:
+    """The rate at which a D/M/1 queue's response times reach the limit (Kleinrock, Queueing Systems I, chapter 6).
+
+    They are exponential with rate speed * (1 - s), where s solves s = exp(-speed * (1 - s) / rate); the limit asks
+    for a certain speed * (1 - s), and the equation then gives the rate.
+    """
+    limit = objective.limits[0]
+    needed = -log(limit.late_share) / (limit.ms / 1000)
+    share = 1 - needed / speed
+    if share <= 0:
+        raise ValueError(f"a server of {speed:g} requests/s cannot meet {objective}")
+    return -needed / log(share)
+
+
+def _excess(work: ServiceTimes, rate: float, duration_s: float, objective: Objective, seed: int) -> float:
+    """By how many milliseconds a whole probe at that rate misses the first limit."""
+    limit = objective.limits[0]
+    sent = np.arange(int(rate * duration_s)) / rate
+    times = _leave(sent, work(sent, np.random.default_rng(seed))) - sent
+    return 1000 * float(np.percentile(times, limit.percentile)) - limit.ms
+
+
+def _leave(arrive: Array, work: Array) -> Array:
+    """When each request is done by one server, first come, first served (Lindley's recursion, unrolled)."""
+    done = np.cumsum(work)
+    leave: Array = done + np.maximum.accumulate(arrive - done + work)
+    return leave
+
+
+def _timeline(sent: Array, answered: Array, refused: NDArray[np.bool_], duration_s: float) -> list[Second]:
+    seconds = int(np.ceil(duration_s))
+    edges = np.arange(seconds + 1)
+    counts = np.histogram(sent, edges)[0]
+    second_of = np.searchsorted(edges, answered, side="right") - 1
+    timeline = []
+    for second in range(seconds):
+        here = second_of == second
+        times = 1000 * (answered - sent)[here & ~refused]
+        p50, p99 = np.percentile(times, (50, 99)) if len(times) else (None, None)
+        errors = int(np.count_nonzero(here & refused))
+        timeline.append(Second(int(counts[second]), int(np.count_nonzero(here)), errors, p50, p99))
+    return timeline

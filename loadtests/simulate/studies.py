@@ -1,0 +1,200 @@
+"""Simulated studies of known truth, judged as real ones are: how often is a verdict false, how often an effect found?
+
+A study has a baseline and four candidates. The noise of a trial is given as the standard deviation of its
+logarithm; what a whole block has in common is twice as noisy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import exp, log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loadtests.analyse import intervals, runs
+from loadtests.analyse.verdicts import DELTA, Verdict, plus_minus, verdict
+
+Array = NDArray[np.float64]
+Noise = Callable[[np.random.Generator, tuple[int, int]], Array]
+
+CANDIDATES = 4
+# A tenth of a real analysis' resamples: each interval is a little rougher, the rates over many studies are not.
+RESAMPLES = 999
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """``effect`` is by how much the first candidate is slower than the baseline; the others are its equals."""
+
+    name: str
+    effect: float = 0.0
+    noise: str = "normal"
+    sd: float = 0.03
+    blocks: int = 10
+    until: float | None = None
+    """Add mirrored pairs of blocks until every interval is this narrow, at most 40 blocks."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Shares of ``studies``. ``false``: at least one verdict was wrong. ``found``: the first candidate was called
+    slower. ``equal``: of the candidates that are the baseline's equals, how many were called equivalent."""
+
+    scenario: Scenario
+    studies: int
+    false: float
+    found: float
+    equal: float
+    width: float
+    """Median over studies of the widest interval, plus or minus."""
+    blocks: float
+    """Mean number of blocks; more than one number only under ``until``."""
+
+
+def scenarios() -> list[Scenario]:
+    """Every row of the table."""
+    rows = []
+    for noise in NOISES:
+        rows += [Scenario(noise, noise=noise, blocks=blocks) for blocks in (2, 5, 10, 20)]
+        rows += [Scenario(noise, 0.10, noise, blocks=blocks) for blocks in (2, 5, 10, 20)]
+    rows += [Scenario("normal", effect, blocks=blocks) for effect in (0.01, 0.03) for blocks in (5, 10, 20)]
+    rows += [Scenario("normal", effect, sd=sd) for sd in (0.02, 0.04, 0.05) for effect in (0.0, 0.10)]
+    rows += [Scenario("until 3%", effect, sd=0.02, until=0.03) for effect in (0.0, 0.03)]
+    return rows
+
+
+def scenarios_of_runs() -> list[Scenario]:
+    """Every row of the table on two runs."""
+    return [Scenario("two runs", effect, blocks=blocks) for blocks in (2, 5, 10, 20) for effect in (0.0, 0.10)]
+
+
+def simulate(scenario: Scenario, studies: int, seed: int) -> Rates:
+    """That many studies of one scenario."""
+    rng = np.random.default_rng(seed)
+    false = found = equal = blocks = 0.0
+    widths = []
+    for _ in range(studies):
+        sample, verdicts, width = _study(scenario, rng)
+        first, others = verdicts[0], verdicts[1:]
+        false += _wrong(first, scenario.effect) or any(_wrong(other, 0.0) for other in others)
+        found += first is Verdict.SLOWER
+        equal += _share_equivalent(others)
+        blocks += sample
+        widths.append(width)
+    return Rates(
+        scenario,
+        studies,
+        false / studies,
+        found / studies,
+        equal / studies,
+        float(np.median(widths)),
+        blocks / studies,
+    )
+
+
+def simulate_runs(scenario: Scenario, studies: int, seed: int) -> Rates:
+    """The same for ``compare RUN_A RUN_B``: five setups, of which the first got slower in the second run.
+
+    Blocks of the two runs are no pairs, so here the drift from block to block is not cancelled.
+    """
+    rng = np.random.default_rng(seed)
+    false = found = equal = 0.0
+    widths = []
+    for _ in range(studies):
+        before = trials(replace(scenario, effect=0.0), rng, scenario.blocks)
+        after = trials(replace(scenario, effect=0.0), rng, scenario.blocks)
+        after[:, 0] += log(1 + scenario.effect)
+        pairs = [(before[:, j], after[:, j]) for j in range(CANDIDATES + 1)]
+        verdicts, width = _read(runs.simultaneous(pairs, resamples=RESAMPLES))
+        false += _wrong(verdicts[0], scenario.effect) or any(_wrong(other, 0.0) for other in verdicts[1:])
+        found += verdicts[0] is Verdict.SLOWER
+        equal += _share_equivalent(verdicts[1:])
+        widths.append(width)
+    width = float(np.median(widths))
+    return Rates(scenario, studies, false / studies, found / studies, equal / studies, width, scenario.blocks)
+
+
+def trials(scenario: Scenario, rng: np.random.Generator, blocks: int) -> Array:
+    """Logarithms of response times, blocks x (baseline, candidates), on a machine that drifts between blocks."""
+    values = NOISES[scenario.noise](rng, (blocks, CANDIDATES + 1)) * scenario.sd
+    values += rng.normal(0, 2 * scenario.sd, (blocks, 1))
+    values[:, 1] += log(1 + scenario.effect)
+    return values
+
+
+def _study(scenario: Scenario, rng: np.random.Generator) -> tuple[int, list[Verdict], float]:
+    if scenario.until is None:
+        return scenario.blocks, *_judge(trials(scenario, rng, scenario.blocks))
+    values = trials(scenario, rng, 40)
+    for blocks in range(2, 41, 2):
+        verdicts, width = _judge(values[:blocks])
+        if width <= scenario.until:
+            break
+    return blocks, verdicts, width
+
+
+def _judge(values: Array) -> tuple[list[Verdict], float]:
+    ratios = values[:, 1:] - values[:, :1]
+    samples = [dict(enumerate(map(float, column))) for column in ratios.T]
+    return _read(intervals.simultaneous(samples, resamples=RESAMPLES))
+
+
+def _read(found: list[intervals.Interval]) -> tuple[list[Verdict], float]:
+    limits = [(exp(one.low), exp(one.high)) for one in found]
+    verdicts = [verdict(low, high, DELTA, more_is_better=False) for low, high in limits]
+    return verdicts, max(plus_minus(low, high) for low, high in limits)
+
+
+def _wrong(said: Verdict, effect: float) -> bool:
+    """Whether a verdict is false of a candidate that is slower by ``effect``."""
+    if said is Verdict.EQUIVALENT:
+        return effect >= DELTA
+    return said is Verdict.FASTER or (said is Verdict.SLOWER and effect == 0)
+
+
+def _share_equivalent(verdicts: list[Verdict]) -> float:
+    return sum(one is Verdict.EQUIVALENT for one in verdicts) / len(verdicts)
+
+
+def _normal(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    return rng.normal(size=shape)
+
+
+def _heavy(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Student's t with 3 degrees of freedom, at unit variance."""
+    return rng.standard_t(3, shape) / sqrt(3)
+
+
+def _slow_mode(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Every tenth start of a server lands in a mode that is five times the noise slower."""
+    return rng.normal(size=shape) + 5 * (rng.random(shape) < 0.1)
+
+
+def _drifting(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """The machine slows down by three times the noise over a block; the order is shuffled, then mirrored."""
+    blocks, setups = shape
+    values = rng.normal(size=shape)
+    for first in range(0, blocks, 2):
+        order = rng.permutation(setups)
+        for block, position in ((first, order), (first + 1, setups - 1 - order)):
+            if block < blocks:
+                values[block] += 3 * position / (setups - 1)
+    return values
+
+
+def _bad_block(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """In one block one trial is ten times the noise slower."""
+    values = rng.normal(size=shape)
+    values[rng.integers(shape[0]), rng.integers(shape[1])] += 10
+    return values
+
+
+NOISES: dict[str, Noise] = {
+    "normal": _normal,
+    "heavy tails": _heavy,
+    "slow mode": _slow_mode,
+    "drifting machine": _drifting,
+    "one bad block": _bad_block,
+}

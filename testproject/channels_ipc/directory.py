@@ -1,0 +1,63 @@
+"""The private directory in which the processes of one user meet."""
+
+import os
+import re
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_DATA_FILE = re.compile(r"channels-[0-9a-f]+\.mdb(-lock)?")
+
+
+def default_path() -> str:
+    """The directory used when CONFIG names none: in memory where the machine offers it, one per user.
+
+    XDG_RUNTIME_DIR is not asked: a server started by init and a command typed in a shell would then
+    differ in it, and would not find each other.
+    """
+    parent = next(p for p in ("/dev/shm", "/tmp") if os.path.isdir(p))
+    return os.path.join(parent, f"channels_ipc-{os.geteuid()}")
+
+
+def private_directory(path: str | os.PathLike[str]) -> str:
+    """Make `path` if need be and return it, resolved; only the user of this process can enter it.
+
+    Raises ImproperlyConfigured where that cannot be had: it is a symbolic link or no directory, belongs to
+    another user, or others could have written to it.
+    """
+    path = os.path.abspath(path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with suppress(FileExistsError):
+        os.mkdir(path, 0o700)
+    found = os.lstat(path)
+    if not stat.S_ISDIR(found.st_mode):
+        kind = "a symbolic link" if stat.S_ISLNK(found.st_mode) else "not a directory"
+        raise ImproperlyConfigured(f"The channel layer's path {path} is {kind}; name a directory.")
+    if found.st_uid != os.geteuid():
+        raise ImproperlyConfigured(
+            f"The channel layer's path {path} belongs to user {found.st_uid}, this process to user "
+            f"{os.geteuid()}; name a directory of this user's own."
+        )
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise ImproperlyConfigured(
+            f"Other users may write to the channel layer's path {path}; name another, or remove it."
+        )
+    os.chmod(path, 0o700)
+    return os.path.realpath(path)
+
+
+def data_file(directory: str) -> str:
+    """The path of the queues' file, whose name holds the boot it belongs to.
+
+    The queues are never synced to a disk, so what a power cut left of them means nothing: the file of an
+    earlier boot is removed.
+    """
+    boot = _BOOT_ID.read_text().strip().replace("-", "") if _BOOT_ID.exists() else "0"
+    current = f"channels-{boot}.mdb"
+    for entry in os.scandir(directory):
+        if _DATA_FILE.fullmatch(entry.name) and not entry.name.startswith(current):
+            Path(entry.path).unlink(missing_ok=True)
+    return os.path.join(directory, current)

@@ -1,0 +1,26 @@
+"""What the name of a channel says about who receives on it."""
+
+import re
+import secrets
+
+# new_channel() names are "<prefix>.<process>!<local part>"; the process is one that has a doorbell.
+PROCESS = re.compile(r"ipc[0-9a-f]{16}")
+_OWNER = re.compile(rf".+\.({PROCESS.pattern})!.*")
+
+
+def new_process() -> str:
+    """A name for this process that no other has."""
+    return f"ipc{secrets.token_hex(8)}"
+
+
+def owner_of(channel: str) -> str | None:
+    """The process that made `channel` with new_channel(), which alone receives on it; None for others."""
+    if "!" not in channel:
+        return None
+    match = _OWNER.fullmatch(channel)
+    return match[1] if match else None
+
+
+def non_local(channel: str) -> str:
+    """The name up to and including its "!", or all of it."""
+    return channel[: channel.index("!") + 1] if "!" in channel else channel

@@ -1,0 +1,330 @@
+"""A process's part in the exchange: its store, its doorbell, and those who wait here."""
+
+import asyncio
+import atexit
+import itertools
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import cache
+from weakref import WeakSet
+
+from .directory import data_file
+from .doorbell import Doorbell, Doorbells
+from .names import new_process, non_local, owner_of
+from .queues import Waiter
+from .store import QueueFull, Store, Taken
+from .waiting import Waiting, WaitingRoom
+
+# How often a process that waits looks for itself: the most that a lost ring costs.
+_BACKSTOP_SECONDS = 1.0
+_SWEEP_AFTER_KEYS = 64
+_SWEEP_SECONDS = 1.0
+_BURY_SECONDS = 10.0
+
+
+class Node:
+    """The exchange in `directory`, for any thread and any event loop of this process.
+
+    The lock is held for the microseconds of a transaction, never while waiting.
+    """
+
+    def __init__(self, directory: str) -> None:
+        self.process = new_process()
+        self.closed = False
+        self._directory = directory
+        self._lock = threading.Lock()
+        self._store = Store(data_file(directory))
+        self._bell = Doorbell(directory, self.process)
+        self._bells = Doorbells(directory)
+        self._room = WaitingRoom()
+        self._latest_ticket = 0
+        self._local_parts = itertools.count(1)
+        self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()  # those that hear the doorbell
+        self._keys_added = 0
+        self._next_sweep = self._next_burial = 0.0
+
+    # Channels
+
+    def send(self, channel: str, payload: bytes, *, expiry: float, capacity: int) -> None:
+        """Put a message on the channel and wake who waits for it. Raises QueueFull."""
+        now = time.monotonic()
+        with self._lock:
+            if not self._reachable(channel):
+                return
+            waiter = self._store.put(channel, payload, now=now, expires=now + expiry, capacity=capacity)
+            self._announce(channel, waiter)
+            self._keep_house(now, keys_added=1)
+
+    async def receive(self, channel: str) -> Taken:
+        """The next message of the channel. Cancelled at any moment, it has taken none.
+
+        Raises ValueError for the channel of another process.
+        """
+        loop = asyncio.get_running_loop()
+        owner = owner_of(channel)
+        if owner and owner != self.process:
+            raise ValueError(f"Channel {channel} belongs to another process, which alone receives on it.")
+        while True:
+            with self._lock:
+                ticket = "" if owner else self._ticket()
+                taken = self._take(channel, ticket)
+                if taken:  # no await from here to the caller: a message taken is a message returned
+                    return taken
+                waiting = self._wait(channel, ticket, loop)
+            try:
+                await waiting.future
+            except BaseException:
+                with self._lock:
+                    self._leave(waiting)
+                raise
+
+    def new_channel(self, prefix: str) -> str:
+        """A name that this process alone receives on, and has not given out before."""
+        return f"{prefix}.{self.process}!{next(self._local_parts):x}"
+
+    def flush(self) -> None:
+        with self._lock:
+            self._store.flush()
+
+    # Groups
+
+    def group_add(self, group: str, channel: str, *, expiry: float) -> None:
+        now = time.monotonic()
+        with self._lock:
+            self._store.group_add(group, channel, expires=now + expiry)
+            self._keep_house(now, keys_added=1)
+
+    def group_discard(self, group: str, channel: str) -> None:
+        with self._lock:
+            self._store.group_discard(group, channel)
+
+    def group_send(self, group: str, payload: bytes, *, expiry: float, capacity: Callable[[str], int]) -> int:
+        """Put a message on every channel of the group that has room; returns how many had none."""
+        now = time.monotonic()
+        with self._lock:
+            members = self._store.group_members(group, now=now)
+            capacities = {channel: capacity(channel) for channel in members if self._reachable(channel)}
+            reached = self._store.put_all(capacities, payload, now=now, expires=now + expiry)
+            for channel, waiter in reached:
+                self._announce(channel, waiter)
+            self._keep_house(now, keys_added=len(reached))
+        return len(capacities) - len(reached)
+
+    def statistics(self) -> dict[str, int]:
+        with self._lock:
+            return self._store.statistics()
+
+    # Waking and being woken; the lock is held
+
+    def _ticket(self) -> str:
+        """A place in line: all processes' tickets sort by the time they were drawn."""
+        self._latest_ticket = max(self._latest_ticket + 1, time.monotonic_ns())
+        return f"{self._latest_ticket:016x}"
+
+    def _reachable(self, channel: str) -> bool:
+        """Whether a message on the channel could ever be received: not if its one reader is dead."""
+        owner = owner_of(channel)
+        return owner is None or owner == self.process or self._bells.known(owner)
+
+    def _take(self, channel: str, ticket: str) -> Taken | None:
+        if self.closed:
+            raise RuntimeError("The channel layer was closed.")
+        try:
+            taken = self._store.take(channel, now=time.monotonic(), process=self.process, ticket=ticket)
+        except QueueFull:  # no room to note a change in: others will make some, the backstop looks again
+            return None
+        if taken and taken.next_waiter:
+            self._announce(taken.channel, taken.next_waiter)
+        return taken
+
+    def _announce(self, channel: str, waiter: Waiter | None) -> None:
+        """Wake one who waits on the channel: its owner, or else `waiter` or the next who is alive."""
+        owner = owner_of(channel)
+        if owner == self.process:
+            self._room.wake_first(channel, non_local(channel))
+        elif owner:
+            if not self._bells.ring(owner, b" " + channel.encode()):
+                self._store.forget_process(channel)
+        else:
+            while waiter and not self._wake(waiter):
+                waiter = self._store.next_waiter(channel)
+
+    def _wake(self, waiter: Waiter) -> bool:
+        if waiter.process == self.process:
+            return self._room.wake_ticket(waiter.ticket)
+        return self._bells.ring(waiter.process, f"{waiter.ticket} {waiter.channel}".encode())
+
+    def _wait(self, channel: str, ticket: str, loop: asyncio.AbstractEventLoop) -> Waiting:
+        if loop not in self._loops:
+            self._loops.add(loop)
+            loop.add_reader(self._bell.fd, self._rung)
+            loop.call_later(_BACKSTOP_SECONDS, self._look, loop)
+        waiting = Waiting(channel, ticket, loop)
+        self._room.add(waiting)
+        return waiting
+
+    def _leave(self, waiting: Waiting) -> None:
+        """Wait no more. Was it woken already, then another is, in its place."""
+        self._room.discard(waiting)
+        if self.closed:
+            return
+        if not waiting.rung:
+            self._withdraw(waiting)
+        elif waiting.ticket:
+            self._announce(waiting.channel, self._store.next_waiter(waiting.channel))
+        else:
+            self._room.wake_first(waiting.channel)
+
+    def _withdraw(self, waiting: Waiting) -> None:
+        if waiting.ticket:
+            with suppress(QueueFull):
+                self._store.stop_waiting(Waiter(self.process, waiting.ticket, waiting.channel))
+
+    def _wake_unasked(self, several: Iterable[Waiting]) -> None:
+        for waiting in list(several):
+            self._room.discard(waiting)
+            self._withdraw(waiting)
+            waiting.wake()
+
+    # Called by event loops
+
+    def _rung(self) -> None:
+        with self._lock:
+            if self.closed:
+                return
+            lines, some_lost = self._bell.read()
+            for line in lines:
+                ticket, _, channel = line.decode().partition(" ")
+                if not ticket:
+                    self._room.wake_first(channel, non_local(channel))
+                elif not self._room.wake_ticket(ticket):
+                    self._announce(channel, self._store.next_waiter(channel))
+            if some_lost:
+                self._wake_unasked(self._room)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The backstop: wake those of `loop` for whom there is a message after all; at rest, hear no more."""
+        with self._lock:
+            here = [waiting for waiting in self._room if waiting.loop is loop]
+            if not here or self.closed:
+                self._stop_hearing(loop)
+                return
+            loop.call_later(_BACKSTOP_SECONDS, self._look, loop)
+            ready = self._store.ready({waiting.channel for waiting in here})
+            self._wake_unasked(waiting for waiting in here if waiting.channel in ready)
+            self._keep_house(time.monotonic(), keys_added=0)
+
+    def _stop_hearing(self, loop: asyncio.AbstractEventLoop) -> None:
+        if loop in self._loops:
+            self._loops.discard(loop)
+            if not loop.is_closed():
+                loop.remove_reader(self._bell.fd)
+        if self.closed and not self._loops:
+            self._bell.close()
+
+    # Housekeeping
+
+    def _keep_house(self, now: float, *, keys_added: int) -> None:
+        self._keys_added += keys_added
+        if self._keys_added >= _SWEEP_AFTER_KEYS or now >= self._next_sweep:
+            steps = _SWEEP_AFTER_KEYS + 2 * self._keys_added
+            self._keys_added = 0
+            self._next_sweep = now + _SWEEP_SECONDS
+            with suppress(QueueFull):
+                self._store.sweep(steps, now=now, alive=cache(self._alive))
+        if now >= self._next_burial:
+            self._next_burial = now + _BURY_SECONDS
+            self._bells.bury()
+
+    def _alive(self, process: str) -> bool:
+        return process == self.process or self._bells.alive(process)
+
+    def close(self) -> None:
+        """Leave the exchange: those who wait here get a RuntimeError, others find this process gone."""
+        with self._lock:
+            if self.closed:
+                return
+            self._wake_unasked(self._room)
+            self.closed = True
+            self._bell.leave()
+            self._bells.close()
+            self._store.close()
+            for loop in list(self._loops):
+                if loop is asyncio._get_running_loop() or loop.is_closed():
+                    self._stop_hearing(loop)
+                else:
+                    loop.call_soon_threadsafe(self._look, loop)
+
+    # LMDB's environments must not cross a fork: before one they are closed, and in the parent opened again
+
+    def before_fork(self) -> None:
+        self._lock.acquire()
+        self._store.close()
+
+    def after_fork_in_parent(self) -> None:
+        self._store = Store(data_file(self._directory))
+        self._lock.release()
+
+    def after_fork_in_child(self) -> None:
+        self.closed = True
+        self._bell.close()
+        self._bells.close()
+        self._lock.release()
+
+
+_nodes: dict[str, Node] = {}
+_users: Counter[str] = Counter()
+_nodes_lock = threading.Lock()
+
+
+def join(directory: str) -> Node:
+    """The node of this process in `directory`, shared by all who join; each says leave() when done."""
+    with _nodes_lock:
+        if directory not in _nodes:
+            _nodes[directory] = Node(directory)
+        _users[directory] += 1
+        return _nodes[directory]
+
+
+def leave(directory: str) -> None:
+    with _nodes_lock:
+        _users[directory] -= 1
+        if not _users[directory]:
+            _nodes.pop(directory).close()
+
+
+@atexit.register
+def _leave_all() -> None:
+    for node in _nodes.values():
+        node.close()
+
+
+def _before_fork() -> None:
+    _nodes_lock.acquire()
+    for node in _nodes.values():
+        node.before_fork()
+
+
+def _after_fork_in_parent() -> None:
+    for node in _nodes.values():
+        node.after_fork_in_parent()
+    _nodes_lock.release()
+
+
+def _after_fork_in_child() -> None:
+    for node in _nodes.values():
+        node.after_fork_in_child()
+    _nodes.clear()
+    _users.clear()
+    _nodes_lock.release()
+
+
+os.register_at_fork(
+    before=_before_fork,
+    after_in_parent=_after_fork_in_parent,
+    after_in_child=_after_fork_in_child,
+)

@@ -1,0 +1,253 @@
+"""How queues, waiters and groups lie in the tree, and the steps from which transactions are built.
+
+One tree, and these keys in it, so that what belongs to a channel lies side by side:
+
+    c <channel> 00 <number>            a message of the channel's queue; numbers run without gaps
+    c <prefix!> 01                     how many unread messages of send() the channels of a prefix have
+    c <channel> 02 <ticket> <process>  a process that waits on the channel, the longest waiting first
+    g <group> 00 <channel>             a member, and when it lapses
+    p <transaction>                    what a group was sent, stored once
+    r <transaction>                    how many messages refer to it
+"""
+
+import re
+import struct
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
+
+import lmdb
+
+from .names import non_local, owner_of
+
+Cursor: TypeAlias = "lmdb.Cursor[memoryview]"
+Transaction: TypeAlias = "lmdb.Transaction[memoryview]"
+
+ENTRY: Final = struct.Struct(">dQ?")  # lapses at, sent in this transaction, whether the payload is shared
+NUMBER: Final = struct.Struct(">Q")
+TIME: Final = struct.Struct(">d")
+KEY: Final = re.compile(rb"c([^\0-\2]+)([\0-\2])")
+_REFERENCES = struct.Struct(">I")
+_UNREAD = struct.Struct(">Id")  # how many, and a time before which none of them lapses
+_TICKET_LENGTH = 16
+
+
+class Waiter(NamedTuple):
+    """A process that waits on a channel, by the ticket that it drew."""
+
+    process: str
+    ticket: str
+    channel: str
+
+
+def queue(channel: str) -> bytes:
+    return b"c%b\0" % channel.encode()
+
+
+def waiters(channel: str) -> bytes:
+    return b"c%b\2" % channel.encode()
+
+
+def group(name: str) -> bytes:
+    return b"g%b\0" % name.encode()
+
+
+def _counter(channel: str) -> bytes:
+    return b"c%b\1" % non_local(channel).encode()
+
+
+def skip_to(cursor: Cursor, key: bytes) -> bytes:
+    """Move to the first key that is `key` or after it; the key there, or b"" at the end.
+
+    All loops step with this: where a cursor stands after a deletion is subtle, where a key is found is not.
+    """
+    return bytes(cursor.key()) if cursor.set_range(key) else b""
+
+
+def after(key: bytes) -> bytes:
+    """The least key that follows `key`."""
+    return key + b"\0"
+
+
+def _next_section(match: re.Match[bytes]) -> bytes:
+    """Where the keys of the same channel and kind as `match` end."""
+    return match[0][:-1] + bytes([match[2][0] + 1])
+
+
+def head(cursor: Cursor, channel: str) -> tuple[str, float] | None:
+    """Move to the oldest message of `channel`; its channel and when it lapses.
+
+    For "prefix!": the oldest of all channels of the prefix.
+    """
+    if not channel.endswith("!"):
+        prefix = queue(channel)
+        return (channel, _lapses(cursor)) if skip_to(cursor, prefix).startswith(prefix) else None
+    oldest: tuple[int, str, bytes] | None = None
+    prefix = b"c" + channel.encode()
+    key = skip_to(cursor, prefix)
+    while key.startswith(prefix) and (match := KEY.match(key)):
+        if match[2] == b"\0":
+            sent = ENTRY.unpack_from(cursor.value())[1]
+            if oldest is None or sent < oldest[0]:
+                oldest = sent, match[1].decode(), key
+        key = skip_to(cursor, _next_section(match))
+    if oldest is None:
+        return None
+    cursor.set_key(oldest[2])
+    return oldest[1], _lapses(cursor)
+
+
+def _lapses(cursor: Cursor) -> float:
+    expires: float = ENTRY.unpack_from(cursor.value())[0]
+    return expires
+
+
+def remove(txn: Transaction, cursor: Cursor, channel: str) -> bytes:
+    """Remove the message of `channel` at the cursor; its payload."""
+    entry = cursor.value()
+    shared = ENTRY.unpack_from(entry)[2]
+    content = bytes(entry[ENTRY.size :])
+    cursor.delete()
+    if shared:
+        return _dereference(txn, content)
+    if "!" in channel:
+        _uncount(txn, channel)
+    return content
+
+
+def share(txn: Transaction, payload: bytes, references: int) -> None:
+    """Store a payload once, to be found by the number of this transaction."""
+    number = NUMBER.pack(txn.id())
+    txn.put(b"p" + number, payload)
+    txn.put(b"r" + number, _REFERENCES.pack(references))
+
+
+def _dereference(txn: Transaction, number: bytes) -> bytes:
+    payload = bytes(txn.get(b"p" + number, b""))
+    (left,) = _REFERENCES.unpack(txn.get(b"r" + number, b""))
+    if left > 1:
+        txn.put(b"r" + number, _REFERENCES.pack(left - 1))
+    else:
+        txn.delete(b"p" + number)
+        txn.delete(b"r" + number)
+    return payload
+
+
+def next_number(txn: Transaction, cursor: Cursor, channel: str, now: float, capacity: int) -> int | None:
+    """The number for the channel's next message; None if `capacity` messages are unread."""
+    prefix = queue(channel)
+    last = cursor.prev() if cursor.set_range(prefix[:-1] + b"\1") else cursor.last()
+    key = bytes(cursor.key()) if last else b""
+    if not key.startswith(prefix):
+        return 0 if capacity > 0 else None
+    following = _number(key) + 1
+    key = skip_to(cursor, prefix)
+    while key.startswith(prefix) and following - _number(key) >= capacity:
+        if _lapses(cursor) > now:
+            return None
+        remove(txn, cursor, channel)
+        key = skip_to(cursor, prefix)
+    return following
+
+
+def _number(key: bytes) -> int:
+    number: int = NUMBER.unpack(key[-NUMBER.size :])[0]
+    return number
+
+
+# A prefix's capacity (the specification shares it among the channels of a process)
+
+
+def unread(txn: Transaction, channel: str) -> int:
+    """How many messages of send() the channels with the prefix of `channel` have; 0 without a prefix."""
+    counted = txn.get(_counter(channel)) if "!" in channel else None
+    return _UNREAD.unpack(counted)[0] if counted else 0
+
+
+def count(txn: Transaction, cursor: Cursor, channel: str, now: float, expires: float, capacity: int) -> bool:
+    """Count one more message of the channel's prefix; False if it has as many as it may."""
+    if "!" not in channel:
+        return True
+    key = _counter(channel)
+    counted = txn.get(key)
+    number, earliest = _UNREAD.unpack(counted) if counted else (0, expires)
+    if number >= capacity and earliest <= now:
+        earliest = _purge(txn, cursor, non_local(channel), now, expires)
+        number = unread(txn, channel)
+    if number >= capacity:
+        txn.put(key, _UNREAD.pack(number, earliest))
+        return False
+    txn.put(key, _UNREAD.pack(number + 1, min(earliest, expires)))
+    return True
+
+
+def _uncount(txn: Transaction, channel: str) -> None:
+    key = _counter(channel)
+    number, earliest = _UNREAD.unpack(txn.get(key) or b"")
+    if number > 1:
+        txn.put(key, _UNREAD.pack(number - 1, earliest))
+    else:
+        txn.delete(key)
+
+
+def _purge(txn: Transaction, cursor: Cursor, prefix: str, now: float, earliest: float) -> float:
+    """Remove what has lapsed in the queues of `prefix`; returns when the next message does, or `earliest`."""
+    start = b"c" + prefix.encode()
+    key = skip_to(cursor, start)
+    while key.startswith(start) and (match := KEY.match(key)):
+        step = _next_section(match)
+        if match[2] == b"\0":
+            if _lapses(cursor) <= now:
+                remove(txn, cursor, match[1].decode())
+                step = key
+            else:
+                earliest = min(earliest, _lapses(cursor))
+        key = skip_to(cursor, step)
+    return earliest
+
+
+# Waiters
+
+
+def pop_waiter(cursor: Cursor, channel: str) -> Waiter | None:
+    """Take off the list who has waited longest on `channel`, or on its prefix."""
+    if owner_of(channel):  # its one reader is known by the name, and never listed
+        return None
+    for name in dict.fromkeys((channel, non_local(channel))):
+        prefix = waiters(name)
+        key = skip_to(cursor, prefix)
+        if key.startswith(prefix):
+            cursor.delete()
+            waiter = key[len(prefix) :].decode()
+            return Waiter(waiter[_TICKET_LENGTH:], waiter[:_TICKET_LENGTH], name)
+    return None
+
+
+# Housekeeping
+
+
+def sweep_one(txn: Transaction, cursor: Cursor, key: bytes, now: float, alive: Callable[[str], bool]) -> None:
+    """Remove `key`, where the cursor is, if it is of no more use."""
+    match = KEY.match(key)
+    if match and match[2] == b"\0":
+        channel = match[1].decode()
+        if (_lapses(cursor) <= now or _dead(channel, alive)) and _is_head(cursor, key):
+            remove(txn, cursor, channel)
+    elif match and match[2] == b"\2":
+        if not alive(key[match.end() + _TICKET_LENGTH :].decode()):
+            cursor.delete()
+    elif key.startswith(b"g") and (
+        TIME.unpack(cursor.value())[0] <= now or _dead(key.partition(b"\0")[2].decode(), alive)
+    ):
+        cursor.delete()
+
+
+def _dead(channel: str, alive: Callable[[str], bool]) -> bool:
+    owner = owner_of(channel)
+    return owner is not None and not alive(owner)
+
+
+def _is_head(cursor: Cursor, key: bytes) -> bool:
+    """Whether the message at `key` is its queue's oldest: removing another would leave a gap in the numbers."""
+    first = skip_to(cursor, key[: -NUMBER.size]) == key
+    cursor.set_key(key)
+    return first

@@ -1,0 +1,73 @@
+"""Who waits in this process, and for which channel."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+
+
+class Waiting:
+    """One receive() that waits. Its `ticket` is on the channel's list of waiters; "" where none is needed."""
+
+    __slots__ = ("channel", "future", "loop", "rung", "ticket")
+
+    def __init__(self, channel: str, ticket: str, loop: asyncio.AbstractEventLoop) -> None:
+        self.channel = channel
+        self.ticket = ticket
+        self.loop = loop
+        self.future: asyncio.Future[None] = loop.create_future()
+        self.rung = False
+
+    def wake(self) -> bool:
+        """Let receive() look again, in its own event loop; False if that is closed."""
+        self.rung = True
+        if asyncio._get_running_loop() is self.loop:
+            self._resolve()
+            return True
+        with suppress(RuntimeError):
+            self.loop.call_soon_threadsafe(self._resolve)
+            return True
+        return False
+
+    def _resolve(self) -> None:
+        if not self.future.done():
+            self.future.set_result(None)
+
+
+class WaitingRoom:
+    """All of this process that wait, found by channel or by ticket, first come first."""
+
+    def __init__(self) -> None:
+        self._by_channel: dict[str, dict[Waiting, None]] = {}
+        self._by_ticket: dict[str, Waiting] = {}
+
+    def __iter__(self) -> Iterator[Waiting]:
+        return (waiting for same_channel in self._by_channel.values() for waiting in same_channel)
+
+    def add(self, waiting: Waiting) -> None:
+        self._by_channel.setdefault(waiting.channel, {})[waiting] = None
+        if waiting.ticket:
+            self._by_ticket[waiting.ticket] = waiting
+
+    def discard(self, waiting: Waiting) -> None:
+        same_channel = self._by_channel.get(waiting.channel, {})
+        same_channel.pop(waiting, None)
+        if not same_channel:
+            self._by_channel.pop(waiting.channel, None)
+        self._by_ticket.pop(waiting.ticket, None)
+
+    def wake_ticket(self, ticket: str) -> bool:
+        """Wake who drew `ticket`; False if nobody here (any more)."""
+        waiting = self._by_ticket.get(ticket)
+        if waiting is None:
+            return False
+        self.discard(waiting)
+        return waiting.wake()
+
+    def wake_first(self, *channels: str) -> None:
+        """Wake who has waited longest on the first of the channels that anybody waits on."""
+        for channel in channels:
+            while same_channel := self._by_channel.get(channel):
+                waiting = next(iter(same_channel))
+                self.discard(waiting)
+                if waiting.wake():
+                    return

@@ -1,0 +1,34 @@
+import asyncio
+import signal
+from typing import Any
+
+from channels.layers import get_channel_layer
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.module_loading import import_string
+
+from channels_relay.options import options
+from channels_relay.worker import RelayHandler, RelayWorker
+
+
+class Command(BaseCommand):
+    help = (
+        "Answers the HTTP requests that fronts (channels_relay.front.RelayFront) put on the channel layer, one "
+        "at a time. Start as many as you like. SIGTERM: finishes the request in hand and exits."
+    )
+
+    def handle(self, *args: Any, **kwargs: Any) -> None:
+        relay_options = options()
+        layer = get_channel_layer(relay_options.layer)
+        if layer is None:
+            raise CommandError(f"CHANNEL_LAYERS has no layer {relay_options.layer!r}.")
+        path = relay_options.application
+        application = import_string(path) if path else RelayHandler()
+        asyncio.run(work(RelayWorker(application, layer, relay_options)))
+
+
+async def work(worker: RelayWorker) -> None:
+    """Run the worker until SIGTERM or SIGINT."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, worker.stop)
+    await worker.run()

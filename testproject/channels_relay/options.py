@@ -1,0 +1,38 @@
+"""The setting CHANNELS_RELAY."""
+
+import dataclasses
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+
+@dataclass(frozen=True)
+class Options:
+    timeout: float = 30.0
+    """Seconds that a front waits for the first part of an answer, and then for each part."""
+
+    body_limit: int = 4 * 1024 * 1024
+    """Bytes of the largest request body; beyond it, 413."""
+
+    layer: str = "default"
+    """The name of the channel layer in CHANNEL_LAYERS."""
+
+    application: str | None = None
+    """Dotted path of the ASGI application that workers run; None is Django's own handler."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.timeout, (int, float)) or self.timeout <= 0:
+            raise ImproperlyConfigured(f"CHANNELS_RELAY: timeout is {self.timeout!r}, not seconds above 0")
+        if not isinstance(self.body_limit, int) or self.body_limit < 0:
+            raise ImproperlyConfigured(f"CHANNELS_RELAY: body_limit is {self.body_limit!r}, not bytes")
+
+
+def options() -> Options:
+    """The options that the settings give; ImproperlyConfigured for one that does not exist or makes no sense."""
+    given = getattr(settings, "CHANNELS_RELAY", {})
+    known = [field.name for field in dataclasses.fields(Options)]
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise ImproperlyConfigured(f"CHANNELS_RELAY: unknown {', '.join(unknown)}; allowed: {', '.join(known)}")
+    return Options(**given)

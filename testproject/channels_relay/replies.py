@@ -1,0 +1,63 @@
+"""The answers that come back to a front, each led to the request that waits for it."""
+
+import asyncio
+from typing import Any, Literal
+
+from .messages import REPLIES, ReplyPart
+from .patience import receive_patiently
+
+Event = ReplyPart | Literal["gone", "late"]
+
+
+class Inbox:
+    """What happens to one request while it waits: parts of its answer, its client leaving, its time passing."""
+
+    def __init__(self) -> None:
+        self._events: asyncio.Queue[Event] = asyncio.Queue()
+        self.put = self._events.put_nowait
+
+    async def next(self, timeout: float) -> Event:
+        """The next event; `late` when there is none within `timeout` seconds."""
+        if not self._events.empty():
+            return self._events.get_nowait()
+        # A timer is far cheaper than asyncio.wait_for, which makes a task of its own before Python 3.12.
+        timer = asyncio.get_running_loop().call_later(timeout, self.put, "late")
+        try:
+            return await self._events.get()
+        finally:
+            timer.cancel()
+
+
+class Replies:
+    """One reply channel for the whole process, read by one task."""
+
+    def __init__(self, layer: Any) -> None:
+        self._layer = layer
+        self._channel: str | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._inboxes: dict[str, Inbox] = {}
+
+    async def channel(self) -> str:
+        """The channel's name. The first call starts the reader, because only then there is an event loop."""
+        if self._channel is None:
+            name = await self._layer.new_channel(REPLIES)
+            self._channel = self._channel or name  # another request may have been quicker
+        if self._reader is None or self._reader.done():
+            self._reader = asyncio.create_task(self._read(self._channel))
+        return self._channel
+
+    def expect(self, request_id: str) -> Inbox:
+        """Answers to this request go into the inbox, until `forget`."""
+        inbox = self._inboxes[request_id] = Inbox()
+        return inbox
+
+    def forget(self, request_id: str) -> None:
+        """Answers to this request are dropped from now on."""
+        self._inboxes.pop(request_id, None)
+
+    async def _read(self, channel: str) -> None:
+        while True:
+            part: ReplyPart = await receive_patiently(self._layer, channel)
+            inbox = self._inboxes.get(part["id"])
+            if inbox is not None:
+                inbox.put(part)

@@ -1,0 +1,13 @@
+"""The way of a body through the server and back."""
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+
+@csrf_exempt  # load generators have no token
+@require_POST
+def echo(request: HttpRequest) -> HttpResponse:
+    """The request's body, up to DATA_UPLOAD_MAX_MEMORY_SIZE bytes, under the request's content type."""
+    content_type = request.headers.get("Content-Type") or "application/octet-stream"
+    return HttpResponse(request.body, content_type=content_type)

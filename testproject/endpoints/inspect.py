@@ -1,0 +1,28 @@
+"""What reached Django, so that setups can be compared."""
+
+import hashlib
+
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+
+# Those that a client chooses. Host and Connection say more of the client's library than of the server.
+HEADERS = ("Accept", "Content-Length", "Content-Type", "Cookie", "X-Repeated", "X-Latin-1")
+
+
+@csrf_exempt
+def inspect(request: HttpRequest, rest: str = "") -> JsonResponse:
+    """The request as a JSON object: line, parameters, chosen headers, cookies, size and hash of the body."""
+    return JsonResponse(
+        {
+            "method": request.method,
+            "scheme": request.scheme,
+            "path": request.path,
+            "path_rest": rest,
+            "query_string": request.META["QUERY_STRING"],
+            "parameters": dict(request.GET.lists()),
+            "headers": {name: request.headers[name] for name in HEADERS if name in request.headers},
+            "cookies": request.COOKIES,
+            "body_bytes": len(request.body),
+            "body_sha256": hashlib.sha256(request.body).hexdigest(),
+        }
+    )

@@ -1,0 +1,82 @@
+import pytest
+
+from loadtests.analyse.validity import Evidence, Flag, Reason, Severity, is_invalid, judge
+
+QUIET = Evidence(
+    started=True,
+    contract_differences=0,
+    processes_died=0,
+    generator_cpu=0.4,
+    send_lag_p99_ms=0.3,
+    response_p50_ms=2.0,
+    planned=3000,
+    sent=3000,
+    clock_jump_s=0.001,
+    swapped_pages=0,
+    others_cpu=0.02,
+    frequency_change=0.0,
+    shared_core=False,
+)
+
+
+def reasons(**seen: object) -> list[str]:
+    values = {**vars(QUIET), **seen}
+    return [flag.reason.name for flag in judge(Evidence(**values))]
+
+
+def test_quiet_trial_has_no_flag() -> None:
+    assert judge(QUIET) == []
+
+
+def test_nothing_known_is_held_against_no_trial() -> None:
+    assert judge(Evidence()) == []
+
+
+@pytest.mark.parametrize(
+    ("seen", "reason"),
+    [
+        ({"started": False}, "server_did_not_start"),
+        ({"contract_differences": 2}, "contract_broken"),
+        ({"processes_died": 1}, "process_died"),
+        ({"generator_cpu": 0.86}, "generator_busy"),
+        ({"send_lag_p99_ms": 1.1}, "send_lag"),
+        ({"sent": 2999}, "not_all_sent"),
+        ({"clock_jump_s": -0.6}, "clock_jumped"),
+        ({"swapped_pages": 1}, "swapped"),
+        ({"others_cpu": 0.3}, "cores_taken"),
+        ({"others_cpu": 0.11}, "cores_disturbed"),
+        ({"frequency_change": -0.05}, "frequency_changed"),
+        ({"shared_core": True}, "shared_core"),
+    ],
+)
+def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> None:
+    assert reasons(**seen) == [reason]
+
+
+def test_every_reason_can_be_found() -> None:
+    everything = Evidence(False, 1, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True)
+    found = {flag.reason for flag in judge(everything)}
+    assert found == set(Reason) - {Reason.cores_disturbed}
+
+
+def test_send_lag_may_be_a_tenth_of_a_long_response_time() -> None:
+    assert reasons(send_lag_p99_ms=9.0, response_p50_ms=100.0) == []
+    assert reasons(send_lag_p99_ms=11.0, response_p50_ms=100.0) == ["send_lag"]
+
+
+def test_requests_that_the_server_refused_are_not_the_generators_fault() -> None:
+    assert reasons(sent=2900, refused=100) == []
+
+
+def test_doubtful_trial_still_counts() -> None:
+    assert not is_invalid([Flag(Reason.shared_core)])
+    assert is_invalid([Flag(Reason.shared_core), Flag(Reason.swapped)])
+
+
+@pytest.mark.parametrize("reason", list(Reason), ids=lambda reason: reason.name)
+def test_each_reason_says_what_to_do(reason: Reason) -> None:
+    record = Flag(reason, "42").as_dict()
+    assert record["severity"] in {severity.value for severity in Severity}
+    assert "(42)" in record["sentence"]
+    assert record["sentence"].endswith(".")
+    assert len(reason.remedy.split()) > 4

@@ -1,0 +1,91 @@
+"""Layers in a directory of the test's own, and other processes that use it."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from channels_ipc.core import IPCChannelLayer
+
+TESTPROJECT = Path(__file__).parents[2] / "testproject"
+
+PRELUDE = """
+import asyncio, os, sys, time
+from channels.exceptions import ChannelFull
+from channels_ipc.core import IPCChannelLayer
+layer = IPCChannelLayer(path=os.environ["LAYER"], capacity=int(os.environ.get("CAPACITY", "100")))
+"""
+
+
+@pytest.fixture
+def path() -> Iterator[Path]:
+    parent = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    directory = Path(tempfile.mkdtemp(prefix="test-ipc-", dir=parent))
+    yield directory / "layer"
+    shutil.rmtree(directory)
+
+
+@pytest.fixture
+def make_layer(path: Path) -> Iterator[Callable[..., IPCChannelLayer]]:
+    """Makes layers that are closed after the test."""
+    made = []
+
+    def make(**config: Any) -> IPCChannelLayer:
+        made.append(IPCChannelLayer(**{"path": path, **config}))
+        return made[-1]
+
+    yield make
+    for layer in made:
+        asyncio.run(layer.close())
+
+
+@pytest.fixture
+def layer(make_layer: Callable[..., IPCChannelLayer]) -> IPCChannelLayer:
+    return make_layer(capacity=3, expiry=60)
+
+
+@pytest.fixture
+def start(path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
+    """Starts Python code in another process that has a `layer` on the same path; killed after the test."""
+    started = []
+
+    def start(code: str, *arguments: object, capacity: int = 100, **options: Any) -> "subprocess.Popen[str]":
+        started.append(
+            subprocess.Popen(
+                [sys.executable, "-c", PRELUDE + textwrap.dedent(code), *map(str, arguments)],
+                env={
+                    **os.environ,
+                    "PYTHONPATH": str(TESTPROJECT),
+                    "LAYER": str(path),
+                    "CAPACITY": str(capacity),
+                },
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                **options,
+            )
+        )
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def nothing_comes() -> Callable[[IPCChannelLayer, str], Any]:
+    """Asserts that receive() on a channel finds nothing."""
+
+    async def check(layer: IPCChannelLayer, channel: str) -> None:
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(layer.receive(channel), 0.05)
+
+    return check

@@ -1,0 +1,160 @@
+"""Processes killed at any instant: no lock stays, nothing is torn, nothing comes twice."""
+
+import asyncio
+import os
+import time
+from collections import Counter
+
+import pytest
+
+# Forks workers that send and receive as fast as they can, and kills them after a random while, over and over.
+# Each worker notes what it received in a file of its own, a line a message.
+HAMMER = """
+import random, signal
+kills, workers, seed, folder = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+random.seed(seed)
+
+async def work(name):
+    log = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    rng = random.Random(name)
+    mine = await layer.new_channel()
+    await layer.group_add("group", mine)
+    n = 0
+    async def receive(channel):
+        while True:
+            message = await layer.receive(channel)
+            assert len(message["body"]) == message["size"], "torn"
+            os.write(log, (message["id"] + "\\n").encode())
+    tasks = [asyncio.create_task(receive(channel)) for channel in ("work", "work", mine)]
+    while True:
+        n += 1
+        size = rng.choice((10, 3000, 50_000, 300_000))
+        message = {"id": f"{name}-{n}", "size": size, "body": bytes(size)}
+        try:
+            kind = rng.random()
+            if kind < 0.2:
+                message["id"] += "-group"
+                await layer.group_send("group", message)
+            else:
+                await layer.send("work" if kind < 0.8 else mine, message)
+        except ChannelFull:
+            pass
+        await asyncio.sleep(0)
+        for task in tasks:
+            if task.done():
+                os.write(log, f"failed {task.exception()!r}\\n".encode())
+                os._exit(1)
+
+def spawn(name):
+    pid = os.fork()
+    if not pid:
+        try:
+            asyncio.run(work(name))
+        except BaseException as error:
+            os.write(2, f"failed {error!r}\\n".encode())
+        os._exit(1)
+    return pid
+
+running = {spawn(f"w{n}") for n in range(workers)}
+for n in range(workers, workers + kills):
+    time.sleep(random.uniform(0, 0.05))
+    victim = random.choice(sorted(running))
+    os.kill(victim, signal.SIGKILL)
+    _, status = os.waitpid(victim, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL, "a worker failed by itself"
+    running.remove(victim)
+    running.add(spawn(f"w{n}"))
+for pid in running:
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+print("done")
+"""
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_killed_over_and_over(start, make_layer, tmp_path, path, seed):
+    layer = make_layer()
+    hammer = start(HAMMER, 100, 4, seed, tmp_path)
+    assert hammer.communicate(timeout=100)[0] == "done\n"
+
+    # At once, without waiting for anything to time out, the layer works.
+    async def round_trip():
+        began = time.monotonic()
+        channel = await layer.new_channel()
+        await layer.send(channel, {"n": 1})
+        assert await asyncio.wait_for(layer.receive(channel), 5) == {"n": 1}
+        return time.monotonic() - began
+
+    assert asyncio.run(round_trip()) < 2
+
+    received = Counter()
+    for log in tmp_path.iterdir():
+        lines = log.read_text().splitlines()
+        assert not [line for line in lines if line.startswith("failed")]
+        # A group's message comes to each member once, another to one reader once.
+        received.update((line, log.name if line.endswith("-group") else "") for line in lines)
+    assert len(received) > 1000
+    assert [message for message, times in received.items() if times > 1] == []
+
+    # What the dead left goes, but for the messages on the channel that anybody may read.
+    async def drain():
+        while True:
+            try:
+                await asyncio.wait_for(layer.receive("work"), 0.2)
+            except asyncio.TimeoutError:
+                break
+        layer._node._next_burial = 0
+        for _ in range(200):
+            await layer.send("other", {})
+            await layer.receive("other")
+
+    for unborn in path.glob("new-*"):
+        os.utime(unborn, (0, 0))  # a pipe this young might still be opened
+    asyncio.run(drain())
+    assert layer.statistics()["entries"] == 0
+    assert layer.statistics()["file"] < 256 * 2**20
+    assert [entry.name for entry in path.glob("*ipc*")] == [layer._node.process]
+
+
+def test_killed_inside_a_transaction(start, layer):
+    """The lock is taken back from the dead, and what was not committed never happened."""
+    process = start("""
+    asyncio.run(layer.send("channel", {"n": 1}))
+    with layer._node._store._env.begin(write=True) as txn:
+        txn.put(b"half", b"done")
+        print("inside", flush=True)
+        time.sleep(60)
+    """)
+    assert process.stdout.readline() == "inside\n"
+    process.kill()
+    process.wait()
+
+    async def scenario():
+        await layer.send("channel", {"n": 2})
+        return [(await layer.receive("channel"))["n"] for _ in range(2)]
+
+    assert asyncio.run(asyncio.wait_for(scenario(), 5)) == [1, 2]
+    assert layer.statistics()["entries"] == 0
+
+
+def test_killed_while_it_opens_the_directory(start, layer):
+    """Processes that come and go at once, killed while they set up."""
+    code = """
+    for n in range(40):
+        child = os.fork()
+        if not child:
+            asyncio.run(layer.send("channel", {}))
+            os._exit(0)
+        time.sleep(n * 0.0005)
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    """
+    processes = [start(code) for _ in range(2)]
+    assert [process.wait(30) for process in processes] == [0, 0]
+
+    async def scenario():
+        await layer.flush()
+        await layer.send("channel", {"n": 1})
+        return await layer.receive("channel")
+
+    assert asyncio.run(asyncio.wait_for(scenario(), 5)) == {"n": 1}

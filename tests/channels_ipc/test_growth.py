@@ -1,0 +1,80 @@
+"""Nothing grows with the number of messages: that is what felled the IPC layer of 2016."""
+
+import asyncio
+
+import pytest
+
+
+@pytest.mark.parametrize("size", [10, 3_000, 30_000])
+def test_20_000_messages_over_new_reply_channels_leave_nothing(make_layer, size):
+    layer = make_layer()
+    body = bytes(size)
+    files = []
+
+    async def round_trips(count):
+        for n in range(count):
+            reply = await layer.new_channel()
+            await layer.send("request", {"n": n, "reply": reply, "body": body})
+            request = await layer.receive("request")
+            await layer.send(request["reply"], {"n": n, "body": body})
+            assert (await layer.receive(reply))["n"] == n
+
+    async def scenario():
+        for count in (500, 10_000 if size == 10 else 1_500):
+            await round_trips(count)
+            files.append(layer.statistics()["file"])
+        return layer.statistics()["entries"]
+
+    assert asyncio.run(scenario()) == 0
+    assert files[1] == files[0]
+
+
+def test_late_answers_that_nobody_reads_are_swept_away(make_layer):
+    """Reply channels given up by their reader: what lies on them goes once it has expired."""
+    layer = make_layer(expiry=0.2, capacity=100_000)
+    most = 0
+
+    async def scenario():
+        nonlocal most
+        for _ in range(20):
+            for _ in range(200):
+                await layer.send(await layer.new_channel(), {"late": True})
+                await layer.send(f"abandoned{_}", {"late": True})
+            most = max(most, layer.statistics()["entries"])
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.25)
+        for _ in range(layer.statistics()["entries"]):
+            await layer.group_discard("group", "nobody")
+            await layer.group_add("group", "nobody")
+        await layer.group_discard("group", "nobody")
+        return layer.statistics()["entries"]
+
+    assert asyncio.run(scenario()) == 0
+    assert most < 6_000  # of 8,000 sent
+
+
+@pytest.mark.parametrize("size", [500, 3_000, 300_000])
+def test_what_is_full_to_the_brim_can_be_emptied(start, size):
+    """Taking a message writes pages too; sending leaves enough of them."""
+    process = start(
+        f"""
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8 * 2**20, 8 * 2**20))  # as if the file system ended there
+    async def main():
+        for _ in range(2):
+            sent = 0
+            try:
+                while True:
+                    await layer.send("channel", {{"n": sent, "body": bytes({size})}})
+                    sent += 1
+            except ChannelFull:
+                pass
+            assert sent * {size} > 10**6
+            for n in range(sent):
+                assert (await asyncio.wait_for(layer.receive("channel"), 5))["n"] == n
+        print("well")
+    asyncio.run(main())
+    """,
+        capacity=10**9,
+    )
+    assert process.communicate(timeout=60)[0] == "well\n"

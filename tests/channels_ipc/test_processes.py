@@ -1,0 +1,291 @@
+"""Several processes on the same channels."""
+
+import asyncio
+import signal
+import time
+from collections import Counter
+
+from channels.exceptions import ChannelFull
+
+READER = """
+async def main():
+    print("ready", flush=True)
+    while True:
+        message = await layer.receive("work")
+        if message["n"] is None:
+            break
+        print(message["n"], flush=True)
+asyncio.run(main())
+"""
+
+WRITER = """
+async def main():
+    first, last = map(int, sys.argv[1:])
+    for n in range(first, last):
+        while True:
+            try:
+                await layer.send("work", {"n": n, "writer": first})
+                break
+            except ChannelFull:
+                await asyncio.sleep(0.001)
+asyncio.run(main())
+"""
+
+ECHO = """
+async def main():
+    while True:
+        message = await layer.receive("echo")
+        await layer.send(message["reply"], {"n": message["n"]})
+asyncio.run(main())
+"""
+
+
+async def send_patiently(layer, channel, message):
+    while True:
+        try:
+            return await layer.send(channel, message)
+        except ChannelFull:
+            await asyncio.sleep(0.001)
+
+
+def test_one_reader_gets_all_in_order(start, layer):
+    writer = start(WRITER, 0, 2000)
+
+    async def read():
+        return [(await asyncio.wait_for(layer.receive("work"), 20))["n"] for _ in range(2000)]
+
+    assert asyncio.run(read()) == list(range(2000))
+    assert writer.wait(10) == 0
+
+
+def test_several_readers_and_writers_get_each_message_once(start, make_layer):
+    layer = make_layer()
+    readers = [start(READER) for _ in range(3)]
+    for reader in readers:
+        assert reader.stdout.readline() == "ready\n"
+    writers = [start(WRITER, first, first + 500) for first in (0, 500, 1000)]
+    for writer in writers:
+        assert writer.wait(30) == 0
+
+    async def finish():
+        for _ in readers:
+            await send_patiently(layer, "work", {"n": None})
+
+    asyncio.run(finish())
+    received = [[int(line) for line in reader.communicate(timeout=30)[0].split()] for reader in readers]
+    assert Counter(n for each in received for n in each) == Counter(range(1500))
+    assert layer.statistics()["entries"] == 0
+
+
+def test_idle_readers_take_turns(start, make_layer):
+    layer = make_layer()
+    readers = [start(READER) for _ in range(3)]
+    for reader in readers:
+        reader.stdout.readline()
+    waiting(layer, 3)
+
+    async def one_at_a_time():
+        for n in range(9):
+            await layer.send("work", {"n": n})
+            await asyncio.sleep(0.1)
+        for _ in readers:
+            await layer.send("work", {"n": None})
+
+    asyncio.run(one_at_a_time())
+    received = [[int(line) for line in reader.communicate(timeout=30)[0].split()] for reader in readers]
+    assert sorted(n for each in received for n in each) == list(range(9))
+    assert all(received)
+
+
+def waiting(layer, count, timeout=10):
+    """Waits until so many readers of other processes wait (nothing else is in the store)."""
+    end = time.monotonic() + timeout
+    while layer.statistics()["entries"] != count:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_replies_come_back_to_the_process_and_receiver_that_asked(start, make_layer):
+    layer = make_layer()
+    start(ECHO)
+    start(ECHO)
+
+    async def ask(n):
+        reply = await layer.new_channel()
+        await layer.send("echo", {"n": n, "reply": reply})
+        return (await asyncio.wait_for(layer.receive(reply), 20))["n"]
+
+    async def scenario():
+        answers = []
+        for batch in range(20):
+            answers += await asyncio.gather(*(ask(n) for n in range(batch * 50, batch * 50 + 50)))
+        return answers
+
+    assert asyncio.run(scenario()) == list(range(1000))
+
+
+def test_messages_outlive_the_process_that_sent_them(start, layer):
+    assert start('asyncio.run(layer.send("channel", {"n": 1}))').wait(10) == 0
+    assert asyncio.run(layer.receive("channel")) == {"n": 1}
+
+
+def test_capacity_holds_across_processes(start, layer):
+    code = """
+    sent = 0
+    try:
+        while True:
+            asyncio.run(layer.send("channel", {}))
+            sent += 1
+    except ChannelFull:
+        print(sent)
+    """
+    first = start(code, capacity=3).communicate(timeout=10)[0]
+    second = start(code, capacity=3).communicate(timeout=10)[0]
+    assert (first, second) == ("3\n", "0\n")
+
+
+def test_groups_span_processes(start, make_layer):
+    layer = make_layer()
+    member = """
+    async def main():
+        channel = await layer.new_channel()
+        await layer.group_add("group", channel)
+        print("joined", flush=True)
+        print((await layer.receive(channel))["text"], flush=True)
+    asyncio.run(main())
+    """
+    members = [start(member) for _ in range(3)]
+    for process in members:
+        assert process.stdout.readline() == "joined\n"
+    asyncio.run(layer.group_send("group", {"text": "hello"}))
+    assert [process.communicate(timeout=10)[0] for process in members] == ["hello\n"] * 3
+
+
+def test_flush_reaches_every_process(start, layer):
+    process = start("""
+    async def main():
+        await layer.send("channel", {})
+        print("sent", flush=True)
+        sys.stdin.readline()
+        try:
+            await asyncio.wait_for(layer.receive("channel"), 0.1)
+        except asyncio.TimeoutError:
+            print("nothing")
+    asyncio.run(main())
+    """)
+    assert process.stdout.readline() == "sent\n"
+    asyncio.run(layer.flush())
+    assert process.communicate("\n", timeout=10)[0] == "nothing\n"
+
+
+def test_a_message_for_a_reader_that_was_killed_while_waiting_goes_to_another(start, make_layer):
+    layer = make_layer()
+    dead, alive = start(READER), start(READER)
+    for reader in (dead, alive):
+        assert reader.stdout.readline() == "ready\n"
+    waiting(layer, 2)
+    dead.kill()
+    dead.wait()
+
+    async def scenario():
+        began = time.monotonic()
+        for n in (1, 2, 3, None):
+            await layer.send("work", {"n": n})
+        return began
+
+    began = asyncio.run(scenario())
+    assert alive.communicate(timeout=10)[0].split() == ["1", "2", "3"]
+    assert time.monotonic() - began < 5
+
+
+def test_a_wake_up_lost_with_a_killed_reader_is_made_good(start, make_layer):
+    """The reader is rung, and stopped before it can take the message; the other looks for itself."""
+    layer = make_layer()
+    first = start(READER)
+    assert first.stdout.readline() == "ready\n"
+    waiting(layer, 1)
+    first.send_signal(signal.SIGSTOP)
+    second = start(READER)
+    assert second.stdout.readline() == "ready\n"
+    waiting(layer, 2)
+    asyncio.run(layer.send("work", {"n": 7}))  # rings at the first, which has waited longer
+    first.kill()
+    assert second.stdout.readline() == "7\n"
+
+
+def test_the_dead_are_forgotten(start, make_layer, path):
+    """Their memberships, their messages, their places in line and their doorbells."""
+    layer = make_layer(capacity=1000)
+    process = start("""
+    async def main():
+        waiting = asyncio.create_task(layer.receive("work"))
+        await asyncio.sleep(0)
+        channel = await layer.new_channel()
+        for n in range(50):
+            await layer.group_add(f"group{n}", await layer.new_channel())
+            await layer.send(channel, {"n": n})
+        print(channel, flush=True)
+        await waiting
+    asyncio.run(main())
+    """)
+    channel = process.stdout.readline().strip()
+    assert layer.statistics()["entries"] == 102  # 50 memberships, 50 messages, their count, a waiter
+    process.kill()
+    process.wait()
+
+    async def scenario():
+        await layer.send(channel, {"n": "too late"})
+        await layer.group_send("group0", {})
+        layer._node._next_burial = 0
+        for _ in range(200):
+            await layer.send("other", {})
+        await layer.send("other", {})
+        for _ in range(201):
+            await layer.receive("other")
+
+    asyncio.run(scenario())
+    assert layer.statistics()["entries"] == 0
+    assert [entry.name for entry in path.glob("ipc*")] == [layer._node.process]
+
+
+def test_more_rings_than_a_doorbell_holds(start, make_layer):
+    """A reader that is stopped while 20,000 rings come in, and is left without some, misses no message."""
+    layer = make_layer(capacity=100_000)
+    process = start(
+        """
+    async def main():
+        names = [await layer.new_channel() for _ in range(5000)]
+        print(names[0], flush=True)
+        messages = await asyncio.gather(*(layer.receive(name) for name in names))
+        print(len(messages), flush=True)
+    asyncio.run(main())
+    """,
+        capacity=100_000,
+    )
+    first = process.stdout.readline().strip()
+    prefix = first[: first.index("!") + 1]
+    time.sleep(0.5)
+    process.send_signal(signal.SIGSTOP)
+
+    async def scenario():
+        for n in range(5000):
+            await layer.send(f"{prefix}{n + 1:x}", {"n": n})
+
+    asyncio.run(scenario())
+    process.send_signal(signal.SIGCONT)
+    assert process.communicate(timeout=20)[0] == "5000\n"
+
+
+def test_an_idle_reader_uses_next_to_no_cpu(start):
+    process = start("""
+    import resource
+    async def main():
+        waiting = [asyncio.create_task(layer.receive(f"channel{n}")) for n in range(10)]
+        await asyncio.sleep(0.3)
+        before = time.process_time()
+        await asyncio.sleep(2.5)
+        print(time.process_time() - before)
+        os._exit(0)
+    asyncio.run(main())
+    """)
+    assert float(process.communicate(timeout=20)[0] or 1) < 0.25

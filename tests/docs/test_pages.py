@@ -1,0 +1,125 @@
+"""The documentation cannot fall behind the code: what the code has is on the pages, what the pages name exists."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from loadtests import store
+from loadtests.analyse.validity import Reason
+from loadtests.cli import app
+from loadtests.engines.result import Result
+from loadtests.errors import UserError
+from loadtests.plan import study as studies
+from loadtests.serve import setups
+
+
+def commands() -> dict[str, Any]:
+    return dict(typer.main.get_command(app).commands)
+
+
+def allowed(table: dict[str, Any]) -> set[str]:
+    """The keys that the parser of studies says are allowed where it found `nonsense`."""
+    with pytest.raises(UserError, match="nonsense") as raised:
+        studies.parse(table, "name", "a.toml")
+    return set(re.split(r", ", str(raised.value).partition("allowed: ")[2]))
+
+
+def study_keys() -> set[str]:
+    setup, test = {"setup": "gunicorn"}, {"rate": 1, "duration": "1s"}
+    throughput = {"duration": "1s", "nonsense": 1}
+    return (
+        allowed({"setups": ["gunicorn"], "tests": {"latency": test}, "nonsense": 1})
+        | allowed({"setups": [{**setup, "nonsense": 1}], "tests": {"latency": test}})
+        | allowed({"setups": ["gunicorn"], "tests": {"latency": {**test, "nonsense": 1}}})
+        | allowed({"setups": ["gunicorn"], "tests": {"throughput": throughput}})
+    )
+
+
+def terms(page: Path) -> set[str]:
+    """What stands in double backquotes at the beginning of a definition."""
+    lines = re.findall(r"^``.*``$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return set(re.findall(r"``([^`]+)``", " ".join(lines)))
+
+
+def pages(root: Path) -> Iterator[tuple[str, str]]:
+    for page in [*root.glob("docs/**/*.rst"), *root.glob("*.md")]:
+        if "_build" not in page.parts and not any(part.startswith("reference-") for part in page.parts):
+            yield page.name, page.read_text(encoding="utf-8")
+
+
+def test_every_command_has_its_section(site: Path) -> None:
+    page = (site / "reference/commands.html").read_text(encoding="utf-8")
+    for name, command in commands().items():
+        assert f'id="command-{name}"' in page
+        for parameter in command.params:
+            for option in parameter.opts:
+                assert option in page
+
+
+def test_every_setup_has_its_section(site: Path) -> None:
+    page = (site / "setups.html").read_text(encoding="utf-8")
+    for setup in setups.known().values():
+        assert f'id="setup-{setup.name}"' in page
+
+
+def test_every_study_has_its_section(site: Path) -> None:
+    page = (site / "reference/studies.html").read_text(encoding="utf-8")
+    for name in studies.names():
+        assert f'id="study-{name}"' in page
+
+
+def test_every_reason_for_invalidity_is_in_the_methodology(site: Path) -> None:
+    page = (site / "methodology.html").read_text(encoding="utf-8")
+    for reason in Reason:
+        assert reason.name in page
+
+
+def test_the_keys_of_a_study_are_those_on_its_page(root: Path) -> None:
+    assert terms(root / "docs/reference/studies.rst") == study_keys()
+
+
+def test_the_example_of_a_study_is_one(root: Path, tmp_path: Path) -> None:
+    page = (root / "docs/reference/studies.rst").read_text(encoding="utf-8")
+    example = page.partition(".. code-block:: toml\n")[2].partition("\nThe file\n")[0]
+    file = tmp_path / "example.toml"
+    file.write_text(re.sub(r"^   ", "", example, flags=re.MULTILINE), encoding="utf-8")
+    study = studies.load(str(file))
+    assert {entry.setup for entry in study.entries} <= set(setups.known())
+
+
+@pytest.mark.parametrize("kind", [store.Trial, Result])
+def test_every_field_is_on_the_page_of_the_run_folder(root: Path, kind: type) -> None:
+    documented = terms(root / "docs/reference/run-folder.rst")
+    assert {field.name for field in dataclasses.fields(kind)} <= documented
+
+
+def test_every_key_of_a_committed_run_is_on_the_page_of_the_run_folder(root: Path) -> None:
+    documented = terms(root / "docs/reference/run-folder.rst")
+    for file in root.glob("results/reference-*/run.json"):
+        assert set(json.loads(file.read_text(encoding="utf-8"))) <= documented, file
+
+
+def test_every_committed_run_has_its_page(root: Path, site: Path) -> None:
+    listed = (site / "results/index.html").read_text(encoding="utf-8")
+    for page in root.glob("results/reference-*/index.rst"):
+        assert f"{page.parent.name}/index.html" in listed
+
+
+def test_the_make_targets_that_pages_name_exist(root: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    for name, text in pages(root):
+        named = set(re.findall(r"(?:``|`|^ +|&& |=\S+ )make ([a-z-]+)", text, flags=re.MULTILINE))
+        assert named <= targets, name
+
+
+def test_the_commands_that_pages_name_exist(root: Path) -> None:
+    for name, text in pages(root):
+        assert set(re.findall(r"-m loadtests ([a-z]+)", text)) <= set(commands()), name

@@ -1,0 +1,27 @@
+from loadtests.observe.conditions import Moment, between, now
+
+
+def a_moment(**changes):
+    values = {"monotonic_s": 10.0, "wall_s": 1000.0, "cores_busy_s": 50.0, "swapped_pages": 3, "mhz": None}
+    return Moment(**{**values, **changes})
+
+
+def test_what_others_took_is_what_the_setup_did_not_use():
+    later = a_moment(monotonic_s=20.0, wall_s=1010.0, cores_busy_s=66.0)
+    seen = between(a_moment(), later, [0, 1], own_cpu_s=12.0)
+    assert seen.others_cpu == (16.0 - 12.0) / (10.0 * 2)
+    assert seen.clock_jump_s == 0
+    assert seen.swapped_pages == 0
+
+
+def test_a_clock_that_jumped_and_pages_that_were_swapped():
+    later = a_moment(monotonic_s=20.0, wall_s=1012.5, swapped_pages=10)
+    seen = between(a_moment(), later, [0], own_cpu_s=1.0)
+    assert (seen.clock_jump_s, seen.swapped_pages, seen.others_cpu) == (2.5, 7, 0.0)
+
+
+def test_the_machine_can_be_read():
+    first = now([0])
+    last = now([0])
+    assert last.monotonic_s >= first.monotonic_s
+    assert last.cores_busy_s >= first.cores_busy_s > 0

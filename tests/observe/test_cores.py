@@ -1,0 +1,40 @@
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.observe import cores
+
+
+@pytest.fixture
+def allowed(monkeypatch):
+    def allow(*numbers):
+        monkeypatch.setattr("os.sched_getaffinity", lambda pid: set(numbers))
+
+    return allow
+
+
+@pytest.mark.parametrize(
+    ("numbers", "wanted", "servers", "generator"),
+    [
+        ((0, 1), None, (0,), (1,)),
+        ((2, 3, 5, 7), None, (2, 3, 5), (7,)),
+        ((0, 1, 2, 3), "2-3", (2, 3), (1,)),
+        ((0, 1, 2, 3), "0,3", (0, 3), (2,)),
+    ],
+)
+def test_the_generator_has_a_core_of_its_own(allowed, numbers, wanted, servers, generator):
+    allowed(*numbers)
+    found = cores.allot(wanted)
+    assert (found.servers, found.generator, found.shared) == (servers, generator, False)
+
+
+@pytest.mark.parametrize(("numbers", "wanted"), [((0,), None), ((0, 1), "0-1")])
+def test_where_it_cannot_that_is_said(allowed, numbers, wanted):
+    allowed(*numbers)
+    assert cores.allot(wanted).shared
+
+
+@pytest.mark.parametrize("wanted", ["4", "a", "0-9", "2-1"])
+def test_cores_that_are_not_to_be_had(allowed, wanted):
+    allowed(0, 1, 2, 3)
+    with pytest.raises(UserError, match=f"CORES={wanted}: "):
+        cores.allot(wanted)

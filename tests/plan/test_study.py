@@ -1,0 +1,78 @@
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.plan import study
+
+GOOD = """
+setups = ["gunicorn", {setup = "gunicorn", label = "two", env = {WORKERS = 2}}]
+[tests.latency]
+rate = 300
+duration = "10s"
+"""
+
+
+def write(tmp_path, text):
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    return str(file)
+
+
+def test_a_study_file_becomes_setups_tests_and_blocks(tmp_path):
+    found = study.load(write(tmp_path, GOOD))
+    assert found.name == found.title == "mine"
+    assert [(entry.label, entry.setup, entry.env) for entry in found.entries] == [
+        ("gunicorn", "gunicorn", {}),
+        ("two", "gunicorn", {"WORKERS": "2"}),
+    ]
+    [test] = found.tests
+    assert (test.kind, test.rate, test.connections, test.duration_s, test.engine) == (
+        "latency",
+        300,
+        None,
+        10,
+        "openloop",
+    )
+    assert found.baseline == "gunicorn"
+
+
+@pytest.mark.parametrize("name", study.names())
+def test_the_studies_that_come_with_the_project_are_valid(name):
+    assert study.load(name).name == name
+
+
+def test_the_nearest_names_are_given_for_an_unknown_study():
+    with pytest.raises(UserError, match=r"unknown study 'first-lok'; did you mean first-look\?"):
+        study.load("first-lok")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("rate = 300", "rats = 300", r"mine.toml: tests.latency.rate: is missing"),
+        ("rate = 300", "rate = 300\nrats = 1", r"tests.latency.rats: is not a key here; allowed: .*rate"),
+        ("rate = 300", "rate = -1", r"tests.latency.rate: is -1; a number above 0"),
+        ("rate = 300", "rate = nan", r"tests.latency.rate: is nan"),
+        ("rate = 300", 'rate = "fast"', r"tests.latency.rate: is 'fast'; a number is needed"),
+        ('"10s"', '"10 parsecs"', r"tests.latency.duration: '10 parsecs' is not a duration; write 10s"),
+        ('"10s"', '"0s"', r"not a usable duration"),
+        ("[tests.latency]", "[tests.fast]", r"tests.fast.kind: is missing"),
+        ("[tests.latency]", "[tests.latency]\nengine = 'wrk'", r"engine: is 'wrk'; allowed: openloop, loadtest"),
+        ("[tests.latency]", "[tests.latency]\npath = 'x'", r"path: 'x' does not begin with '/'"),
+        ('label = "two", ', "", r"the label 'gunicorn' stands twice"),
+        ('"two"', '"t w o"', r"setups.label: 't w o'"),
+        ("setups =", "blocks = 0\nsetups =", r"blocks: is 0; a whole number of 1 or more"),
+        ("setups =", "blocks = true\nsetups =", r"blocks: is True; a whole number"),
+        ("setups =", 'baseline = "nginx"\nsetups =', r"baseline: 'nginx' is not one of the setups \(gunicorn, two\)"),
+        ("setups =", "colour = 1\nsetups =", r"colour: is not a key here; allowed: .*baseline"),
+        ("setups =", "setups", r"not valid TOML"),
+    ],
+)
+def test_a_mistake_gets_one_line_with_file_key_and_what_is_allowed(tmp_path, old, new, says):
+    with pytest.raises(UserError, match=says) as error:
+        study.load(write(tmp_path, GOOD.replace(old, new)))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("10s", 10), ("1.5m", 90), ("250ms", 0.25), ("1h", 3600), (3, 3)])
+def test_durations(text, seconds):
+    assert study.duration(text) == seconds

@@ -1,0 +1,161 @@
+"""A front and a worker on a layer in memory; the tests play the other side."""
+
+import asyncio
+import os
+from collections import deque
+
+import django
+import pytest
+from channels.exceptions import ChannelFull
+from channels.layers import InMemoryChannelLayer
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.base")
+django.setup()
+
+from channels_relay.front import RelayFront  # noqa: E402  (needs the settings)
+from channels_relay.messages import CONTROL, REPLIES, REQUESTS, WORKERS  # noqa: E402
+from channels_relay.options import Options  # noqa: E402
+from channels_relay.worker import RelayWorker  # noqa: E402
+
+
+class Layer(InMemoryChannelLayer):
+    """In memory, and made to fail where a test says so: `failures` are raised by the next sends, in turn."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.send_failures = deque()
+        self.receive_failures = deque()
+
+    async def send(self, channel, message):
+        if self.send_failures:
+            raise self.send_failures.popleft()
+        await super().send(channel, message)
+
+    async def receive(self, channel):
+        if channel == REQUESTS and self.receive_failures:
+            raise self.receive_failures.popleft()
+        return await super().receive(channel)
+
+
+class Client:
+    """One HTTP client of an ASGI application, from the server's side."""
+
+    def __init__(self, app, body=b"", chunk=8192, headers=(), **scope):
+        self.sent = []
+        self.leaves = asyncio.Event()
+        pieces = [body[at : at + chunk] for at in range(0, len(body), chunk)] or [b""]
+        self.unread = deque(
+            {"type": "http.request", "body": piece, "more_body": number < len(pieces) - 1}
+            for number, piece in enumerate(pieces)
+        )
+        self.scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "path": "/",
+            "raw_path": b"/",
+            "query_string": b"",
+            "root_path": "",
+            "headers": [(b"host", b"127.0.0.1"), *headers],
+            "client": ("127.0.0.1", 1),
+            "server": ("127.0.0.1", 80),
+            "state": {"of": "the server"},
+            **scope,
+        }
+        self.done = asyncio.create_task(app(self.scope, self.receive, self.send))
+
+    async def receive(self):
+        if self.unread:
+            return self.unread.popleft()
+        await self.leaves.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message):
+        self.sent.append(message)
+
+    @property
+    def status(self):
+        return self.sent[0]["status"]
+
+    @property
+    def body(self):
+        return b"".join(message["body"] for message in self.sent[1:])
+
+    @property
+    def complete(self):
+        return bool(self.sent) and not self.sent[-1].get("more_body", True)
+
+
+class Bench:
+    """What a test needs: a layer, fronts and workers on it, and the messages that the other side would send."""
+
+    def __init__(self, timeout=5.0, **layer):
+        self.layer = Layer(**layer)
+        self.options = Options(timeout=timeout)
+        self._tasks = []
+
+    def front(self, **options):
+        return RelayFront(self.layer, Options(**{"timeout": self.options.timeout, **options}))
+
+    def client(self, app, **kwargs):
+        return Client(app, **kwargs)
+
+    def start(self, application):
+        """A worker that runs the application; returns it and the task it runs in."""
+        worker = RelayWorker(application, self.layer, self.options)
+        task = asyncio.create_task(worker.run())
+        self._tasks.append(task)
+        return worker, task
+
+    async def request_of(self, front, **kwargs):
+        """A client's request through the front, as a worker receives it, and the client."""
+        client = self.client(front, **kwargs)
+        return await self.next_message(REQUESTS), client
+
+    async def next_message(self, channel):
+        return await asyncio.wait_for(self.layer.receive(channel), 5)
+
+    async def join_workers(self):
+        """A channel that hears what workers are told."""
+        channel = await self.layer.new_channel(CONTROL)
+        await self.layer.group_add(WORKERS, channel)
+        return channel
+
+    async def replies(self):
+        return await self.layer.new_channel(REPLIES)
+
+    async def is_empty(self, channel):
+        """Whether nothing arrives on the channel, after everything that is ready to run has run."""
+        for _ in range(50):
+            await asyncio.sleep(0)
+        return channel not in self.layer.channels or self.layer.channels[channel].empty()
+
+    async def close(self):
+        for task in [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.fixture
+def run():
+    """Runs a coroutine function of a bench to its end; keyword arguments make the bench."""
+
+    def run(test, **kwargs):
+        async def main():
+            bench = Bench(**kwargs)
+            try:
+                await asyncio.wait_for(test(bench), 20)
+            finally:
+                await bench.close()
+
+        asyncio.run(main())
+
+    return run
+
+
+@pytest.fixture
+def full():
+    """The error of a full channel."""
+    return ChannelFull

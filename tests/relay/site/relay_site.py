@@ -1,0 +1,38 @@
+"""What the workers of test_processes.py run: Django, and two paths that tell the tests what happened.
+
+`/handled?ID` notes the id; `/hold?ID` notes it and answers once the file `release` is there. Both answer with the
+worker's process id. Notes are lines of the file handled-PID in RELAY_NOTES.
+"""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+from channels_relay.worker import RelayHandler
+
+NOTES = Path(os.environ["RELAY_NOTES"])
+django = RelayHandler()
+
+
+def note(id):
+    with open(NOTES / f"handled-{os.getpid()}", "a") as notes:
+        notes.write(f"{id}\n")
+
+
+def wait_for_release():
+    while not (NOTES / "release").exists():
+        time.sleep(0.01)
+
+
+async def application(scope, receive, send):
+    if scope["path"] not in ("/handled", "/hold"):
+        await django(scope, receive, send)
+        return
+    note(scope["query_string"].decode())
+    if scope["path"] == "/hold":
+        await asyncio.to_thread(wait_for_release)
+    body = str(os.getpid()).encode()
+    headers = [(b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

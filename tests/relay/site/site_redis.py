@@ -1,0 +1,3 @@
+from testproject.settings.channels_redis import *  # noqa: F403
+
+CHANNELS_RELAY = {"application": "relay_site.application", "timeout": 5}

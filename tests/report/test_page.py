@@ -1,0 +1,158 @@
+"""The HTML page: one file, complete, and for everyone."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from loadtests.report import render, sections
+from loadtests.report.page import html
+from loadtests.report.table import Results
+
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+
+class Document(HTMLParser):
+    """The page's elements with their attributes and text, and whether every one is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.source, self.elements, self.open, self.text = text, [], [], ""
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture
+def page(build_run):
+    """Gives a function that writes a run of that shape and returns its page."""
+    return lambda **shape: written(build_run(**shape))
+
+
+@pytest.fixture(scope="module")
+def usual(run_builder, tmp_path_factory):
+    """The page of five setups, latency and throughput, one block, and the baseline twice."""
+    return written(run_builder(tmp_path_factory.mktemp("usual"))(blocks=1, aa=True))
+
+
+def written(run):
+    results = Results(run)
+    content = sections.page(results)
+    return Document(html(content, {chart.name: render.svg(chart.spec) for chart in content.charts}))
+
+
+def test_nothing_is_loaded_from_anywhere(usual):
+    assert [a for _, a in usual.elements if "src" in a or "srcset" in a or "data" in a] == []
+    assert usual.all("link") == []
+    assert all(attributes["href"].startswith("#") for attributes in usual.all("a"))
+    assert set(re.findall(r"https?://[^\s\"'<)]+", usual.source)) <= {"http://www.w3.org/2000/svg"}
+    assert re.findall(r"@import|url\((?!#)", usual.source) == []
+    policy = next(a["content"] for a in usual.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'")
+
+
+def test_it_stays_small(usual):
+    assert len(usual.source.encode()) < 400_000
+
+
+def test_it_answers_top_down(usual):
+    sections = [attributes["id"] for attributes in usual.all("section") if "id" in attributes]
+    assert sections == ["compared", "verdicts", "latency", "throughput", "cost", "invalid", "repeat"]
+
+
+def test_tables_have_captions_and_headers_that_say_what_they_head(usual):
+    assert len(usual.all("caption")) == len(usual.all("table")) > 5
+    assert {attributes.get("scope") for attributes in usual.all("th")} == {"col", "row"}
+
+
+def test_what_scrolls_can_be_reached_with_the_keyboard_and_has_a_name(usual):
+    for attributes in usual.all("div"):
+        if attributes.get("class") == "scroll":
+            assert attributes["tabindex"] == "0"
+            assert attributes["role"] == "region"
+            assert attributes.get("aria-label") or attributes.get("aria-labelledby")
+
+
+def test_ids_are_unique_and_links_have_targets(usual):
+    ids = [attributes["id"] for _, attributes in usual.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {attributes["href"][1:] for attributes in usual.all("a")} <= set(ids)
+
+
+def test_each_chart_says_its_figures_in_words(usual):
+    charts = {one["aria-label"] for one in usual.all("svg") if one["role"] == "img"}
+    # gunicorn, block 1: 2 ms times 1.01, times 1 as its jitter in block 1 is none
+    assert any("p50: gunicorn 2.02" in said for said in charts)
+    assert len(charts) == len(usual.all("figure")) == 6
+
+
+def test_numbers_of_the_tables_are_the_arithmetic(usual):
+    assert "2.02" in usual.text  # gunicorn's p50
+    assert "8.08" in usual.text  # and its p99, four times that
+    assert "3.54" in usual.text or "3.53" in usual.text  # daphne-redis: 3.535 CPU ms per request
+
+
+def test_an_invalid_trial_is_shown_with_its_reason_and_in_no_figure(page):
+    found = page(blocks=2, lost=(("daphne", "latency", 1), ("daphne", "latency", 2)))
+    assert "the generator was at 97% of its core, at most 85%. Lower the rate & <try> again." in found.text
+    assert "invalid: generator busy" in found.text
+    assert "4,0" not in found.text.split("Latency", 1)[1].split("Throughput", 1)[0]  # 4.0 ms times 1,000
+
+
+def test_texts_of_the_study_are_escaped(page):
+    found = page(study={"title": "<script>x</script> & more", "question": "Is 1 < 2?"})
+    assert "<script>x</script> & more" in found.text
+    assert len(found.all("script")) == 1
+
+
+def test_the_machine_is_described_in_words_and_settings_keep_their_names(page):
+    machine = {"memory_mb": 24000, "governor": None, "sysctl": {"net.ipv4.tcp_tw_reuse": "2"}, "cores": [0, 1]}
+    text = page(labels=("gunicorn",), blocks=1, about={"machine": machine}).text
+    for words in ("memory mb", "24000", "sysctl net.ipv4.tcp_tw_reuse", "0 and 1"):
+        assert words in text
+
+
+def test_it_says_how_to_repeat_the_run(usual):
+    assert "python -m loadtests run first-look --seed 7" in usual.text
+    assert "git checkout 0123456789abcdef0123456789abcdef01234567" in usual.text
+    assert "Django 5.2.19, gunicorn 27.0.1" in usual.text
+
+
+def test_it_says_when_the_revision_is_not_all(page):
+    dirty = {"git": {"revision": "0123456789", "dirty": True}}
+    assert "changes that were not committed" in page(about=dirty).text
+    assert "The revision is not known." in page(about={"git": {"revision": None, "dirty": False}}, name="other").text
+
+
+def test_the_noise_floor_is_in_the_caption(usual, page):
+    assert "Noise floor: gunicorn against itself as gunicorn-again gave p50 response time" in usual.text
+    assert "The noise floor is not known" in page(labels=("gunicorn", "uvicorn"), blocks=1).text
+
+
+def test_a_difference_inside_the_noise_is_grey(page):
+    def alike(label, test, block, result):
+        for key, value in result["response_time_ms"].items():
+            twin = {"gunicorn": 1.0, "gunicorn-again": 1.1, "uvicorn": 1.07 / 1.5}[label]
+            result["response_time_ms"][key] = value * twin
+
+    found = page(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=6, aa=True, change=alike)
+    p50 = next(row for row in found.source.split("<tr") if "p50 response time</td>" in row)
+    assert "inside the noise" in p50
+    assert 'data-tone="muted">slower' in p50
+    assert "bad" not in p50

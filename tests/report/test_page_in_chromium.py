@@ -1,0 +1,133 @@
+"""The page in a real browser, from a file: its scripts run, it fits a phone, it can be read in light and dark.
+
+Chromium is driven by its own command line: a probe is added to a copy of the page, and what it wrote is read back from
+the page's dump.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from loadtests import report
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on PATH")
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-default-apps",
+    "--disable-extensions",
+]
+
+PROBE = """
+const errors = [];
+addEventListener("error", (event) => errors.push(event.message));
+const colours = (element) => [getComputedStyle(element).color, getComputedStyle(document.body).backgroundColor];
+const button = document.querySelector('button[data-label="uvicorn"]');
+const faded = () => [...document.querySelectorAll(".faded")].map((element) => element.dataset.setup);
+const found = {
+  buttons: !document.getElementById("highlight").hidden,
+  before: faded(),
+  width: innerWidth,
+  page: document.documentElement.scrollWidth,
+  loaded: performance.getEntriesByType("resource").map((entry) => entry.name),
+  text: ["body", "caption span", "td[data-tone=bad]", "td[data-tone=muted]", "a[href='#cost']", "figcaption"]
+    .map((selector) => colours(document.querySelector(selector))),
+  drawn: [...document.querySelectorAll("svg text")].map((text) => getComputedStyle(text).fill),
+};
+button.click();
+found.after = faded();
+button.click();
+found.again = faded();
+const mark = document.querySelector("svg [data-tip]");
+const box = mark.getBoundingClientRect();
+mark.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: box.x, clientY: box.y }));
+found.tip = document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent;
+found.errors = errors;
+document.body.innerHTML = "";
+const result = document.createElement("pre");
+result.id = "probe";
+result.textContent = JSON.stringify(found);
+document.body.append(result);
+"""
+
+
+@pytest.fixture(scope="module")
+def probe(run_builder, tmp_path_factory):
+    """Gives a function that opens the page in a window of that width, in the theme, and returns what the probe saw."""
+    folder = tmp_path_factory.mktemp("chromium")
+    run = run_builder(folder)(blocks=2, aa=True)
+    report.write(run)
+    text = (run.path / "report.html").read_text(encoding="utf-8")
+    page = folder / "probed.html"
+    page.write_text(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"), encoding="utf-8")
+
+    def look(width, dark=False):
+        theme = ["--blink-settings=preferredColorScheme=0"] if dark else []
+        with_profile = [f"--user-data-dir={tmp_path_factory.mktemp('profile')}", f"--window-size={width},900"]
+        command = [CHROMIUM, *FLAGS, *theme, *with_profile, "--dump-dom", page.as_uri()]
+        dump = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+        found = re.search(r'<pre id="probe">(.*?)</pre>', dump, re.DOTALL)
+        assert found, dump[-2000:]
+        return json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+
+    return look
+
+
+@pytest.fixture(scope="module")
+def desk(probe):
+    """What the probe saw in a wide window, in the light theme."""
+    return probe(1200)
+
+
+def test_nothing_is_loaded_and_nothing_fails(desk):
+    assert desk["loaded"] == []
+    assert desk["errors"] == []
+
+
+def test_a_highlighted_setup_fades_the_others_in_charts_and_tables(desk):
+    assert desk["buttons"]
+    assert desk["before"] == desk["again"] == []
+    assert set(desk["after"]) == {"gunicorn", "daphne-redis", "daphne-ipc", "daphne", "gunicorn-again"}
+
+
+def test_the_figure_under_the_pointer_is_shown(desk):
+    assert re.match(r"[a-z-]+: .*\d", desk["tip"])
+
+
+def test_a_narrow_window_scrolls_tables_and_charts_but_not_the_page(probe):
+    found = probe(400)
+    assert found["page"] <= found["width"] <= 500
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_all_texts_stand_out_from_the_page(probe, desk, theme):
+    found = desk if theme == "light" else probe(1200, dark=True)
+    page = found["text"][0][1]
+    assert (luminance(page) > 0.5) == (theme == "light")
+    texts = {colour for colour, _ in found["text"]} | set(found["drawn"])
+    assert {colour: contrast(colour, page) for colour in texts if contrast(colour, page) < 4.5} == {}
+
+
+def luminance(colour):
+    """The relative luminance of ``rgb(...)``, by WCAG 2."""
+    shares = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    """The contrast ratio of two colours, 1 to 21, by WCAG 2."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)

