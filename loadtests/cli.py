@@ -6,13 +6,16 @@ import json
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from loadtests.errors import UserError
+
+if TYPE_CHECKING:
+    from loadtests.run import Execution
 
 # What a command needs is imported when it runs: `--help` and a mistyped name should answer at once.
 
@@ -28,6 +31,7 @@ out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Price = Annotated[float | None, typer.Option(help="The price of a core-hour, for the cost of a million requests.")]
 AllowRemote = Annotated[bool, typer.Option("--allow-remote", help="Send load to a host other than this machine.")]
 
 
@@ -55,14 +59,48 @@ def run(
     study: Annotated[str, typer.Argument(help="A study's name (`list` shows them) or a TOML file.")] = "",
     output: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
     seed: Annotated[int | None, typer.Option(help="The seed of the order of trials.")] = None,
+    blocks: Annotated[int | None, typer.Option(help="Blocks, instead of the study's.")] = None,
+    aa: Annotated[bool, typer.Option("--aa", help="Run the baseline under a second label, to see the noise.")] = False,
+    until: Annotated[str | None, typer.Option(help="Add blocks until the widest interval is within it: 2%.")] = None,
+    max_time: Annotated[str, typer.Option(help="The longest that --until may take.")] = "1h",
+    price: Price = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with this run folder instead.")] = None,
 ) -> None:
     """Run a study: every setup, every test, block after block, into a run folder with its report."""
     from loadtests import report
     from loadtests import run as runs
+
+    if resume:
+        execution = runs.resume(resume)
+    else:
+        execution = runs.prepare(runs.study_of(study, blocks, aa, price), output, seed, runs.goal_of(until, max_time))
+    valid = _execute(execution)
+    report.print_report(execution.run, out)
+    if not valid:
+        _fail("some trials are invalid; the report says which and why")
+
+
+@app.command()
+def aa(
+    setup: Annotated[str, typer.Argument(help="A setup's name.")],
+    blocks: Annotated[int, typer.Option(help="How many blocks.", min=2)] = 10,
+    output: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
+) -> None:
+    """Run a setup against itself: the noise of this machine, and how often a verdict is wrong."""
+    from loadtests import aa as same
+    from loadtests import run as runs
+
+    execution = runs.prepare(same.study_of(setup, blocks), output, None)
+    _execute(execution)
+    same.print_aa(execution.run, out)
+
+
+def _execute(execution: Execution) -> bool:
+    """Runs it with progress and writes its report, also when it is interrupted; returns whether all is valid."""
+    from loadtests import report
+    from loadtests import run as runs
     from loadtests.progress import RunProgress
 
-    execution = runs.prepare(study, output, seed, resume)
     out.print(escape(execution.headline), soft_wrap=True)
     try:
         with RunProgress(out, execution.seconds) as progress:
@@ -71,9 +109,7 @@ def run(
         report.write(execution.run)
         _fail(f"interrupted; go on with: python -m loadtests run --resume {execution.run.path}", 130)
     report.write(execution.run)
-    report.print_report(execution.run, out)
-    if not valid:
-        _fail("some trials are invalid; the report says which and why")
+    return valid
 
 
 @app.command()
@@ -96,6 +132,25 @@ def load(
     wanted = loads.parse(url, rate, connections, duration, timeout, processes, allow_remote)
     result = loads.send(engine, wanted, err)
     out.print_json(json.dumps(result.summary())) if as_json else loads.print_result(result, out)
+
+
+@app.command()
+def capacity(
+    url: Annotated[str, typer.Argument(help="Where to send requests, such as http://127.0.0.1:8000/")],
+    objective: Annotated[str, typer.Option(help="What must hold, such as 'p99<50ms, errors<0.1%'.")] = "p99<50ms",
+    start_rate: Annotated[float, typer.Option(help="The first rate, in requests per second.")] = 100.0,
+    max_rate: Annotated[float, typer.Option(help="The highest rate to try.")] = 100_000.0,
+    probe: Annotated[str, typer.Option(help="How long a short probe takes.")] = "5s",
+    confirm: Annotated[str, typer.Option(help="How long the confirming probe takes.")] = "30s",
+    allow_remote: AllowRemote = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the highest rate at which a URL answers within an objective."""
+    from loadtests import load as loads
+
+    wanted = loads.search(url, objective, start_rate, max_rate, probe, confirm, allow_remote)
+    found = loads.find_capacity(wanted, err)
+    out.print_json(json.dumps(found.to_dict())) if as_json else loads.print_capacity(found, out)
 
 
 @app.command()
@@ -130,8 +185,10 @@ def list_(as_json: AsJson = False) -> None:
 def layers(as_json: AsJson = False) -> None:
     """Compare the channel layers: round trips between two processes, Redis, IPC and a bare Unix socket."""
     from loadtests import layers as benchmark
+    from loadtests.progress import steps
 
-    measured = benchmark.measure()
+    with steps(err) as progress:
+        measured = benchmark.measure(progress=progress)
     out.print_json(json.dumps(measured.to_dict())) if as_json else benchmark.print_table(measured, out)
 
 
@@ -139,8 +196,10 @@ def layers(as_json: AsJson = False) -> None:
 def engines(as_json: AsJson = False) -> None:
     """Compare the load generators: their ceiling, and 6,000 requests a second, against a fast server."""
     from loadtests.engines import benchmark
+    from loadtests.progress import steps
 
-    measured = benchmark.measure()
+    with steps(err) as progress:
+        measured = benchmark.measure(progress)
     out.print_json(json.dumps(benchmark.to_json(measured))) if as_json else benchmark.print_table(measured, out)
 
 
@@ -156,9 +215,52 @@ def report_(run: Annotated[Path, typer.Argument(help="A run folder.")]) -> None:
 
 
 @app.command()
+def simulate(
+    output: Annotated[Path, typer.Option(help="The folder for the tables.")] = Path("docs/statistics"),
+    repetitions: Annotated[int, typer.Option(help="Simulated studies a row.", min=10)] = 1000,
+    seed: Annotated[int, typer.Option(help="The seed; the same one gives the same tables.")] = 2016,
+) -> None:
+    """Test the statistics on simulated data of known truth: how often are the verdicts false, or missed?"""
+    from loadtests.simulate import benchmark
+
+    benchmark.main(output, repetitions, seed, out.print)
+
+
+@app.command()
 def doctor() -> None:
     """Say what will disturb a measurement on this machine, and how to put it right; changes nothing."""
     from loadtests.observe import doctor as doctors
 
     if not doctors.print_findings(doctors.examine(), out):
         _fail("nothing can be measured before this is put right")
+
+
+@app.command()
+def compare(
+    run: Annotated[Path, typer.Argument(help="A run folder, or the name of one in results/.")],
+    other: Annotated[Path | None, typer.Argument(help="The run to set against it.")] = None,
+    setups: Annotated[str, typer.Option(help="Only these: a,b. Of one run: each against the first.")] = "",
+    fail_if: Annotated[str, typer.Option(help="Fail on a verdict that is sure and that large: 'slower>5%'.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Compare the same setups of two runs, or the setups of one, and say what else differs."""
+    from loadtests.report import comparison, comparison_terminal
+
+    found = comparison.of(run, other, setups, fail_if)
+    out.print_json(json.dumps(found.to_json())) if as_json else comparison_terminal.print_comparison(found, out)
+    if found.failure:
+        _fail(found.failure)
+
+
+@app.command()
+def history(
+    study: Annotated[str, typer.Argument(help="A study's name, as `list` shows it beside its runs.")],
+    output: Annotated[Path | None, typer.Option(help="The chart to write, without its ending.")] = None,
+) -> None:
+    """Draw a study's results over time on one machine, with changes that are more than noise marked."""
+    from loadtests import store
+    from loadtests.report import history as histories
+    from loadtests.report import history_output
+
+    found = histories.of(study, store.RESULTS)
+    history_output.print_history(found, history_output.write(found, output), out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import ipaddress
 import socket
 import urllib.parse
@@ -12,6 +13,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from loadtests import engines
+from loadtests.capacity import find
+from loadtests.capacity import objective as objectives
+from loadtests.capacity import search as capacity
+from loadtests.capacity.objective import Objective
+from loadtests.capacity.search import Plan
 from loadtests.engines import Load, Result
 from loadtests.errors import UserError
 from loadtests.observe import cores
@@ -78,6 +84,51 @@ def send(engine: str, load: Load, console: Console) -> Result:
             progress.update(task, advance=1, description=f"{row['completed']:,} requests/s")
 
         return chosen.run(load, on_second)
+
+
+@dataclasses.dataclass(frozen=True)
+class Search:
+    """A search for a capacity, as a person asked for it."""
+
+    load: Load
+    objective: Objective
+    plan: Plan
+
+
+def search(
+    url: str, objective: str, start_rate: float, max_rate: float, probe: str, confirm: str, allow_remote: bool
+) -> Search:
+    """The search that a person asked for. Raises UserError for what makes no sense."""
+    require_local(url, allow_remote)
+    plan = Plan(start_rate=start_rate, max_rate=max_rate, short_s=duration(probe), long_s=duration(confirm))
+    try:
+        wanted = objectives.parse(objective)
+        capacity.check(plan)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    find.require_known(wanted)
+    return Search(Load(url, rate=start_rate, core=cores.allot().generator[0]), wanted, plan)
+
+
+def find_capacity(wanted: Search, console: Console) -> find.Found:
+    """Finds the capacity, with a line for each probe on ``console``. Raises UserError."""
+
+    def on_probe(probed: find.Probed) -> None:
+        judgement = probed.judgement
+        console.print(
+            f"{probed.probe.rate:>9,.0f} requests/s for {probed.probe.duration_s:g} s: "
+            f"{judgement.outcome.value} ({judgement.why})",
+            soft_wrap=True,
+        )
+
+    engine = engines.get("openloop")
+    engine.require()
+    return find.find(wanted.load, wanted.objective, wanted.plan, engine.run, lambda row: None, on_probe)
+
+
+def print_capacity(found: find.Found, console: Console) -> None:
+    """The result in a sentence."""
+    console.print(f"{found.capacity.sentence} ({found.objective})", soft_wrap=True)
 
 
 def print_result(result: Result, console: Console) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -85,3 +86,18 @@ def _figures(trial: Trial) -> str:
     if errors or trial.result["unfinished"]:
         parts.append(f"{errors:,} errors, {trial.result['unfinished']:,} unfinished")
     return ", ".join(parts)
+
+
+@contextlib.contextmanager
+def steps(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """Progress of something in steps: a function to be told what is done now, how many steps are done, and of how many.
+
+    A bar with the time left in a terminal; elsewhere nothing, for nobody waits there.
+    """
+    if not console.is_terminal:
+        yield lambda doing, done, total: None
+        return
+    columns = (BarColumn(bar_width=30), TimeRemainingColumn(compact=True), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("")
+        yield lambda doing, done, total: bar.update(task, completed=done, total=total, description=doing)

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import math
 import os
+import re
 import secrets
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import Any, Protocol
 
 from loadtests import engines, store
+from loadtests.analyse.compare import widest_interval
+from loadtests.capacity import find
+from loadtests.engines.node import pinned
 from loadtests.errors import UserError
 from loadtests.observe import cores, machine
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import Slot, schedule
 from loadtests.plan.study import Study
+from loadtests.report.table import Results
 from loadtests.serve import setups
 from loadtests.serve.serving import require_free
-from loadtests.trial import Bench, run_trial
+from loadtests.trial import Bench, run_trial, search_of
 
 ATTEMPTS = 2  # an invalid trial is repeated once
 
@@ -38,12 +45,26 @@ class Watcher(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
+class Goal:
+    """When to stop adding blocks: the widest interval is plus or minus ``until`` (a share), or the time is over."""
+
+    until: float
+    max_time_s: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Execution:
     """A run that is about to go on: its folder, its study, and the bench it runs on."""
 
     run: store.Run
     study: Study
     bench: Bench
+
+    @property
+    def goal(self) -> Goal | None:
+        """Where blocks are to be added: until when."""
+        given = self.run.about["goal"]
+        return Goal(**given) if given else None
 
     @property
     def order(self) -> list[Slot]:
@@ -63,21 +84,45 @@ class Execution:
         return f"{self.study.title}\n{trials}, about {self.seconds / 60:.1f} minutes, into {where}"
 
 
-def prepare(study: str, output: Path | None, seed: int | None, resume: Path | None) -> Execution:
-    """Makes the run folder of the study of that name, or opens the one to resume.
+def study_of(name: str, blocks: int | None, aa: bool, price: float | None) -> Study:
+    """The study of that name with what the command line changes of it. Raises UserError."""
+    if not name:
+        raise UserError(f"name a study ({', '.join(studies.names())}) or a run folder with --resume")
+    study = studies.load(name)
+    if blocks is not None and blocks < 1:
+        raise UserError(f"--blocks {blocks}: 1 or more are needed")
+    if price is not None and not 0 < price < math.inf:
+        raise UserError(f"--price {price:g}: a price above 0 is needed")
+    study = dataclasses.replace(
+        study, blocks=blocks or study.blocks, price_per_core_hour=price or study.price_per_core_hour
+    )
+    return study.with_twin() if aa else study
+
+
+def goal_of(until: str | None, max_time: str) -> Goal | None:
+    """When to stop adding blocks, from ``--until 2%`` and ``--max-time 1h``. Raises UserError."""
+    if until is None:
+        return None
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%\s*", until)
+    if match is None or not 0 < float(match[1]) < 100:
+        raise UserError(f"--until {until}: write a percentage, such as 2%")
+    return Goal(float(match[1]) / 100, studies.duration(max_time))
+
+
+def prepare(study: Study, output: Path | None, seed: int | None, goal: Goal | None = None) -> Execution:
+    """Makes the run folder of a study.
 
     All that can be known to be wrong before the first trial raises UserError here, and nothing is written then.
     """
-    if bool(study) == bool(resume):
-        raise UserError(f"name either a study ({', '.join(studies.names())}) or a run folder with --resume")
-    run = store.Run.open(resume) if resume else None
-    what = studies.from_dict(run.about["study"]) if run else studies.load(study)
-    known = {setup.name: setup for setup in setups.find(entry.setup for entry in what.entries)}
-    bench = Bench(setups.host(), setups.port(), cores.allot(os.environ.get("CORES")), known)
-    require_free(bench.host, bench.port)
-    for test in what.tests:
-        engines.get(test.engine).require()
-    return Execution(run or _new_run(what, output, seed, bench), what, bench)
+    bench = _bench(study)
+    return Execution(_new_run(study, output, seed, goal, bench), study, bench)
+
+
+def resume(folder: Path) -> Execution:
+    """Opens a run folder to go on with it. Raises UserError."""
+    run = store.Run.open(folder)
+    study = studies.from_dict(run.about["study"])
+    return Execution(run, study, _bench(study))
 
 
 def execute(execution: Execution, watcher: Watcher) -> bool:
@@ -85,11 +130,34 @@ def execute(execution: Execution, watcher: Watcher) -> bool:
 
     Each trial is written before the next begins, so whatever ends this, what was measured is kept.
     """
-    run, what = execution.run, execution.study
     # This process, too, keeps off the servers' cores; what it starts is put where it belongs when it is started.
-    os.sched_setaffinity(0, execution.bench.cores.generator)
-    entries = {entry.label: entry for entry in what.entries}
-    tests = {test.name: test for test in what.tests}
+    with pinned(execution.bench.cores.generator[0]):
+        begun = time.monotonic()
+        every_one_valid = _run_order(execution, watcher)
+        goal = execution.goal
+        while goal and _widest(execution.run) > goal.until and time.monotonic() - begun < goal.max_time_s:
+            _add_blocks(execution.run)
+            every_one_valid = _run_order(execution, watcher)
+    execution.run.about["ended"] = _now()
+    execution.run.save_about()
+    return every_one_valid
+
+
+def _bench(study: Study) -> Bench:
+    known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
+    bench = Bench(setups.host(), setups.port(), cores.allot(os.environ.get("CORES")), known)
+    require_free(bench.host, bench.port)
+    for test in study.tests:
+        engines.get(test.engine).require()
+        if test.kind == "capacity":
+            find.require_known(search_of(test)[0])
+    return bench
+
+
+def _run_order(execution: Execution, watcher: Watcher) -> bool:
+    run = execution.run
+    entries = {entry.label: entry for entry in execution.study.entries}
+    tests = {test.name: test for test in execution.study.tests}
     done = {(trial.number, trial.attempt): trial for trial in run.trials()}
     every_one_valid = True
     for slot in execution.order:
@@ -105,12 +173,24 @@ def execute(execution: Execution, watcher: Watcher) -> bool:
                 break
         else:
             every_one_valid = False
-    run.about["ended"] = _now()
-    run.save_about()
     return every_one_valid
 
 
-def _new_run(study: Study, folder: Path | None, seed: int | None, bench: Bench) -> store.Run:
+def _widest(run: store.Run) -> float:
+    """The widest interval of the run's comparisons, as plus or minus a share; infinite while there is none."""
+    return widest_interval(list(Results(run).comparisons.values()))
+
+
+def _add_blocks(run: store.Run) -> None:
+    """Two more blocks, a pair of mirrors, at the end of the order."""
+    study = studies.from_dict(run.about["study"])
+    longer = dataclasses.replace(study, blocks=study.blocks + 2 - study.blocks % 2)
+    run.about["study"] = longer.to_dict()
+    run.about["order"] = [slot.to_dict() for slot in schedule(longer, run.about["seed"])]
+    run.save_about()
+
+
+def _new_run(study: Study, folder: Path | None, seed: int | None, goal: Goal | None, bench: Bench) -> store.Run:
     if seed is None:
         seed = secrets.randbelow(2**32)
     created = _now()
@@ -130,6 +210,7 @@ def _new_run(study: Study, folder: Path | None, seed: int | None, bench: Bench) 
                 for entry in study.entries
             },
             "seed": seed,
+            "goal": dataclasses.asdict(goal) if goal else None,
             "order": [slot.to_dict() for slot in schedule(study, seed)],
             "knobs": {name: os.environ[name] for name in setups.KNOBS if name in os.environ},
             "cores": bench.cores.to_dict(),

@@ -26,9 +26,11 @@ class Trial:
     """One trial as it was measured.
 
     ``result`` is an engine's result (see ``loadtests.engines.result``), or None where none was reached.
-    ``processes`` has a row for each process of the setup: role, pid, cpu_s (CPU seconds within the measured time),
-    peak_rss_mb, rss_mb, context_switches. ``flags`` are the reasons, if any, why it is invalid or doubtful (see
-    ``loadtests.analyse.validity``): reason, severity, sentence.
+    ``processes`` has a row for each process of the setup: role, name, pid, cpu_s (CPU seconds within the measured
+    time), peak_rss_mb, rss_mb, context_switches, and requests that it handled, where that is known. ``flags`` are the
+    reasons, if any, why it is invalid or doubtful (see ``loadtests.analyse.validity``): reason, severity, sentence;
+    ``evidence`` is what they were judged from. ``capacity`` is what the search of a capacity test found (see
+    ``loadtests.capacity.find``); ``result`` and ``processes`` are then those of the probe that confirmed it.
     """
 
     number: int
@@ -43,6 +45,8 @@ class Trial:
     result: dict[str, Any] | None
     processes: list[dict[str, Any]]
     cores: dict[str, list[int]]
+    evidence: dict[str, Any] = dataclasses.field(default_factory=dict)
+    capacity: dict[str, Any] | None = None
     log: str = ""  # the end of the servers' logs, where something went wrong
 
     @property

@@ -5,26 +5,38 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import http.client
-from collections.abc import Callable
+import time
 from typing import Any
 
 from loadtests import engines
 from loadtests.analyse import validity
-from loadtests.engines import EngineError, Load
+from loadtests.capacity import find, objective
+from loadtests.capacity.judge import Outcome
+from loadtests.capacity.objective import Objective
+from loadtests.capacity.search import Plan, Purpose
+from loadtests.engines import EngineError, Load, Result
+from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.observe import conditions, processes
+from loadtests.observe.conditions import Conditions
 from loadtests.observe.cores import Cores
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Entry, Test
 from loadtests.serve.contract import show
 from loadtests.serve.http import Answer, Request, ask
-from loadtests.serve.serving import NotServing, Serving, serving
+from loadtests.serve.serving import HEALTH, NotServing, Serving, serving
 from loadtests.serve.setups import Setup
 from loadtests.store import Trial
 
 CONTRACT_TIMEOUT_S = 10.0
 CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, and not again at every answer
 
-OnSecond = Callable[[dict[str, Any]], None]
+# A search overloads the server again and again. Each probe waits until it has worked off what the last one left:
+# until it answers so quickly so many times in a row.
+CALM_S = 0.1
+CALM_ANSWERS = 3
+CALM_WITHIN_S = 20.0
+
+HEALTHY = 200
 
 
 @dataclasses.dataclass
@@ -47,12 +59,12 @@ def run_trial(bench: Bench, slot: Slot, entry: Entry, test: Test, attempt: int, 
     try:
         env = {**entry.env, "CORES": bench.cores.servers_list}
         with serving(bench.setups[entry.setup], env, bench.host, bench.port) as running:
-            seen.evidence["started"] = True
-            _measure(bench, running, test, on_second, seen)
+            _trial(bench, running, test, on_second, seen)
     except NotServing as error:
         seen.evidence["started"] = False
         seen.log = f"{error}\n{error.log}".strip()
-    flags = validity.judge(validity.Evidence(**seen.evidence, shared_core=bench.cores.shared))
+    evidence = validity.Evidence(**seen.evidence, shared_core=bench.cores.shared)
+    flags = validity.judge(evidence)
     return Trial(
         number=slot.number,
         block=slot.block,
@@ -63,7 +75,9 @@ def run_trial(bench: Bench, slot: Slot, entry: Entry, test: Test, attempt: int, 
         started=seen.started,
         status="invalid" if validity.is_invalid(flags) else "ok",
         flags=[flag.as_dict() for flag in flags],
+        evidence=validity.as_record(evidence),
         result=seen.result,
+        capacity=seen.capacity,
         processes=seen.processes,
         cores=bench.cores.to_dict(),
         log=seen.log,
@@ -72,57 +86,145 @@ def run_trial(bench: Bench, slot: Slot, entry: Entry, test: Test, attempt: int, 
 
 @dataclasses.dataclass
 class _Seen:
+    """What a trial has found so far."""
+
     started: str = dataclasses.field(default_factory=lambda: datetime.datetime.now(datetime.timezone.utc).isoformat())
     evidence: dict[str, Any] = dataclasses.field(default_factory=dict)
     result: dict[str, Any] | None = None
+    capacity: dict[str, Any] | None = None
     processes: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     log: str = ""
 
 
-def _measure(bench: Bench, running: Serving, test: Test, on_second: OnSecond, seen: _Seen) -> None:
+@dataclasses.dataclass(frozen=True)
+class _Measured:
+    """One load on a running setup, and what the setup and the machine did meanwhile."""
+
+    result: Result
+    processes: list[dict[str, Any]]
+    died: int
+    conditions: Conditions
+
+
+def _trial(bench: Bench, running: Serving, test: Test, on_second: OnSecond, seen: _Seen) -> None:
+    seen.evidence["started"] = True
     expected, broken = _contract(bench, running, test)
     if broken is not None:
         seen.evidence["contract_differences"] = 1
         seen.log = f"{broken}\n{running.logs()}".strip()
         return
-    engine = engines.get(test.engine)
     load = Load(
         url=running.url + test.path,
-        rate=test.rate,
+        rate=test.rate if test.kind != "capacity" else test.start_rate,
         connections=test.connections,
-        duration_s=test.duration_s,
+        duration_s=test.duration_s or test.probe_s or test.warmup_s,
+        warmup_s=test.warmup_s,
         expect_body=expected.body if len(expected.body) <= CHECKED_BODY_BYTES else None,
         core=bench.cores.generator[0],
     )
     try:
-        engine.run(dataclasses.replace(load, duration_s=test.warmup_s))
-        before, first = running.programs(), conditions.now(bench.cores.servers)
-        usage = processes.snapshot((program.role, program.pid) for program in before)
-        result = engine.run(load, on_second)
+        if test.kind == "capacity":
+            measured = _capacity(bench, running, test, load, on_second, seen)
+        else:
+            measured = _measure(bench, running, test, load, on_second)
     except EngineError as error:
-        seen.evidence["sent"], seen.evidence["planned"] = 0, 1
+        seen.evidence.update(planned=1, sent=0)
         seen.log = str(error)
         return
-    seen.processes = processes.difference(usage, processes.snapshot((program.role, program.pid) for program in before))
-    own_cpu_s = sum(row["cpu_s"] for row in seen.processes)
-    machine = conditions.between(first, conditions.now(bench.cores.servers), bench.cores.servers, own_cpu_s)
-    pids = {program.pid for program in running.programs()}
-    seen.result = result.to_dict()
+    if measured is None:
+        return
+    seen.result = measured.result.to_dict()
+    seen.processes = measured.processes
     seen.evidence.update(
-        contract_differences=result.errors.get("wrong-body", 0),
-        processes_died=sum(program.pid not in pids for program in before),
-        generator_cpu=max(row["cpu_s"] / row["wall_s"] for row in result.generator),
-        send_lag_p99_ms=result.pacing_lag_ms["p99"],
-        response_p50_ms=result.latency_ms["p50"],
-        planned=result.planned if test.rate else None,
-        sent=result.sent if test.rate else None,
-        refused=result.errors.get("refused", 0),
-        clock_jump_s=machine.clock_jump_s,
-        swapped_pages=machine.swapped_pages,
-        others_cpu=None if bench.cores.shared else machine.others_cpu,
+        find.generator_evidence(measured.result),
+        contract_differences=measured.result.errors.get("wrong-body", 0),
+        processes_died=measured.died,
+        clock_jump_s=measured.conditions.clock_jump_s,
+        swapped_pages=measured.conditions.swapped_pages,
+        others_cpu=None if bench.cores.shared else measured.conditions.others_cpu,
     )
-    if seen.evidence["processes_died"]:
+    if test.rate is None:
+        seen.evidence.update(planned=None, sent=None)  # a closed loop plans no number
+    if measured.died:
         seen.log = running.logs()
+
+
+def _measure(
+    bench: Bench,
+    running: Serving,
+    test: Test,
+    load: Load,
+    on_second: OnSecond,
+    should_stop: ShouldStop | None = None,
+) -> _Measured:
+    """One load, with the setup's processes and the machine read before and after."""
+    cores = bench.cores.servers
+    before = running.programs()
+    roles = [(program.role, program.pid) for program in before]
+    usage: dict[int, processes.Usage] = {}
+    first = conditions.now(cores)
+
+    def on_start() -> None:
+        nonlocal usage, first
+        usage, first = processes.snapshot(roles, running.folder), conditions.now(cores)
+
+    result = engines.get(test.engine).run(load, on_second, should_stop, on_start)
+    rows = processes.difference(usage, processes.snapshot(roles, running.folder))
+    machine = conditions.between(first, conditions.now(cores), cores, sum(row["cpu_s"] for row in rows))
+    alive = {program.pid for program in running.programs()}
+    return _Measured(result, rows, sum(program.pid not in alive for program in before), machine)
+
+
+def _capacity(
+    bench: Bench, running: Serving, test: Test, load: Load, on_second: OnSecond, seen: _Seen
+) -> _Measured | None:
+    """The search; what was measured at the rate it found, or None where no rate was within the objective."""
+    wanted, plan = search_of(test)
+    measured: list[_Measured] = []
+
+    def run_load(probe: Load, watch: OnSecond, should_stop: ShouldStop) -> Result:
+        if measured:
+            _calm_down(running)
+            probe = dataclasses.replace(probe, warmup_s=0.0)  # it is warm, and a probe may be too much for it
+        measured.append(_measure(bench, running, test, probe, watch, should_stop))
+        return measured[-1].result
+
+    found = find.find(load, wanted, plan, run_load, on_second, lambda probed: None)
+    seen.capacity = found.to_dict()
+    for one, probed in zip(reversed(measured), reversed(found.probes), strict=True):
+        passed = probed.judgement.outcome is Outcome.PASS and probed.probe.purpose is Purpose.CONFIRM
+        if passed and probed.probe.rate == found.capacity.rate:
+            return one
+    return None
+
+
+def search_of(test: Test) -> tuple[Objective, Plan]:
+    """The objective and the search that a capacity test asks for."""
+    assert test.objective is not None
+    assert test.start_rate is not None
+    assert test.max_rate is not None
+    assert test.probe_s is not None
+    assert test.confirm_s is not None
+    plan = Plan(start_rate=test.start_rate, max_rate=test.max_rate, short_s=test.probe_s, long_s=test.confirm_s)
+    return objective.parse(test.objective), plan
+
+
+def _calm_down(running: Serving) -> None:
+    """Waits until the server has worked off its backlog. Raises NotServing where it does not."""
+    end = time.monotonic() + CALM_WITHIN_S
+    quick = 0
+    while quick < CALM_ANSWERS:
+        if time.monotonic() > end:
+            raise NotServing(f"did not recover from a probe within {CALM_WITHIN_S:.0f} s", running.logs())
+        begun = time.monotonic()
+        try:
+            answered = ask(running.host, running.port, HEALTH, timeout_s=CALM_WITHIN_S).status == HEALTHY
+        except (OSError, http.client.HTTPException):
+            answered = False
+        calm = answered and time.monotonic() - begun < CALM_S
+        quick = quick + 1 if calm else 0
+        if not calm:
+            time.sleep(CALM_S)
 
 
 def _contract(bench: Bench, running: Serving, test: Test) -> tuple[Answer, str | None]:
@@ -132,7 +234,7 @@ def _contract(bench: Bench, running: Serving, test: Test) -> tuple[Answer, str |
         found = ask(running.host, running.port, request, CONTRACT_TIMEOUT_S)
     except (OSError, http.client.HTTPException) as error:
         return Answer(0, "", b""), f"GET {test.path}: no answer ({error or type(error).__name__})"
-    if found.status != 200:
+    if found.status != HEALTHY:
         return found, f"GET {test.path}: answered {show(found)}; 200 is needed"
     expected = bench.expected.setdefault(test.path, found)
     if found != expected:

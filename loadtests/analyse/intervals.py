@@ -38,11 +38,13 @@ CONFIDENCE = 0.95
 ENOUGH = 6
 RESAMPLES = 9999
 SEED = 20161108
+# Logarithms that differ by less are one ratio, counted in another order: floats hold 16 digits.
+SAME = 1e-12
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A median and what holds it; ``method`` is bootstrap, student, constant (all values equal) or none."""
+    """A median and what holds it; ``method`` is bootstrap, student, constant (equal but for rounding) or none."""
 
     estimate: float
     low: float
@@ -135,4 +137,4 @@ def _by_student(values: Array, error: float) -> Interval:
 
 
 def _constant(values: Array) -> bool:
-    return len(values) > 1 and bool(np.ptp(values) == 0)
+    return len(values) > 1 and bool(np.ptp(values) <= SAME * max(1.0, float(np.max(np.abs(values)))))

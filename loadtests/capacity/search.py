@@ -112,7 +112,7 @@ class Search:
 
     def __init__(self, plan: Plan | None = None) -> None:
         self.plan = plan or Plan()
-        _check(self.plan)
+        check(self.plan)
         self._records: list[Record] = []
         self._below = 0.0  # the highest rate that passed
         self._above = inf  # the lowest that did not, and what it did
@@ -203,7 +203,8 @@ class Search:
         return LimitedBy.GENERATOR if self._above_outcome is Outcome.INVALID else LimitedBy.SERVER
 
 
-def _check(plan: Plan) -> None:
+def check(plan: Plan) -> None:
+    """Raises ValueError for a plan that makes no sense."""
     if not 0 < plan.min_rate <= plan.start_rate:
         raise ValueError(f"capacity: the start rate, {plan.start_rate:g}, must be at least {plan.min_rate:g}")
     if plan.max_rate < plan.min_rate:

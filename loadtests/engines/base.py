@@ -11,6 +11,7 @@ from loadtests.errors import UserError
 
 OnSecond = Callable[[dict[str, Any]], None]
 ShouldStop = Callable[[], bool]
+OnStart = Callable[[], None]
 
 
 class EngineError(UserError):
@@ -28,9 +29,16 @@ class Engine(Protocol):
     def check(self, load: Load) -> None:
         """Raises UserError where it cannot make such a load."""
 
-    def run(self, load: Load, on_second: OnSecond | None = None, should_stop: ShouldStop | None = None) -> Result:
+    def run(
+        self,
+        load: Load,
+        on_second: OnSecond | None = None,
+        should_stop: ShouldStop | None = None,
+        on_start: OnStart | None = None,
+    ) -> Result:
         """Makes the load and measures it.
 
+        ``on_start`` is called after the warm-up, right before the measured load begins.
         ``on_second`` is called with each row of the timeline (see Result) as it is made. ``should_stop`` is asked
         several times a second; once it is true the load ends, and what was outstanding is unfinished.
 

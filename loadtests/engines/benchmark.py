@@ -12,7 +12,7 @@ import dataclasses
 import statistics
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psutil
@@ -80,8 +80,11 @@ class Report:
         return ceilings["openloop"] / ceilings["loadtest"]
 
 
-def measure() -> Report:
-    """Runs the benchmark: about a minute. Raises EngineError where Node or its packages are missing."""
+def measure(progress: Callable[[str, int, int], None] = lambda engine, done, total: None) -> Report:
+    """Runs the benchmark: about a minute. Raises EngineError where Node or its packages are missing.
+
+    ``progress(engine, done, total)`` is called before each engine's turn.
+    """
     places = cores.allot()
     core = places.generator[0]
     rounds: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {name: [] for name in ENGINES}
@@ -89,7 +92,8 @@ def measure() -> Report:
         ceiling = Load(url, connections=CONNECTIONS, duration_s=CEILING_S, core=core)
         fixed = Load(url, rate=RATE, duration_s=FIXED_S, core=core)
         for number in range(ROUNDS):
-            for name in list(ENGINES)[:: -1 if number % 2 else 1]:
+            for turn, name in enumerate(list(ENGINES)[:: -1 if number % 2 else 1]):
+                progress(name, number * len(ENGINES) + turn, ROUNDS * len(ENGINES))
                 rounds[name].append((_run(name, ceiling, server), _run(name, fixed, server)))
     return Report(RATE, places.servers, core, [_median(name, rows) for name, rows in rounds.items()])
 

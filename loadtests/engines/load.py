@@ -30,6 +30,8 @@ class Load:
     ``timeout_s``: while the schedule runs, a request unanswered for so long is given up (error ``timeout``); after
     the schedule's end, those outstanding get so long to be answered (the grace period).
 
+    ``warmup_s``: for so long the same load is sent beforehand, and nothing of it is kept.
+
     ``expect_body`` None means that the body is not checked. ``processes`` share the rate and the connections.
     ``core`` pins all of them to that CPU.
 
@@ -45,6 +47,7 @@ class Load:
     rate: float | None = None
     connections: int | None = None
     duration_s: float = 10.0
+    warmup_s: float = 0.0
     timeout_s: float = 10.0
     processes: int = 1
     core: int | None = None
@@ -56,6 +59,8 @@ class Load:
             raise UserError(f"{self.method!r} is not an HTTP method")
         _check_range("the duration", self.duration_s, MAX_DURATION_S, "s")
         _check_range("the timeout", self.timeout_s, MAX_DURATION_S, "s")
+        if self.warmup_s:
+            _check_range("the warm-up", self.warmup_s, MAX_DURATION_S, "s")
         if self.rate is not None:
             _check_range("the rate", self.rate, MAX_RATE, "requests per second")
             if self.rate * self.duration_s > MAX_REQUESTS:

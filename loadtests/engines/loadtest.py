@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from loadtests.engines import node
-from loadtests.engines.base import OnSecond, ShouldStop
+from loadtests.engines.base import OnSecond, OnStart, ShouldStop
 from loadtests.engines.load import Load
 from loadtests.engines.result import NOTHING, Figures, Result, merge
 from loadtests.errors import UserError
@@ -44,10 +44,16 @@ class Loadtest:
             except UnicodeDecodeError:
                 raise UserError(f"the engine loadtest cannot {what} a body that is not UTF-8; use openloop") from None
 
-    def run(self, load: Load, on_second: OnSecond | None = None, should_stop: ShouldStop | None = None) -> Result:
+    def run(
+        self,
+        load: Load,
+        on_second: OnSecond | None = None,
+        should_stop: ShouldStop | None = None,
+        on_start: OnStart | None = None,
+    ) -> Result:
         """See base.Engine."""
         self.check(load)
-        parts, timeline = node.run(self.name, load, on_second, should_stop)
+        parts, timeline = node.run(self.name, load, on_second, should_stop, on_start)
         measured = merge(self.name, parts, timeline)
         own: Figures = parts[0]["own_ms"] or dict(NOTHING)
         closed = load.rate is None

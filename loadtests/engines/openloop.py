@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loadtests.engines import node
-from loadtests.engines.base import OnSecond, ShouldStop
+from loadtests.engines.base import OnSecond, OnStart, ShouldStop
 from loadtests.engines.load import Load
 from loadtests.engines.result import Result, merge
 
@@ -28,8 +28,14 @@ class Openloop:
     def check(self, load: Load) -> None:
         """Every load that makes sense can be made."""
 
-    def run(self, load: Load, on_second: OnSecond | None = None, should_stop: ShouldStop | None = None) -> Result:
+    def run(
+        self,
+        load: Load,
+        on_second: OnSecond | None = None,
+        should_stop: ShouldStop | None = None,
+        on_start: OnStart | None = None,
+    ) -> Result:
         """See base.Engine."""
         self.check(load)
-        parts, timeline = node.run(self.name, load, on_second, should_stop)
+        parts, timeline = node.run(self.name, load, on_second, should_stop, on_start)
         return merge(self.name, parts, timeline)

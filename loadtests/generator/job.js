@@ -12,6 +12,7 @@
  * @property {number | null} rate requests per second of all processes together; null: closed loop
  * @property {number} connections of this process: at most so many at a fixed rate, exactly so many in a closed loop
  * @property {number} durationMs
+ * @property {number} warmUpMs for how long to send the same load beforehand, unmeasured
  * @property {number} timeoutMs
  * @property {number} index which process this is, from 0
  * @property {number} of how many processes share the rate

@@ -17,20 +17,34 @@ function tell(event) {
 }
 
 /**
+ * The load of a job, after the engine has warmed up, and then the server under test.
+ *
  * @param {Job} job
  * @returns {Promise<Running>}
  */
 async function prepare(job) {
-  /** @param {Second} second */
-  const onSecond = (second) => tell({ event: 'second', ...second });
-  if (job.engine === 'loadtest') {
+  const make = await engine(job.engine);
+  if (job.warmUpMs > 0) {
+    const warmUp = make({ ...job, durationMs: job.warmUpMs }, () => {});
+    await warmUp.ready();
+    await warmUp.start(nowMs());
+  }
+  return make(job, (second) => tell({ event: 'second', ...second }));
+}
+
+/**
+ * @param {Job['engine']} name
+ * @returns {Promise<(job: Job, onSecond: (second: Second) => void) => Running>}
+ */
+async function engine(name) {
+  if (name === 'loadtest') {
     const { Loadtest } = await import('./loadtest.js');
-    return new Loadtest(job, onSecond);
+    return (job, onSecond) => new Loadtest(job, onSecond);
   }
   const { openloop } = await import('./openloop.js');
   const { warmUp } = await import('./warmup.js');
   await warmUp();
-  return openloop(job, onSecond);
+  return openloop;
 }
 
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();

@@ -10,8 +10,8 @@ import { openloop } from './openloop.js';
 /** @import { AddressInfo } from 'node:net' */
 /** @import { Job } from './job.js' */
 
-const EACH_MS = 150;
-const PACED_RATE = 2000;
+const EACH_MS = 300;
+const PACED_RATE = 6000;
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK';
 
 export async function warmUp() {
@@ -34,6 +34,7 @@ export async function warmUp() {
     rate: null,
     connections: 8,
     durationMs: EACH_MS,
+    warmUpMs: 0,
     timeoutMs: 1000,
     index: 0,
     of: 1,

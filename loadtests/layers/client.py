@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from loadtests.layers.endpoints import CHANNEL, channel_layer
+from loadtests.layers.layer import CHANNEL, channel_layer
 from loadtests.layers.result import SOCKET, Round
 
 WARM_UP_S = 0.5

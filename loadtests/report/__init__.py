@@ -11,13 +11,14 @@ from loadtests.report.table import Results
 from loadtests.store import Run, write_text
 
 
-def write(run: Run) -> list[Path]:
+def write(run: Run, price: float | None = None) -> list[Path]:
     """Writes (or writes anew) all reports of a run into its folder, and returns their paths.
 
-    The same folder gives the same bytes. Charts of an earlier report that this one does not have are removed.
+    ``price`` is that of a core-hour, where it is not to be the study's. The same folder and price give the same bytes.
+    Charts of an earlier report that this one does not have are removed.
     """
     results = Results(run)
-    content = sections.page(results)
+    content = sections.page(results, price)
     charts = run.path / "charts"
     charts.mkdir(exist_ok=True)
     drawings = {chart.name: render.svg(chart.spec) for chart in content.charts}
@@ -36,6 +37,6 @@ def write(run: Run) -> list[Path]:
     return sorted([*texts, *images])
 
 
-def print_report(run: Run, console: Console) -> None:
-    """Prints the report of a run."""
-    terminal.show(sections.page(Results(run)), console, str(run.path / "report.html"))
+def print_report(run: Run, console: Console, price: float | None = None) -> None:
+    """Prints the report of a run; ``price`` as ``write`` takes it."""
+    terminal.show(sections.page(Results(run), price), console, str(run.path / "report.html"))

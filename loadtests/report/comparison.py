@@ -1,9 +1,8 @@
-"""One run against another, or one setup of a run against the others: what ``compare`` prints."""
+"""One run against another, or one setup of a run against its others: what ``compare`` does."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
 from pathlib import Path
 from typing import Any
 
@@ -13,68 +12,11 @@ from loadtests.analyse.observations import Observation
 from loadtests.analyse.runs import compare_runs
 from loadtests.errors import UserError, unknown
 from loadtests.report import metrics, verdicts
-from loadtests.report.differences import Difference, differences, same_machine, same_test
+from loadtests.report.compared import Compared, Row
+from loadtests.report.differences import differences, same_machine, same_test
 from loadtests.report.table import Results
-from loadtests.report.wording import plural, ratio, series
+from loadtests.report.wording import series, what
 from loadtests.store import Run
-
-
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """One setup in one test and metric, on both sides. ``missing`` says why there is no comparison."""
-
-    label: str
-    test: str
-    metric: str
-    name: str
-    before: Estimate | None
-    after: Estimate | None
-    found: Comparison | None
-    missing: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class Compared:
-    """Two sides and all that was compared. ``left_out`` are sentences about what could not be."""
-
-    before: str
-    after: str
-    delta: float
-    rows: list[Row]
-    differences: list[Difference] = dataclasses.field(default_factory=list)
-    one_machine: bool = True
-    left_out: list[str] = dataclasses.field(default_factory=list)
-    rule: fail_if.Rule | None = None
-
-    @property
-    def comparisons(self) -> list[Comparison]:
-        """Those that there are."""
-        return [row.found for row in self.rows if row.found is not None]
-
-    @property
-    def failure(self) -> str:
-        """Why ``--fail-if`` fails, in a line; empty where it does not. What cannot be judged fails as well."""
-        if self.rule is None:
-            return ""
-        broken = fail_if.failures(self.rule, self.comparisons)
-        told = [f"{_told(row)} {ratio(row.found.ratio)}" for row in self.rows if row.found and row.found in broken]
-        if told:
-            return f"{self.rule.verdict.value} by more than {self.rule.threshold:.4g}: {series(told)}"
-        unknown_ = [f"{_told(row)}: {row.missing}" for row in self.rows if row.found is None]
-        return f"--fail-if cannot be judged: {'; '.join(unknown_)}" if unknown_ else ""
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that ``--json`` prints; an end of an interval that is not known is null."""
-        return {
-            "before": self.before,
-            "after": self.after,
-            "delta": self.delta,
-            "same_machine": self.one_machine,
-            "differences": [dataclasses.asdict(one) for one in self.differences],
-            "left_out": self.left_out,
-            "comparisons": [_to_json(row) for row in self.rows],
-            "failure": self.failure or None,
-        }
 
 
 def of(run: Path, other: Path | None = None, setups: str = "", rule: str = "") -> Compared:
@@ -96,23 +38,19 @@ def of(run: Path, other: Path | None = None, setups: str = "", rule: str = "") -
     return dataclasses.replace(found, rule=parsed)
 
 
-def _within(results: Results, labels: list[str], name: str) -> Compared:
+def _within(results: Results, labels: list[str], run: str) -> Compared:
     """Setups of one run, paired by block."""
-    if len(set(labels)) < 2 or len(set(labels)) < len(labels):
+    if len(labels) < 2 or len(set(labels)) < len(labels):
         raise UserError("name a second run, or two setups or more of this one: --setups gunicorn,daphne")
-    _require(labels, results, name)
+    _require(labels, results, run)
     baseline, *candidates = labels
     twin = results.twin if baseline == results.baseline and results.twin not in labels else None
-    wanted = [one for one in judged(results) if one.label in (*labels, twin)]
+    wanted = [one for one in results.judged if one.label in (*labels, twin)]
     delta = results.study["delta"]
-    found = {(one.candidate, one.test, one.metric): one for one in compare(wanted, baseline, delta, twin)}
-    rows = [
-        row
-        for test, metric in _asked(results)
-        for label in candidates
-        if (row := _row((results, baseline), (results, label), (baseline, label), test, metric, found)) is not None
-    ]
-    return Compared(baseline, " and ".join(candidates), delta, _some(rows))
+    found = compare(wanted, baseline, delta, twin)
+    before = _Side(results, baseline, baseline)
+    pairs = [(before, _Side(results, label, label)) for label in candidates]
+    return Compared(baseline, " and ".join(candidates), delta, _rows(pairs, asked(results), found))
 
 
 def _between(first: Run, second: Run, labels: list[str]) -> Compared:
@@ -120,123 +58,102 @@ def _between(first: Run, second: Run, labels: list[str]) -> Compared:
     before, after = Results(first), Results(second)
     _require(labels, before, first.path.name)
     _require(labels, after, second.path.name)
-    common = [label for label in labels or before.labels if label in after.labels]
+    common = [label for label in labels or _own(before) if label in after.labels]
     if not common:
-        raise UserError(
-            f"the runs have no setup in common: {', '.join(before.labels)} against {', '.join(after.labels)}"
-        )
+        there = " against ".join(", ".join(results.labels) for results in (before, after))
+        raise UserError(f"the runs have no setup in common: {there}")
     tests = {test["name"]: test for test in after.tests}
-    differ = [test["name"] for test in before.tests if not same_test(test, tests.get(test["name"], {}))]
-    left_out = [f"{name} asks something else in the two runs, or is in one only" for name in differ]
-    if len(differ) == len(before.tests):
-        raise UserError(f"the runs have no test in common: {'; '.join(left_out)}")
-    if not labels:
-        alone = [label for label in (*before.labels, *after.labels) if label not in common]
-        left_out += [f"{label} is in one of the runs only" for label in alone]
+    alike = [test["name"] for test in before.tests if same_test(test, tests.get(test["name"], {}))]
+    if not alike:
+        there = " against ".join(", ".join(map(_test, results.tests)) for results in (before, after))
+        raise UserError(f"the runs have no test in common: {there}")
     delta = before.study["delta"]
-    samples = [
-        [one for one in judged(results) if one.label in common and one.test not in differ] for results in (before, after)
-    ]
-    found = {(one.candidate, one.test, one.metric): one for one in compare_runs(*samples, delta=delta)}
-    rows = [
-        row
-        for test, metric in _asked(before)
-        if test not in differ
-        for label in common
-        if (row := _row((before, label), (after, label), ("A", "B"), test, metric, found)) is not None
-    ]
+    found = compare_runs(_shared(before, common, alike), _shared(after, common, alike), delta)
+    cells = [(test, metric) for test, metric in asked(before) if test in alike]
+    pairs = [(_Side(before, label, "A"), _Side(after, label, "B")) for label in common]
     return Compared(
         before=_name(first, second),
         after=_name(second, first),
         delta=delta,
-        rows=_some(rows),
+        rows=_rows(pairs, cells, found),
         differences=differences(first.about, second.about),
         one_machine=same_machine(first.about, second.about),
-        left_out=left_out,
+        left_out=_left_out(before, after, alike),
     )
 
 
-def judged(results: Results) -> list[Observation]:
-    """The figures that verdicts are given on."""
-    asked = set(_asked(results))
-    return [one for one in results.observations if (one.test, one.metric) in asked]
+def _shared(results: Results, labels: list[str], tests: list[str]) -> list[Observation]:
+    return [one for one in results.judged if one.label in labels and one.test in tests]
 
 
-def _asked(results: Results) -> list[tuple[str, str]]:
+def asked(results: Results) -> list[tuple[str, str]]:
+    """The tests and metrics that verdicts are given on, in the order they are shown."""
     return [(test["name"], metric) for test in results.tests for metric in metrics.judged(test["kind"])]
+
+
+def _own(results: Results) -> list[str]:
+    """The labels without the baseline's twin, which says nothing that the baseline does not."""
+    return [label for label in results.labels if label != results.twin]
+
+
+def _left_out(before: Results, after: Results, alike: list[str]) -> list[str]:
+    """What is in one of the runs only, or not the same in both."""
+    labels = dict.fromkeys([*_own(before), *_own(after)])
+    alone = [label for label in labels if not (label in before.labels and label in after.labels)]
+    names = dict.fromkeys(test["name"] for results in (before, after) for test in results.tests)
+    differ = [name for name in names if name not in alike]
+    return [f"setup {label}: in one of the runs only" for label in alone] + [
+        f"test {name}: not the same in both runs" for name in differ
+    ]
 
 
 def _require(labels: list[str], results: Results, run: str) -> None:
     for label in labels:
         if label not in results.labels:
-            raise unknown(f"setup of {run}", label, results.labels)
+            raise unknown(f"setup in {run}", label, results.labels)
+
+
+def _test(test: dict[str, Any]) -> str:
+    return f"{test['name']} ({what(test)}, {test['engine']})"
 
 
 def _name(run: Run, other: Run) -> str:
     return str(run.path) if run.path.name == other.path.name else run.path.name
 
 
-def _some(rows: list[Row]) -> list[Row]:
+@dataclasses.dataclass(frozen=True)
+class _Side:
+    """A setup in a run; ``name`` is what its side is called where something is missing."""
+
+    results: Results
+    label: str
+    name: str
+
+
+def _rows(pairs: list[tuple[_Side, _Side]], cells: list[tuple[str, str]], found: list[Comparison]) -> list[Row]:
+    """A row for each pair, test and metric but those that neither side can know. Raises UserError where none has
+    a comparison."""
+    by_key = {(one.candidate, one.test, one.metric): one for one in found if one.blocks}
+    rows = []
+    for test, metric in cells:
+        for before, after in pairs:
+            known = [side.results.estimate(side.label, test, metric) for side in (before, after)]
+            one = by_key.get((after.label, test, metric))
+            missing = "" if one else _missing((before, after), test, known)
+            if one or missing:
+                name = verdicts.name(after.results, test, metric)
+                rows.append(Row(after.label, test, metric, name, known[0], known[1], one, missing))
     if not any(row.found for row in rows):
         raise UserError("nothing can be compared: no setup has valid trials of one test on both sides")
     return rows
 
 
-Side = tuple[Results, str]
-
-
-def _row(
-    before: Side,
-    after: Side,
-    names: tuple[str, str],
-    test: str,
-    metric: str,
-    found: dict[tuple[str, str, str], Comparison],
-) -> Row | None:
-    """The row of a test and metric; None where neither side can know the metric."""
-    known = [results.estimate(label, test, metric) for results, label in (before, after)]
-    one = found.get((after[1], test, metric))
-    missing = ""
-    if one is None or not one.blocks:
-        one = None
-        sides = list(zip((before, after), names, known, strict=True))
-        no_trial = [name for (results, label), name, _ in sides if not results.cells[label, test].valid]
-        if no_trial:
-            missing = f"no valid trial in {series(no_trial)}"
-        elif not any(known):
-            return None
-        else:
-            missing = f"not known in {series([name for _, name, value in sides if value is None])}"
-            missing = "no block has both" if all(known) else missing
-    name = verdicts.name(after[0], test, metric)
-    return Row(after[1], test, metric, name, known[0], known[1], one, missing)
-
-
-def _told(row: Row) -> str:
-    return f"{row.label} in {row.test}, {row.name}"
-
-
-def _to_json(row: Row) -> dict[str, Any]:
-    found = row.found
-    return {
-        "setup": row.label,
-        "test": row.test,
-        "metric": row.metric,
-        "before": _bounded(row.before.median, row.before) if row.before else None,
-        "after": _bounded(row.after.median, row.after) if row.after else None,
-        "ratio": _bounded(found.ratio, found) if found else None,
-        "verdict": found.verdict.value if found else None,
-        "inside_noise": found.inside_noise if found else None,
-        "blocks": found.blocks if found else 0,
-        "blocks_needed": found.blocks_needed if found else None,
-        "family": found.family if found else None,
-        "missing": row.missing or None,
-    }
-
-
-def _bounded(value: float, found: Estimate | Comparison) -> dict[str, float | None]:
-    return {
-        "value": value,
-        "low": found.low if found.low > 0 else None,
-        "high": found.high if math.isfinite(found.high) else None,
-    }
+def _missing(sides: tuple[_Side, _Side], test: str, known: list[Estimate | None]) -> str:
+    """Why there is no comparison; empty where the metric is known on neither side, as p99 of a few requests is."""
+    without = [side.name for side in sides if not side.results.cells[side.label, test].valid]
+    if without:
+        return f"no valid trial in {series(without)}"
+    if all(known):
+        return "no block has both"
+    unknown_in = [side.name for side, estimate in zip(sides, known, strict=True) if estimate is None]
+    return f"not known in {unknown_in[0]}" if len(unknown_in) == 1 else ""

@@ -89,7 +89,8 @@ def _revision(about: About) -> str:
     if not git.get("revision"):
         return "not known"
     # Two trees with changes are two trees, whatever revision they began from.
-    return git["revision"][:12] + (f" with changes of {about['created']}" if git.get("dirty") else "")
+    changed = f" with changes of {about['created']}" if git.get("dirty") else ""
+    return f"{git['revision'][:12]}{changed}"
 
 
 def _setup(entry: Mapping[str, Any], about: About) -> str:

@@ -167,7 +167,8 @@ def verdicts(results: Results, test: dict[str, Any]) -> Chart | None:
 def _ratio(results: Results, label: str, test: str, metric: str, name: str) -> Row:
     found = results.comparisons.get((label, test, metric))
     if found is None:
-        return {"label": label, "metric": name, "note": "no valid trial", "text": f"{label}: {name}: no valid trial"}
+        why = "no block has both"
+        return {"label": label, "metric": name, "note": why, "text": f"{label}: {name}: {why}"}
     note = f"{ratio(found.ratio)} {words.word(found)}"
     row = {
         "label": label,

@@ -13,6 +13,7 @@ PERCENTILES = ("p50", "p90", "p95", "p99", "p99.9")
 ROLES = ("web", "worker", "redis")  # the order they are shown in; other roles follow
 
 CPU = "cpu_ms_per_request"
+CAPACITY = "capacity_rps"
 COST = ("requests_per_cpu_s", "memory_peak_mb", "memory_settled_mb", "context_switches_per_request")
 
 
@@ -23,12 +24,12 @@ def role_cpu(role: str) -> str:
 
 def judged(kind: str) -> tuple[str, ...]:
     """The metrics of a test of that kind that a verdict is given on. Few: each one more widens all intervals."""
-    return ("p50_ms", "p99_ms", CPU) if kind == "latency" else ("rps",)
+    return {"latency": ("p50_ms", "p99_ms", CPU), "capacity": (CAPACITY,)}.get(kind, ("rps",))
 
 
 def every(roles: Iterable[str]) -> list[str]:
     """The names of all metrics, in the order of summary.csv."""
-    return [*(f"{key}_ms" for key in PERCENTILES), "rps", CPU, *map(role_cpu, roles), *COST]
+    return [*(f"{key}_ms" for key in PERCENTILES), "rps", CAPACITY, CPU, *map(role_cpu, roles), *COST]
 
 
 def observations(trial: Trial) -> Iterator[Observation]:
@@ -46,6 +47,8 @@ def _values(trial: Trial) -> Iterator[tuple[str, float]]:
             yield f"{key}_ms", float(times[key])
     if result.get("rate") is not None:
         yield "rps", float(result["rate"])
+    if (rate := capacity(trial)) is not None:
+        yield CAPACITY, rate
     if not trial.processes:
         return
     yield "memory_peak_mb", _total(trial, "peak_rss_mb")
@@ -59,6 +62,12 @@ def _values(trial: Trial) -> Iterator[tuple[str, float]]:
         yield "context_switches_per_request", _total(trial, "context_switches") / ok
     if cpu_s > 0:
         yield "requests_per_cpu_s", ok / cpu_s
+
+
+def capacity(trial: Trial) -> float | None:
+    """The capacity in requests/s; None where the search met the end of the generator, of the rates or of the probes."""
+    found = trial.capacity or {}
+    return float(found["rate"]) if found.get("rate") and found["limited_by"] == "server" else None
 
 
 def latency_of(trial: Trial) -> str:
@@ -81,6 +90,11 @@ def generator(trial: Trial) -> tuple[float | None, float | None]:
     result: dict[str, Any] = trial.result or {}
     shares = [row["cpu_s"] / row["wall_s"] for row in result.get("generator") or [] if row["wall_s"]]
     return (result.get("pacing_lag_ms") or {}).get("p99"), max(shares, default=None)
+
+
+def requests_by_process(trial: Trial, role: str) -> list[int]:
+    """How many requests each process of a role handled, those that handled none included, where they count them."""
+    return [row["requests"] for row in trial.processes if row["role"] == role and row.get("requests") is not None]
 
 
 def failures(trial: Trial) -> dict[str, int]:

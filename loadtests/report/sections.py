@@ -1,22 +1,26 @@
-"""The report, top down: what was compared and on what, verdicts, latency, throughput, cost, what was invalid, and how
-to repeat it."""
+"""The report, top down: what was found, what was compared and on what, verdicts, latency, throughput, capacity, cost,
+what was invalid, and how to repeat it."""
 
 from __future__ import annotations
 
-from loadtests.report import figures, metrics, tables, verdicts
+from typing import Any
+
+from loadtests.report import capacity, cost, figures, findings, flagged, metrics, repeat, tables, verdicts
 from loadtests.report.table import Results
 from loadtests.report.view import Cell, Page, Section, Table
 from loadtests.report.wording import DASH, plural, what
 
 
-def page(results: Results) -> Page:
-    """The whole report of a run."""
-    sections = [_compared(results), _verdicts(results), _latency(results), _throughput(results), _cost(results)]
-    sections += [_flagged(results), _repeat(results)]
+def page(results: Results, price: float | None = None) -> Page:
+    """The whole report of a run; ``price`` of a core-hour, where it is not to be the study's."""
+    sections = [_compared(results), _verdicts(results), _latency(results), _throughput(results)]
+    sections += [capacity.section(results), cost.section(results, price)]
+    sections += [flagged.section(results), repeat.section(results)]
     return Page(
         title=str(results.study["title"]),
         question=str(results.study["question"]),
         created=str(results.about["created"]),
+        findings=findings.findings(results),
         summary=tuple(_summary(results)),
         sections=tuple(section for section in sections if section is not None),
         labels=tuple(results.labels),
@@ -27,15 +31,18 @@ def _summary(results: Results) -> list[str]:
     trials, invalid = len(results.trials), sum(trial.status != "ok" for trial in results.trials)
     if not trials:
         return ["Nothing was measured: the run ended before its first trial did."]
-    sentences = [
+    sentences = [sentence] if (sentence := findings.certainty(results)) else []
+    if results.blocks == 1 and len(results.labels) > 1:
+        sentences.append("One block gives no interval, so nothing is certain and nothing is ranked.")
+    sentences.append(
         f"{plural(len(results.labels), 'setup')}, {plural(len(results.tests), 'test')}, "
         f"{plural(results.blocks, 'block')}: {plural(trials, 'trial')}, {invalid or 'none'} of them invalid."
-    ]
+    )
     planned = len(results.about["order"])
     measured = len({trial.number for trial in results.trials})
     if measured < planned:
         sentences.append(f"The run is not complete: {measured} of {plural(planned, 'planned trial')} were measured.")
-    return sentences + verdicts.sentences(results)
+    return sentences
 
 
 def _compared(results: Results) -> Section:
@@ -54,7 +61,7 @@ def _compared(results: Results) -> Section:
             Cell(test["name"]),
             Cell(what(test)),
             Cell(test["engine"]),
-            Cell(f"{test['duration_s']:g} s"),
+            Cell(_duration(test)),
             Cell(f"{test['warmup_s']:g} s"),
         )
         for test in results.tests
@@ -77,6 +84,12 @@ def _compared(results: Results) -> Section:
             Table("machine", "Machine", ("property", "value"), tables.pairs(machine)),
         ),
     )
+
+
+def _duration(test: dict[str, Any]) -> str:
+    if test["kind"] == "capacity":
+        return f"{test['probe_s']:g} s a probe, {test['confirm_s']:g} s to confirm"
+    return f"{test['duration_s']:g} s"
 
 
 def _verdicts(results: Results) -> Section | None:
@@ -110,6 +123,7 @@ def _latency(results: Results) -> Section | None:
                 f"latency-{test['name']}",
                 f"{results.latency(test['name']).capitalize()}, ms: {what(test)}",
                 {f"{key}_ms": key for key in metrics.PERCENTILES},
+                optional=("p95", "p90", "p99.9", "trials"),
             )
             for test in tests
         ),
@@ -135,77 +149,9 @@ def _throughput(results: Results) -> Section | None:
                 f"throughput-{test['name']}",
                 f"Throughput: {what(test)}",
                 {"rps": "requests/s", "p50_ms": "p50, ms", "p99_ms": "p99, ms"},
+                optional=("p50, ms", "trials"),
             )
             for test in tests
         ),
         tuple(chart for test in tests if (chart := figures.over_time(results, test))),
-    )
-
-
-def _cost(results: Results) -> Section | None:
-    if not results.roles:
-        return None
-    shown = {
-        metrics.CPU: "CPU ms/request",
-        **{metrics.role_cpu(role): f"{role} ms" for role in results.roles},
-        "requests_per_cpu_s": "requests/CPU s",
-        "memory_peak_mb": "peak MB",
-        "memory_settled_mb": "settled MB",
-        "context_switches_per_request": "switches/request",
-    }
-    return Section(
-        "cost",
-        "Cost",
-        (
-            "CPU time of all processes of a setup, for each request answered well: what failed requests burn is borne "
-            "by those that succeed. Memory is the sum over processes of what each has resident, so pages they share "
-            "are counted in each.",
-        ),
-        tuple(
-            tables.measured(results, test, f"cost-{test['name']}", f"Cost: {what(test)}", shown, counts=False)
-            for test in results.tests
-        ),
-        tuple(chart for test in results.tests if (chart := figures.cost(results, test))),
-    )
-
-
-def _flagged(results: Results) -> Section:
-    flagged = [(trial, flag) for trial in results.trials for flag in trial.flags]
-    rows = tuple(
-        (
-            Cell(trial.name),
-            Cell(str(trial.block)),
-            Cell(flag["severity"], tone="bad" if flag["severity"] == "invalid" else "muted"),
-            Cell(flag["sentence"]),
-        )
-        for trial, flag in flagged
-    )
-    heads = ("trial", "block", "severity", "what happened, what to do")
-    flags = (Table("flags", "Flagged trials", heads, rows),) if rows else ()
-    if rows:
-        text = "An invalid trial says nothing of the server: it is shown here, repeated once, and never averaged in."
-    else:
-        text = "No trial was invalid or doubtful."
-    logs = tuple(
-        (f"End of the log of {trial.name}", trial.log) for trial in results.trials if trial.flags and trial.log
-    )
-    return Section("invalid", "What was invalid, and why", (text,), (*flags, *tables.generator(results)), logs=logs)
-
-
-def _repeat(results: Results) -> Section:
-    about = results.about
-    git, versions = about.get("git") or {}, about.get("versions") or {}
-    dirty = " with changes that were not committed, so it cannot be repeated exactly" if git.get("dirty") else ""
-    revision = f"Revision {git['revision']}{dirty}." if git.get("revision") else "The revision is not known."
-    commands = [f"git checkout {git['revision']}", "make setup"] if git.get("revision") else ["make setup"]
-    software = [
-        (name.replace("_", " "), tables.listed(version) if isinstance(version, dict) else tables.flat(version)[0][1])
-        for name, version in versions.items()
-    ]
-    return Section(
-        "repeat",
-        "How to repeat it",
-        (f"{revision} The order of trials comes from the seed {about['seed']}.",),
-        (Table("software", "Software", ("what", "version"), tables.pairs(software)),) if software else (),
-        commands=(*commands, str(about["command"])),
     )

@@ -84,14 +84,15 @@ class Results:
         return self._estimates.get((label, test, metric))
 
     @cached_property
-    def _judged(self) -> list[Observation]:
+    def judged(self) -> list[Observation]:
+        """The figures that verdicts are given on."""
         kinds = {test["name"]: metrics.judged(test["kind"]) for test in self.tests}
         return [one for one in self.observations if one.metric in kinds[one.test]]
 
     @cached_property
     def comparisons(self) -> dict[tuple[str, str, str], Comparison]:
         """Every candidate against the baseline, by label, test and metric; one family, corrected together."""
-        found = compare(self._judged, self.baseline, self.study["delta"], self.twin)
+        found = compare(self.judged, self.baseline, self.study["delta"], self.twin)
         return {(one.candidate, one.test, one.metric): one for one in found if one.blocks}
 
     @cached_property
@@ -99,5 +100,5 @@ class Results:
         """The noise floor by test and metric, where the baseline ran twice."""
         if self.twin is None:
             return {}
-        found = noise_floors(self._judged, self.baseline, self.twin)
+        found = noise_floors(self.judged, self.baseline, self.twin)
         return {(one.test, one.metric): one for one in found if one.blocks}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from loadtests.report import metrics
@@ -10,14 +11,27 @@ from loadtests.report.table import Measured, Results
 from loadtests.report.view import Cell, Table
 from loadtests.report.wording import DASH, interval, number, relative, series
 
+Column = Callable[[Measured], Cell]
+Columns = Mapping[str, Column]
+MEDIAN = f"Median over blocks and its 95% interval. {DASH}: not known."
+
 
 def measured(
-    results: Results, test: dict[str, Any], name: str, caption: str, shown: dict[str, str], counts: bool = True
+    results: Results,
+    test: dict[str, Any],
+    name: str,
+    caption: str,
+    shown: Mapping[str, str],
+    more: Columns | None = None,
+    optional: Sequence[str] = (),
+    note: str = MEDIAN,
 ) -> Table:
-    """A row for each setup; ``shown`` are the metrics and how their columns are headed.
+    """A row for each setup; ``shown`` are the metrics and how their columns are headed, ``more`` the columns after.
 
-    ``counts`` adds how many requests failed, and on how many trials the figures stand.
+    ``more`` is how many requests failed and on how many trials the figures stand, unless it says otherwise;
+    ``optional`` are the headings of what a narrow terminal leaves out, the first to go first.
     """
+    after: Columns = {"failed": failures, "trials": counted} if more is None else more
     rows = []
     for label in results.labels:
         cell = results.cells[label, test["name"]]
@@ -25,14 +39,16 @@ def measured(
             fields = [estimate(results, label, test["name"], metric) for metric in shown]
         else:
             fields = [Cell(why_empty(cell), tone="muted"), *(Cell(DASH, tone="muted") for _ in range(len(shown) - 1))]
-        rows.append((Cell(label), *fields, *((failures(cell), counted(cell)) if counts else ())))
+        rows.append((Cell(label), *fields, *(field(cell) for field in after.values())))
+    columns = ("setup", *shown.values(), *after)
     return Table(
         name,
         caption,
-        ("setup", *shown.values(), *(("failed", "trials") if counts else ())),
+        columns,
         tuple(rows),
-        note=f"Median over blocks and its 95% interval. {DASH}: not known.",
-        numeric=frozenset(range(1, len(shown) + 3)),
+        note,
+        numeric=frozenset(range(1, len(columns))),
+        optional=tuple(columns.index(heading) for heading in optional),
     )
 
 
@@ -79,30 +95,9 @@ def counted(cell: Measured) -> Cell:
     return Cell(str(len(cell.valid)), invalid, f"{len(cell.valid)} ({invalid})" if invalid else str(len(cell.valid)))
 
 
-def generator(results: Results) -> tuple[Table, ...]:
-    """What the generator itself did to the figures, at its worst."""
-    rows = []
-    for cell in results.cells.values():
-        if cell.valid:
-            lags, shares = zip(*(metrics.generator(trial) for trial in cell.valid), strict=True)
-            worst = [max((value for value in values if value is not None), default=None) for values in (lags, shares)]
-            share = DASH if worst[1] is None else f"{worst[1]:.0%}"
-            rows.append((Cell(cell.label), Cell(cell.test), Cell(number(worst[0])), Cell(share)))
-    if not rows:
-        return ()
-    heads = ("setup", "test", "lateness p99, ms", "CPU, of one core")
-    note = "The worst of each setup's valid trials. Lateness: how late the generator noticed that a request was due."
-    return (Table("generator", "The generator's own part", heads, tuple(rows), note, frozenset({2, 3})),)
-
-
 def pairs(rows: list[tuple[str, str]]) -> tuple[tuple[Cell, ...], ...]:
     """Names and values as the rows of a table."""
     return tuple((Cell(key), Cell(value)) for key, value in rows)
-
-
-def listed(packages: dict[str, Any]) -> str:
-    """``Django 5.2.19, gunicorn 27.0.1``."""
-    return ", ".join(f"{name} {version}" for name, version in packages.items())
 
 
 def flat(values: Any, prefix: str = "") -> list[tuple[str, str]]:

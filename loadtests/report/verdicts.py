@@ -1,4 +1,4 @@
-"""The verdicts in words: the tables, and the sentences above them."""
+"""The verdicts in words: the tables, and how to read them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from loadtests.report.view import Cell, Table
 from loadtests.report.wording import DASH, plural, ratio, ratio_interval, series
 
 TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad"}
+NAMES = {"rps": "requests per second", metrics.CAPACITY: "capacity", metrics.CPU: "CPU per request"}
+SHORT = {"rps": "requests/s", metrics.CAPACITY: "capacity", metrics.CPU: "CPU"}
 
 
 def name(results: Results, test: str, metric: str) -> str:
     """What a judged metric is called."""
-    names = {"rps": "requests per second", metrics.CPU: "CPU per request"}
-    return names.get(metric) or f"{metric.removesuffix('_ms')} {results.latency(test)}"
+    return NAMES.get(metric) or f"{metric.removesuffix('_ms')} {results.latency(test)}"
 
 
 def word(found: Comparison) -> str:
@@ -28,11 +29,26 @@ def word(found: Comparison) -> str:
 
 def remark(found: Comparison) -> str:
     """What a reader needs beside the verdict: that noise alone may make it, or how many blocks would settle it."""
-    parts = ["inside the noise"] if found.inside_noise and found.verdict is not Verdict.EQUIVALENT else []
+    parts = ["inside the noise"] if _noisy(found) else []
     if found.blocks_needed is not None:
-        many = f"over {MOST_BLOCKS}" if found.blocks_needed >= MOST_BLOCKS else str(found.blocks_needed)
-        parts.append(f"{many} blocks would probably settle it")
+        parts.append(f"{many_blocks(found.blocks_needed)} blocks would probably settle it")
     return "; ".join(parts)
+
+
+def many_blocks(needed: int) -> str:
+    """So many blocks, or over the most that are worth a thought."""
+    return f"over {MOST_BLOCKS}" if needed >= MOST_BLOCKS else str(needed)
+
+
+def _short_remark(found: Comparison) -> str:
+    parts = ["noise"] if _noisy(found) else []
+    if found.blocks_needed is not None:
+        parts.append(f"{many_blocks(found.blocks_needed)} blocks")
+    return {"noise": "inside the noise"}.get(", ".join(parts), ", ".join(parts))
+
+
+def _noisy(found: Comparison) -> bool:
+    return found.inside_noise and found.verdict is not Verdict.EQUIVALENT
 
 
 def table(results: Results, test: dict[str, Any]) -> Table:
@@ -41,7 +57,8 @@ def table(results: Results, test: dict[str, Any]) -> Table:
     for metric in metrics.judged(test["kind"]):
         for label in results.candidates:
             found = results.comparisons.get((label, test["name"], metric))
-            rows.append((Cell(label), Cell(name(results, test["name"], metric)), *_fields(found)))
+            named = Cell(name(results, test["name"], metric), short=SHORT.get(metric, metric.removesuffix("_ms")))
+            rows.append((Cell(label), named, *_fields(found)))
     return Table(
         f"verdicts-{test['name']}",
         f"{test['name']}: against {results.baseline}",
@@ -49,6 +66,7 @@ def table(results: Results, test: dict[str, Any]) -> Table:
         tuple(rows),
         note=_noise(results, test),
         numeric=frozenset({2, 5}),
+        optional=(5, 4),
     )
 
 
@@ -58,10 +76,11 @@ def _fields(found: Comparison | None) -> tuple[Cell, ...]:
     muted = found.inside_noise or found.verdict in (Verdict.INCONCLUSIVE, Verdict.EQUIVALENT)
     tone = "muted" if muted else TONES[found.verdict]
     within = ratio_interval(found) or "open interval"
+    short = f"{ratio(found.ratio)} ({within.replace('×', '')})"
     return (
-        Cell(ratio(found.ratio), within, f"{ratio(found.ratio)} ({within})", tone="muted" if muted else ""),
+        Cell(ratio(found.ratio), within, short, tone="muted" if muted else ""),
         Cell(word(found), tone=tone),
-        Cell(remark(found), tone="muted"),
+        Cell(remark(found), short=_short_remark(found), tone="muted"),
         Cell(str(found.blocks)),
     )
 
@@ -93,25 +112,3 @@ def paragraphs(results: Results) -> tuple[str, ...]:
     if family:
         text += f" The intervals hold together with 95% for all {plural(family, 'comparison')} of the run."
     return (text,)
-
-
-def sentences(results: Results) -> list[str]:
-    """The main findings, one for each test and metric."""
-    return [
-        sentence
-        for test in results.tests
-        for metric in metrics.judged(test["kind"])
-        if (sentence := _sentence(results, test["name"], metric))
-    ]
-
-
-def _sentence(results: Results, test: str, metric: str) -> str:
-    found = [one for label in results.candidates if (one := results.comparisons.get((label, test, metric))) is not None]
-    if not found:
-        return ""
-    parts = []
-    for verdict in (Verdict.FASTER, Verdict.EQUIVALENT, Verdict.SLOWER, Verdict.INCONCLUSIVE):
-        alike = [one for one in found if one.verdict is verdict]
-        if alike:
-            parts.append(f"{word(alike[0])} {series([f'{one.candidate} ({ratio(one.ratio)})' for one in alike])}")
-    return f"{name(results, test, metric)} in {test}, against {results.baseline}: {'; '.join(parts)}."

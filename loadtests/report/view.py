@@ -33,6 +33,8 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     numeric: frozenset[int] = frozenset()
+    optional: tuple[int, ...] = ()  # the columns that a narrow terminal leaves out, the first to go first
+    folded: bool = False  # where a page can fold, it shows the caption alone
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,16 +47,25 @@ class Section:
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
     commands: tuple[str, ...] = ()
-    logs: tuple[tuple[str, str], ...] = ()  # a title and a text to be shown as it is
+    folded: tuple[tuple[str, str], ...] = ()  # titles and texts to be shown as they are, where a page can fold
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One answer of the run: what was asked, and what came out of it, in a sentence or three."""
+
+    asked: str
+    answer: str
 
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-    """The whole report. ``summary`` are its main findings, a sentence each."""
+    """The whole report. ``findings`` are what a reader in a hurry reads; ``summary`` says what they stand on."""
 
     title: str
     question: str
     created: str
+    findings: tuple[Finding, ...]
     summary: tuple[str, ...]
     sections: tuple[Section, ...]
     labels: tuple[str, ...]

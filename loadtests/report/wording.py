@@ -84,6 +84,8 @@ def series(parts: Sequence[str]) -> str:
 
 def what(test: Mapping[str, Any]) -> str:
     """What a test of the study sends."""
+    if test["kind"] == "capacity":
+        return f"GET {test['path']} at the highest rate within {test['objective']}"
     if test["rate"] is not None:
         return f"GET {test['path']} at {test['rate']:g} requests per second"
     return f"GET {test['path']} as fast as {plural(test['connections'], 'connection')} can"

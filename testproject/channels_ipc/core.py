@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from re import Pattern
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import msgpack
 from channels.exceptions import ChannelFull, MessageTooLarge
@@ -31,7 +31,7 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
     Raises ImproperlyConfigured, at the first use, where `path` cannot be private to this user.
     """
 
-    extensions = ("groups", "flush")
+    extensions: ClassVar[list[str]] = ["groups", "flush"]
     ChannelFull = ChannelFull
     MessageTooLarge = MessageTooLarge
 

@@ -108,7 +108,10 @@ class Node:
         with self._lock:
             members = self._store.group_members(group, now=now)
             capacities = {channel: capacity(channel) for channel in members if self._reachable(channel)}
-            reached = self._store.put_all(capacities, payload, now=now, expires=now + expiry)
+            try:
+                reached = self._store.put_all(capacities, payload, now=now, expires=now + expiry)
+            except QueueFull:
+                reached = []
             for channel, waiter in reached:
                 self._announce(channel, waiter)
             self._keep_house(now, keys_added=len(reached))
@@ -148,10 +151,16 @@ class Node:
             self._room.wake_first(channel, non_local(channel))
         elif owner:
             if not self._bells.ring(owner, b" " + channel.encode()):
-                self._store.forget_process(channel)
-        else:
-            while waiter and not self._wake(waiter):
-                waiter = self._store.next_waiter(channel)
+                with suppress(QueueFull):
+                    self._store.forget_process(channel)
+        elif waiter and not self._wake(waiter):
+            self._pass_on(channel)
+
+    def _pass_on(self, channel: str) -> None:
+        """Wake the next who waits on the channel and is alive."""
+        with suppress(QueueFull):
+            while (waiter := self._store.next_waiter(channel)) and not self._wake(waiter):
+                pass
 
     def _wake(self, waiter: Waiter) -> bool:
         if waiter.process == self.process:
@@ -175,7 +184,7 @@ class Node:
         if not waiting.rung:
             self._withdraw(waiting)
         elif waiting.ticket:
-            self._announce(waiting.channel, self._store.next_waiter(waiting.channel))
+            self._pass_on(waiting.channel)
         else:
             self._room.wake_first(waiting.channel)
 
@@ -202,7 +211,7 @@ class Node:
                 if not ticket:
                     self._room.wake_first(channel, non_local(channel))
                 elif not self._room.wake_ticket(ticket):
-                    self._announce(channel, self._store.next_waiter(channel))
+                    self._pass_on(channel)
             if some_lost:
                 self._wake_unasked(self._room)
 
@@ -266,8 +275,13 @@ class Node:
         self._store.close()
 
     def after_fork_in_parent(self) -> None:
-        self._store = Store(data_file(self._directory))
-        self._lock.release()
+        try:
+            self._store = Store(data_file(self._directory))
+        except BaseException:  # who uses the layer next joins anew, and is told what is wrong
+            self.closed = True
+            raise
+        finally:
+            self._lock.release()
 
     def after_fork_in_child(self) -> None:
         self.closed = True
@@ -284,7 +298,7 @@ _nodes_lock = threading.Lock()
 def join(directory: str) -> Node:
     """The node of this process in `directory`, shared by all who join; each says leave() when done."""
     with _nodes_lock:
-        if directory not in _nodes:
+        if directory not in _nodes or _nodes[directory].closed:
             _nodes[directory] = Node(directory)
         _users[directory] += 1
         return _nodes[directory]
@@ -310,9 +324,11 @@ def _before_fork() -> None:
 
 
 def _after_fork_in_parent() -> None:
-    for node in _nodes.values():
-        node.after_fork_in_parent()
-    _nodes_lock.release()
+    try:
+        for node in _nodes.values():
+            node.after_fork_in_parent()
+    finally:
+        _nodes_lock.release()
 
 
 def _after_fork_in_child() -> None:

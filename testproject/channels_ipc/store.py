@@ -21,10 +21,9 @@ from .queues import Waiter
 
 MAP_SIZE: Final = 1 << 30
 MAX_MESSAGE: Final = MAP_SIZE // 8
-_PAGE: Final = 4096
-_MAX_PAGES: Final = MAP_SIZE // _PAGE // 2  # the rest is room for the gaps between messages
+_MAX_USED: Final = MAP_SIZE // 2  # the rest is room for the gaps between messages
 _SPARE_PAGES: Final = 64
-_GROWTH_PAGES: Final = 512
+_GROWTH: Final = 2 << 20
 _NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -230,34 +229,36 @@ class Store:
     def statistics(self) -> dict[str, int]:
         """How many keys there are, the bytes they take, and the bytes of the file."""
         with self._transaction as txn:
-            used = txn.stat(self._tree)
-        pages = used["leaf_pages"] + used["branch_pages"] + used["overflow_pages"]
-        file = (self._env.info()["last_pgno"] + 1) * used["psize"]
-        return {"entries": used["entries"], "used": pages * used["psize"], "file": file}
+            tree = txn.stat(self._tree)
+        file = (self._env.info()["last_pgno"] + 1) * tree["psize"]
+        return {"entries": tree["entries"], "used": _used(tree), "file": file}
 
     def _require_room(self, txn: queues.Transaction, length: int) -> None:
         """Raise QueueFull unless `length` bytes more leave enough of the file free to take messages off it.
 
         Taking one writes pages too: without this, a store that is full to the brim could never be emptied.
         """
-        used = txn.stat(self._tree)
-        pages = used["leaf_pages"] + used["branch_pages"] + used["overflow_pages"] + length // _PAGE + 1
-        if pages + _SPARE_PAGES <= self._allocated:
+        tree = txn.stat(self._tree)
+        used = _used(tree) + length
+        spare = _SPARE_PAGES * tree["psize"]
+        if used + spare <= self._allocated:
             return
-        if pages + _SPARE_PAGES > _MAX_PAGES:
-            raise QueueFull
-        for wanted in (min(pages + _GROWTH_PAGES, _MAX_PAGES), pages + _SPARE_PAGES):
-            if self._allocate(wanted):
-                return
+        if used + spare <= _MAX_USED and (self._allocate(used + _GROWTH) or self._allocate(used + spare)):
+            return
         raise QueueFull
 
-    def _allocate(self, pages: int) -> bool:
+    def _allocate(self, size: int) -> bool:
         """Have the file system set this much of the file aside, so that writing there cannot fail."""
         try:
-            os.posix_fallocate(self._file, 0, pages * _PAGE)
+            os.posix_fallocate(self._file, 0, size)
         except OSError as error:
             if error.errno not in _NO_SPACE:
                 raise
             return False
-        self._allocated = pages
+        self._allocated = size
         return True
+
+
+def _used(tree: "lmdb._StatDict") -> int:
+    """The bytes of the pages that hold something."""
+    return (tree["leaf_pages"] + tree["branch_pages"] + tree["overflow_pages"]) * tree["psize"]

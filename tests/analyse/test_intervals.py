@@ -1,4 +1,4 @@
-from math import inf
+from math import inf, log
 
 import numpy as np
 import pytest
@@ -94,3 +94,16 @@ def test_interval_between_two_runs_covers_their_difference(blocks: int) -> None:
     found = simultaneous_runs([(before, after)])[0]
     assert found.low < 20 < found.high
     assert found.low > 10
+
+
+@pytest.mark.parametrize("blocks", [2, 4, 8])
+def test_ratios_that_differ_by_rounding_alone_are_constant(blocks: int) -> None:
+    ratios = [log(3 * (1 + block / 100)) - log(1 + block / 100) for block in range(blocks)]
+    assert blocks == 2 or len(set(ratios)) > 1
+    found = alone(ratios)
+    assert found.method == "constant"
+    assert (found.low, found.high) == (found.estimate, found.estimate)
+
+
+def test_a_spread_that_is_small_and_real_is_no_rounding() -> None:
+    assert alone([0.0, 1e-9, 2e-9]).method == "student"

@@ -111,6 +111,8 @@ def test_a_store_that_is_full_refuses_and_recovers(make_layer):
             await layer.send("channel", {"n": n, "body": body})
         with pytest.raises(ChannelFull):
             await layer.send("channel", {"n": 5, "body": body})
+        await layer.group_add("group", "member")
+        await layer.group_send("group", {"body": body})  # dropped, without an error
         for n in range(5):
             assert (await layer.receive("channel"))["n"] == n
         await layer.send("channel", {"n": "again"})

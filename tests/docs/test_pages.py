@@ -40,6 +40,7 @@ def study_keys() -> set[str]:
         | allowed({"setups": [{**setup, "nonsense": 1}], "tests": {"latency": test}})
         | allowed({"setups": ["gunicorn"], "tests": {"latency": {**test, "nonsense": 1}}})
         | allowed({"setups": ["gunicorn"], "tests": {"throughput": throughput}})
+        | allowed({"setups": ["gunicorn"], "tests": {"capacity": {"nonsense": 1}}})
     )
 
 

@@ -57,7 +57,7 @@ def test_the_nearest_names_are_given_for_an_unknown_study():
         ('"10s"', '"0s"', r"not a usable duration"),
         ("[tests.latency]", "[tests.fast]", r"tests.fast.kind: is missing"),
         ("[tests.latency]", "[tests.latency]\nengine = 'wrk'", r"engine: is 'wrk'; allowed: openloop, loadtest"),
-        ("[tests.latency]", "[tests.latency]\npath = 'x'", r"path: 'x' does not begin with '/'"),
+        ("[tests.latency]", "[tests.latency]\npath = 'x'", r"path: is 'x'; it must begin with '/'"),
         ('label = "two", ', "", r"the label 'gunicorn' stands twice"),
         ('"two"', '"t w o"', r"setups.label: 't w o'"),
         ("setups =", "blocks = 0\nsetups =", r"blocks: is 0; a whole number of 1 or more"),

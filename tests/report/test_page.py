@@ -47,8 +47,9 @@ def page(build_run):
 
 @pytest.fixture(scope="module")
 def usual(run_builder, tmp_path_factory):
-    """The page of five setups, latency and throughput, one block, and the baseline twice."""
-    return written(run_builder(tmp_path_factory.mktemp("usual"))(blocks=1, aa=True))
+    """The page of five setups, all kinds of tests, one block, and the baseline twice."""
+    build = run_builder(tmp_path_factory.mktemp("usual"))
+    return written(build(blocks=1, aa=True, tests=("latency", "throughput", "capacity")))
 
 
 def written(run):
@@ -73,7 +74,7 @@ def test_it_stays_small(usual):
 
 def test_it_answers_top_down(usual):
     sections = [attributes["id"] for attributes in usual.all("section") if "id" in attributes]
-    assert sections == ["compared", "verdicts", "latency", "throughput", "cost", "invalid", "repeat"]
+    assert sections == ["compared", "verdicts", "latency", "throughput", "capacity", "cost", "invalid", "repeat"]
 
 
 def test_tables_have_captions_and_headers_that_say_what_they_head(usual):
@@ -99,7 +100,7 @@ def test_each_chart_says_its_figures_in_words(usual):
     charts = {one["aria-label"] for one in usual.all("svg") if one["role"] == "img"}
     # gunicorn, block 1: 2 ms times 1.01, times 1 as its jitter in block 1 is none
     assert any("p50: gunicorn 2.02" in said for said in charts)
-    assert len(charts) == len(usual.all("figure")) == 6
+    assert len(charts) == len(usual.all("figure")) == 9
 
 
 def test_numbers_of_the_tables_are_the_arithmetic(usual):
@@ -109,14 +110,14 @@ def test_numbers_of_the_tables_are_the_arithmetic(usual):
 
 
 def test_an_invalid_trial_is_shown_with_its_reason_and_in_no_figure(page):
-    found = page(blocks=2, lost=(("daphne", "latency", 1), ("daphne", "latency", 2)))
+    found = page(labels=("gunicorn", "daphne"), blocks=2, lost=(("daphne", "latency", 1), ("daphne", "latency", 2)))
     assert "the generator was at 97% of its core, at most 85%. Lower the rate & <try> again." in found.text
     assert "invalid: generator busy" in found.text
     assert "4,0" not in found.text.split("Latency", 1)[1].split("Throughput", 1)[0]  # 4.0 ms times 1,000
 
 
 def test_texts_of_the_study_are_escaped(page):
-    found = page(study={"title": "<script>x</script> & more", "question": "Is 1 < 2?"})
+    found = page(labels=("gunicorn",), blocks=1, study={"title": "<script>x</script> & more", "question": "Is 1 < 2?"})
     assert "<script>x</script> & more" in found.text
     assert len(found.all("script")) == 1
 
@@ -131,13 +132,29 @@ def test_the_machine_is_described_in_words_and_settings_keep_their_names(page):
 def test_it_says_how_to_repeat_the_run(usual):
     assert "python -m loadtests run first-look --seed 7" in usual.text
     assert "git checkout 0123456789abcdef0123456789abcdef01234567" in usual.text
-    assert "Django 5.2.19, gunicorn 27.0.1" in usual.text
+    assert "WORKERS=1 python -m loadtests run" in usual.text
+    assert "Django==5.2.19\ngunicorn==27.0.1" in usual.text
+
+
+def test_a_command_without_a_seed_is_repeated_with_the_one_it_drew(page):
+    about = {"command": "python -m loadtests run first-look", "knobs": {}, "seed": 99}
+    assert "python -m loadtests run first-look --seed 99" in page(labels=("gunicorn",), blocks=1, about=about).text
+
+
+def test_what_is_long_is_folded(page):
+    setups = {"gunicorn": {"label": "", "interface": "wsgi", "config": "[program:gunicorn]\ncommand = gunicorn <x>"}}
+    lost = (("gunicorn", "latency", 1),)
+    found = page(labels=("gunicorn",), blocks=1, about={"setups": setups}, lost=lost)
+    titles = re.findall(r"<details><summary>(.*?)</summary>", found.source)
+    assert titles == ["Flagged trials (2)", "Packages", "Node packages", "supervisor/conf.d/gunicorn.conf"]
+    assert "command = gunicorn <x>" in found.text
 
 
 def test_it_says_when_the_revision_is_not_all(page):
     dirty = {"git": {"revision": "0123456789", "dirty": True}}
-    assert "changes that were not committed" in page(about=dirty).text
-    assert "The revision is not known." in page(about={"git": {"revision": None, "dirty": False}}, name="other").text
+    one = {"labels": ("gunicorn",), "blocks": 1}
+    assert "changes that were not committed" in page(**one, about=dirty).text
+    assert "The revision is not known." in page(**one, about={"git": {"revision": None}}, name="other").text
 
 
 def test_the_noise_floor_is_in_the_caption(usual, page):

@@ -44,6 +44,16 @@ const found = {
   loaded: performance.getEntriesByType("resource").map((entry) => entry.name),
   text: ["body", "caption span", "td[data-tone=bad]", "td[data-tone=muted]", "a[href='#cost']", "figcaption"]
     .map((selector) => colours(document.querySelector(selector))),
+  stops: [...document.querySelectorAll(".scroll")]
+    .filter((box) => {
+      const scrolls = box.scrollWidth > box.clientWidth;
+      return (box.tabIndex === 0) !== scrolls || (box.role === "region") !== scrolls;
+    })
+    .map((box) => box.textContent.slice(0, 40)),
+  scrolling: document.querySelectorAll('.scroll[tabindex="0"]').length,
+  unnamed: [...document.querySelectorAll("a, button, summary, [role=region], [role=img]")]
+    .filter((element) => !(element.ariaLabel || element.hasAttribute("aria-labelledby") || element.textContent.trim()))
+    .length,
   drawn: [...document.querySelectorAll("svg text")].map((text) => getComputedStyle(text).fill),
 };
 button.click();
@@ -67,7 +77,7 @@ document.body.append(result);
 def probe(run_builder, tmp_path_factory):
     """Gives a function that opens the page in a window of that width, in the theme, and returns what the probe saw."""
     folder = tmp_path_factory.mktemp("chromium")
-    run = run_builder(folder)(blocks=2, aa=True)
+    run = run_builder(folder)(blocks=2, aa=True, tests=("latency", "throughput", "capacity"))
     report.write(run)
     text = (run.path / "report.html").read_text(encoding="utf-8")
     page = folder / "probed.html"
@@ -104,6 +114,15 @@ def test_a_highlighted_setup_fades_the_others_in_charts_and_tables(desk):
 
 def test_the_figure_under_the_pointer_is_shown(desk):
     assert re.match(r"[a-z-]+: .*\d", desk["tip"])
+
+
+def test_the_keyboard_stops_at_what_scrolls_and_at_nothing_else(desk, probe):
+    assert desk["stops"] == probe(400)["stops"] == []
+    assert 0 < desk["scrolling"] < probe(400)["scrolling"]
+
+
+def test_everything_that_can_be_reached_has_a_name(desk):
+    assert desk["unnamed"] == 0
 
 
 def test_a_narrow_window_scrolls_tables_and_charts_but_not_the_page(probe):

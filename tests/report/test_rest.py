@@ -13,7 +13,13 @@ def test_it_builds_without_warnings(build_run, tmp_path):
         result["errors"] = {"status": 15}
 
     for name, shape in {
-        "full": {"blocks": 2, "aa": True, "lost": (("daphne", "latency", 1),), "change": fail},
+        "full": {
+            "tests": ("latency", "throughput", "capacity"),
+            "blocks": 2,
+            "aa": True,
+            "lost": (("daphne", "latency", 1),),
+            "change": fail,
+        },
         "empty": {"blocks": 0},
         "odd": {
             "labels": ("a_", "b-2.x", "1."),
@@ -30,7 +36,7 @@ def test_it_builds_without_warnings(build_run, tmp_path):
         warnings.seek(0)
         assert warnings.read() == ""
     html = (tmp_path / "out" / "full" / "index.html").read_text(encoding="utf-8")
-    assert html.count("<img alt=") == 6
+    assert html.count("<img alt=") == 9
     assert "Odd* `texts` | and_ &lt;more&gt;" in (tmp_path / "out" / "odd" / "index.html").read_text(encoding="utf-8")
 
 

@@ -2,6 +2,7 @@
 
 import io
 
+import pytest
 from rich.console import Console
 
 from loadtests import report
@@ -26,7 +27,7 @@ def test_it_is_plain_and_aligned_where_it_is_not_a_terminal(build_run):
 def test_it_has_the_figures_the_verdicts_and_the_way_to_the_page(build_run):
     run = build_run(blocks=6, aa=True)
     text = printed(run)
-    assert "×1.50 (×1.49 to ×1.51)" in text  # uvicorn's 3 ms against gunicorn's 2
+    assert "×1.50 (1.49 to 1.51)" in text  # uvicorn's 3 ms against gunicorn's 2
     assert "slower" in text
     assert "Noise floor: gunicorn against itself as gunicorn-again" in text
     assert str(run.path / "report.html") in text
@@ -37,8 +38,11 @@ def test_invalid_trials_and_failed_requests_are_named(build_run):
         if (label, test) == ("uvicorn", "latency"):
             result["errors"], result["ok"] = {"status": 30}, 2970
 
-    text = printed(build_run(lost=(("daphne", "latency", 1), ("daphne", "latency", 2)), change=fail))
+    run = build_run(lost=(("daphne", "latency", 1), ("daphne", "latency", 2)), change=fail)
+    text = printed(run)
+    numbers = [f"{trial.number:04d}" for trial in run.trials() if trial.attempt == 1 and trial.flags]
     assert "invalid: generator busy" in text
+    assert f"generator_busy: 4 trials invalid ({', '.join(numbers)})" in text
     assert "Lower the rate & <try> again." in text
     assert "60 (1.00%)" in text
 
@@ -50,6 +54,25 @@ def test_brackets_in_a_study_are_no_markup(build_run):
 def test_a_narrow_terminal_keeps_every_figure(build_run):
     text = printed(build_run(), force_terminal=True, width=60, color_system=None)
     assert max(len(line) for line in text.splitlines() if not line.startswith("The page")) <= 60
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_columns_are_left_out_rather_than_folded(build_run, width):
+    run = build_run(blocks=2, aa=True, tests=("latency", "throughput", "capacity"))
+    text = printed(run, force_terminal=True, width=width, color_system=None)
+    lines = text.splitlines()
+    labels = [entry["label"] for entry in run.about["study"]["entries"]]
+    tables = [place for place, line in enumerate(lines) if line.split()[:1] == ["setup"]]
+    assert len(tables) == 9  # verdicts and cost of each test, latency, throughput, capacity
+    for place in tables:
+        assert lines[place + 1].split()[0] in labels
+        assert lines[place + 4].split()[0] in labels  # a folded row would have pushed it down
+    assert ("web ms" in text) == (width == 100) or "worker ms" in text
+
+
+def test_the_findings_come_first(build_run):
+    text = printed(build_run(blocks=6, aa=True))
+    assert text.index("gunicorn is the fastest") < text.index("latency: against gunicorn")
 
 
 def test_nothing_measured_is_said(build_run):

@@ -1,26 +1,40 @@
 """What a report leaves in the run folder: all of it from the folder alone, the same bytes each time."""
 
+import json
 import shutil
 import struct
 import xml.etree.ElementTree as ET
 
+import altair as alt
 import pytest
 
 from loadtests import report
+from loadtests.report import sections
 from loadtests.report.palette import looks
+from loadtests.report.table import Results
 from loadtests.store import Run
 
 CHARTS = {"verdicts-latency", "verdicts-throughput", "latency-latency", "over-time-throughput"}
 CHARTS |= {"cpu-latency", "cpu-throughput"}
 
 
-@pytest.mark.parametrize("blocks", [2, 6])
-def test_the_folder_has_the_summary_the_charts_and_both_pages(build_run, blocks):
-    run = build_run(blocks=blocks, aa=True)
-    written = {path.relative_to(run.path).as_posix() for path in report.write(run)}
+@pytest.fixture(scope="module")
+def written(run_builder, tmp_path_factory):
+    """The folder of a run of six blocks, with what the report wrote into it."""
+    run = run_builder(tmp_path_factory.mktemp("written"))(blocks=6)
+    return run.path, report.write(run)
+
+
+def test_the_folder_has_the_summary_the_charts_and_both_pages(written):
+    folder, paths = written
     charts = {f"charts/{name}.{ending}" for name in CHARTS for ending in ("svg", "png")}
-    assert written == {"summary.csv", "index.rst", "report.html", *charts}
-    assert all((run.path / name).stat().st_size > 0 for name in written)
+    assert {path.relative_to(folder).as_posix() for path in paths} == {
+        "summary.csv",
+        "index.rst",
+        "report.html",
+        *charts,
+    }
+    assert all(path.stat().st_size > 0 for path in paths)
 
 
 def test_the_same_folder_gives_the_same_bytes_wherever_it_is(build_run, tmp_path):
@@ -33,20 +47,25 @@ def test_the_same_folder_gives_the_same_bytes_wherever_it_is(build_run, tmp_path
         assert one.read_bytes() == other.read_bytes(), one.name
 
 
-def test_charts_hold_every_setup_and_its_figures(build_run):
-    run = build_run(blocks=6)
-    report.write(run)
-    drawing = ET.parse(run.path / "charts" / "latency-latency.svg").getroot()
+def test_charts_hold_every_setup_and_its_figures(written):
+    drawing = ET.parse(written[0] / "charts" / "latency-latency.svg").getroot()
     texts = ["".join(element.itertext()) for element in drawing.iter("{http://www.w3.org/2000/svg}text")]
     for label in ("gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn"):
         assert texts.count(label) == 4  # a row in each of the panels p50, p90, p95, p99
     assert "response time, ms" in texts
 
 
-def test_pictures_are_of_a_size_to_read(build_run):
-    run = build_run()
-    report.write(run)
-    for picture in (run.path / "charts").glob("*.png"):
+def test_every_chart_is_valid_vega_lite_and_json(build_run):
+    run = build_run(blocks=2, aa=True, tests=("latency", "throughput", "capacity"))
+    charts = sections.page(Results(run)).charts
+    assert len(charts) == 9
+    for chart in charts:
+        alt.Chart.from_dict(chart.spec)  # raises SchemaValidationError
+        json.dumps(chart.spec, allow_nan=False)
+
+
+def test_pictures_are_of_a_size_to_read(written):
+    for picture in (written[0] / "charts").glob("*.png"):
         data = picture.read_bytes()
         width, height = struct.unpack(">II", data[16:24])
         assert data.startswith(b"\x89PNG")
@@ -55,8 +74,8 @@ def test_pictures_are_of_a_size_to_read(build_run):
 
 
 def test_a_chart_that_is_no_longer_drawn_is_removed(build_run):
-    run = build_run()
-    report.write(run)
+    run = build_run(labels=("gunicorn", "uvicorn"))
+    (run.path / "charts").mkdir()
     old = run.path / "charts" / "latency-of-an-earlier-test.svg"
     old.write_text("<svg/>")
     report.write(run)
@@ -71,10 +90,11 @@ def test_a_chart_that_is_no_longer_drawn_is_removed(build_run):
         {"blocks": 1},
         {"labels": ("gunicorn",)},
         {"tests": ("throughput",)},
+        {"tests": ("capacity",), "generator_rate": 300},
         {"lost": tuple((label, "latency", block) for label in ("gunicorn", "uvicorn") for block in (1, 2))},
         {"labels": ("gunicorn", *(f"a-rather-long-label-of-setup-{number}" for number in range(13)))},
     ],
-    ids=["empty", "one block", "one setup", "one test", "baseline lost", "fourteen setups"],
+    ids=["empty", "one block", "one setup", "one test", "capacity", "baseline lost", "fourteen setups"],
 )
 def test_any_shape_of_run_has_a_report(build_run, shape):
     run = build_run(**shape)

@@ -26,8 +26,12 @@ class Chart:
 
 
 def finish(chart: Any, title: str, subtitle: Sequence[str], labels: Iterable[str]) -> dict[str, Any]:
-    """The specification with title and the common configuration, and room beside the longest label."""
-    spec: dict[str, Any] = chart.properties(title=alt.TitleParams(title, subtitle=list(subtitle))).to_dict()
+    """The specification with title and the common configuration, and room beside the longest label.
+
+    It is not held against the schema here, which takes longer than all else in a report: the tests do that.
+    """
+    titled = chart.properties(title=alt.TitleParams(title, subtitle=list(subtitle)))
+    spec: dict[str, Any] = titled.to_dict(validate=False)
     spec["config"] = config(max(map(len, labels), default=0))
     return spec
 

@@ -1,5 +1,6 @@
-// What is added where scripts run: a setup can be highlighted in all charts and tables, and the figure under the
-// pointer is shown at once (without scripts, the drawings' own titles show it after a moment).
+// What is added where scripts run: a setup can be highlighted in all charts and tables, the figure under the pointer is
+// shown at once (without scripts, the drawings' own titles show it after a moment), and the keyboard stops only at what
+// scrolls.
 "use strict";
 
 const group = document.getElementById("highlight");
@@ -38,3 +39,16 @@ document.addEventListener("pointermove", (event) => {
   tip.style.left = `${Math.max(8, left)}px`;
   tip.style.top = `${above > 0 ? above : event.clientY + 18}px`;
 });
+
+// A table that fits is no stop for the Tab key and no landmark; one that scrolls must be both.
+const scrollers = [...document.querySelectorAll(".scroll")];
+function markScrollers() {
+  for (const element of scrollers) {
+    const scrolls = element.scrollWidth > element.clientWidth;
+    element.tabIndex = scrolls ? 0 : -1;
+    element.role = scrolls ? "region" : null;
+  }
+}
+markScrollers();
+addEventListener("resize", markScrollers);
+document.addEventListener("toggle", markScrollers, true);

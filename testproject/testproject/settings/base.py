@@ -20,6 +20,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "channels_relay",  # the command runrelayworker
+    "endpoints",
 ]
 
 MIDDLEWARE = [

@@ -1,0 +1,72 @@
+"""The same setup against itself: ``python -m loadtests aa SETUP``. All that it finds is noise."""
+
+from __future__ import annotations
+
+import dataclasses
+from math import sqrt
+
+from rich.console import Console
+from rich.table import Table
+
+from loadtests import store
+from loadtests.analyse.compare import Comparison
+from loadtests.analyse.noise import AAReport, aa_report
+from loadtests.plan import study as studies
+from loadtests.plan.study import Entry, Study
+from loadtests.report import verdicts
+from loadtests.report.table import Results
+from loadtests.report.wording import ratio, ratio_interval
+from loadtests.serve import setups
+
+TESTS_OF = "first-look"
+
+
+def study_of(name: str, blocks: int) -> Study:
+    """The tests of first-look, on one setup under two labels. Raises UserError for an unknown setup."""
+    [setup] = setups.find([name])
+    return dataclasses.replace(
+        studies.load(TESTS_OF),
+        name=f"aa-{setup.name}",
+        title=f"{setup.label} against itself",
+        question="What does this machine report where there is no difference?",
+        baseline=setup.name,
+        entries=(Entry(setup.name, setup.name, {}),),
+        blocks=blocks,
+    ).with_twin()
+
+
+def report_of(run: store.Run) -> tuple[Results, AAReport]:
+    """What the run says of the machine."""
+    results = Results(run)
+    return results, aa_report(results.judged, results.study["delta"])
+
+
+def print_aa(run: store.Run, console: Console) -> None:
+    """Prints the verdicts, which should find no difference, and the noise of a single trial."""
+    results, report = report_of(run)
+    table = Table(title=results.study["title"], title_justify="left", box=None, pad_edge=False)
+    for heading in ("test", "metric", "ratio", "95% interval", "verdict", "noise of a trial", "blocks"):
+        table.add_column(heading, justify="left" if heading in ("test", "metric", "verdict") else "right")
+    for one in report.comparisons:
+        table.add_row(*_row(results, report, one))
+    console.print(table)
+    wrong = len(report.false_verdicts)
+    console.print(
+        f"False verdicts: {wrong} of {len(report.comparisons)}. With the labels swapped at random within the blocks, "
+        f"{report.false_share:.1%} of {report.studies} such studies held one; 5% is what the intervals allow.",
+        soft_wrap=True,
+    )
+
+
+def _row(results: Results, report: AAReport, one: Comparison) -> tuple[str, ...]:
+    # A block's log ratio holds the noise of two trials.
+    noise = report.spread.get((one.test, one.metric), 0.0) / sqrt(2)
+    return (
+        one.test,
+        verdicts.name(results, one.test, one.metric),
+        ratio(one.ratio),
+        ratio_interval(one) or "open",
+        one.verdict.value,
+        f"{noise:.1%}",
+        str(one.blocks),
+    )

@@ -1,0 +1,118 @@
+"""A study's results over time: the runs of one study on one machine, and which of their changes are more than noise."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from pathlib import Path
+
+from loadtests import store
+from loadtests.analyse.compare import estimates
+from loadtests.analyse.history import Mark, Point, changes
+from loadtests.errors import UserError
+from loadtests.report import verdicts
+from loadtests.report.comparison import asked
+from loadtests.report.differences import Difference, differences, same_machine, same_test
+from loadtests.report.table import Results
+from loadtests.report.wording import plural
+from loadtests.store import Run
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """One metric of one setup in one test, run after run; ``name`` is what the metric is called."""
+
+    label: str
+    test: str
+    metric: str
+    name: str
+    marks: list[Mark]
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A mark with what else changed since ``before``, the run before it in its series."""
+
+    series: Series
+    before: str
+    mark: Mark
+    differences: list[Difference]
+
+
+@dataclasses.dataclass(frozen=True)
+class History:
+    """The runs of a study on the machine of the newest, oldest first. ``left_out`` are sentences about the others."""
+
+    study: str
+    title: str
+    runs: dict[str, Results]
+    series: list[Series]
+    left_out: list[str]
+
+    @property
+    def changes(self) -> list[Change]:
+        """The marked changes, in the order of the runs."""
+        found = [
+            Change(
+                series,
+                before.point.run,
+                mark,
+                differences(self.runs[before.point.run].about, self.runs[mark.point.run].about),
+            )
+            for series in self.series
+            for before, mark in itertools.pairwise(series.marks)
+            if mark.change is not None
+        ]
+        order = list(self.runs)
+        return sorted(found, key=lambda change: order.index(change.mark.point.run))
+
+
+def of(study: str, folder: Path) -> History:
+    """The history of the study of that name in the run folders below ``folder``. Raises UserError where there are
+    fewer than two runs of it on the machine that ran it last."""
+    found, left_out = _runs(study, folder)
+    newest = found[-1]
+    here = [run for run in found if same_machine(run.about, newest.about)]
+    if len(here) < len(found):
+        left_out.append(f"{plural(len(found) - len(here), 'run')} of other machines")
+    runs = {run.path.name: Results(run) for run in here}
+    if len(runs) < 2:
+        others = f" ({', '.join(left_out)} left out)" if left_out else ""
+        raise UserError(f"{study} has one run on this machine{others}; a history needs two: make bench STUDY={study}")
+    return History(study, str(newest.about["study"]["title"]), runs, _series(runs), left_out)
+
+
+def _runs(study: str, folder: Path) -> tuple[list[Run], list[str]]:
+    """The runs of the study, oldest first, and what is left out because it cannot be read."""
+    runs: list[Run] = []
+    left_out = []
+    for path in store.runs(folder):
+        try:
+            runs.append(Run.open(path))
+        except UserError as error:
+            left_out.append(str(error))
+    names = {run.about["study"]["name"] for run in runs}
+    if study not in names:
+        there = ", ".join(sorted(names)) or "none"
+        raise UserError(f"there is no run of a study {study!r} in {folder.name}/; there are runs of: {there}")
+    own = [run for run in runs if run.about["study"]["name"] == study]
+    return sorted(own, key=lambda run: str(run.about["created"])), left_out
+
+
+def _series(runs: dict[str, Results]) -> list[Series]:
+    """A series for each setup, test and metric of the newest run, over the runs that asked the same."""
+    newest = list(runs.values())[-1]
+    points: dict[tuple[str, str, str], list[Point]] = {}
+    for name, results in runs.items():
+        tests = {test["name"]: test for test in results.tests}
+        alike = [test["name"] for test in newest.tests if same_test(test, tests.get(test["name"], {}))]
+        for one in estimates(results.judged):
+            if one.blocks and one.test in alike and one.label in newest.labels and one.label != newest.twin:
+                point = Point(name, one.median, one.low, one.high)
+                points.setdefault((one.test, one.metric, one.label), []).append(point)
+    return [
+        Series(label, test, metric, verdicts.name(newest, test, metric), changes(found, newest.study["delta"]))
+        for test, metric in asked(newest)
+        for label in newest.labels
+        if (found := points.get((test, metric, label)))
+    ]

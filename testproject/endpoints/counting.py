@@ -1,0 +1,42 @@
+"""How many requests each process has handled, for whoever measures: keep-alive spreads them unevenly.
+
+The count is eight bytes in a file in memory that this process alone writes, so it costs no system call. It is taken at
+Django's own signal, not in a middleware, which would add a layer to what is measured.
+"""
+
+import mmap
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+from django.core.signals import request_started
+
+_NUMBER = struct.Struct("<Q")
+
+
+class Counter:
+    """Counts in a file ``requests-<pid>`` of a directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.pid = 0
+        self.count = 0
+
+    def __call__(self, **signal: Any) -> None:
+        """A request has begun."""
+        if self.pid != os.getpid():  # the first, or a child of a process that counted before
+            self._open()
+        self.count += 1
+        _NUMBER.pack_into(self.memory, 0, self.count)
+
+    def _open(self) -> None:
+        self.pid, self.count = os.getpid(), 0
+        with open(self.directory / f"requests-{self.pid}", "w+b") as file:
+            file.truncate(_NUMBER.size)
+            self.memory = mmap.mmap(file.fileno(), _NUMBER.size)
+
+
+def install(directory: str) -> None:
+    """Counts from now on, in that directory."""
+    request_started.connect(Counter(Path(directory)), weak=False, dispatch_uid="endpoints.counting")

@@ -1,0 +1,69 @@
+"""The opening sentences: nobody is first who is not certain to be."""
+
+import pytest
+
+from loadtests.report import sections
+from loadtests.report.table import Results
+
+
+@pytest.fixture
+def page(build_run):
+    return lambda **shape: sections.page(Results(build_run(**shape)))
+
+
+def answers(page):
+    return [finding.answer for finding in page.findings]
+
+
+def times(**factors):
+    """A change that makes p50 and p99 of a setup so many times the baseline's, with a spread over blocks."""
+
+    def change(label, test, block, result):
+        spread = 1 + 0.05 * ((block * (3 + len(label)) % 7) - 3) if "noisy" in label else 1 + 0.001 * (block % 3)
+        for key in result["response_time_ms"]:
+            result["response_time_ms"][key] = 2.0 * factors[label.replace("-", "_")] * spread
+
+    return change
+
+
+def test_a_certain_first_is_named_with_its_margin(page):
+    found = page(labels=("a", "b", "c"), tests=("latency",), blocks=6, change=times(a=1, b=0.5, c=2))
+    assert answers(found)[0].startswith("b is the fastest, 1.00 ms; every other takes at least ×2.00")
+    assert "The rest: 2.00 to 4.00 ms." in answers(found)[0]
+    assert any("95% confidence, in all 6 comparisons" in sentence for sentence in found.summary)
+
+
+def test_two_candidates_that_differ_less_than_is_certain_are_not_ranked(page):
+    change = times(a=1, noisy_b=0.5, noisy_cc=0.52)
+    found = page(labels=("a", "noisy-b", "noisy-cc"), tests=("latency",), blocks=6, change=change)
+    assert answers(found)[0].startswith("In front, not told apart by 6 blocks: noisy-b")
+    assert "fastest" not in answers(found)[0]
+    assert answers(found)[0].endswith("a 2.00 ms.")
+
+
+def test_equals_are_said_to_be_alike(page):
+    found = page(labels=("a", "b"), tests=("latency",), blocks=6, change=times(a=1, b=1.001))
+    assert answers(found)[0].startswith("All are alike within ±3%: a 2.00 and b 2.00 ms.")
+
+
+def test_a_difference_inside_the_noise_is_no_difference(page):
+    change = times(a=1, b=1.2, a_again=1.3)
+    found = page(labels=("a", "b"), tests=("latency",), blocks=6, aa=True, change=change)
+    assert answers(found)[0].startswith("All are not told apart by 6 blocks")
+    assert any("outside the machine's own noise" in sentence for sentence in found.summary)
+
+
+def test_one_block_ranks_nothing(page):
+    found = page(labels=("a", "b"), blocks=1)
+    assert not any(word in answer for answer in answers(found) for word in ("fastest", "cheapest", "the most"))
+    assert any("nothing is ranked" in sentence for sentence in found.summary)
+
+
+def test_a_setup_without_a_figure_is_named(page):
+    lost = tuple(("b", "latency", block) for block in (1, 2))
+    found = page(labels=("a", "b", "c"), tests=("latency",), blocks=2, lost=lost)
+    assert all(answer.endswith("Without a figure: b.") for answer in answers(found))
+
+
+def test_a_single_setup_has_its_figures(page):
+    assert answers(page(labels=("gunicorn",), blocks=1))[0] == "gunicorn 2.02 ms."

@@ -1,0 +1,134 @@
+"""The order of trials, repeats, resuming and adding blocks, with trials that no server has to run for."""
+
+import dataclasses
+import random
+
+import pytest
+
+from loadtests import run as runs
+from loadtests import store
+from loadtests.plan import study as studies
+from loadtests.run import Goal
+
+TABLE = {
+    "setups": ["gunicorn", "uvicorn"],
+    "blocks": 2,
+    "tests": {"throughput": {"duration": "1s"}},
+}
+
+
+class Watcher:
+    def started(self, slot, attempt, trials):
+        pass
+
+    def second(self, row):
+        pass
+
+    def ended(self, trial, again):
+        pass
+
+
+class Trials:
+    """Stands for loadtests.trial.run_trial: remembers what was asked, and answers with rates of its own."""
+
+    def __init__(self):
+        self.ran = []
+        self.invalid = set()
+        self.interrupt_at = None
+        self.noise = random.Random(1)
+        self.spread = 0.0
+
+    def __call__(self, bench, slot, entry, test, attempt, on_second):
+        if self.interrupt_at == len(self.ran):
+            raise KeyboardInterrupt
+        self.ran.append((slot.number, slot.label, attempt))
+        rate = {"gunicorn": 1000.0, "uvicorn": 500.0}[slot.label] * (1 + self.noise.uniform(-1, 1) * self.spread)
+        return store.Trial(
+            number=slot.number,
+            block=slot.block,
+            label=slot.label,
+            setup=entry.setup,
+            test=test.name,
+            attempt=attempt,
+            started="",
+            status="invalid" if (slot.number, attempt) in self.invalid else "ok",
+            flags=[],
+            result={"rate": rate, "ok": 1000, "completed": 1000, "response_time_ms": {"p50": 1.0}},
+            processes=[],
+            cores={},
+        )
+
+
+@pytest.fixture
+def trials(monkeypatch, free_port):
+    fake = Trials()
+    monkeypatch.setattr(runs, "run_trial", fake)
+    monkeypatch.setenv("PORT", str(free_port))
+    return fake
+
+
+def prepare(folder, goal=None):
+    return runs.prepare(studies.parse(TABLE, "s", "s.toml"), folder / "run", seed=1, goal=goal)
+
+
+def test_every_place_in_the_order_is_run_once(trials, tmp_path):
+    execution = prepare(tmp_path)
+    assert runs.execute(execution, Watcher())
+    assert [number for number, _, _ in trials.ran] == [1, 2, 3, 4]
+    labels = [label for _, label, _ in trials.ran]
+    assert labels[2:] == labels[:2][::-1]
+    assert "ended" in store.Run.open(tmp_path / "run").about
+
+
+def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(trials, tmp_path):
+    trials.invalid = {(2, 1), (3, 1), (3, 2)}
+    assert not runs.execute(prepare(tmp_path), Watcher())
+    assert [(number, attempt) for number, _, attempt in trials.ran] == [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1)]
+
+
+def test_a_run_that_was_interrupted_goes_on_where_it_was_with_the_same_schedule(trials, tmp_path):
+    whole = [slot.label for slot in prepare(tmp_path).order]
+    trials.interrupt_at = 2
+    with pytest.raises(KeyboardInterrupt):
+        runs.execute(runs.resume(tmp_path / "run"), Watcher())
+    before = store.Run.open(tmp_path / "run").trials()
+    assert "ended" not in store.Run.open(tmp_path / "run").about
+    trials.interrupt_at = None
+    assert runs.execute(runs.resume(tmp_path / "run"), Watcher())
+    after = store.Run.open(tmp_path / "run").trials()
+    assert after[:2] == before
+    assert [trial.label for trial in after] == whole
+    assert [number for number, _, _ in trials.ran] == [1, 2, 3, 4]
+
+
+def test_blocks_are_added_in_pairs_until_the_interval_is_narrow(trials, tmp_path):
+    trials.spread = 0.02
+    runs.execute(prepare(tmp_path, Goal(until=0.03, max_time_s=60)), Watcher())
+    about = store.Run.open(tmp_path / "run").about
+    study = studies.from_dict(about["study"])
+    assert study.blocks >= 4
+    assert study.blocks % 2 == 0
+    assert len(trials.ran) == len(about["order"]) == 2 * study.blocks
+    assert runs._widest(store.Run.open(tmp_path / "run")) <= 0.03
+
+
+def test_no_block_is_added_once_the_time_is_over(trials, tmp_path):
+    trials.spread = 0.5
+    runs.execute(prepare(tmp_path, Goal(until=0.001, max_time_s=0.0)), Watcher())
+    assert len(trials.ran) == 4
+
+
+def test_adding_blocks_leaves_the_order_so_far_as_it_was(trials, tmp_path):
+    execution = prepare(tmp_path)
+    before = execution.run.about["order"]
+    runs._add_blocks(execution.run)
+    assert execution.run.about["order"][: len(before)] == before
+    assert len(execution.run.about["order"]) == 2 * len(before)
+
+
+def test_a_twin_of_the_baseline_is_added_once():
+    study = studies.parse(TABLE, "s", "s.toml").with_twin()
+    assert [entry.label for entry in study.entries] == ["gunicorn", "uvicorn", "gunicorn-again"]
+    assert study.with_twin() == study
+    assert studies.from_dict(study.to_dict()) == study
+    assert dataclasses.replace(study, blocks=4).blocks == 4
