@@ -204,14 +204,14 @@ def engines(as_json: AsJson = False) -> None:
 
 
 @app.command("report")
-def report_(run: Annotated[Path, typer.Argument(help="A run folder.")]) -> None:
+def report_(run: Annotated[Path, typer.Argument(help="A run folder.")], price: Price = None) -> None:
     """Write a run's report anew from its folder, and print it."""
     from loadtests import report
     from loadtests.store import Run
 
     folder = Run.open(run)
-    report.write(folder)
-    report.print_report(folder, out)
+    report.write(folder, price)
+    report.print_report(folder, out, price)
 
 
 @app.command()

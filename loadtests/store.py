@@ -122,7 +122,7 @@ def runs(folder: Path = RESULTS) -> list[Path]:
 
 def write_json(path: Path, value: object) -> None:
     """Writes ``value`` as JSON, whole or not at all."""
-    write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:

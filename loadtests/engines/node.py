@@ -69,6 +69,8 @@ def run(
         processes = [stack.enter_context(_process(engine, load, index)) for index in range(load.processes)]
         for _ in _events(processes, "ready", PREPARATION_S + load.warmup_s + load.timeout_s, None):
             pass
+        for process in processes:
+            _demote(process.last["helpers"])
         if on_start is not None:
             on_start()
         start_ms = (time.monotonic() + START_IN_S) * 1000
@@ -113,6 +115,18 @@ class _Process:
         message = next((line for line in lines if re.match(r"\s*(\w*Error|FATAL ERROR)\b", line)), None)
         ending = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
         return f"{(message or lines[-1]).strip()} ({ending})" if lines else ending
+
+
+def _demote(threads: list[int]) -> None:
+    """Lets these threads run only when nothing else wants their core (SCHED_IDLE, sched(7)).
+
+    They are V8's, which compile and collect garbage beside the thread that sends. On a core that they share with it, a
+    time slice of theirs is a send that is late by some milliseconds.
+    """
+    if hasattr(os, "SCHED_IDLE"):
+        for thread in threads:
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
 
 
 @contextlib.contextmanager

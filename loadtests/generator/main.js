@@ -1,7 +1,8 @@
 // One process of load. On standard input: the job, then {"start": <milliseconds of the monotonic clock>}, then maybe
-// {"stop": true}; each a line of JSON. On standard output, a line of JSON each: {"event": "ready"}, an event "second"
+// {"stop": true}; each a line of JSON. On standard output, a line of JSON each: {"event": "ready"} with the threads that need no priority, an event "second"
 // for each second that is over, and "result". It ends when standard input is closed, so it cannot outlive its parent.
 
+import { readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 import { nowMs } from './clock.js';
@@ -10,6 +11,17 @@ import { nowMs } from './clock.js';
 
 process.stdin.on('close', () => process.exit(0));
 process.stdout.on('error', () => process.exit(1));
+
+/** The threads that V8 has started by now, which compile and collect garbage: none of them has to be in time. */
+const helpers = threads().filter((thread) => thread !== process.pid);
+
+function threads() {
+  try {
+    return readdirSync('/proc/self/task').map(Number);
+  } catch {
+    return []; // not Linux
+  }
+}
 
 /** @param {object} event */
 function tell(event) {
@@ -57,7 +69,7 @@ async function nextLine() {
 
 const running = await prepare(/** @type {Job} */ (await nextLine()));
 await running.ready();
-tell({ event: 'ready' });
+tell({ event: 'ready', helpers });
 const { start } = /** @type {{start: number}} */ (await nextLine());
 nextLine().then(() => running.stop());
 

@@ -10,7 +10,7 @@ import { openloop } from './openloop.js';
 /** @import { AddressInfo } from 'node:net' */
 /** @import { Job } from './job.js' */
 
-const EACH_MS = 300;
+const EACH_MS = 250;
 const PACED_RATE = 6000;
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK';
 
@@ -40,8 +40,13 @@ export async function warmUp() {
     of: 1,
     keepAlive: true,
   };
-  for (const rate of [null, PACED_RATE]) {
-    const load = openloop({ ...job, rate }, () => {});
+  const paces = [
+    { rate: null },
+    { rate: null, keepAlive: false }, // as with a server that closes each connection
+    { rate: PACED_RATE },
+  ];
+  for (const pace of paces) {
+    const load = openloop({ ...job, ...pace }, () => {});
     await load.ready();
     await load.start(nowMs());
   }

@@ -20,6 +20,7 @@ from loadtests.report.verdicts import many_blocks
 from loadtests.report.view import Finding
 from loadtests.report.wording import number, plural, series
 
+FAILED = 0.001  # share of failed requests from which it is told: more than an objective allows
 NAMED = 5  # setups whose figures a sentence lists; of more it gives the range
 
 
@@ -89,7 +90,8 @@ def _finding(results: Results, test: dict[str, Any], metric: str) -> Finding | N
         answer = f"{_listed(results, test, metric, known)}."
     else:
         answer = _judged(results, test, metric, known, " of those with a figure" if left_out else "")
-    return Finding(f"{asked[0].upper()}{asked[1:]} {_condition(results, test)}", f"{answer}{left_out}")
+    failed = _failed(results, test) if metric == metrics.judged(test["kind"])[0] else ""
+    return Finding(f"{asked[0].upper()}{asked[1:]} {_condition(results, test)}", f"{answer}{left_out}{failed}")
 
 
 def _judged(results: Results, test: dict[str, Any], metric: str, known: list[str], among: str) -> str:
@@ -198,6 +200,16 @@ def _condition(results: Results, test: dict[str, Any]) -> str:
     if test["rate"] is not None:
         return f"at {test['rate']:g} requests/s{path}"
     return f"with {plural(test['connections'], 'connection')}{path}"
+
+
+def _failed(results: Results, test: dict[str, Any]) -> str:
+    """Who failed how many of the requests: a figure of what was answered says nothing of the rest."""
+    told = []
+    for label in results.labels:
+        share = metrics.failed_share(results.cells[label, test["name"]].valid)
+        if label != results.twin and share >= FAILED:
+            told.append(f"{label} {share:.2%}")
+    return f" Failed requests: {series(told)}." if told else ""
 
 
 def _left_out(results: Results, test: dict[str, Any], metric: str, labels: list[str]) -> str:

@@ -97,6 +97,13 @@ def requests_by_process(trial: Trial, role: str) -> list[int]:
     return [row["requests"] for row in trial.processes if row["role"] == role and row.get("requests") is not None]
 
 
+def failed_share(trials: Iterable[Trial]) -> float:
+    """The share of the requests of some trials, 0 to 1, that failed."""
+    results = [(sum(failures(trial).values()), int((trial.result or {}).get("sent") or 0)) for trial in trials]
+    failed, sent = (sum(column) for column in zip(*results, strict=True)) if results else (0, 0)
+    return failed / sent if sent else 0.0
+
+
 def failures(trial: Trial) -> dict[str, int]:
     """Failed requests by kind, those never answered among them."""
     result: dict[str, Any] = trial.result or {}

@@ -52,7 +52,7 @@ def relative(found: Bounded) -> str:
         return ""
     half = plus_minus(found.low, found.high)
     if half >= 1:
-        return f"×÷{number(1 + half)}"
+        return f"×÷{number(1 + half)}" if half < 1000 else "×÷ over 1,000"
     return f"±{half:.0%}" if half >= 0.095 else f"±{half:.1%}"
 
 

@@ -65,5 +65,15 @@ def test_a_setup_without_a_figure_is_named(page):
     assert all(answer.endswith("Without a figure: b.") for answer in answers(found))
 
 
+def test_failed_requests_are_told_with_the_times_of_the_others(page):
+    def fail(label, test, block, result):
+        if label == "b":
+            result["errors"], result["ok"] = {"status": 30}, 2970
+
+    found = answers(page(labels=("a", "b"), tests=("latency",), blocks=2, change=fail))
+    assert found[0].endswith("Failed requests: b 1.00%.")
+    assert "Failed" not in "".join(found[1:])
+
+
 def test_a_single_setup_has_its_figures(page):
     assert answers(page(labels=("gunicorn",), blocks=1))[0] == "gunicorn 2.02 ms."
