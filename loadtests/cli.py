@@ -77,7 +77,7 @@ def run(
     valid = _execute(execution)
     report.print_report(execution.run, out)
     if not valid:
-        _fail("some trials are invalid; the report says which and why")
+        _fail("a setup failed, or has no valid trial in some test; the report says which and why")
 
 
 @app.command()

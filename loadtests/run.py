@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from loadtests import engines, store
 from loadtests.analyse.compare import widest_interval
+from loadtests.analyse.validity import is_setups_own
 from loadtests.capacity import find
 from loadtests.engines.node import pinned
 from loadtests.errors import UserError
@@ -126,21 +127,31 @@ def resume(folder: Path) -> Execution:
 
 
 def execute(execution: Execution, watcher: Watcher) -> bool:
-    """Runs the trials that have not been run; returns whether every place in the order has a valid one.
+    """Runs the trials that have not been run; returns whether the run is a success.
 
-    Each trial is written before the next begins, so whatever ends this, what was measured is kept.
+    It is none where a setup failed (``loadtests.analyse.validity.SETUPS_OWN``), repeat included, or has no valid trial
+    at all in some test. What the machine spoiled is a block less. Each trial is written before the next begins, so
+    whatever ends this, what was measured is kept.
     """
     # This process, too, keeps off the servers' cores; what it starts is put where it belongs when it is started.
     with pinned(execution.bench.cores.generator[0]):
         begun = time.monotonic()
-        every_one_valid = _run_order(execution, watcher)
+        _run_order(execution, watcher)
         goal = execution.goal
         while goal and _widest(execution.run) > goal.until and time.monotonic() - begun < goal.max_time_s:
             _add_blocks(execution.run)
-            every_one_valid = _run_order(execution, watcher)
+            _run_order(execution, watcher)
     execution.run.about["ended"] = _now()
     execution.run.save_about()
-    return every_one_valid
+    return _succeeded(execution)
+
+
+def _succeeded(execution: Execution) -> bool:
+    last = {trial.number: trial for trial in execution.run.trials()}  # in order: the repeat takes the first one's place
+    if any(is_setups_own(flag["reason"] for flag in trial.flags) for trial in last.values()):
+        return False
+    measured = {(trial.label, trial.test) for trial in last.values() if trial.status == "ok"}
+    return all((slot.label, slot.test) in measured for slot in execution.order)
 
 
 def _bench(study: Study) -> Bench:
@@ -154,12 +165,11 @@ def _bench(study: Study) -> Bench:
     return bench
 
 
-def _run_order(execution: Execution, watcher: Watcher) -> bool:
+def _run_order(execution: Execution, watcher: Watcher) -> None:
     run = execution.run
     entries = {entry.label: entry for entry in execution.study.entries}
     tests = {test.name: test for test in execution.study.tests}
     done = {(trial.number, trial.attempt): trial for trial in run.trials()}
-    every_one_valid = True
     for slot in execution.order:
         for attempt in range(1, ATTEMPTS + 1):
             trial = done.get((slot.number, attempt))
@@ -171,9 +181,6 @@ def _run_order(execution: Execution, watcher: Watcher) -> bool:
                 watcher.ended(trial, again=trial.status != "ok" and attempt < ATTEMPTS)
             if trial.status == "ok":
                 break
-        else:
-            every_one_valid = False
-    return every_one_valid
 
 
 def _widest(run: store.Run) -> float:

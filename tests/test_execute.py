@@ -37,12 +37,14 @@ class Trials:
         self.interrupt_at = None
         self.noise = random.Random(1)
         self.spread = 0.0
+        self.reason = "send_lag"
 
     def __call__(self, bench, slot, entry, test, attempt, on_second):
         if self.interrupt_at == len(self.ran):
             raise KeyboardInterrupt
         self.ran.append((slot.number, slot.label, attempt))
         rate = {"gunicorn": 1000.0, "uvicorn": 500.0}[slot.label] * (1 + self.noise.uniform(-1, 1) * self.spread)
+        invalid = (slot.number, attempt) in self.invalid
         return store.Trial(
             number=slot.number,
             block=slot.block,
@@ -51,8 +53,8 @@ class Trials:
             test=test.name,
             attempt=attempt,
             started="",
-            status="invalid" if (slot.number, attempt) in self.invalid else "ok",
-            flags=[],
+            status="invalid" if invalid else "ok",
+            flags=[{"reason": self.reason, "severity": "invalid", "sentence": ""}] if invalid else [],
             result={"rate": rate, "ok": 1000, "completed": 1000, "response_time_ms": {"p50": 1.0}},
             processes=[],
             cores={},
@@ -82,8 +84,20 @@ def test_every_place_in_the_order_is_run_once(trials, tmp_path):
 
 def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(trials, tmp_path):
     trials.invalid = {(2, 1), (3, 1), (3, 2)}
-    assert not runs.execute(prepare(tmp_path), Watcher())
+    assert runs.execute(prepare(tmp_path), Watcher())
     assert [(number, attempt) for number, _, attempt in trials.ran] == [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1)]
+
+
+def test_a_setup_without_a_valid_trial_fails_the_run(trials, tmp_path):
+    order = prepare(tmp_path).order
+    trials.invalid = {(slot.number, attempt) for slot in order if slot.label == "uvicorn" for attempt in (1, 2)}
+    assert not runs.execute(runs.resume(tmp_path / "run"), Watcher())
+
+
+def test_a_setup_that_failed_fails_the_run_even_where_its_other_blocks_are_valid(trials, tmp_path):
+    trials.invalid = {(2, 1), (2, 2)}
+    trials.reason = "server_did_not_start"
+    assert not runs.execute(prepare(tmp_path), Watcher())
 
 
 def test_a_run_that_was_interrupted_goes_on_where_it_was_with_the_same_schedule(trials, tmp_path):

@@ -8,15 +8,16 @@ and the median over blocks are there for such trials.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from enum import Enum
 
 # Above this share of its core an event loop queues its own work: send lag grows before the core is full.
 GENERATOR_CPU = 0.85
-# Send lag is part of every response time: a tenth of the typical one shows. Under 1 ms it is the timers'.
-SEND_LAG_SHARE = 0.10
-SEND_LAG_FLOOR_MS = 1.0
+# Lateness is part of every response time: a tenth of the typical one shows, half of it is a large part of the figure.
+# Under 1 ms it is the timers'.
+LAG_DOUBTFUL, LAG_DOUBTFUL_FLOOR_MS = 0.10, 1.0
+LAG_INVALID, LAG_INVALID_FLOOR_MS = 0.50, 5.0
 # Share of the servers' cores that others took, the hypervisor (steal) included.
 OTHERS_CPU_DOUBTFUL = 0.10
 OTHERS_CPU_INVALID = 0.25
@@ -56,8 +57,13 @@ class Reason(Enum):
     )
     send_lag = (
         Severity.INVALID,
-        "the generator sent late, and its lateness is a visible part of the response time",
+        "the generator sent late, and its lateness is a large part of the response time",
         "Keep other programs off the generator's core, lower the rate, or add --processes.",
+    )
+    send_lag_seen = (
+        Severity.DOUBTFUL,
+        "the generator sent late now and then, which shows in the highest percentiles",
+        "Keep other programs off the generator's core, or measure for longer.",
     )
     not_all_sent = (
         Severity.INVALID,
@@ -153,6 +159,15 @@ class Evidence:
     shared_core: bool | None = None
 
 
+# What the setup did wrong, rather than the machine or the generator: a run that ends with one of these has failed.
+SETUPS_OWN = frozenset({Reason.server_did_not_start, Reason.contract_broken, Reason.process_died})
+
+
+def is_setups_own(names: Iterable[str]) -> bool:
+    """Whether one of these reasons (by name, as flags keep them) is the setup's own fault."""
+    return not {reason.name for reason in SETUPS_OWN}.isdisjoint(names)
+
+
 def judge(evidence: Evidence) -> list[Flag]:
     """All flags of a trial, in the order of the list above: the cause tends to come before its effects."""
     return list(_flags(evidence))
@@ -193,9 +208,13 @@ def _flags(seen: Evidence) -> Iterator[Flag]:
 def _send_lag(seen: Evidence) -> Iterator[Flag]:
     if seen.send_lag_p99_ms is None or seen.response_p50_ms is None:
         return
-    limit = max(SEND_LAG_FLOOR_MS, SEND_LAG_SHARE * seen.response_p50_ms)
-    if seen.send_lag_p99_ms > limit:
-        yield Flag(Reason.send_lag, f"p99 {seen.send_lag_p99_ms:.1f} ms, at most {limit:.1f} ms here")
+    lag = seen.send_lag_p99_ms
+    invalid = max(LAG_INVALID_FLOOR_MS, LAG_INVALID * seen.response_p50_ms)
+    doubtful = max(LAG_DOUBTFUL_FLOOR_MS, LAG_DOUBTFUL * seen.response_p50_ms)
+    if lag > invalid:
+        yield Flag(Reason.send_lag, f"p99 {lag:.1f} ms, at most {invalid:.1f} ms here")
+    elif lag > doubtful:
+        yield Flag(Reason.send_lag_seen, f"p99 {lag:.1f} ms, over {doubtful:.1f} ms")
 
 
 def _not_all_sent(seen: Evidence) -> Iterator[Flag]:

@@ -126,12 +126,12 @@ def _measured(step: search.Probe, result: Result, objective: Objective, lost: st
 def generator_limit(result: Result, objective: Objective) -> str | None:
     """Why the generator, not the server, limited a probe; None where it did not.
 
-    Its lateness is held against what the objective allows: less than a tenth of that does not turn a pass into a fail.
+    Its lateness is held against what the objective allows: less than half of that seldom turns a pass into a fail.
     """
     allowed_ms = min(limit.ms for limit in objective.limits)
     seen = {**generator_evidence(result), "response_p50_ms": allowed_ms}
-    flags = validity.judge(validity.Evidence(**seen))
-    return flags[0].sentence if flags else None
+    invalid = [flag for flag in validity.judge(validity.Evidence(**seen)) if flag.invalid]
+    return invalid[0].sentence if invalid else None
 
 
 def generator_evidence(result: Result) -> dict[str, Any]:

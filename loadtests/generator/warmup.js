@@ -10,7 +10,7 @@ import { openloop } from './openloop.js';
 /** @import { AddressInfo } from 'node:net' */
 /** @import { Job } from './job.js' */
 
-const EACH_MS = 250;
+const EACH_MS = 200;
 const PACED_RATE = 6000;
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK';
 

@@ -39,7 +39,8 @@ def test_nothing_known_is_held_against_no_trial() -> None:
         ({"contract_differences": 2}, "contract_broken"),
         ({"processes_died": 1}, "process_died"),
         ({"generator_cpu": 0.86}, "generator_busy"),
-        ({"send_lag_p99_ms": 1.1}, "send_lag"),
+        ({"send_lag_p99_ms": 5.1}, "send_lag"),
+        ({"send_lag_p99_ms": 1.1}, "send_lag_seen"),
         ({"sent": 2999}, "not_all_sent"),
         ({"clock_jump_s": -0.6}, "clock_jumped"),
         ({"swapped_pages": 1}, "swapped"),
@@ -56,12 +57,13 @@ def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> Non
 def test_every_reason_can_be_found() -> None:
     everything = Evidence(False, 1, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True)
     found = {flag.reason for flag in judge(everything)}
-    assert found == set(Reason) - {Reason.cores_disturbed}
+    assert found == set(Reason) - {Reason.cores_disturbed, Reason.send_lag_seen}
 
 
 def test_send_lag_may_be_a_tenth_of_a_long_response_time() -> None:
     assert reasons(send_lag_p99_ms=9.0, response_p50_ms=100.0) == []
-    assert reasons(send_lag_p99_ms=11.0, response_p50_ms=100.0) == ["send_lag"]
+    assert reasons(send_lag_p99_ms=11.0, response_p50_ms=100.0) == ["send_lag_seen"]
+    assert reasons(send_lag_p99_ms=51.0, response_p50_ms=100.0) == ["send_lag"]
 
 
 def test_requests_that_the_server_refused_are_not_the_generators_fault() -> None:
