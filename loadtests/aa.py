@@ -11,6 +11,7 @@ from rich.table import Table
 from loadtests import store
 from loadtests.analyse.compare import Comparison
 from loadtests.analyse.noise import AAReport, aa_report
+from loadtests.errors import UserError
 from loadtests.plan import study as studies
 from loadtests.plan.study import Entry, Study
 from loadtests.report import verdicts
@@ -35,15 +36,16 @@ def study_of(name: str, blocks: int) -> Study:
     ).with_twin()
 
 
-def report_of(run: store.Run) -> tuple[Results, AAReport]:
-    """What the run says of the machine."""
+def print_aa(run: store.Run, console: Console) -> bool:
+    """Prints the verdicts and the noise of a single trial; returns whether no difference was found, as should be.
+
+    Raises UserError where a label has no valid trial.
+    """
     results = Results(run)
-    return results, aa_report(results.judged, results.study["delta"])
-
-
-def print_aa(run: store.Run, console: Console) -> None:
-    """Prints the verdicts, which should find no difference, and the noise of a single trial."""
-    results, report = report_of(run)
+    try:
+        report = aa_report(results.judged, results.study["delta"])
+    except ValueError as error:
+        raise UserError(f"{run.path}: {error}") from None
     table = Table(title=results.study["title"], title_justify="left", box=None, pad_edge=False)
     for heading in ("test", "metric", "ratio", "95% interval", "verdict", "noise of a trial", "blocks"):
         table.add_column(heading, justify="left" if heading in ("test", "metric", "verdict") else "right")
@@ -56,6 +58,7 @@ def print_aa(run: store.Run, console: Console) -> None:
         f"{report.false_share:.1%} of {report.studies} such studies held one; 5% is what the intervals allow.",
         soft_wrap=True,
     )
+    return not wrong
 
 
 def _row(results: Results, report: AAReport, one: Comparison) -> tuple[str, ...]:

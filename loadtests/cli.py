@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import sys
@@ -38,7 +39,8 @@ AllowRemote = Annotated[bool, typer.Option("--allow-remote", help="Send load to 
 def main() -> None:
     """The way in. One clear line for what the user can put right; tracebacks are for defects."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, _interrupt)
     try:
         app()
     except UserError as error:
@@ -71,6 +73,8 @@ def run(
     from loadtests import run as runs
 
     if resume:
+        if study or output or seed or blocks or aa or until or price:
+            raise UserError("--resume goes on with a run as it was begun: it takes no study and no other option")
         execution = runs.resume(resume)
     else:
         execution = runs.prepare(runs.study_of(study, blocks, aa, price), output, seed, runs.goal_of(until, max_time))
@@ -92,7 +96,8 @@ def aa(
 
     execution = runs.prepare(same.study_of(setup, blocks), output, None)
     _execute(execution)
-    same.print_aa(execution.run, out)
+    if not same.print_aa(execution.run, out):
+        _fail("a difference was found where there is none")
 
 
 def _execute(execution: Execution) -> bool:
@@ -105,9 +110,14 @@ def _execute(execution: Execution) -> bool:
     try:
         with RunProgress(out, execution.seconds) as progress:
             valid = runs.execute(execution, progress)
-    except KeyboardInterrupt:
-        report.write(execution.run)
-        _fail(f"interrupted; go on with: python -m loadtests run --resume {execution.run.path}", 130)
+    except (KeyboardInterrupt, UserError) as error:
+        how = f"{error}; " if isinstance(error, UserError) else "interrupted; "
+        with contextlib.suppress(KeyboardInterrupt):
+            report.write(execution.run)
+        _fail(
+            f"{how}go on with: python -m loadtests run --resume {execution.run.path}",
+            1 if isinstance(error, UserError) else 130,
+        )
     report.write(execution.run)
     return valid
 
@@ -207,9 +217,11 @@ def engines(as_json: AsJson = False) -> None:
 def report_(run: Annotated[Path, typer.Argument(help="A run folder.")], price: Price = None) -> None:
     """Write a run's report anew from its folder, and print it."""
     from loadtests import report
+    from loadtests.run import require_price
     from loadtests.store import Run
 
     folder = Run.open(run)
+    require_price(price)
     report.write(folder, price)
     report.print_report(folder, out, price)
 

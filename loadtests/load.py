@@ -19,9 +19,11 @@ from loadtests.capacity import search as capacity
 from loadtests.capacity.objective import Objective
 from loadtests.capacity.search import Plan
 from loadtests.engines import Load, Result
+from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.errors import UserError
 from loadtests.observe import cores
 from loadtests.plan.study import duration
+from loadtests.serve.http import Request, calm_down
 
 CLOSED_LOOP_CONNECTIONS = 10
 
@@ -123,7 +125,17 @@ def find_capacity(wanted: Search, console: Console) -> find.Found:
 
     engine = engines.get("openloop")
     engine.require()
-    return find.find(wanted.load, wanted.objective, wanted.plan, engine.run, lambda row: None, on_probe)
+    parts = urllib.parse.urlsplit(wanted.load.url)
+    request = Request("calm", path=urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, "")))
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+
+    def run_load(load: Load, on_second: OnSecond, should_stop: ShouldStop) -> Result:
+        # What one probe left behind is not the next one's to bear. A URL that never answers so quickly is probed as is.
+        if parts.scheme == "http":
+            calm_down(str(parts.hostname), port, request)
+        return engine.run(load, on_second, should_stop)
+
+    return find.find(wanted.load, wanted.objective, wanted.plan, run_load, lambda row: None, on_probe)
 
 
 def print_capacity(found: find.Found, console: Console) -> None:
@@ -156,6 +168,6 @@ def print_result(result: Result, console: Console) -> None:
 def _is_loopback(host: str) -> bool:
     try:
         addresses = {info[4][0] for info in socket.getaddrinfo(host, None)}
-    except OSError as error:
-        raise UserError(f"{host}: {error.strerror or error}") from None
+    except (OSError, UnicodeError) as error:
+        raise UserError(f"{host}: {getattr(error, 'strerror', None) or error}") from None
     return all(ipaddress.ip_address(str(address)).is_loopback for address in addresses)

@@ -23,11 +23,11 @@ from loadtests.errors import UserError
 from loadtests.observe import cores, machine
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import Slot, schedule
-from loadtests.plan.study import Study
+from loadtests.plan.study import Entry, Study
 from loadtests.report.table import Results
 from loadtests.serve import setups
 from loadtests.serve.serving import require_free
-from loadtests.trial import Bench, run_trial, search_of
+from loadtests.trial import Bench, load_of, run_trial, search_of
 
 ATTEMPTS = 2  # an invalid trial is repeated once
 
@@ -92,12 +92,17 @@ def study_of(name: str, blocks: int | None, aa: bool, price: float | None) -> St
     study = studies.load(name)
     if blocks is not None and blocks < 1:
         raise UserError(f"--blocks {blocks}: 1 or more are needed")
-    if price is not None and not 0 < price < math.inf:
-        raise UserError(f"--price {price:g}: a price above 0 is needed")
+    require_price(price)
     study = dataclasses.replace(
         study, blocks=blocks or study.blocks, price_per_core_hour=price or study.price_per_core_hour
     )
     return study.with_twin() if aa else study
+
+
+def require_price(price: float | None) -> None:
+    """Raises UserError for a price that is none."""
+    if price is not None and not 0 < price < math.inf:
+        raise UserError(f"--price {price:g}: a price above 0 is needed")
 
 
 def goal_of(until: str | None, max_time: str) -> Goal | None:
@@ -120,10 +125,24 @@ def prepare(study: Study, output: Path | None, seed: int | None, goal: Goal | No
 
 
 def resume(folder: Path) -> Execution:
-    """Opens a run folder to go on with it. Raises UserError."""
+    """Opens a run folder to go on with it, under the knobs it was begun with.
+
+    Raises UserError where the rest would be measured on another machine, with other packages or other setups' files.
+    """
     run = store.Run.open(folder)
     study = studies.from_dict(run.about["study"])
-    return Execution(run, study, _bench(study))
+    for name in setups.KNOBS:
+        os.environ.pop(name, None)
+    os.environ.update(run.about["knobs"])
+    execution = Execution(run, study, _bench(study))
+    now = {"machine": machine.describe()["cpu"], "packages": machine.versions()["packages"]}
+    begun = {"machine": run.about["machine"]["cpu"], "packages": run.about["versions"]["packages"]}
+    changed = [what for what in now if now[what] != begun[what]]
+    if any(_setup(execution.bench, entry) != run.about["setups"][entry.label] for entry in study.entries):
+        changed.append("setups' files")
+    if changed:
+        raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
+    return execution
 
 
 def execute(execution: Execution, watcher: Watcher) -> bool:
@@ -159,7 +178,9 @@ def _bench(study: Study) -> Bench:
     bench = Bench(setups.host(), setups.port(), cores.allot(os.environ.get("CORES")), known)
     require_free(bench.host, bench.port)
     for test in study.tests:
-        engines.get(test.engine).require()
+        engine = engines.get(test.engine)
+        engine.require()
+        engine.check(load_of(bench, test, f"http://{bench.host}:{bench.port}"))
         if test.kind == "capacity":
             find.require_known(search_of(test)[0])
     return bench
@@ -208,14 +229,7 @@ def _new_run(study: Study, folder: Path | None, seed: int | None, goal: Goal | N
             "created": created,
             "command": shlex.join(["python", "-m", "loadtests", *sys.argv[1:]]),
             "study": study.to_dict(),
-            "setups": {
-                entry.label: {
-                    "label": bench.setups[entry.setup].label,
-                    "interface": bench.setups[entry.setup].interface,
-                    "config": bench.setups[entry.setup].file.read_text(encoding="utf-8"),
-                }
-                for entry in study.entries
-            },
+            "setups": {entry.label: _setup(bench, entry) for entry in study.entries},
             "seed": seed,
             "goal": dataclasses.asdict(goal) if goal else None,
             "order": [slot.to_dict() for slot in schedule(study, seed)],
@@ -226,6 +240,12 @@ def _new_run(study: Study, folder: Path | None, seed: int | None, goal: Goal | N
             "git": machine.git(),
         },
     )
+
+
+def _setup(bench: Bench, entry: Entry) -> dict[str, str]:
+    """What run.json keeps of an entry's setup."""
+    setup = bench.setups[entry.setup]
+    return {"label": setup.label, "interface": setup.interface, "config": setup.file.read_text(encoding="utf-8")}
 
 
 def _now() -> str:

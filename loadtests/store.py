@@ -6,6 +6,7 @@ be read and reported on.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -127,12 +128,20 @@ def write_json(path: Path, value: object) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Writes ``text``, whole or not at all."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Writes ``content``, whole or not at all, and not lost if the machine stops right after."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise

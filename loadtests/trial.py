@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import http.client
-import time
+import statistics
 from typing import Any
 
 from loadtests import engines
@@ -22,19 +22,13 @@ from loadtests.observe.cores import Cores
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Entry, Test
 from loadtests.serve.contract import show
-from loadtests.serve.http import Answer, Request, ask
+from loadtests.serve.http import Answer, Request, ask, calm_down
 from loadtests.serve.serving import HEALTH, NotServing, Serving, serving
 from loadtests.serve.setups import Setup
 from loadtests.store import Trial
 
 CONTRACT_TIMEOUT_S = 10.0
 CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, and not again at every answer
-
-# A search overloads the server again and again. Each probe waits until it has worked off what the last one left:
-# until it answers so quickly so many times in a row.
-CALM_S = 0.1
-CALM_ANSWERS = 3
-CALM_WITHIN_S = 20.0
 
 HEALTHY = 200
 
@@ -51,6 +45,7 @@ class Bench:
     cores: Cores
     setups: dict[str, Setup]
     expected: dict[str, Answer] = dataclasses.field(default_factory=dict)
+    mhz: list[float] = dataclasses.field(default_factory=list)
 
 
 def run_trial(bench: Bench, slot: Slot, entry: Entry, test: Test, attempt: int, on_second: OnSecond) -> Trial:
@@ -61,7 +56,7 @@ def run_trial(bench: Bench, slot: Slot, entry: Entry, test: Test, attempt: int, 
         with serving(bench.setups[entry.setup], env, bench.host, bench.port) as running:
             _trial(bench, running, test, on_second, seen)
     except NotServing as error:
-        seen.evidence["started"] = False
+        seen.evidence["recovered" if seen.evidence.get("started") else "started"] = False
         seen.log = f"{error}\n{error.log}".strip()
     evidence = validity.Evidence(**seen.evidence, shared_core=bench.cores.shared)
     flags = validity.judge(evidence)
@@ -113,40 +108,60 @@ def _trial(bench: Bench, running: Serving, test: Test, on_second: OnSecond, seen
         seen.evidence["contract_differences"] = 1
         seen.log = f"{broken}\n{running.logs()}".strip()
         return
-    load = Load(
-        url=running.url + test.path,
-        rate=test.rate if test.kind != "capacity" else test.start_rate,
-        connections=test.connections,
-        duration_s=test.duration_s or test.probe_s or test.warmup_s,
-        warmup_s=test.warmup_s,
+    load = dataclasses.replace(
+        load_of(bench, test, running.url),
         expect_body=expected.body if len(expected.body) <= CHECKED_BODY_BYTES else None,
-        core=bench.cores.generator[0],
     )
     try:
         if test.kind == "capacity":
             measured = _capacity(bench, running, test, load, on_second, seen)
         else:
-            measured = _measure(bench, running, test, load, on_second)
+            measured = [_measure(bench, running, test, load, on_second)]
+            _keep(measured[0], seen)
     except EngineError as error:
-        seen.evidence.update(planned=1, sent=0)
+        seen.evidence["engine_failed"] = True
         seen.log = str(error)
         return
-    if measured is None:
-        return
-    seen.result = measured.result.to_dict()
-    seen.processes = measured.processes
+    # A search is made of many loads: what happened in any of them happened to the trial.
     seen.evidence.update(
-        find.generator_evidence(measured.result),
-        contract_differences=measured.result.errors.get("wrong-body", 0),
-        processes_died=measured.died,
-        clock_jump_s=measured.conditions.clock_jump_s,
-        swapped_pages=measured.conditions.swapped_pages,
-        others_cpu=None if bench.cores.shared else measured.conditions.others_cpu,
+        contract_differences=sum(one.result.errors.get("wrong-body", 0) for one in measured),
+        processes_died=sum(one.died for one in measured),
+        clock_jump_s=max((one.conditions.clock_jump_s for one in measured), key=abs),
+        swapped_pages=sum(one.conditions.swapped_pages for one in measured),
+        others_cpu=None if bench.cores.shared else statistics.fmean(one.conditions.others_cpu for one in measured),
+        frequency_change=_frequency_change(bench, measured[-1].conditions.mhz),
     )
     if test.rate is None:
-        seen.evidence.update(planned=None, sent=None)  # a closed loop plans no number
-    if measured.died:
+        seen.evidence.update(planned=None, sent=None)  # only a fixed rate plans a number
+    if seen.evidence["processes_died"]:
         seen.log = running.logs()
+
+
+def load_of(bench: Bench, test: Test, url: str) -> Load:
+    """The load that a test asks for, on a server at ``url`` (without a path). Raises UserError."""
+    return Load(
+        url=url + test.path,
+        rate=test.rate or test.start_rate,
+        connections=test.connections,
+        duration_s=test.duration_s or test.probe_s or test.warmup_s,
+        warmup_s=test.warmup_s,
+        core=bench.cores.generator[0],
+    )
+
+
+def _keep(measured: _Measured, seen: _Seen) -> None:
+    """Makes this load the trial's result."""
+    seen.result = measured.result.to_dict()
+    seen.processes = measured.processes
+    seen.evidence.update(find.generator_evidence(measured.result))
+
+
+def _frequency_change(bench: Bench, mhz: float | None) -> float | None:
+    """The frequency against the typical one of the run's trials so far, minus 1; None where it is not known."""
+    if mhz is None:
+        return None
+    bench.mhz.append(mhz)
+    return mhz / statistics.median(bench.mhz) - 1
 
 
 def _measure(
@@ -159,8 +174,7 @@ def _measure(
 ) -> _Measured:
     """One load, with the setup's processes and the machine read before and after."""
     cores = bench.cores.servers
-    before = running.programs()
-    roles = [(program.role, program.pid) for program in before]
+    roles = [(program.role, program.pid) for program in running.programs()]
     usage: dict[int, processes.Usage] = {}
     first = conditions.now(cores)
 
@@ -169,22 +183,24 @@ def _measure(
         usage, first = processes.snapshot(roles, running.folder), conditions.now(cores)
 
     result = engines.get(test.engine).run(load, on_second, should_stop, on_start)
-    rows = processes.difference(usage, processes.snapshot(roles, running.folder))
+    after = processes.snapshot(roles, running.folder)
+    rows = processes.difference(usage, after)
     machine = conditions.between(first, conditions.now(cores), cores, sum(row["cpu_s"] for row in rows))
-    alive = {program.pid for program in running.programs()}
-    return _Measured(result, rows, sum(program.pid not in alive for program in before), machine)
+    # Workers that a server forks by itself are among them, which supervisor does not know of.
+    return _Measured(result, rows, len(usage.keys() - after.keys()), machine)
 
 
 def _capacity(
     bench: Bench, running: Serving, test: Test, load: Load, on_second: OnSecond, seen: _Seen
-) -> _Measured | None:
-    """The search; what was measured at the rate it found, or None where no rate was within the objective."""
+) -> list[_Measured]:
+    """The search, and all that was measured in it. The result is that of the probe that confirmed the rate, if any."""
     wanted, plan = search_of(test)
     measured: list[_Measured] = []
 
     def run_load(probe: Load, watch: OnSecond, should_stop: ShouldStop) -> Result:
+        if measured and not calm_down(running.host, running.port, HEALTH):
+            raise NotServing("did not recover from a probe", running.logs())
         if measured:
-            _calm_down(running)
             probe = dataclasses.replace(probe, warmup_s=0.0)  # it is warm, and a probe may be too much for it
         measured.append(_measure(bench, running, test, probe, watch, should_stop))
         return measured[-1].result
@@ -194,8 +210,9 @@ def _capacity(
     for one, probed in zip(reversed(measured), reversed(found.probes), strict=True):
         passed = probed.judgement.outcome is Outcome.PASS and probed.probe.purpose is Purpose.CONFIRM
         if passed and probed.probe.rate == found.capacity.rate:
-            return one
-    return None
+            _keep(one, seen)
+            break
+    return measured
 
 
 def search_of(test: Test) -> tuple[Objective, Plan]:
@@ -207,24 +224,6 @@ def search_of(test: Test) -> tuple[Objective, Plan]:
     assert test.confirm_s is not None
     plan = Plan(start_rate=test.start_rate, max_rate=test.max_rate, short_s=test.probe_s, long_s=test.confirm_s)
     return objective.parse(test.objective), plan
-
-
-def _calm_down(running: Serving) -> None:
-    """Waits until the server has worked off its backlog. Raises NotServing where it does not."""
-    end = time.monotonic() + CALM_WITHIN_S
-    quick = 0
-    while quick < CALM_ANSWERS:
-        if time.monotonic() > end:
-            raise NotServing(f"did not recover from a probe within {CALM_WITHIN_S:.0f} s", running.logs())
-        begun = time.monotonic()
-        try:
-            answered = ask(running.host, running.port, HEALTH, timeout_s=CALM_WITHIN_S).status == HEALTHY
-        except (OSError, http.client.HTTPException):
-            answered = False
-        calm = answered and time.monotonic() - begun < CALM_S
-        quick = quick + 1 if calm else 0
-        if not calm:
-            time.sleep(CALM_S)
 
 
 def _contract(bench: Bench, running: Serving, test: Test) -> tuple[Answer, str | None]:

@@ -50,6 +50,16 @@ class Reason(Enum):
         "a process of the setup died or was restarted during the trial",
         "Read the setup's log for the cause; with a SIGKILL, look for the out-of-memory killer in dmesg.",
     )
+    did_not_recover = (
+        Severity.INVALID,
+        "the server did not answer quickly again after a probe that was too much for it",
+        "Read the end of its log; lower max_rate, so that no probe is that much too much.",
+    )
+    engine_failed = (
+        Severity.INVALID,
+        "the load generator broke off",
+        "Read its message in the trial's log; python -m loadtests doctor checks what it needs.",
+    )
     generator_busy = (
         Severity.INVALID,
         "the generator was close to the end of its core, so it was measured and not the server",
@@ -157,10 +167,15 @@ class Evidence:
     frequency_change: float | None = None
     """Mean CPU frequency in the trial over the run's typical one, minus 1."""
     shared_core: bool | None = None
+    recovered: bool | None = None
+    """The server worked off what each probe of a search left behind."""
+    engine_failed: bool | None = None
 
 
 # What the setup did wrong, rather than the machine or the generator: a run that ends with one of these has failed.
-SETUPS_OWN = frozenset({Reason.server_did_not_start, Reason.contract_broken, Reason.process_died})
+SETUPS_OWN = frozenset(
+    {Reason.server_did_not_start, Reason.contract_broken, Reason.process_died, Reason.did_not_recover}
+)
 
 
 def is_setups_own(names: Iterable[str]) -> bool:
@@ -190,6 +205,10 @@ def _flags(seen: Evidence) -> Iterator[Flag]:
         yield Flag(Reason.contract_broken, f"{seen.contract_differences} differences")
     if seen.processes_died:
         yield Flag(Reason.process_died, f"{seen.processes_died} times")
+    if seen.recovered is False:
+        yield Flag(Reason.did_not_recover)
+    if seen.engine_failed:
+        yield Flag(Reason.engine_failed)
     if seen.generator_cpu is not None and seen.generator_cpu > GENERATOR_CPU:
         yield Flag(Reason.generator_busy, f"{seen.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
     yield from _send_lag(seen)

@@ -138,10 +138,11 @@ def generator_evidence(result: Result) -> dict[str, Any]:
     """What a result says of the generator, as ``loadtests.analyse.validity.Evidence`` takes it.
 
     Its lateness is the pacing lag: the rest of the send lag is the wait for a connection, which the server causes. For
-    the same reason requests that were never sent are the generator's only where none had to wait.
+    the same reason requests that were never sent are the generator's only where none had to wait. Its CPU is held
+    against the time in which it had to send: in the grace period that may follow it only waits.
     """
     return {
-        "generator_cpu": max(row["cpu_s"] / row["wall_s"] for row in result.generator),
+        "generator_cpu": max(row["cpu_s"] / min(row["wall_s"], result.duration_s) for row in result.generator),
         "send_lag_p99_ms": result.pacing_lag_ms["p99"],
         "response_p50_ms": result.latency_ms["p50"],
         "planned": result.planned,
@@ -151,4 +152,4 @@ def generator_evidence(result: Result) -> dict[str, Any]:
 
 
 def _second(row: dict[str, Any]) -> Second:
-    return Second(row["sent"], row["completed"], row["errors"], row["p50_ms"], row["p99_ms"])
+    return Second(row["sent"], row["ok"] + row["errors"], row["errors"], row["p50_ms"], row["p99_ms"])

@@ -55,7 +55,7 @@ def parse(text: str) -> Objective:
             raise ValueError(f"objective: {part!r} is no limit; write for example 'p99<50ms, errors<0.1%'")
     if not limits:
         raise ValueError(f"objective: {text!r} limits no response time; write for example 'p99<50ms'")
-    return Objective(tuple(limits), max_errors)
+    return Objective(tuple(limits), max_errors, min(MIN_ANSWERED, 1 - max_errors))
 
 
 def _limit(part: str, percentile: float, ms: float) -> Limit:

@@ -125,7 +125,7 @@ def _demote(threads: list[int]) -> None:
     """
     if hasattr(os, "SCHED_IDLE"):
         for thread in threads:
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(OSError):  # it is gone, or a sandbox forbids it
                 os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
 
 

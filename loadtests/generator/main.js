@@ -1,6 +1,7 @@
-// One process of load. On standard input: the job, then {"start": <milliseconds of the monotonic clock>}, then maybe
-// {"stop": true}; each a line of JSON. On standard output, a line of JSON each: {"event": "ready"} with the threads that need no priority, an event "second"
-// for each second that is over, and "result". It ends when standard input is closed, so it cannot outlive its parent.
+// One process of load. On standard input, a line of JSON each: the job, then {"start": <milliseconds of the monotonic
+// clock>}, then maybe {"stop": true}. On standard output likewise: {"event": "ready"} with the threads that need no
+// priority, an event "second" for each second that is over, and "result". It ends when standard input is closed, so it
+// cannot outlive its parent.
 
 import { readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import struct
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -81,14 +82,15 @@ def _requests(usage: Usage, first: Usage | None) -> int | None:
     return usage.requests - ((first.requests or 0) if first else 0)
 
 
-def _counted(folder: Path | None, pid: int) -> int | None:
-    """How many requests a process has counted; None for one that counts none: it is no Django process."""
+def _counted(folder: Path | None, pid: int) -> tuple[int, int] | None:
+    """The requests and context switches that a process has counted; None for one that counts none, as Redis."""
     if folder is None:
         return None
     try:
-        return int.from_bytes((folder / f"requests-{pid}").read_bytes(), "little")
-    except OSError:
+        requests, switches = struct.unpack("<QQ", (folder / f"requests-{pid}").read_bytes())
+    except (OSError, struct.error):
         return None
+    return requests, switches
 
 
 def _usage(role: str, pid: int, counts: Path | None) -> Usage | None:
@@ -102,6 +104,7 @@ def _usage(role: str, pid: int, counts: Path | None) -> Usage | None:
         return None
     if "VmRSS" not in status:  # a zombie
         return None
+    counted = _counted(counts, pid)
     return Usage(
         role=role,
         name=status["Name"].strip(),
@@ -109,8 +112,9 @@ def _usage(role: str, pid: int, counts: Path | None) -> Usage | None:
         cpu_s=(int(stat[11]) + int(stat[12])) * TICK_S,
         rss_mb=_kilobytes(status["VmRSS"]) / 1024,
         peak_rss_mb=_kilobytes(status["VmHWM"]) / 1024,
-        context_switches=switches,
-        requests=_counted(counts, pid),
+        # Those of threads that have ended are missing in /proc.
+        context_switches=counted[1] if counted else switches,
+        requests=counted[0] if counted else None,
     )
 
 

@@ -21,6 +21,7 @@ STUDIES = Path(__file__).resolve().parent.parent / "studies"
 
 KINDS = ("latency", "throughput", "capacity")
 ENGINES = ("openloop", "loadtest")
+THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR"}
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
@@ -178,6 +179,8 @@ def _entry(item: object, where: str) -> Entry:
     if not LABEL.fullmatch(label):
         raise UserError(f"{where}: setups.label: {label!r}; letters, digits and . _ + - are allowed")
     env = {key: str(value) for key, value in table.take("env", dict, {}).items()}
+    for key in sorted(env.keys() & THE_RUNS_OWN):
+        raise UserError(f"{where}: setups.env.{key}: is the same for the whole run; set it in the environment of `run`")
     table.nothing_else()
     return Entry(label, setup, env)
 
@@ -201,6 +204,8 @@ def _test(name: str, value: object, where: str) -> Test:
         raise table.error("engine", f"is {test.engine!r}; a capacity is found with openloop only")
     if not test.path.startswith("/"):
         raise table.error("path", f"is {test.path!r}; it must begin with '/'")
+    if not test.path.isascii() or any(letter.isspace() for letter in test.path):
+        raise table.error("path", f"is {test.path!r}; write it percent-encoded")
     table.nothing_else()
     return test
 
@@ -226,8 +231,10 @@ def _capacity(table: _Table) -> dict[str, Any]:
         "probe_s": table.seconds("probe", 5.0),
         "confirm_s": table.seconds("confirm", 30.0),
     }
-    if found["start_rate"] > found["max_rate"]:
-        raise table.error("start_rate", f"is over max_rate ({found['max_rate']:g})")
+    if not 1 <= found["start_rate"] <= found["max_rate"]:
+        raise table.error(
+            "start_rate", f"is {found['start_rate']:g}; from 1 to max_rate ({found['max_rate']:g}) is allowed"
+        )
     return found
 
 

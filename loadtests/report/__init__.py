@@ -8,7 +8,7 @@ from rich.console import Console
 
 from loadtests.report import page, render, rest, sections, summary, terminal
 from loadtests.report.table import Results
-from loadtests.store import Run, write_text
+from loadtests.store import Run, write_bytes, write_text
 
 
 def write(run: Run, price: float | None = None) -> list[Path]:
@@ -30,7 +30,7 @@ def write(run: Run, price: float | None = None) -> list[Path]:
     for path, text in texts.items():
         write_text(path, text)
     for path, image in images.items():
-        path.write_bytes(image)
+        write_bytes(path, image)
     for old in set(charts.iterdir()) - texts.keys() - images.keys():
         if old.suffix in (".svg", ".png"):
             old.unlink()

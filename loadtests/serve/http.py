@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import http.client
+import time
 from collections.abc import Sequence
+
+# A server that was overloaded is calm again when it answers so quickly so many times in a row.
+CALM_S = 0.1
+CALM_ANSWERS = 3
+CALM_WITHIN_S = 20.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,3 +47,20 @@ def ask(host: str, port: int, request: Request, timeout_s: float) -> Answer:
         return Answer(response.status, response.getheader("Content-Type", ""), response.read())
     finally:
         connection.close()
+
+
+def calm_down(host: str, port: int, request: Request) -> bool:
+    """Waits until the server has worked off what an overload left; returns whether it did within CALM_WITHIN_S."""
+    end = time.monotonic() + CALM_WITHIN_S
+    quick = 0
+    while quick < CALM_ANSWERS and time.monotonic() < end:
+        begun = time.monotonic()
+        try:
+            ask(host, port, request, timeout_s=CALM_WITHIN_S)
+            calm = time.monotonic() - begun < CALM_S
+        except (OSError, http.client.HTTPException):
+            calm = False
+        quick = quick + 1 if calm else 0
+        if not calm:
+            time.sleep(CALM_S)
+    return quick == CALM_ANSWERS

@@ -21,11 +21,15 @@ class Inbox:
         if not self._events.empty():
             return self._events.get_nowait()
         # A timer is far cheaper than asyncio.wait_for, which makes a task of its own before Python 3.12.
-        timer = asyncio.get_running_loop().call_later(timeout, self.put, "late")
+        timer = asyncio.get_running_loop().call_later(timeout, self._late)
         try:
             return await self._events.get()
         finally:
             timer.cancel()
+
+    def _late(self) -> None:
+        if self._events.empty():  # else a part came in the same moment, and was in time
+            self.put("late")
 
 
 class Replies:

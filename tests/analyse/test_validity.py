@@ -48,6 +48,8 @@ def test_nothing_known_is_held_against_no_trial() -> None:
         ({"others_cpu": 0.11}, "cores_disturbed"),
         ({"frequency_change": -0.05}, "frequency_changed"),
         ({"shared_core": True}, "shared_core"),
+        ({"recovered": False}, "did_not_recover"),
+        ({"engine_failed": True}, "engine_failed"),
     ],
 )
 def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> None:
@@ -55,7 +57,7 @@ def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> Non
 
 
 def test_every_reason_can_be_found() -> None:
-    everything = Evidence(False, 1, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True)
+    everything = Evidence(False, 1, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True)
     found = {flag.reason for flag in judge(everything)}
     assert found == set(Reason) - {Reason.cores_disturbed, Reason.send_lag_seen}
 
