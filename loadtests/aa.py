@@ -22,11 +22,18 @@ from loadtests.serve import setups
 TESTS_OF = "first-look"
 
 
-def study_of(name: str, blocks: int) -> Study:
-    """The tests of first-look, on one setup under two labels. Raises UserError for an unknown setup."""
+def study_of(name: str, blocks: int, duration: str | None = None) -> Study:
+    """The tests of first-look, on one setup under two labels. ``duration`` is how long each is measured ("20s"), as
+    long as in first-look where there is none. Raises UserError for an unknown setup and for what is no duration.
+    """
     [setup] = setups.find([name])
+    study = studies.load(TESTS_OF)
+    tests = study.tests
+    if duration is not None:
+        tests = tuple(dataclasses.replace(test, duration_s=studies.duration(duration)) for test in tests)
     return dataclasses.replace(
-        studies.load(TESTS_OF),
+        study,
+        tests=tests,
         name=f"aa-{setup.name}",
         title=f"{setup.label} against itself",
         question="What does this machine report where there is no difference?",

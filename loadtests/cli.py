@@ -13,6 +13,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from loadtests.application.options import with_own_project
+from loadtests.application.project import Options
 from loadtests.errors import UserError
 
 if TYPE_CHECKING:
@@ -33,6 +35,9 @@ err = Console(stderr=True, highlight=False)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Price = Annotated[float | None, typer.Option(help="The price of a core-hour, for the cost of a million requests.")]
+Paths = Annotated[list[str] | None, typer.Option("--path", help="A path to ask for; may be repeated.")]
+WorkloadFile = Annotated[Path | None, typer.Option(help="A workload file with the requests to send.")]
+Own = Options | None  # see with_own_project
 AllowRemote = Annotated[bool, typer.Option("--allow-remote", help="Send load to a host other than this machine.")]
 
 
@@ -57,6 +62,7 @@ def _fail(message: str, code: int = 1) -> NoReturn:
 
 
 @app.command()
+@with_own_project
 def run(
     study: Annotated[str, typer.Argument(help="A study's name (`list` shows them) or a TOML file.")] = "",
     output: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
@@ -64,20 +70,28 @@ def run(
     blocks: Annotated[int | None, typer.Option(help="Blocks, instead of the study's.")] = None,
     aa: Annotated[bool, typer.Option("--aa", help="Run the baseline under a second label, to see the noise.")] = False,
     until: Annotated[str | None, typer.Option(help="Add blocks until the widest interval is within it: 2%.")] = None,
-    max_time: Annotated[str, typer.Option(help="The longest that --until may take.")] = "1h",
+    max_time: Annotated[str | None, typer.Option(help="The longest that --until may take; an hour.")] = None,
     price: Price = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Short trials, two blocks: a first look.")] = False,
+    path: Paths = None,
+    workload: WorkloadFile = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with this run folder instead.")] = None,
+    *,
+    own: Own,
 ) -> None:
     """Run a study: every setup, every test, block after block, into a run folder with its report."""
     from loadtests import report
     from loadtests import run as runs
+    from loadtests.plan import asked
 
     if resume:
-        if study or output or seed or blocks or aa or until or price:
+        if study or output or seed or blocks or aa or until or max_time or price or quick or path or workload or own:
             raise UserError("--resume goes on with a run as it was begun: it takes no study and no other option")
         execution = runs.resume(resume)
     else:
-        execution = runs.prepare(runs.study_of(study, blocks, aa, price), output, seed, runs.goal_of(until, max_time))
+        study = study or (runs.OWN_STUDY if own else "")
+        wanted = runs.study_of(study, blocks, aa, price, quick).asking(asked.named(path or [], workload))
+        execution = runs.prepare(wanted, output, seed, runs.goal_of(until, max_time), own)
     valid = _execute(execution)
     report.print_report(execution.run, out)
     if not valid:
@@ -88,13 +102,14 @@ def run(
 def aa(
     setup: Annotated[str, typer.Argument(help="A setup's name.")],
     blocks: Annotated[int, typer.Option(help="How many blocks.", min=2)] = 10,
+    duration: Annotated[str | None, typer.Option(help="How long each trial measures: 20s; as in first-look.")] = None,
     output: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
 ) -> None:
     """Run a setup against itself: the noise of this machine, and how often a verdict is wrong."""
     from loadtests import aa as same
     from loadtests import run as runs
 
-    execution = runs.prepare(same.study_of(setup, blocks), output, None)
+    execution = runs.prepare(same.study_of(setup, blocks, duration), output, None)
     _execute(execution)
     if not same.print_aa(execution.run, out):
         _fail("a difference was found where there is none")
@@ -123,13 +138,43 @@ def _execute(execution: Execution) -> bool:
 
 
 @app.command()
+@with_own_project
+def advise(
+    setup: Annotated[str, typer.Argument(help="A setup's name.")] = "gunicorn",
+    path: Annotated[str, typer.Option(help="What is asked for: work like your own.")] = "/",
+    rate: Annotated[float | None, typer.Option(help="Judge by p99 at this rate, instead of throughput.")] = None,
+    max_time: Annotated[str, typer.Option(help="How long it may take; the longer, the surer.")] = "10m",
+    output: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of the order of trials.")] = None,
+    *,
+    own: Own,
+) -> None:
+    """Find good WORKERS and THREADS for a setup on this machine, by halving the candidates round by round."""
+    from loadtests.advise import command as advices
+
+    search = advices.plan(setup, path, rate, max_time)
+    execution = advices.prepare(search, output, seed, own)
+    out.print(escape(advices.headline(search, execution)), soft_wrap=True)
+    try:
+        advices.execute(search, execution, out)
+    except KeyboardInterrupt:
+        _fail(f"interrupted; what was measured is in {execution.run.path}", 130)
+    advices.print_advice(execution, out)
+
+
+@app.command()
 def load(
     url: Annotated[str, typer.Argument(help="Where to send requests, such as http://127.0.0.1:8000/")],
     rate: Annotated[
         float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
     ] = None,
     connections: Annotated[int | None, typer.Option(help="Connections; 10 where no rate is given.")] = None,
-    duration: Annotated[str, typer.Option(help="For how long: 10s, 2m.")] = "10s",
+    method: Annotated[str, typer.Option(help="The method.")] = "GET",
+    header: Annotated[list[str] | None, typer.Option(help="A header, 'Accept: text/html'; may be repeated.")] = None,
+    body: Annotated[str | None, typer.Option(help="The body, or with @ the file that holds it.")] = None,
+    workload: Annotated[Path | None, typer.Option(help="A workload file: what to ask instead, and how often.")] = None,
+    speed: Annotated[float | None, typer.Option(help="Replay a recorded workload, so many times as fast.")] = None,
+    duration: Annotated[str | None, typer.Option(help="For how long: 10s, 2m. 10s, or that of the replay.")] = None,
     timeout: Annotated[str, typer.Option(help="How long a request may take.")] = "10s",
     engine: Annotated[str, typer.Option(help="openloop or loadtest.")] = "openloop",
     processes: Annotated[int, typer.Option(help="Generator processes that share the rate.")] = 1,
@@ -139,9 +184,33 @@ def load(
     """Send load to a URL and print what came back."""
     from loadtests import load as loads
 
-    wanted = loads.parse(url, rate, connections, duration, timeout, processes, allow_remote)
+    asked = loads.Asked(method.upper(), header or (), body, workload, speed)
+    wanted = loads.parse(url, asked, rate, connections, duration, timeout, processes, allow_remote)
     result = loads.send(engine, wanted, err)
     out.print_json(json.dumps(result.summary())) if as_json else loads.print_result(result, out)
+
+
+@app.command()
+def workload(
+    kind: Annotated[str, typer.Argument(help="har: a HAR file of a browser. log: an access log.")],
+    file: Annotated[Path, typer.Argument(help="The recording.")],
+    output: Annotated[Path | None, typer.Option(help="The workload file to write, instead of printing it.")] = None,
+    times: Annotated[bool, typer.Option("--times", help="Keep when each request was sent, to replay it.")] = False,
+    most: Annotated[int, typer.Option(help="Keep so many different requests, those sent most.", min=1, max=500)] = 100,
+    host: Annotated[str | None, typer.Option(help="Of a HAR file: whose requests; those of the first one.")] = None,
+    keep_cookies: Annotated[bool, typer.Option("--keep-cookies", help="Of a HAR file: keep credentials.")] = False,
+    skip_unknown: Annotated[bool, typer.Option("--skip-unknown", help="Of a log: leave out other lines.")] = False,
+) -> None:
+    """Make a workload file of what was recorded by a browser or in an access log."""
+    from loadtests.workload import convert
+
+    found = convert.convert(kind, file, host, keep_cookies, skip_unknown, times, most)
+    if output is None:
+        out.print(convert.text(found, file), end="", markup=False, soft_wrap=True)
+        return
+    convert.write(found, file, output)
+    for remark in found.remarks:
+        out.print(escape(remark), soft_wrap=True)
 
 
 @app.command()
@@ -164,22 +233,29 @@ def capacity(
 
 
 @app.command()
+@with_own_project
 def check(
     setups: Annotated[list[str] | None, typer.Argument(help="Setups; all of them where none is named.")] = None,
+    path: Paths = None,
+    workload: WorkloadFile = None,
+    *,
+    own: Own,
 ) -> None:
     """Start each setup in turn and compare their answers."""
     from loadtests import check as checks
+    from loadtests.plan import asked
 
-    if not checks.print_check(setups or [], out):
+    if not checks.print_check(setups or [], out, own, asked.named(path or [], workload)):
         _fail("the setups do not answer alike")
 
 
 @app.command()
-def serve(setup: Annotated[str, typer.Argument(help="A setup's name.")]) -> None:
+@with_own_project
+def serve(setup: Annotated[str, typer.Argument(help="A setup's name.")], *, own: Own) -> None:
     """Serve one setup until Ctrl-C."""
     from loadtests.serve import foreground
 
-    foreground.serve(setup, out)
+    foreground.serve(setup, out, own)
 
 
 @app.command("list")
@@ -214,9 +290,14 @@ def engines(as_json: AsJson = False) -> None:
 
 
 @app.command("report")
-def report_(run: Annotated[Path, typer.Argument(help="A run folder.")], price: Price = None) -> None:
+def report_(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    price: Price = None,
+    show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser (BROWSER names one).")] = False,
+) -> None:
     """Write a run's report anew from its folder, and print it."""
     from loadtests import report
+    from loadtests.report import viewer
     from loadtests.run import require_price
     from loadtests.store import Run
 
@@ -224,18 +305,44 @@ def report_(run: Annotated[Path, typer.Argument(help="A run folder.")], price: P
     require_price(price)
     report.write(folder, price)
     report.print_report(folder, out, price)
+    if show:
+        out.print(escape(viewer.show(folder.path / "report.html")), soft_wrap=True)
 
 
 @app.command()
 def simulate(
     output: Annotated[Path, typer.Option(help="The folder for the tables.")] = Path("docs/statistics"),
-    repetitions: Annotated[int, typer.Option(help="Simulated studies a row.", min=10)] = 1000,
+    repetitions: Annotated[int, typer.Option(help="Simulated studies a row.", min=10)] = 4000,
     seed: Annotated[int, typer.Option(help="The seed; the same one gives the same tables.")] = 2016,
 ) -> None:
     """Test the statistics on simulated data of known truth: how often are the verdicts false, or missed?"""
     from loadtests.simulate import benchmark
 
     benchmark.main(output, repetitions, seed, out.print)
+
+
+@app.command()
+@with_own_project
+def profile(
+    setup: Annotated[str, typer.Argument(help="A setup's name.")],
+    path: Annotated[str, typer.Option(help="What to ask for.")] = "/",
+    rate: Annotated[
+        float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
+    ] = None,
+    duration: Annotated[str, typer.Option(help="How long each load lasts; there are three a round.")] = "10s",
+    rounds: Annotated[int, typer.Option(help="How many rounds; each starts the servers afresh.", min=1)] = 3,
+    output: Annotated[Path | None, typer.Option(help="The folder to make.")] = None,
+    *,
+    own: Own,
+) -> None:
+    """Say where the servers' time goes: shares of their CPU time, threads that wait, flame graphs."""
+    from loadtests.profile import command
+    from loadtests.progress import steps
+
+    wanted = command.plan(setup, path, rate, duration, rounds, own)
+    with steps(err) as progress:
+        folder, content = command.profile(wanted, output, progress)
+    command.print_profile(folder, content, out)
 
 
 @app.command()

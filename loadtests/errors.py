@@ -21,3 +21,13 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     if near:
         return UserError(f"unknown {kind} {name!r}; did you mean {' or '.join(near)}?")
     return UserError(f"unknown {kind} {name!r}; there are: {', '.join(names) or 'none'}")
+
+
+def said(output: str) -> str:
+    """The line of a program's output that tells why it failed: its last traceback's exception, or its last line."""
+    _, traceback, after = output.rpartition("Traceback (most recent call last)")
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    if traceback:
+        raised = [line for line in after.splitlines()[1:] if line.strip() and not line[0].isspace()]
+        lines = raised[:1] or lines
+    return lines[-1] if lines else "it said nothing"

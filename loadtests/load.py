@@ -6,9 +6,12 @@ import dataclasses
 import ipaddress
 import socket
 import urllib.parse
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -20,36 +23,102 @@ from loadtests.capacity.objective import Objective
 from loadtests.capacity.search import Plan
 from loadtests.engines import Load, Result
 from loadtests.engines.base import OnSecond, ShouldStop
+from loadtests.engines.load import split
+from loadtests.engines.result import FIGURES, Figures
 from loadtests.errors import UserError
 from loadtests.observe import cores
 from loadtests.plan.study import duration
-from loadtests.serve.http import Request, calm_down
+from loadtests.serve.http import calm_down
+from loadtests.workload import Request, Workload, tables
 
 CLOSED_LOOP_CONNECTIONS = 10
+DURATION_S = 10.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """What the command line says of the requests: one on the URL, or a workload file, to be replayed where it has a
+    speed."""
+
+    method: str = "GET"
+    headers: Sequence[str] = ()
+    body: str | None = None
+    workload: Path | None = None
+    speed: float | None = None
 
 
 def parse(
     url: str,
+    asked: Asked,
     rate: float | None,
     connections: int | None,
-    duration_text: str,
+    duration_text: str | None,
     timeout_text: str,
     processes: int,
     allow_remote: bool,
 ) -> Load:
     """The load that a person asked for. Raises UserError for what makes no sense."""
     require_local(url, allow_remote)
+    origin, workload = _workload(url, asked)
+    duration_s = duration(duration_text) if duration_text else DURATION_S
+    recorded: tuple[tuple[float, int], ...] = ()
+    if asked.speed is not None:
+        if rate is not None:
+            raise UserError("--speed replays what was recorded at its own pace; it does not go with --rate")
+        replay = workload.replay(asked.speed)
+        duration_s = min(duration_s, replay.duration_s) if duration_text else replay.duration_s
+        rate, recorded = replay.rate, replay.until(duration_s)
     if rate is None and connections is None:
         connections = CLOSED_LOOP_CONNECTIONS
     return Load(
-        url=url,
+        origin=origin,
+        requests=workload.requests,
+        recorded=recorded,
         rate=rate,
         connections=connections,
-        duration_s=duration(duration_text),
+        duration_s=duration_s,
         timeout_s=duration(timeout_text),
         processes=processes,
         core=cores.allot().generator[0] if processes == 1 else None,
     )
+
+
+def _workload(url: str, asked: Asked) -> tuple[str, Workload]:
+    """The origin and what it is asked. Raises UserError."""
+    origin, path = split(url)
+    if asked.workload is None:
+        if asked.speed is not None:
+            raise UserError("--speed replays a recorded workload; name its file with --workload")
+        return origin, Workload((_request(path, asked),))
+    if (asked.method, tuple(asked.headers), asked.body) != ("GET", (), None):
+        raise UserError("--workload names the requests; --method, --header and --body do not go with it")
+    if path != "/":
+        raise UserError(f"--workload names the paths; write the URL without one: {origin}")
+    return origin, tables.read(asked.workload)
+
+
+def _request(path: str, asked: Asked) -> Request:
+    headers = []
+    for header in asked.headers:
+        name, colon, value = header.partition(":")
+        if not colon:
+            raise UserError(f"--header {header!r}: write a name, a colon and a value: 'Accept: text/html'")
+        headers.append((name.strip(), value.strip()))
+    body = None if asked.body is None else _body(asked.body)
+    try:
+        return Request(f"{asked.method} {path}", asked.method, path, tuple(headers), body)
+    except UserError as error:
+        raise UserError(f"--{error}".replace("--headers:", "--header:", 1)) from None
+
+
+def _body(text: str) -> bytes:
+    """The text, or with ``@`` before it the contents of the file of that name."""
+    if not text.startswith("@"):
+        return text.encode()
+    try:
+        return Path(text[1:]).read_bytes()
+    except OSError as error:
+        raise UserError(f"--body {text}: {text[1:]} cannot be read: {error.strerror}") from None
 
 
 def require_local(url: str, allow_remote: bool) -> None:
@@ -109,7 +178,7 @@ def search(
     except ValueError as error:
         raise UserError(str(error)) from None
     find.require_known(wanted)
-    return Search(Load(url, rate=start_rate, core=cores.allot().generator[0]), wanted, plan)
+    return Search(Load.of_url(url, rate=start_rate, core=cores.allot().generator[0]), wanted, plan)
 
 
 def find_capacity(wanted: Search, console: Console) -> find.Found:
@@ -125,8 +194,8 @@ def find_capacity(wanted: Search, console: Console) -> find.Found:
 
     engine = engines.get("openloop")
     engine.require()
-    parts = urllib.parse.urlsplit(wanted.load.url)
-    request = Request("calm", path=urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, "")))
+    parts = urllib.parse.urlsplit(wanted.load.origin)
+    [request] = wanted.load.requests
     port = parts.port or (443 if parts.scheme == "https" else 80)
 
     def run_load(load: Load, on_second: OnSecond, should_stop: ShouldStop) -> Result:
@@ -155,14 +224,29 @@ def print_result(result: Result, console: Console) -> None:
     console.print(counts)
     times = Table(box=None, pad_edge=False)
     times.add_column("ms")
-    columns = ("p50", "p90", "p95", "p99", "p99.9", "max", "mean")
-    for column in columns:
+    for column in FIGURES:
         times.add_column(column, justify="right")
     for key in ("response_time_ms", "service_time_ms", "send_lag_ms"):
-        values = (found[key][column] for column in columns)
-        name = key.removesuffix("_ms").replace("_", " ")
-        times.add_row(name, *("-" if value is None else f"{value:,.2f}" for value in values))
+        times.add_row(key.removesuffix("_ms").replace("_", " "), *_figures(found[key]))
     console.print(times)
+    if result.requests:
+        console.print(_by_request(result))
+
+
+def _by_request(result: Result) -> Table:
+    table = Table(box=None, pad_edge=False, title_justify="left", title="\nresponse time by request, ms")
+    table.add_column("request", overflow="fold")
+    for column in ("sent", "failed", *FIGURES):
+        table.add_column(column, justify="right")
+    for row in result.requests:
+        failed = row["planned"] - row["ok"]
+        counts = (f"{row['sent']:,}", f"[red]{failed:,}[/]" if failed else "0")
+        table.add_row(escape(row["name"]), *counts, *_figures(row["response_time_ms"]))
+    return table
+
+
+def _figures(times: Figures) -> list[str]:
+    return ["-" if (value := times[name]) is None else f"{value:,.2f}" for name in FIGURES]
 
 
 def _is_loopback(host: str) -> bool:

@@ -14,9 +14,10 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
-from loadtests import engines, store
+from loadtests import engines, preflight, store
 from loadtests.analyse.compare import widest_interval
 from loadtests.analyse.validity import is_setups_own
+from loadtests.application import Application, project
 from loadtests.capacity import find
 from loadtests.engines.node import pinned
 from loadtests.errors import UserError
@@ -30,6 +31,8 @@ from loadtests.serve.serving import require_free
 from loadtests.trial import Bench, load_of, run_trial, search_of
 
 ATTEMPTS = 2  # an invalid trial is repeated once
+OWN_STUDY = "own-project"  # what a project of the user's is asked, where nothing else is said
+MAX_TIME = "1h"  # for adding blocks, where nothing else is said
 
 
 class Watcher(Protocol):
@@ -82,14 +85,19 @@ class Execution:
         """What is run, how long it takes and where it goes."""
         trials = f"{len(self.order)} trials in {self.study.blocks} blocks"
         where = os.path.relpath(self.run.path)
-        return f"{self.study.title}\n{trials}, about {self.seconds / 60:.1f} minutes, into {where}"
+        lines = [self.study.title, f"{trials}, about {self.seconds / 60:.1f} minutes, into {where}"]
+        lines += [f"skipped: {label}: {why}" for label, why in self.run.about["skipped"].items()]
+        lines += [f"note: {remark}" for remark in (self.run.about["application"] or {}).get("remarks", ())]
+        return "\n".join(lines)
 
 
-def study_of(name: str, blocks: int | None, aa: bool, price: float | None) -> Study:
+def study_of(name: str, blocks: int | None, aa: bool, price: float | None, quick: bool = False) -> Study:
     """The study of that name with what the command line changes of it. Raises UserError."""
     if not name:
         raise UserError(f"name a study ({', '.join(studies.names())}) or a run folder with --resume")
     study = studies.load(name)
+    if quick:
+        study = study.quick()
     if blocks is not None and blocks < 1:
         raise UserError(f"--blocks {blocks}: 1 or more are needed")
     require_price(price)
@@ -105,23 +113,36 @@ def require_price(price: float | None) -> None:
         raise UserError(f"--price {price:g}: a price above 0 is needed")
 
 
-def goal_of(until: str | None, max_time: str) -> Goal | None:
+def goal_of(until: str | None, max_time: str | None) -> Goal | None:
     """When to stop adding blocks, from ``--until 2%`` and ``--max-time 1h``. Raises UserError."""
     if until is None:
+        if max_time is not None:
+            raise UserError("--max-time is how long --until may take; say how narrow as well: --until 2%")
         return None
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%\s*", until)
     if match is None or not 0 < float(match[1]) < 100:
         raise UserError(f"--until {until}: write a percentage, such as 2%")
-    return Goal(float(match[1]) / 100, studies.duration(max_time))
+    return Goal(float(match[1]) / 100, studies.duration(max_time or MAX_TIME))
 
 
-def prepare(study: Study, output: Path | None, seed: int | None, goal: Goal | None = None) -> Execution:
-    """Makes the run folder of a study.
+def prepare(
+    study: Study,
+    output: Path | None,
+    seed: int | None,
+    goal: Goal | None = None,
+    own: project.Options | None = None,
+) -> Execution:
+    """Makes the run folder of a study, of the sample project or of the user's ``own``.
 
-    All that can be known to be wrong before the first trial raises UserError here, and nothing is written then.
+    What this machine or the project lacks for a setup leaves that setup out, with the reason in run.json. All else that
+    can be known to be wrong before the first trial raises UserError here, and nothing is written then.
     """
-    bench = _bench(study)
-    return Execution(_new_run(study, output, seed, goal, bench), study, bench)
+    application, about = _application(own, study)
+    study, skipped = _servable(study, application)
+    bench = _bench(study, application)
+    bench.contract = preflight.contract(bench, study)
+    run = _new_run(study, output, seed, goal, bench, {"application": about, "skipped": skipped})
+    return Execution(run, study, bench)
 
 
 def resume(folder: Path) -> Execution:
@@ -134,15 +155,42 @@ def resume(folder: Path) -> Execution:
     for name in setups.KNOBS:
         os.environ.pop(name, None)
     os.environ.update(run.about["knobs"])
-    execution = Execution(run, study, _bench(study))
-    now = {"machine": machine.describe()["cpu"], "packages": machine.versions()["packages"]}
-    begun = {"machine": run.about["machine"]["cpu"], "packages": run.about["versions"]["packages"]}
+    begun_on = run.about["application"]
+    own = project.Options.from_dict(begun_on["options"]) if begun_on else None
+    application, about = _application(own, study)
+    bench = _bench(study, application)
+    bench.contract = run.about["contract"]
+    now = {"machine": machine.describe()["cpu"], "packages": machine.versions()["packages"], "project": about}
+    begun = {
+        "machine": run.about["machine"]["cpu"],
+        "packages": run.about["versions"]["packages"],
+        "project": begun_on,
+    }
     changed = [what for what in now if now[what] != begun[what]]
-    if any(_setup(execution.bench, entry) != run.about["setups"][entry.label] for entry in study.entries):
+    if any(_setup(bench, entry) != run.about["setups"][entry.label] for entry in study.entries):
         changed.append("setups' files")
     if changed:
         raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
-    return execution
+    return Execution(run, study, bench)
+
+
+def _application(own: project.Options | None, study: Study) -> tuple[Application, dict[str, Any] | None]:
+    """What is served, and what run.json keeps of a project of the user's."""
+    found = project.chosen(own, setups.find(entry.setup for entry in study.entries))
+    if own is None:
+        return found.application, None
+    return found.application, {"options": own.to_dict(), "remarks": list(found.remarks), **found.facts}
+
+
+def _servable(study: Study, application: Application) -> tuple[Study, dict[str, str]]:
+    """The study without what cannot be served, and why not, by label. Raises UserError where that is the baseline."""
+    known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
+    obstacles = {entry.label: application.obstacle(known[entry.setup]) for entry in study.entries}
+    skipped = {label: why for label, why in obstacles.items() if why is not None}
+    if study.baseline in skipped:
+        raise UserError(f"the study's baseline, {study.baseline}, cannot be served: {skipped[study.baseline]}")
+    kept = tuple(entry for entry in study.entries if entry.label not in skipped)
+    return dataclasses.replace(study, entries=kept), skipped
 
 
 def execute(execution: Execution, watcher: Watcher) -> bool:
@@ -153,6 +201,8 @@ def execute(execution: Execution, watcher: Watcher) -> bool:
     whatever ends this, what was measured is kept.
     """
     # This process, too, keeps off the servers' cores; what it starts is put where it belongs when it is started.
+    if execution.run.about.pop("ended", None):
+        execution.run.save_about()
     with pinned(execution.bench.cores.generator[0]):
         begun = time.monotonic()
         _run_order(execution, watcher)
@@ -173,9 +223,10 @@ def _succeeded(execution: Execution) -> bool:
     return all((slot.label, slot.test) in measured for slot in execution.order)
 
 
-def _bench(study: Study) -> Bench:
+def _bench(study: Study, application: Application) -> Bench:
+    """All that the trials share but for the contract; the project is prepared. Raises UserError."""
     known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
-    bench = Bench(setups.host(), setups.port(), cores.allot(os.environ.get("CORES")), known)
+    bench = Bench(setups.host(), setups.port(), cores.allot(os.environ.get("CORES")), known, application)
     require_free(bench.host, bench.port)
     for test in study.tests:
         engine = engines.get(test.engine)
@@ -183,6 +234,7 @@ def _bench(study: Study) -> Bench:
         engine.check(load_of(bench, test, f"http://{bench.host}:{bench.port}"))
         if test.kind == "capacity":
             find.require_known(search_of(test)[0])
+    application.prepare()
     return bench
 
 
@@ -218,7 +270,9 @@ def _add_blocks(run: store.Run) -> None:
     run.save_about()
 
 
-def _new_run(study: Study, folder: Path | None, seed: int | None, goal: Goal | None, bench: Bench) -> store.Run:
+def _new_run(
+    study: Study, folder: Path | None, seed: int | None, goal: Goal | None, bench: Bench, more: dict[str, Any]
+) -> store.Run:
     if seed is None:
         seed = secrets.randbelow(2**32)
     created = _now()
@@ -232,6 +286,8 @@ def _new_run(study: Study, folder: Path | None, seed: int | None, goal: Goal | N
             "setups": {entry.label: _setup(bench, entry) for entry in study.entries},
             "seed": seed,
             "goal": dataclasses.asdict(goal) if goal else None,
+            **more,
+            "contract": bench.contract,
             "order": [slot.to_dict() for slot in schedule(study, seed)],
             "knobs": {name: os.environ[name] for name in setups.KNOBS if name in os.environ},
             "cores": bench.cores.to_dict(),

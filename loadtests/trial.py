@@ -6,10 +6,12 @@ import dataclasses
 import datetime
 import http.client
 import statistics
+from collections.abc import Sequence
 from typing import Any
 
 from loadtests import engines
 from loadtests.analyse import validity
+from loadtests.application import Application
 from loadtests.capacity import find, objective
 from loadtests.capacity.judge import Outcome
 from loadtests.capacity.objective import Objective
@@ -21,30 +23,29 @@ from loadtests.observe.conditions import Conditions
 from loadtests.observe.cores import Cores
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Entry, Test
-from loadtests.serve.contract import show
-from loadtests.serve.http import Answer, Request, ask, calm_down
-from loadtests.serve.serving import HEALTH, NotServing, Serving, serving
+from loadtests.serve.contract import digest, show
+from loadtests.serve.http import ask, calm_down
+from loadtests.serve.serving import NotServing, Serving, serving
 from loadtests.serve.setups import Setup
 from loadtests.store import Trial
 
 CONTRACT_TIMEOUT_S = 10.0
 CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, and not again at every answer
 
-HEALTHY = 200
-
 
 @dataclasses.dataclass
 class Bench:
     """What the trials of a run share.
 
-    ``expected`` holds the answer of the first healthy setup to each path: the contract that the others are held to.
+    ``contract`` is what the setups must answer, by test, request by request (see ``loadtests.preflight``).
     """
 
     host: str
     port: int
     cores: Cores
     setups: dict[str, Setup]
-    expected: dict[str, Answer] = dataclasses.field(default_factory=dict)
+    application: Application
+    contract: dict[str, list[dict[str, Any]]] = dataclasses.field(default_factory=dict)
     mhz: list[float] = dataclasses.field(default_factory=list)
 
 
@@ -53,7 +54,7 @@ def run_trial(bench: Bench, slot: Slot, entry: Entry, test: Test, attempt: int, 
     seen = _Seen()
     try:
         env = {**entry.env, "CORES": bench.cores.servers_list}
-        with serving(bench.setups[entry.setup], env, bench.host, bench.port) as running:
+        with serving(bench.setups[entry.setup], env, bench.host, bench.port, bench.application) as running:
             _trial(bench, running, test, on_second, seen)
     except NotServing as error:
         seen.evidence["recovered" if seen.evidence.get("started") else "started"] = False
@@ -103,15 +104,12 @@ class _Measured:
 
 def _trial(bench: Bench, running: Serving, test: Test, on_second: OnSecond, seen: _Seen) -> None:
     seen.evidence["started"] = True
-    expected, broken = _contract(bench, running, test)
-    if broken is not None:
-        seen.evidence["contract_differences"] = 1
-        seen.log = f"{broken}\n{running.logs()}".strip()
+    bodies, broken = _contract(bench, running, test)
+    if broken:
+        seen.evidence["contract_differences"] = len(broken)
+        seen.log = "\n".join([*broken, running.logs()]).strip()
         return
-    load = dataclasses.replace(
-        load_of(bench, test, running.url),
-        expect_body=expected.body if len(expected.body) <= CHECKED_BODY_BYTES else None,
-    )
+    load = load_of(bench, test, running.url, bodies)
     try:
         if test.kind == "capacity":
             measured = _capacity(bench, running, test, load, on_second, seen)
@@ -137,13 +135,20 @@ def _trial(bench: Bench, running: Serving, test: Test, on_second: OnSecond, seen
         seen.log = running.logs()
 
 
-def load_of(bench: Bench, test: Test, url: str) -> Load:
-    """The load that a test asks for, on a server at ``url`` (without a path). Raises UserError."""
+def load_of(bench: Bench, test: Test, url: str, bodies: Sequence[bytes | None] = ()) -> Load:
+    """The load that a test asks for, on a server at ``url`` (without a path).
+
+    ``bodies`` are what its requests should be answered with (see Load). Raises UserError.
+    """
+    duration_s = test.duration_s or test.probe_s or test.warmup_s
     return Load(
-        url=url + test.path,
+        origin=url,
+        requests=bench.application.addressed(test.requests),
+        bodies=tuple(bodies),
+        recorded=tuple(send for send in test.recorded if send[0] < duration_s),
         rate=test.rate or test.start_rate,
         connections=test.connections,
-        duration_s=test.duration_s or test.probe_s or test.warmup_s,
+        duration_s=duration_s,
         warmup_s=test.warmup_s,
         core=bench.cores.generator[0],
     )
@@ -198,7 +203,7 @@ def _capacity(
     measured: list[_Measured] = []
 
     def run_load(probe: Load, watch: OnSecond, should_stop: ShouldStop) -> Result:
-        if measured and not calm_down(running.host, running.port, HEALTH):
+        if measured and not calm_down(running.host, running.port, running.health):
             raise NotServing("did not recover from a probe", running.logs())
         if measured:
             probe = dataclasses.replace(probe, warmup_s=0.0)  # it is warm, and a probe may be too much for it
@@ -226,16 +231,24 @@ def search_of(test: Test) -> tuple[Objective, Plan]:
     return objective.parse(test.objective), plan
 
 
-def _contract(bench: Bench, running: Serving, test: Test) -> tuple[Answer, str | None]:
-    """The answer to hold the setup to, and what is wrong with its own."""
-    request = Request(test.name, path=test.path)
-    try:
-        found = ask(running.host, running.port, request, CONTRACT_TIMEOUT_S)
-    except (OSError, http.client.HTTPException) as error:
-        return Answer(0, "", b""), f"GET {test.path}: no answer ({error or type(error).__name__})"
-    if found.status != HEALTHY:
-        return found, f"GET {test.path}: answered {show(found)}; 200 is needed"
-    expected = bench.expected.setdefault(test.path, found)
-    if found != expected:
-        return expected, f"GET {test.path}: answered {show(found)}; the others answered {show(expected)}"
-    return expected, None
+def _contract(bench: Bench, running: Serving, test: Test) -> tuple[list[bytes | None], list[str]]:
+    """The bodies that the requests of a test are answered with, as far as they are compared, and what is wrong."""
+    bodies: list[bytes | None] = []
+    broken: list[str] = []
+    for request, expected in zip(bench.application.addressed(test.requests), bench.contract[test.name], strict=True):
+        shown = f"{request.method} {request.path}"
+        try:
+            found = ask(running.host, running.port, request, CONTRACT_TIMEOUT_S)
+        except (OSError, http.client.HTTPException) as error:
+            broken.append(f"{shown}: no answer ({error or type(error).__name__})")
+            continue
+        compared = expected["sha256"] is not None
+        if (found.status, found.content_type) != (expected["status"], expected["content_type"]) or (
+            compared and digest(found.body) != expected["sha256"]
+        ):
+            theirs = f"{expected['status']} {expected['content_type']}"
+            if compared:
+                theirs += f", SHA-256 {expected['sha256'][:12]}"
+            broken.append(f"{shown}: answered {show(found)}; the baseline answered {theirs}")
+        bodies.append(found.body if compared and len(found.body) <= CHECKED_BODY_BYTES else None)
+    return bodies, broken

@@ -12,9 +12,23 @@ if ! [ -f supervisor/supervisord.conf ]; then
 fi
 
 export WORKERS="${WORKERS:-1}"        # processes that run Django
-export THREADS="${THREADS:-1}"        # threads in each, where the server has a pool of them: gunicorn
+export THREADS="${THREADS:-1}"        # threads in each, where the server has a pool of them
 export BIND="${BIND:-127.0.0.1}"
 export PORT="${PORT:-8000}"
+
+# What every server is told alike, where it can be told (docs/fairness.rst says which cannot). BACKLOG: connections
+# that the kernel holds until the server accepts them; more than the kernel allows is an error to some.
+# KEEP_ALIVE: seconds that a connection stays open with nothing on it; what Daphne does and cannot be told otherwise.
+most=$(cat /proc/sys/net/core/somaxconn 2>/dev/null || echo 128)
+export BACKLOG="${BACKLOG:-$((most < 2048 ? most : 2048))}"
+export KEEP_ALIVE="${KEEP_ALIVE:-60}"
+
+# What is served: the directory that the servers run in, the two entry points, and the settings. The setups with a
+# channel layer serve the sample project whatever these say.
+export APP_DIR="${APP_DIR:-$PWD/testproject}"
+export WSGI_APP="${WSGI_APP:-testproject.wsgi:application}"
+export ASGI_APP="${ASGI_APP:-testproject.asgi:application}"
+export DJANGO_SETTINGS_MODULE="${DJANGO_SETTINGS_MODULE:-testproject.settings.base}"
 
 # CPUs for the processes of a setup, as taskset lists them: all that this shell may use.
 if [ -z "${CORES:-}" ]; then

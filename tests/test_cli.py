@@ -10,7 +10,7 @@ import pytest
     ("arguments", "says"),
     [
         (["run", "first-lok"], "unknown study 'first-lok'; did you mean first-look?"),
-        (["run"], "name a study (2016, capacity, first-look)"),
+        (["run"], "name a study (2016, capacity, first-look"),
         (["run", "nothing.toml"], "there is no study file nothing.toml"),
         (["run", "--resume", "/tmp"], "/tmp is not a run folder (has no run.json)"),
         (["report", "nothing"], "nothing is not a run folder (does not exist)"),

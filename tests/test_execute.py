@@ -7,6 +7,7 @@ import pytest
 
 from loadtests import run as runs
 from loadtests import store
+from loadtests.errors import UserError
 from loadtests.plan import study as studies
 from loadtests.run import Goal
 
@@ -65,6 +66,8 @@ class Trials:
 def trials(monkeypatch, free_port):
     fake = Trials()
     monkeypatch.setattr(runs, "run_trial", fake)
+    monkeypatch.setattr(runs.preflight, "contract", lambda bench, study: {})
+    monkeypatch.setattr(runs.Application, "prepare", lambda application: None)
     monkeypatch.setenv("PORT", str(free_port))
     return fake
 
@@ -146,3 +149,44 @@ def test_a_twin_of_the_baseline_is_added_once():
     assert study.with_twin() == study
     assert studies.from_dict(study.to_dict()) == study
     assert dataclasses.replace(study, blocks=4).blocks == 4
+
+
+def test_what_this_machine_lacks_leaves_a_setup_out_with_the_reason(trials, monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        runs.Application, "obstacle", lambda application, setup: "is not there" if setup.name == "uvicorn" else None
+    )
+    execution = prepare(tmp_path)
+    assert runs.execute(execution, Watcher())
+    assert {label for _, label, _ in trials.ran} == {"gunicorn"}
+    assert store.Run.open(tmp_path / "run").about["skipped"] == {"uvicorn": "is not there"}
+    assert "skipped: uvicorn: is not there" in execution.headline
+
+
+def test_without_its_baseline_a_study_is_not_begun(trials, monkeypatch, tmp_path):
+    monkeypatch.setattr(runs.Application, "obstacle", lambda application, setup: "is not there")
+    with pytest.raises(UserError, match="baseline, gunicorn, cannot be served: is not there"):
+        prepare(tmp_path)
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_ended_run_that_goes_on_is_no_longer_ended(trials, tmp_path):
+    runs.execute(prepare(tmp_path), Watcher())
+    file = next((tmp_path / "run" / "trials").glob("*.json"))
+    file.unlink()
+    trials.interrupt_at = len(trials.ran)
+    with pytest.raises(KeyboardInterrupt):
+        runs.execute(runs.resume(tmp_path / "run"), Watcher())
+    assert "ended" not in store.Run.open(tmp_path / "run").about
+
+
+def test_a_quick_study_has_short_trials_and_one_pair_of_blocks():
+    table = {**TABLE, "blocks": 6, "tests": {"throughput": {"duration": "20s", "warmup": "500ms"}}}
+    quick = studies.parse(table, "s", "s.toml").quick()
+    [test] = quick.tests
+    assert (quick.name, quick.blocks, test.duration_s, test.warmup_s) == ("s-quick", 2, 3.0, 0.5)
+    assert studies.parse(TABLE, "s", "s.toml").quick().tests[0].duration_s == 1.0
+
+
+def test_max_time_without_until_is_a_mistake():
+    with pytest.raises(UserError, match="--until"):
+        runs.goal_of(None, "1h")

@@ -20,7 +20,9 @@ at_least() {
 install_packages() {
     # python3-venv brings pip; git tells a run which revision it measured; the wheel from which the project
     # takes a Redis where none is installed exists for x86_64 only.
-    wanted="ca-certificates git make python3 python3-venv redis-server"
+    # nginx, and what mod_wsgi is compiled with and runs in, are for the setups of these names.
+    wanted="ca-certificates git make python3 python3-venv redis-server
+        nginx apache2-bin apache2-dev gcc python3-dev"
     # shellcheck disable=SC2086  # a list of words
     if dpkg --status $wanted >/dev/null 2>&1; then
         return
@@ -30,9 +32,9 @@ install_packages() {
     apt-get -o DPkg::Lock::Timeout=300 --quiet --quiet update
     # shellcheck disable=SC2086
     apt-get -o DPkg::Lock::Timeout=300 --quiet --quiet --yes --no-install-recommends install $wanted
-    # The benchmark starts its own Redis: the system's would only take time from it.
+    # The benchmark starts its own Redis and nginx: the system's would only take time from it.
     if [ -d /run/systemd/system ]; then
-        systemctl disable --quiet --now redis-server
+        systemctl disable --quiet --now redis-server nginx
     fi
 }
 

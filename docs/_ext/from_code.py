@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
+import setup_settings
 import typer
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -39,10 +40,24 @@ class Setups(FromCode):
         for setup in setups.known().values():
             yield from [f".. _setup-{setup.name}:", "", *heading(setup.label)]
             yield from ["", f":Name: ``{setup.name}``", f":Interface: ``{setup.interface}``"]
-            yield from [f":Needs: {' and '.join(setup.needs) or 'nothing else'}", f":Server: {setup.docs}", ""]
+            yield from [f":Needs: {', '.join(setup.needs)}", f":Cannot: {cannot(setup.cannot)}"]
+            yield from [f":Server: {setup.docs}", ""]
             yield from head_comment(setup.file)
             yield from ["", f".. literalinclude:: /../supervisor/conf.d/{setup.file.name}", "   :language: ini"]
             yield from [f"   :caption: supervisor/conf.d/{setup.file.name}", f"   :start-at: [setup:{setup.name}]", ""]
+
+
+class Fairness(FromCode):
+    """A section for each thing that settings are about: why they are as they are, and who has which."""
+
+    def lines(self) -> Iterator[str]:
+        for concern, settings in setup_settings.tables(setups.known().values()).items():
+            yield from [*heading(concern.title), "", concern.why, "", ".. list-table::", "   :header-rows: 1"]
+            yield from ["   :widths: 45 55", "", "   * - Setting", "     - Setups"]
+            for shown, names in settings.items():
+                links = ", ".join(f":ref:`{name} <setup-{name}>`" for name in names)
+                yield from [f"   * - ``{shown}``", f"     - {links}"]
+            yield ""
 
 
 class Commands(FromCode):
@@ -79,6 +94,11 @@ def heading(text: str) -> list[str]:
     return [text, "-" * len(text)]
 
 
+def cannot(words: tuple[str, ...]) -> str:
+    """What a setup cannot do, as a sentence has it."""
+    return "; ".join(setups.CANNOT[word] for word in words)
+
+
 def head_comment(file: Path) -> list[str]:
     """The comment that a supervisor file begins with, without its semicolons."""
     comment = takewhile(lambda line: line.startswith(";"), file.read_text(encoding="utf-8").splitlines())
@@ -102,6 +122,6 @@ def reason_row(reason: Reason) -> tuple[str, str, str, str]:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    for directive in (Setups, Commands, Studies, Reasons):
+    for directive in (Setups, Fairness, Commands, Studies, Reasons):
         app.add_directive(f"from-code-{directive.__name__.lower()}", directive)
     return {"parallel_read_safe": True}

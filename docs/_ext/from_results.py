@@ -1,58 +1,153 @@
 """Brings what was measured and simulated into the documentation.
 
 results/reference-*/ is copied to docs/results/reference-*/: a copy, not a link, because links do not survive every
-shared folder and archive. A run that is no longer in results/ goes from here as well.
+shared folder and archive. Each study gets a page, docs/results/<study>.rst, written from its runs. What is no longer in
+results/ goes from here as well.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from docutils import nodes
+from measured_roles import ROLES
+from reference_runs import REFERENCES, REPORT, Reference
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-RESULTS = Path(__file__).resolve().parents[2] / "results"
-PAGE_AND_WHAT_IT_SHOWS = ("index.rst", "report.html", "summary.csv", "charts")
+from loadtests.report import rest
+from loadtests.report.view import Page, Section
+from loadtests.report.wording import plural
+
+GENERATED = ".. Written by docs/_ext/from_results.py from the runs in results/."
 
 
-def copy_reference_runs(app: Sphinx) -> None:
+def bring_results(app: Sphinx) -> None:
     """Makes docs/results/ agree with results/. What did not change keeps its time, so Sphinx skips it."""
     target = Path(app.srcdir) / "results"
-    runs = {page.parent.name: page.parent for page in RESULTS.glob("reference-*/index.rst")}
-    for old in target.glob("reference-*"):
-        if old.name not in runs:
-            shutil.rmtree(old)
-    for name, run in runs.items():
-        for part in PAGE_AND_WHAT_IT_SHOWS:
-            if (run / part).is_dir():
-                shutil.copytree(run / part, target / name / part, dirs_exist_ok=True)
-            elif (run / part).is_file():
-                (target / name).mkdir(parents=True, exist_ok=True)
-                shutil.copy2(run / part, target / name / part)
+    pages = {target / f"{study}.rst": study_page(runs) for study, runs in REFERENCES.studies.items()}
+    for old in target.glob("*.rst"):
+        if old not in pages and old.read_text(encoding="utf-8").startswith(GENERATED):
+            old.unlink()
+    for page, text in pages.items():
+        if not page.is_file() or page.read_text(encoding="utf-8") != text:
+            page.write_text(text, encoding="utf-8")
+    names = {path.name for path in REFERENCES.folders}
+    for folder in target.glob("reference-*"):
+        if folder.name not in names:
+            shutil.rmtree(folder)
+    for path in REFERENCES.folders:
+        parts = [path] if path in REFERENCES.profiles else [path / part for part in REPORT]
+        for part in parts:
+            copy(part, target / path.name / part.relative_to(path))
 
 
-def copy_html_reports(app: Sphinx, failed: Exception | None) -> None:
-    """Puts each run's report.html beside its page."""
-    if failed is None and app.builder.format == "html":
-        for report in (Path(app.srcdir) / "results").glob("reference-*/report.html"):
-            shutil.copy2(report, Path(app.outdir) / "results" / report.parent.name)
+def copy(source: Path, target: Path) -> None:
+    """Copies a file or a folder, with the times of the files."""
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
 
 
-class ReferenceRuns(SphinxDirective):
-    """The committed runs, the newest first: the page of each, and its report in one file."""
+def copy_what_pages_link_to(app: Sphinx, failed: Exception | None) -> None:
+    """Puts each run's report.html beside its page, and the flame graphs and samples of each profile."""
+    if failed is not None or app.builder.format != "html":
+        return
+    out = Path(app.outdir) / "results"
+    for path in REFERENCES.folders:
+        for pattern in ("*.svg", "*.json") if path in REFERENCES.profiles else ("report.html",):
+            for file in path.glob(pattern):
+                copy(file, out / path.name / file.name)
+
+
+def study_page(runs: list[Reference]) -> str:
+    """The page of a study: its newest run's findings, verdicts and charts, and all of its runs."""
+    newest = runs[0]
+    folder = f"results/{newest.name}"
+    which = "the only reference run" if len(runs) == 1 else f"the newest of {len(runs)} reference runs"
+    about = (
+        f"This is {which} of this study, made on {newest.date} on {rest.escape(newest.machine)}. "
+        f":doc:`Its page <{newest.name}/index>` has every table; `report.html <{newest.name}/report.html>`__ is the "
+        "same in one file to click in and to send. The raw data of its "
+        f"{plural(len(newest.results.trials), 'trial')}, histograms included, is in ``{folder}/trials/``, medians and "
+        f"intervals are in ``{folder}/summary.csv``. :ref:`cannot-tell` says what that is worth on another machine."
+    )
+    report = rest.rst(digest(newest.page)).replace("figure:: charts/", f"figure:: {newest.name}/charts/")
+    lines = [GENERATED, "", *heading(rest.escape(newest.page.title), "#"), ""]
+    lines += [rest.escape(newest.page.question), "", about, "", report, ""]
+    lines += [*heading("All runs of this study", "="), "", ".. toctree::", "   :hidden:", ""]
+    lines += [*(f"   {run.date} <{run.name}/index>" for run in runs), ""]
+    return "\n".join([*lines, *table_of(runs), ""])
+
+
+def digest(page: Page) -> Page:
+    """The part of a run's report that its study's page shows: verdicts, every chart, what was invalid or skipped, and
+    how to repeat it."""
+    parts = tuple(part for section in page.sections if (part := _shown(section)))
+    return dataclasses.replace(page, title="What was found", question="", sections=parts)
+
+
+def _shown(section: Section) -> Section | None:
+    if section.name in ("verdicts", "sweep"):
+        return section
+    if section.charts or section.name in ("invalid", "repeat"):
+        paragraphs = () if section.charts else section.paragraphs
+        return dataclasses.replace(section, paragraphs=paragraphs, tables=(), folded=())
+    return None
+
+
+def table_of(runs: list[Reference]) -> Iterator[str]:
+    """The runs of a study, the newest first, with what each found."""
+    yield from [".. list-table::", "   :header-rows: 1", "   :widths: 15 25 60", ""]
+    yield from ["   * - run", "     - machine", "     - what it found"]
+    for run in runs:
+        yield f"   * - :doc:`{run.date} <{run.name}/index>`"
+        yield f"     - {rest.escape(run.machine)}"
+        yield f"     - {rest.escape(run.verdict)}"
+
+
+def heading(text: str, line: str) -> list[str]:
+    """A title and what underlines it."""
+    return [text, line * len(text)]
+
+
+class FromResults(SphinxDirective):
+    """Puts the reST of `lines` in its place, anew in every build."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
-        folder = Path(self.env.srcdir) / "results"
-        names = sorted((page.parent.name for page in folder.glob("reference-*/index.rst")), reverse=True)
-        if not names:
-            return self.parse_text_to_nodes("None is committed yet.")
-        lines = [".. toctree::", "   :maxdepth: 1", "", *(f"   {name}/index" for name in names), ""]
-        lines += ["Each as one file to click in and to send:", ""]
-        lines += [f"- `{name} <{name}/report.html>`__" for name in names]
-        return self.parse_text_to_nodes("\n".join(lines))
+        return self.parse_text_to_nodes("\n".join(self.lines()))
+
+    def lines(self) -> Iterator[str]:
+        raise NotImplementedError
+
+
+class ReferenceStudies(FromResults):
+    """A line for each study that has a reference run: what it asks, when it was answered, and what the answer is."""
+
+    def lines(self) -> Iterator[str]:
+        if not REFERENCES.studies:
+            yield "None is committed yet."
+            return
+        yield from [".. toctree::", "   :hidden:", "", *(f"   {study}" for study in REFERENCES.studies), ""]
+        for study, (newest, *_) in REFERENCES.studies.items():
+            yield f"- :doc:`{study}`, {newest.date}, {rest.escape(newest.machine)}. {rest.escape(newest.verdict)}"
+
+
+class ReferenceProfiles(FromResults):
+    """The pages of the committed profiles."""
+
+    def lines(self) -> Iterator[str]:
+        if not REFERENCES.profiles:
+            yield "None is committed yet."
+            return
+        yield from [".. toctree::", "   :maxdepth: 1", ""]
+        yield from (f"   {path.name}/index" for path in REFERENCES.profiles)
 
 
 class SimulationTables(SphinxDirective):
@@ -67,8 +162,11 @@ class SimulationTables(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("builder-inited", copy_reference_runs)
-    app.connect("build-finished", copy_html_reports)
-    app.add_directive("reference-runs", ReferenceRuns)
+    app.connect("builder-inited", bring_results)
+    app.connect("build-finished", copy_what_pages_link_to)
+    app.add_directive("reference-studies", ReferenceStudies)
+    app.add_directive("reference-profiles", ReferenceProfiles)
     app.add_directive("simulation-tables", SimulationTables)
+    for name, role in ROLES.items():
+        app.add_role(name, role)
     return {"parallel_read_safe": True}

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import exp, inf, log, nan
-from statistics import stdev
+from math import exp, inf, log, nan, sqrt
 
-from loadtests.analyse import intervals
+import numpy as np
+
+from loadtests.analyse import intervals, trimmed
 from loadtests.analyse.intervals import Interval
 from loadtests.analyse.metrics import metric as metric_of
-from loadtests.analyse.observations import Observation, Sample, Table
+from loadtests.analyse.observations import Observation, Table
 from loadtests.analyse.verdicts import DELTA, Verdict, blocks_needed, plus_minus, verdict
 
 
@@ -39,7 +40,7 @@ class Comparison:
     family: int
     """How many comparisons the interval is corrected for, this one included."""
     method: str
-    """How the interval came about: bootstrap, student, constant or none."""
+    """How the interval came about: trimmed, student, constant or none."""
     inside_noise: bool = False
     """The ratio is no further from 1 than the same setup under two labels may be on this machine."""
 
@@ -73,7 +74,7 @@ class NoiseFloor:
         """Whether a ratio is inside the floor. Which label came first is chance, so the floor is symmetric."""
         if self.low <= 0 or self.high == inf:
             return True
-        return abs(log(ratio)) <= max(abs(log(self.low)), abs(log(self.high)))
+        return abs(log(ratio)) <= max(abs(log(self.low)), abs(log(self.high))) + trimmed.SAME
 
 
 def compare(
@@ -81,7 +82,6 @@ def compare(
     baseline: str,
     delta: float = DELTA,
     aa: str | None = None,
-    resamples: int = intervals.RESAMPLES,
 ) -> list[Comparison]:
     """Every other label against ``baseline`` in every test and metric.
 
@@ -89,14 +89,14 @@ def compare(
     does not count in the family. Raises ValueError for an unknown metric.
     """
     table = Table(observations)
-    floors = {(floor.test, floor.metric): floor for floor in _floors(table, baseline, aa, resamples)}
+    floors = {(floor.test, floor.metric): floor for floor in _floors(table, baseline, aa)}
     pairs = [
         (test, metric, label)
         for test, metric, label in table.cells()
         if label not in (baseline, aa) and baseline in table.samples[test, metric]
     ]
-    samples = [table.log_ratios(test, metric, baseline, label) for test, metric, label in pairs]
-    found = intervals.simultaneous(samples, resamples=resamples)
+    samples = [list(table.log_ratios(test, metric, baseline, label).values()) for test, metric, label in pairs]
+    found = intervals.simultaneous(samples)
     return [
         settle(
             Pairing(baseline, label, test, metric, len(sample), _spread(sample)),
@@ -111,7 +111,8 @@ def compare(
 
 @dataclass(frozen=True)
 class Pairing:
-    """What is set against what, in how many blocks, and the standard deviation of their log ratio in one block."""
+    """What is set against what, in how many blocks, and how far their log ratio varies from block to block: the
+    interval's standard error times the root of the blocks."""
 
     baseline: str
     candidate: str
@@ -148,20 +149,18 @@ def settle(
     )
 
 
-def noise_floors(
-    observations: Iterable[Observation], baseline: str, aa: str, resamples: int = intervals.RESAMPLES
-) -> list[NoiseFloor]:
+def noise_floors(observations: Iterable[Observation], baseline: str, aa: str) -> list[NoiseFloor]:
     """The noise floor of every test and metric that the baseline has under both of its labels."""
-    return _floors(Table(observations), baseline, aa, resamples)
+    return _floors(Table(observations), baseline, aa)
 
 
-def estimates(observations: Iterable[Observation], resamples: int = intervals.RESAMPLES) -> list[Estimate]:
+def estimates(observations: Iterable[Observation]) -> list[Estimate]:
     """Every label by itself. These intervals are not for comparing: they hold the drift that ratios cancel."""
     table = Table(observations)
     found = []
     for test, metric, label in table.cells():
         sample = table.sample(test, metric, label)
-        interval = intervals.alone(list(sample.values()), resamples=resamples)
+        interval = intervals.alone(list(sample.values()))
         found.append(Estimate(label, test, metric, *ratios(interval), len(sample), interval.method))
     return found
 
@@ -180,8 +179,11 @@ def ratios(interval: Interval) -> tuple[float, float, float]:
     return _exp(interval.estimate), _exp(interval.low), _exp(interval.high)
 
 
-def _spread(sample: Sample) -> float:
-    return stdev(sample.values()) if len(sample) > 1 else nan
+def _spread(sample: Sequence[float]) -> float:
+    if len(sample) < 2:
+        return nan
+    values = np.array(sample, dtype=float)
+    return float(trimmed.centre(values, trimmed.cut(values))[1]) * sqrt(len(values))
 
 
 def _exp(value: float) -> float:
@@ -190,12 +192,12 @@ def _exp(value: float) -> float:
     return exp(value) if value < 700 else inf
 
 
-def _floors(table: Table, baseline: str, aa: str | None, resamples: int) -> list[NoiseFloor]:
+def _floors(table: Table, baseline: str, aa: str | None) -> list[NoiseFloor]:
     floors = []
     for (test, metric), row in table.samples.items():
         if aa is None or aa not in row or baseline not in row:
             continue
         sample = table.log_ratios(test, metric, baseline, aa)
-        interval = intervals.alone(list(sample.values()), resamples=resamples)
+        interval = intervals.alone(list(sample.values()))
         floors.append(NoiseFloor(test, metric, *ratios(interval), len(sample)))
     return floors

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from loadtests.analyse.compare import Comparison
 from loadtests.analyse.metrics import metric
+from loadtests.analyse.trimmed import SAME
 from loadtests.analyse.verdicts import Verdict
 
 RULE = re.compile(r"\s*(slower|faster)\s*(?:>\s*(\d+(?:\.\d+)?)\s*%)?\s*")
@@ -35,7 +36,7 @@ def failures(rule: Rule, comparisons: Iterable[Comparison]) -> list[Comparison]:
     Noise alone fails a build in at most 5% of all runs, however many comparisons it holds. A slowdown that is
     there but not yet sure does not fail it: more blocks find it.
     """
-    return [one for one in comparisons if one.verdict is rule.verdict and _change(one) > rule.threshold]
+    return [one for one in comparisons if one.verdict is rule.verdict and _change(one) > rule.threshold + SAME]
 
 
 def _change(one: Comparison) -> float:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from math import exp, inf, isfinite, log, pi, sqrt
-from statistics import median
+from functools import lru_cache
+from math import exp, isfinite, log, pi, sqrt
 
-from scipy import stats
+import numpy as np
+from numpy.typing import NDArray
 
 from loadtests.analyse.verdicts import DELTA
 
-# From this many steps on, the series itself shows what varies between runs. With fewer, one real change would hide
-# itself in the estimate; there only the runs' own intervals are known, and a mark may be the machine's doing.
+Array = NDArray[np.float64]
+
+# From this many steps between neighbours on, a series shows what varies between runs even where one of the steps is a
+# real change. With fewer the change would hide itself, and the runs' own intervals know nothing of what differs from
+# one day to the next: marks on their word alone were false in half of the simulated histories.
 STEPS_FOR_NOISE = 5
-# A normal variable's median absolute value, in standard deviations.
-MEDIAN_ABSOLUTE = 0.6745
-# A variance from a median of n steps is worth about n / 2 degrees of freedom, not fewer than 4. In 400 simulated
-# series each of 6, 8, 12, 20 and 40 runs without a change, this left a mark in at most 4% of them.
-STEPS_A_FREEDOM = 2
-LEAST_FREEDOM = 4
+RUNS_FOR_MARKS = STEPS_FOR_NOISE + 1
+# Series of noise that the limits are taken from.
+SERIES = 50_000
+SEED = 20161108
 
 
 @dataclass(frozen=True)
@@ -41,53 +42,69 @@ class Mark:
     change: float | None
 
 
-def changes(points: Sequence[Point], delta: float = DELTA) -> list[Mark]:
+def changes(points: Sequence[Point], delta: float = DELTA, family: int = 1) -> list[Mark]:
     """The points in order of time, each marked if it left the level of the runs since the last change.
 
-    A change is a difference to that level (the median of its runs) of at least ``delta`` and more than 95% limits
-    for the whole series allow (Bonferroni over its steps). The limits hold the runs' own intervals and, where the
-    series is long enough to show it, what varies between runs that did not change: the median step between
-    neighbours, which a few real changes do not move. Points without a finite interval are never changes.
+    A change is a difference to that level (the median of its runs) of at least ``delta``, and further than noise goes
+    anywhere in 95% of histories of ``family`` series. A run's noise is that of its own interval or, where that is
+    more, what varies between runs that did not change: the steps between neighbours without the largest fifth, which
+    may be changes. Points without a finite interval are never changes, and fewer than ``RUNS_FOR_MARKS`` points with
+    one show none.
     """
-    between = _between_runs([point for point in points if _known(point)])
+    known = [point for point in points if _known(point)]
+    if len(known) < RUNS_FOR_MARKS:
+        return [Mark(point, None) for point in points]
+    between = float(_between_runs(np.array([log(point.value) for point in known])))
+    limit = float(np.quantile(_strays(len(known)), 1 - 0.05 / family))
     marks: list[Mark] = []
     level: list[Point] = []
     for point in points:
-        change = _change(point, level, between, 0.05 / (len(points) - 1), delta) if level and _known(point) else None
+        change = _change(point, level, between, limit, delta) if level and _known(point) else None
         marks.append(Mark(point, change))
         if _known(point):
             level = [*level, point] if change is None else [point]
     return marks
 
 
-@dataclass(frozen=True)
-class _Between:
-    """The variance of a run's logarithm as the steps of the series show it, and how well they do."""
-
-    variance: float = 0.0
-    freedom: float = inf
-
-
-def _change(point: Point, level: Sequence[Point], between: _Between, error: float, delta: float) -> float | None:
-    step = log(point.value) - median(log(before.value) for before in level)
-    # The level is a median of runs, hence pi / 2.
-    of_level = pi / 2 * sum(_variance(before, between) for before in level) / len(level) ** 2
-    limit = float(stats.t.ppf(1 - error / 2, between.freedom)) * sqrt(_variance(point, between) + of_level)
-    return exp(step) if abs(step) > max(limit, log(1 + delta)) else None
+def _change(point: Point, level: Sequence[Point], between: float, limit: float, delta: float) -> float | None:
+    step = log(point.value) - float(np.median([log(before.value) for before in level]))
+    variances = [max(_own(run), between) for run in (point, *level)]
+    error = sqrt(variances[0] + _of_level(sum(variances[1:]) / len(level), len(level)))
+    return exp(step) if abs(step) > max(limit * error, log(1 + delta)) else None
 
 
 def _known(point: Point) -> bool:
     return point.low > 0 and isfinite(point.high)
 
 
-def _variance(point: Point, between: _Between) -> float:
-    """Of the logarithm: from the 95% interval's half width, or what varies between runs if that is more."""
-    return max(((log(point.high) - log(point.low)) / (2 * 1.96)) ** 2, between.variance)
+def _own(point: Point) -> float:
+    """The variance of a run's logarithm as its 95% interval has it."""
+    return ((log(point.high) - log(point.low)) / (2 * 1.96)) ** 2
 
 
-def _between_runs(points: Sequence[Point]) -> _Between:
-    steps = [abs(log(after.value) - log(before.value)) for before, after in pairwise(points)]
-    if len(steps) < STEPS_FOR_NOISE:
-        return _Between()
+def _of_level(variance: float, runs: int) -> float:
+    # The level is a median, hence pi / 2.
+    return pi / 2 * variance / runs
+
+
+def _between_runs(logarithms: Array) -> Array:
+    """The variance between runs along the last axis; what is left out makes it small, which the limits make up for."""
+    steps = np.sort(np.abs(np.diff(logarithms)), axis=-1)
+    kept = steps[..., : steps.shape[-1] - steps.shape[-1] // STEPS_FOR_NOISE]
     # A step is the difference of two runs: twice the variance of one.
-    return _Between((median(steps) / MEDIAN_ABSOLUTE) ** 2 / 2, max(LEAST_FREEDOM, len(steps) / STEPS_A_FREEDOM))
+    variance: Array = (kept**2).mean(axis=-1) / 2
+    return variance
+
+
+@lru_cache(maxsize=64)
+def _strays(runs: int) -> Array:
+    """How far the furthest run of each of many series of nothing but noise is from the level before it, in the
+    standard errors that ``_change`` would give it."""
+    series = np.random.default_rng(SEED).normal(size=(SERIES, runs))
+    between = _between_runs(series)
+    distances = [
+        np.abs(series[:, run] - np.median(series[:, :run], axis=1)) / sqrt(1 + _of_level(1.0, run))
+        for run in range(1, runs)
+    ]
+    strays: Array = np.max(distances, axis=0) / np.sqrt(between)
+    return strays

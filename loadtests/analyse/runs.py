@@ -8,35 +8,22 @@ and packages differ.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import inf, nan, sqrt
+from math import hypot, inf, nan, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from loadtests.analyse import trimmed
 from loadtests.analyse.compare import Comparison, Pairing, settle
-from loadtests.analyse.intervals import (
-    CONFIDENCE,
-    ENOUGH,
-    RESAMPLES,
-    SEED,
-    Array,
-    Interval,
-    balanced_quantiles,
-    studentised,
-)
+from loadtests.analyse.intervals import CONFIDENCE, Interval, around
 from loadtests.analyse.observations import Observation, Table
+from loadtests.analyse.trimmed import Array
 from loadtests.analyse.verdicts import DELTA
 
 Pair = tuple[Array, Array]
 
 
-def compare_runs(
-    before: Iterable[Observation],
-    after: Iterable[Observation],
-    delta: float = DELTA,
-    resamples: int = RESAMPLES,
-) -> list[Comparison]:
+def compare_runs(before: Iterable[Observation], after: Iterable[Observation], delta: float = DELTA) -> list[Comparison]:
     """Every label, test and metric that both runs have; ``ratio`` is the median after over the median before.
 
     Baseline and candidate are the same label. Trials that hold the same figures on both sides are one run compared
@@ -46,39 +33,22 @@ def compare_runs(
     both = set(second.cells())
     cells = [cell for cell in first.cells() if cell in both]
     pairs = [(_values(first.sample(*cell)), _values(second.sample(*cell))) for cell in cells]
-    found = simultaneous(pairs, resamples=resamples)
+    found = simultaneous(pairs)
     return [
         settle(Pairing(label, label, test, metric, min(map(len, pair)), _spread(pair)), interval, delta, len(cells))
         for (test, metric, label), pair, interval in zip(cells, pairs, found, strict=True)
     ]
 
 
-def simultaneous(
-    pairs: Sequence[Pair], confidence: float = CONFIDENCE, resamples: int = RESAMPLES, seed: int = SEED
-) -> list[Interval]:
-    """An interval for the second median minus the first of each pair; together they hold with ``confidence``.
+def simultaneous(pairs: Sequence[Pair], confidence: float = CONFIDENCE) -> list[Interval]:
+    """An interval for the second median minus the first of each pair of ordered samples; together they hold with
+    ``confidence``.
 
-    As ``intervals.simultaneous``, with Welch's standard error: the two runs may be differently noisy. Too few
-    blocks on either side: Welch's t interval at the level of Bonferroni.
+    As ``intervals.simultaneous``, with Yuen's standard error: the two runs may be differently noisy. Too few blocks
+    on either side: Welch's t interval.
     """
-    rng = np.random.default_rng(seed)
-    draws: dict[tuple[int, int], tuple[NDArray[np.intp], NDArray[np.intp]]] = {}
-    roots = {}
-    for j, (before, after) in enumerate(pairs):
-        sizes = (len(before), len(after))
-        if min(sizes) < ENOUGH or _certain((before, after)):
-            continue
-        if sizes not in draws:
-            draws[sizes] = (
-                rng.integers(0, sizes[0], (resamples, sizes[0])),
-                rng.integers(0, sizes[1], (resamples, sizes[1])),
-            )
-        roots[j] = _roots(before, after, *draws[sizes])
-    quantiles = balanced_quantiles(roots, (1 - confidence) * len(roots) / max(1, len(pairs)))
     error_each = (1 - confidence) / max(1, len(pairs))
-    return [
-        _around(pair, quantiles[j]) if j in quantiles else _by_welch(pair, error_each) for j, pair in enumerate(pairs)
-    ]
+    return [_interval(pair, error_each) for pair in pairs]
 
 
 def _values(sample: Mapping[int, float]) -> Array:
@@ -86,34 +56,28 @@ def _values(sample: Mapping[int, float]) -> Array:
 
 
 def _spread(pair: Pair) -> float:
-    blocks = min(map(len, pair))
-    return _standard_error(*pair) * sqrt(blocks) if blocks > 1 else nan
+    if min(map(len, pair)) < 2:
+        return nan
+    (_, error), (_, other) = _centres(pair, _cuts(pair))
+    return hypot(error, other) * sqrt(min(map(len, pair)))
 
 
 def _certain(pair: Pair) -> bool:
-    before, after = pair
-    return np.array_equal(before, after) or (min(map(len, pair)) > 1 and _standard_error(before, after) == 0)
+    return trimmed.same(*pair) or all(map(trimmed.constant, pair))
 
 
-def _standard_error(before: Array, after: Array) -> float:
-    return sqrt(before.var(ddof=1) / len(before) + after.var(ddof=1) / len(after))
+def _cuts(pair: Pair) -> tuple[int, int]:
+    """What to leave out of each side: of both or of neither, as one reference serves the two."""
+    before, after = map(trimmed.cut, pair)
+    return (before, after) if before and after else (0, 0)
 
 
-def _roots(before: Array, after: Array, draw: NDArray[np.intp], other: NDArray[np.intp]) -> Array:
-    first, second = before[draw], after[other]
-    distance = np.median(second, axis=1) - np.median(first, axis=1) - (np.median(after) - np.median(before))
-    variance = first.var(axis=1, ddof=1) / len(before) + second.var(axis=1, ddof=1) / len(after)
-    return studentised(distance, np.sqrt(variance))
+def _centres(pair: Pair, cuts: tuple[int, int]) -> list[tuple[float, float]]:
+    found = [trimmed.centre(values, outside) for values, outside in zip(pair, cuts, strict=True)]
+    return [(float(centre), float(error)) for centre, error in found]
 
 
-def _around(pair: Pair, quantile: float) -> Interval:
-    before, after = pair
-    median = float(np.median(after) - np.median(before))
-    half_width = quantile * _standard_error(before, after)
-    return Interval(median, median - half_width, median + half_width, "bootstrap")
-
-
-def _by_welch(pair: Pair, error: float) -> Interval:
+def _interval(pair: Pair, error: float) -> Interval:
     before, after = pair
     if not len(before) or not len(after):
         return Interval(nan, -inf, inf, "none")
@@ -122,9 +86,26 @@ def _by_welch(pair: Pair, error: float) -> Interval:
         return Interval(median, median, median, "constant")
     if min(map(len, pair)) < 2:
         return Interval(median, -inf, inf, "none")
-    standard_error = _standard_error(before, after)
-    parts = (before.var(ddof=1) / len(before), after.var(ddof=1) / len(after))
-    freedom = standard_error**4 / (parts[0] ** 2 / (len(before) - 1) + parts[1] ** 2 / (len(after) - 1))
-    half_width = float(stats.t.ppf(1 - error / 2, freedom)) * standard_error
-    mean = float(after.mean() - before.mean())
-    return Interval(median, mean - half_width, mean + half_width, "student")
+    cuts = _cuts(pair)
+    (first, first_error), (second, second_error) = _centres(pair, cuts)
+    errors = (first_error, second_error)
+    quantile = _of_yuen(pair, cuts, errors, error) if any(cuts) else _of_welch(pair, errors, error)
+    return around(median, second - first, quantile * hypot(*errors), "trimmed" if any(cuts) else "student")
+
+
+def _of_welch(pair: Pair, errors: tuple[float, float], error: float) -> float:
+    shares = [each**2 / hypot(*errors) ** 2 for each in errors]
+    freedom = 1 / sum(share**2 / (len(values) - 1) for share, values in zip(shares, pair, strict=True))
+    return float(stats.t.ppf(1 - error / 2, freedom))
+
+
+def _of_yuen(pair: Pair, cuts: tuple[int, int], errors: tuple[float, float], error: float) -> float:
+    """From pairs of samples of noise that differ as the two sides do."""
+    (first, first_error), (second, second_error) = (
+        trimmed.of_noise(len(values), outside) for values, outside in zip(pair, cuts, strict=True)
+    )
+    scale, other = errors[0] / first_error.mean(), errors[1] / second_error.mean()
+    # Samples of one size are the same ones: shifted, they are independent.
+    distance = scale * first - other * np.roll(second, 1)
+    drawn_error = np.hypot(scale * first_error, other * np.roll(second_error, 1))
+    return float(np.quantile(np.abs(distance) / drawn_error, 1 - error))

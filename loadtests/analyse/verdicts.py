@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from math import exp, inf, isfinite, log, pi, sqrt
+from math import exp, inf, isfinite, log, sqrt
 
 from scipy import stats
+
+from loadtests.analyse.trimmed import cut_of
 
 DELTA = 0.03
 MOST_BLOCKS = 1000
@@ -36,9 +38,9 @@ def verdict(low: float, high: float, delta: float, more_is_better: bool) -> Verd
 def blocks_needed(log_ratio: float, spread: float, blocks: int, delta: float, family: int) -> int | None:
     """How many blocks would probably (four times in five) settle a comparison, if this is how things are.
 
-    ``log_ratio`` and ``spread`` are the median and the standard deviation of the log ratios seen in ``blocks``
-    blocks, ``family`` the number of comparisons corrected for. An even number, as blocks come in mirrored pairs, at
-    most ``MOST_BLOCKS``; None where nothing is known of the spread.
+    ``log_ratio`` is the median of the log ratios seen in ``blocks`` blocks, ``spread`` how far they vary from block to
+    block (a standard deviation), ``family`` the number of comparisons corrected for. An even number, as blocks come in
+    mirrored pairs, at most ``MOST_BLOCKS``; None where nothing is known of the spread.
     """
     if not isfinite(log_ratio) or not isfinite(spread):
         return None
@@ -46,9 +48,8 @@ def blocks_needed(log_ratio: float, spread: float, blocks: int, delta: float, fa
     room = max(abs(log_ratio), log(1 + delta) - abs(log_ratio))
     error = 0.05 / (2 * family)
     for more in range(blocks + 1 + (blocks + 1) % 2, MOST_BLOCKS, 2):
-        # pi / 2 is the price in variance of the median against the mean.
-        standard_error = spread * sqrt(pi / 2 / more)
-        if (float(stats.t.ppf(1 - error, more - 1)) + 0.84) * standard_error <= room:
+        freedom = more - 2 * cut_of(more) - 1
+        if (float(stats.t.ppf(1 - error, freedom)) + 0.84) * spread / sqrt(more) <= room:
             return more
     return MOST_BLOCKS
 

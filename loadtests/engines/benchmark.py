@@ -89,8 +89,8 @@ def measure(progress: Callable[[str, int, int], None] = lambda engine, done, tot
     core = places.generator[0]
     rounds: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {name: [] for name in ENGINES}
     with _fast_server(places.servers[0]) as (url, server):
-        ceiling = Load(url, connections=CONNECTIONS, duration_s=CEILING_S, core=core)
-        fixed = Load(url, rate=RATE, duration_s=FIXED_S, core=core)
+        ceiling = Load.of_url(url, connections=CONNECTIONS, duration_s=CEILING_S, core=core)
+        fixed = Load.of_url(url, rate=RATE, duration_s=FIXED_S, core=core)
         for number in range(ROUNDS):
             for turn, name in enumerate(list(ENGINES)[:: -1 if number % 2 else 1]):
                 progress(name, number * len(ENGINES) + turn, ROUNDS * len(ENGINES))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from loadtests.errors import UserError
+from loadtests.workload import Request, Workload
 
 DEFAULT_CONNECTIONS_CLOSED = 10
 DEFAULT_CONNECTIONS_FIXED = 1000  # below the 1,024 open files that many servers are allowed
@@ -21,29 +22,35 @@ MAX_PROCESSES = 64
 
 @dataclasses.dataclass(frozen=True)
 class Load:
-    """One load on one URL.
+    """One load on one server: requests, how they are mixed, and when they are sent.
+
+    ``origin`` is the address without a path, ``http://127.0.0.1:8000``. The ``requests`` are sent in a mix by their
+    weights, whose order depends on nothing but them and ``seed`` (see ``loadtests.workload.order``). ``bodies`` are
+    what they should be answered with, in the order of the requests; None means that a body is not checked, and where
+    all are None there may be none.
 
     ``rate`` is in requests per second; None means a closed loop (autothrottled): each of ``connections`` sends as
     soon as it is answered. At a fixed rate ``connections`` is the most that are opened. None takes 10 in a closed
     loop and 1,000 at a fixed rate.
+
+    ``recorded`` holds, for a replay, when each send is due (in seconds after the start, ascending) and which request
+    it is for (its index). ``rate`` is then its mean rate, at which the warm-up is sent.
 
     ``timeout_s``: while the schedule runs, a request unanswered for so long is given up (error ``timeout``); after
     the schedule's end, those outstanding get so long to be answered (the grace period).
 
     ``warmup_s``: for so long the same load is sent beforehand, and nothing of it is kept.
 
-    ``expect_body`` None means that the body is not checked. ``processes`` share the rate and the connections.
-    ``core`` pins all of them to that CPU.
+    ``processes`` share the rate and the connections. ``core`` pins all of them to that CPU.
 
     Raises UserError where a value makes no sense.
     """
 
-    url: str
-    method: str = "GET"
-    headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    body: bytes | None = None
-    expect_status: int = 200
-    expect_body: str | bytes | None = None
+    origin: str
+    requests: tuple[Request, ...]
+    bodies: tuple[bytes | None, ...] = ()
+    recorded: tuple[tuple[float, int], ...] = ()
+    seed: int = 2016
     rate: float | None = None
     connections: int | None = None
     duration_s: float = 10.0
@@ -53,10 +60,18 @@ class Load:
     core: int | None = None
     keep_alive: bool = True
 
+    @classmethod
+    def of_url(cls, url: str, *, bodies: tuple[bytes | None, ...] = (), **options: Any) -> Load:
+        """A load of GETs of one URL. Takes the other fields as options."""
+        origin, path = split(url)
+        return cls(origin, (Request(f"GET {path}", path=path),), bodies, **options)
+
     def __post_init__(self) -> None:
-        _check_url(self.url)
-        if not self.method.isalpha() or not self.method.isascii():
-            raise UserError(f"{self.method!r} is not an HTTP method")
+        Workload(self.requests)
+        if self.bodies and len(self.bodies) != len(self.requests):
+            raise ValueError(f"{len(self.bodies)} bodies for {len(self.requests)} requests")
+        if self.recorded and (self.rate is None or self.recorded[-1][0] > self.duration_s):
+            raise ValueError("a replay has a mean rate, and lasts as long as its recording")
         _check_range("the duration", self.duration_s, MAX_DURATION_S, "s")
         _check_range("the timeout", self.timeout_s, MAX_DURATION_S, "s")
         if self.warmup_s:
@@ -90,10 +105,13 @@ class Load:
 
         The same arithmetic as in generator/schedule.js.
         """
+        if self.recorded:
+            return len(self.recorded)
         return 0 if self.rate is None else math.ceil(self.rate * self.duration_s - 1e-6)
 
 
-def _check_url(url: str) -> None:
+def split(url: str) -> tuple[str, str]:
+    """A URL's origin and its path with the query. Raises UserError where load cannot be sent to it."""
     try:
         parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -101,6 +119,8 @@ def _check_url(url: str) -> None:
         good = False
     if not good or not url.isascii() or any(character.isspace() for character in url):
         raise UserError(f"{url!r} is not a URL that can be loaded; it should look like http://127.0.0.1:8000/")
+    host = parts.netloc.rpartition("@")[2]  # a user's name would have to be sent as a header
+    return f"{parts.scheme}://{host}", urlunsplit(("", "", parts.path or "/", parts.query, ""))
 
 
 def _check_range(what: str, value: float, highest: float, unit: str) -> None:

@@ -35,12 +35,16 @@ class Loadtest:
         """Raises UserError for what the package cannot do."""
         if load.processes != 1:
             raise UserError("the engine loadtest runs as one process; use openloop for several")
-        if load.method not in METHODS:
-            raise UserError(f"the engine loadtest cannot send {load.method}; it knows {', '.join(METHODS)}")
-        for what, text in (("send", load.body), ("expect", load.expect_body)):
+        if len(load.requests) > 1 or load.recorded:
+            raise UserError(
+                "the engine loadtest sends one request, at a rate or in a closed loop; use openloop for a mix"
+            )
+        [request] = load.requests
+        if request.method not in METHODS:
+            raise UserError(f"the engine loadtest cannot send {request.method}; it knows {', '.join(METHODS)}")
+        for what, body in (("send", request.body), *(("expect", body) for body in load.bodies)):
             try:
-                if isinstance(text, bytes):
-                    text.decode()
+                (body or b"").decode()
             except UnicodeDecodeError:
                 raise UserError(f"the engine loadtest cannot {what} a body that is not UTF-8; use openloop") from None
 
@@ -54,7 +58,7 @@ class Loadtest:
         """See base.Engine."""
         self.check(load)
         parts, timeline = node.run(self.name, load, on_second, should_stop, on_start)
-        measured = merge(self.name, parts, timeline)
+        measured = merge(self.name, parts, timeline, load.requests)
         own: Figures = parts[0]["own_ms"] or dict(NOTHING)
         closed = load.rate is None
         service_time = measured.histograms["service_time"]

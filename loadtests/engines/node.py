@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import array
 import base64
 import contextlib
 import functools
+import itertools
 import json
 import os
 import re
@@ -22,6 +24,7 @@ from loadtests.engines.base import EngineError, OnSecond, OnStart, ShouldStop
 from loadtests.engines.histogram import Histogram
 from loadtests.engines.load import Load
 from loadtests.errors import UserError
+from loadtests.workload.order import order
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GENERATOR = ROOT / "loadtests" / "generator"
@@ -159,12 +162,20 @@ def _job(engine: str, load: Load, index: int) -> Event:
     share, rest = divmod(load.connection_count, load.processes)
     return {
         "engine": engine,
-        "url": load.url,
-        "method": load.method,
-        "headers": dict(load.headers),
-        "body": _base64(load.body),
-        "expectStatus": load.expect_status,
-        "expectBody": _base64(load.expect_body),
+        "origin": load.origin,
+        "requests": [
+            {
+                "method": request.method,
+                "path": request.path,
+                "headers": list(itertools.chain.from_iterable(request.headers)),
+                "body": _base64(request.body),
+                "status": request.status,
+                "expectBody": _base64(body),
+            }
+            for request, body in itertools.zip_longest(load.requests, load.bodies)
+        ],
+        "order": _base64(_order(load).tobytes()),
+        "timesMs": [seconds * 1000 for seconds, _ in load.recorded] or None,
         "rate": load.rate,
         "connections": share + (index < rest),
         "durationMs": load.duration_s * 1000,
@@ -176,10 +187,14 @@ def _job(engine: str, load: Load, index: int) -> Event:
     }
 
 
-def _base64(data: str | bytes | None) -> str | None:
-    if data is None:
-        return None
-    return base64.b64encode(data.encode() if isinstance(data, str) else data).decode("ascii")
+def _order(load: Load) -> array.array[int]:
+    if load.recorded:
+        return array.array("H", (index for _, index in load.recorded))
+    return order([request.weight for request in load.requests], load.seed)
+
+
+def _base64(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode("ascii")
 
 
 @contextlib.contextmanager

@@ -13,7 +13,11 @@ class Openloop:
 
     Send k of a fixed rate is due at start + k / rate, decided before the first request. A late generator sends at
     once and skips nothing. A request takes an idle connection, else opens one, else (all ``connections`` busy) waits
-    for one; all of that is in its response time. Without a rate, each connection sends as soon as it is answered.
+    for one; all of that is in its response time. Without a rate, each connection sends as soon as it is answered. A
+    replay's send k is due at the k-th of its recorded times.
+
+    Which of several requests send k is for is fixed beforehand as well, by the load's seed; several processes take
+    turns at them.
 
     No request is sent twice, not even where a server closes a kept connection at the moment of its use: that counts
     as ``reset``. Connections idle for four seconds are closed from this side, to keep that rare.
@@ -38,4 +42,4 @@ class Openloop:
         """See base.Engine."""
         self.check(load)
         parts, timeline = node.run(self.name, load, on_second, should_stop, on_start)
-        return merge(self.name, parts, timeline)
+        return merge(self.name, parts, timeline, load.requests)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loadtests.engines.histogram import Histogram
+from loadtests.workload import Request
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
 FIGURES = (*PERCENTILES, "max", "mean")
@@ -51,6 +52,8 @@ class Result:
     it), p50_ms and p99_ms (of the times that ``latency_of`` names, of those answered ok in it; None where none was).
     ``histograms`` are HDR (compressed V2, base64) of microseconds: response_time, service_time, send_lag, failed.
     ``generator`` has a row for each process: cpu_s, wall_s (grace period included), peak_rss_mb.
+    ``requests`` has a row for each request of a load of several: name, planned, sent, completed, ok, unfinished,
+    errors, and response_time_ms of its ok ones. It is empty for a load of one.
     ``latency_of`` is the best measure of what a user would feel that the engine knows: ``response_time``, or
     ``service_time`` for an engine that knows no intended send.
     """
@@ -74,6 +77,7 @@ class Result:
     timeline: list[dict[str, Any]]
     histograms: dict[str, str]
     generator: list[dict[str, float]]
+    requests: list[dict[str, Any]] = dataclasses.field(default_factory=list)
 
     @property
     def latency_ms(self) -> Figures:
@@ -96,11 +100,13 @@ class Result:
 
 SUMMARY = (
     "engine", "planned", "sent", "completed", "ok", "unfinished", "errors", "duration_s", "rate",
-    "response_time_ms", "service_time_ms", "send_lag_ms",
+    "response_time_ms", "service_time_ms", "send_lag_ms", "requests",
 )  # fmt: skip
 
 
-def merge(engine: str, parts: Sequence[Mapping[str, Any]], timeline: list[dict[str, Any]]) -> Result:
+def merge(
+    engine: str, parts: Sequence[Mapping[str, Any]], timeline: list[dict[str, Any]], requests: Sequence[Request]
+) -> Result:
     """One result of what the processes of a load measured (the generator's ``Measured``, see generator/job.js)."""
     total: Counter[str] = Counter()
     errors: Counter[str] = Counter()
@@ -134,7 +140,25 @@ def merge(engine: str, parts: Sequence[Mapping[str, Any]], timeline: list[dict[s
             name: spreads[name].histogram.encode() for name in ("response_time", "service_time", "send_lag", "failed")
         },
         generator=[part["generator"] for part in parts],
+        requests=[
+            _row(request.name, [part["requests"][index] for part in parts]) for index, request in enumerate(requests)
+        ]
+        if len(requests) > 1
+        else [],
     )
+
+
+def _row(name: str, shares: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What became of one request of several, of what each process measured (``Share``, see generator/job.js)."""
+    counts = {key: sum(share[key] for share in shares) for key in ("planned", "sent", "completed", "ok")}
+    errors = sum((Counter(share["errors"]) for share in shares), Counter())
+    return {
+        "name": name,
+        **counts,
+        "unfinished": counts["planned"] - counts["ok"] - errors.total(),
+        "errors": {kind: errors[kind] for kind in ERROR_KINDS if errors[kind]},
+        "response_time_ms": Spread.merged([share["response_time"] for share in shares]).figures(),
+    }
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,6 +9,7 @@ import { Client } from 'undici';
 import { nowMs } from './clock.js';
 
 /** @import { ErrorKind, Job } from './job.js' */
+/** @import { Exchange } from './mix.js' */
 
 /**
  * @typedef {object} Owner is told of what happens on a connection
@@ -17,40 +18,20 @@ import { nowMs } from './clock.js';
  * @property {(connection: Connection, at: number, kind: ErrorKind, answered: boolean, text: string) => void} onFailed
  */
 
-/** What all connections of a load send and expect. */
-export class Exchange {
-  /** @param {Job} job */
-  constructor(job) {
-    const url = new URL(job.url);
-    this.origin = url.origin;
-    /** @type {import('undici').Client.Options} */
-    this.options = {
+export class Connection {
+  /**
+   * @param {Job} job
+   * @param {Owner} owner
+   */
+  constructor(job, owner) {
+    this.owner = owner;
+    this.client = new Client(job.origin, {
       pipelining: job.keepAlive ? 1 : 0, // undici's way to say Connection: close
       headersTimeout: 0, // timeouts are the owner's
       bodyTimeout: 0,
       connectTimeout: 0,
-    };
-    /** @type {import('undici').Dispatcher.DispatchOptions} */
-    this.request = {
-      path: url.pathname + url.search,
-      method: job.method,
-      headers: Object.entries(job.headers).flat(),
-      body: job.body === null ? null : Buffer.from(job.body, 'base64'),
-    };
-    this.status = job.expectStatus;
-    this.body = job.expectBody === null ? null : Buffer.from(job.expectBody, 'base64');
-  }
-}
-
-export class Connection {
-  /**
-   * @param {Exchange} exchange
-   * @param {Owner} owner
-   */
-  constructor(exchange, owner) {
-    this.exchange = exchange;
-    this.owner = owner;
-    this.client = new Client(exchange.origin, exchange.options);
+    });
+    this.exchange = /** @type {Exchange} */ (/** @type {unknown} */ (undefined)); // until something is sent
     this.client.on('connect', () => {
       this.open = true;
     });
@@ -71,12 +52,14 @@ export class Connection {
   }
 
   /**
-   * Sends the request that was due at `intended`. It counts as sent when its first byte is written or, where a
+   * Sends a request that was due at `intended`. It counts as sent when its first byte is written or, where a
    * connection must be opened for it, when that begins: a server that is slow to accept is slow.
    *
+   * @param {Exchange} exchange
    * @param {number} intended
    */
-  send(intended) {
+  send(exchange, intended) {
+    this.exchange = exchange;
     this.busy = true;
     this.intended = intended;
     this.handedAt = nowMs();
@@ -86,7 +69,7 @@ export class Connection {
     if (!this.open) {
       this.wasSent();
     }
-    this.client.dispatch(this.exchange.request, this);
+    this.client.dispatch(exchange.request, this);
   }
 
   wasSent() {

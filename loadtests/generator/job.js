@@ -3,12 +3,11 @@
 /**
  * @typedef {object} Job the first line on standard input
  * @property {'openloop' | 'loadtest'} engine
- * @property {string} url
- * @property {string} method
- * @property {Record<string, string>} headers
- * @property {string | null} body base64
- * @property {number} expectStatus
- * @property {string | null} expectBody base64; null: not checked
+ * @property {string} origin such as http://127.0.0.1:8000
+ * @property {Asked[]} requests
+ * @property {string} order which request (its index) each send of the whole load is for, of all processes together; it is
+ *   gone through again and again. 16 bits each, in the machine's byte order, base64
+ * @property {number[] | null} timesMs when each send of the whole load is due after the start, instead of by the rate
  * @property {number | null} rate requests per second of all processes together; null: closed loop
  * @property {number} connections of this process: at most so many at a fixed rate, exactly so many in a closed loop
  * @property {number} durationMs
@@ -17,6 +16,16 @@
  * @property {number} index which process this is, from 0
  * @property {number} of how many processes share the rate
  * @property {boolean} keepAlive
+ */
+
+/**
+ * @typedef {object} Asked a request, and what it should be answered with
+ * @property {string} method
+ * @property {string} path
+ * @property {string[]} headers name, value, name, value, ...
+ * @property {string | null} body base64
+ * @property {number} status
+ * @property {string | null} expectBody base64; null: not checked
  */
 
 /** @typedef {'status' | 'timeout' | 'refused' | 'reset' | 'wrong-body' | 'other'} ErrorKind */
@@ -40,6 +49,16 @@
  */
 
 /**
+ * @typedef {object} Share what became of one of the requests, as Measured says it of all
+ * @property {number} planned
+ * @property {number} sent
+ * @property {number} completed
+ * @property {number} ok
+ * @property {Partial<Record<ErrorKind, number>>} errors
+ * @property {Spread} response_time
+ */
+
+/**
  * @typedef {object} Measured the last event of a run: see loadtests/engines/result.py for what each means
  * @property {number} planned
  * @property {number} sent
@@ -52,6 +71,7 @@
  * @property {Partial<Record<ErrorKind, string>>} examples the first error's text, by kind
  * @property {number} duration_s
  * @property {Record<'response_time' | 'service_time' | 'send_lag' | 'pacing_lag' | 'failed', Spread>} spreads
+ * @property {Share[]} requests in the order of Job.requests
  * @property {Record<string, number | null> | null} own_ms figures that the engine made itself
  */
 

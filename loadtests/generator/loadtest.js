@@ -7,7 +7,7 @@ import http from 'node:http';
 import https from 'node:https';
 
 import { nowMs } from './clock.js';
-import { Recorder } from './recorder.js';
+import { Recorder, Tally } from './recorder.js';
 import { Schedule } from './schedule.js';
 
 /** @import { ErrorKind, Job, Measured, Running, Second } from './job.js' */
@@ -27,9 +27,11 @@ export class Loadtest {
    */
   constructor(job, onSecond) {
     this.job = job;
-    this.recorder = new Recorder(onSecond);
+    this.asked = job.requests[0]; // it knows one only
+    this.tally = new Tally();
+    this.recorder = new Recorder(onSecond, [this.tally]);
     this.elapsed = new WholeMilliseconds();
-    this.expectBody = job.expectBody === null ? null : Buffer.from(job.expectBody, 'base64').toString();
+    this.expectBody = utf8(this.asked.expectBody);
     this.startMs = 0;
     /** @type {() => void} */
     this.stop = () => {};
@@ -57,18 +59,19 @@ export class Loadtest {
   }
 
   run() {
-    const { job } = this;
+    const { asked, job } = this;
     // Not typed: the package's declarations are those of an older version.
     const { loadTest } = /** @type {any} */ (this.package);
-    const body = job.body === null ? undefined : Buffer.from(job.body, 'base64');
+    const body = utf8(asked.body) ?? undefined;
     // It sets Content-Length after the request is made, hence never.
-    const length = body === undefined ? {} : { 'Content-Length': String(body.length) };
+    const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+    const headers = byName(asked.headers);
     return loadTest({
-      url: job.url,
-      method: job.method,
-      headers: { ...job.headers, ...length },
-      body: body?.toString(),
-      contentType: Object.entries(job.headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1],
+      url: job.origin + asked.path,
+      method: asked.method,
+      headers: { ...headers, ...length },
+      body,
+      contentType: Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1],
       maxSeconds: job.durationMs / 1000,
       timeout: job.timeoutMs,
       agentKeepAlive: job.keepAlive,
@@ -91,6 +94,7 @@ export class Loadtest {
   send(_options, params, _request, callback) {
     this.recorder.sent++;
     this.recorder.second.sent++;
+    this.tally.sent++;
     return (params.protocol === 'https:' ? https : http).request(params, callback);
   }
 
@@ -101,15 +105,15 @@ export class Loadtest {
   finished(error, answer) {
     const now = nowMs();
     if (answer === undefined || answer === null) {
-      this.recorder.wasError(kindOf(String(error)), false, now, now, String(error));
-    } else if (answer.statusCode !== this.job.expectStatus) {
-      const text = `status ${answer.statusCode} instead of ${this.job.expectStatus}`;
-      this.recorder.wasError('status', true, now - answer.requestElapsed, now, text);
+      this.recorder.wasError(this.tally, kindOf(String(error)), false, now, now, String(error));
+    } else if (answer.statusCode !== this.asked.status) {
+      const text = `status ${answer.statusCode} instead of ${this.asked.status}`;
+      this.recorder.wasError(this.tally, 'status', true, now - answer.requestElapsed, now, text);
     } else if (this.expectBody !== null && answer.body !== this.expectBody) {
       const text = 'the body is not the expected one';
-      this.recorder.wasError('wrong-body', true, now - answer.requestElapsed, now, text);
+      this.recorder.wasError(this.tally, 'wrong-body', true, now - answer.requestElapsed, now, text);
     } else {
-      this.recorder.wasOk(now - answer.requestElapsed, now - answer.requestElapsed, now);
+      this.recorder.wasOk(this.tally, now - answer.requestElapsed, now - answer.requestElapsed, now);
       this.elapsed.record(answer.requestElapsed);
     }
   }
@@ -120,8 +124,28 @@ export class Loadtest {
     const now = Math.min(nowMs(), this.startMs + job.durationMs);
     const scheduled = job.rate === null ? 0 : new Schedule(job.rate, now - this.startMs).count;
     // It may send one more than the rate times the duration.
-    return { ...recorder.measured(now, Math.max(scheduled, recorder.sent)), own_ms: this.elapsed.figures() };
+    return { ...recorder.measured(now, [Math.max(scheduled, recorder.sent)]), own_ms: this.elapsed.figures() };
   }
+}
+
+/** @param {string | null} base64 */
+function utf8(base64) {
+  return base64 === null ? null : Buffer.from(base64, 'base64').toString();
+}
+
+/**
+ * Headers as Node takes them: those that repeat as a list.
+ *
+ * @param {string[]} pairs name, value, name, value, ...
+ */
+function byName(pairs) {
+  /** @type {Record<string, string | string[]>} */
+  const headers = {};
+  for (let i = 0; i < pairs.length; i += 2) {
+    const [name, value] = [pairs[i], pairs[i + 1]];
+    headers[name] = Object.hasOwn(headers, name) ? [headers[name], value].flat() : value;
+  }
+  return headers;
 }
 
 /** Figures as the package makes them: the first whole millisecond with more than p percent at or below it. */

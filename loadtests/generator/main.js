@@ -38,7 +38,7 @@ function tell(event) {
 async function prepare(job) {
   const make = await engine(job.engine);
   if (job.warmUpMs > 0) {
-    const warmUp = make({ ...job, durationMs: job.warmUpMs }, () => {});
+    const warmUp = make({ ...job, durationMs: job.warmUpMs, timesMs: null }, () => {});
     await warmUp.ready();
     await warmUp.start(nowMs());
   }

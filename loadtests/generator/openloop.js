@@ -1,10 +1,11 @@
-// Requests at a fixed rate, or as fast as a number of connections are answered. Two ways to send, one way to record.
+// Requests by a schedule, or as fast as a number of connections are answered. Two ways to send, one way to record.
 
 import { nowMs } from './clock.js';
-import { Connection, Exchange } from './connection.js';
+import { Connection } from './connection.js';
+import { Mix } from './mix.js';
 import { Pacer } from './pacer.js';
 import { Recorder } from './recorder.js';
-import { Schedule } from './schedule.js';
+import { Recorded, Schedule } from './schedule.js';
 
 /** @import { ErrorKind, Job, Measured, Running, Second } from './job.js' */
 /** @import { Owner } from './connection.js' */
@@ -25,8 +26,11 @@ class Load {
    */
   constructor(job, onSecond) {
     this.job = job;
-    this.exchange = new Exchange(job);
-    this.recorder = new Recorder(onSecond);
+    this.mix = new Mix(job);
+    this.recorder = new Recorder(
+      onSecond,
+      this.mix.exchanges.map((exchange) => exchange.tally),
+    );
     /** @type {Set<Connection>} */
     this.connections = new Set();
     /** @type {Connection[]} */
@@ -56,12 +60,12 @@ class Load {
   }
 
   /**
-   * Requests planned until `now`. Nothing is planned ahead in a closed loop.
+   * Requests planned until `now`, by request. Nothing is planned ahead in a closed loop.
    *
    * @param {number} _now
    */
   planned(_now) {
-    return this.recorder.sent;
+    return this.mix.exchanges.map((exchange) => exchange.tally.sent);
   }
 
   /** Gives up what has waited too long while the schedule runs; ends the run when it is done or out of time. */
@@ -70,9 +74,10 @@ class Load {
     if (now < this.endMs) {
       for (const connection of this.connections) {
         if (connection.busy && now - connection.handedAt >= this.job.timeoutMs) {
-          const { intended } = connection;
+          const { exchange, intended } = connection;
           this.drop(connection);
-          this.recorder.wasError('timeout', false, intended, now, `no answer in ${this.job.timeoutMs / 1000} s`);
+          const text = `no answer in ${this.job.timeoutMs / 1000} s`;
+          this.recorder.wasError(exchange.tally, 'timeout', false, intended, now, text);
           this.onFree();
         }
       }
@@ -91,7 +96,7 @@ class Load {
   }
 
   open() {
-    const connection = new Connection(this.exchange, this);
+    const connection = new Connection(this.job, this);
     this.connections.add(connection);
     return connection;
   }
@@ -124,11 +129,11 @@ class Load {
   // What a connection calls.
 
   onSent(/** @type {Connection} */ connection, /** @type {number} */ at) {
-    this.recorder.wasSent(connection.intended, at);
+    this.recorder.wasSent(connection.exchange.tally, connection.intended, at);
   }
 
   onOk(/** @type {Connection} */ connection, /** @type {number} */ at) {
-    this.recorder.wasOk(connection.intended, connection.sentAt, at);
+    this.recorder.wasOk(connection.exchange.tally, connection.intended, connection.sentAt, at);
     this.release(connection);
   }
 
@@ -140,7 +145,7 @@ class Load {
    * @param {string} text
    */
   onFailed(connection, at, kind, answered, text) {
-    this.recorder.wasError(kind, answered, connection.intended, at, text);
+    this.recorder.wasError(connection.exchange.tally, kind, answered, connection.intended, at, text);
     setImmediate(() => this.release(connection)); // undici's client must not be used while it reports an error
   }
 
@@ -154,16 +159,15 @@ class Load {
   onFree() {}
 }
 
-/** A fixed rate: send k is due at start + k / rate, whatever became of the ones before. */
-export class FixedRate extends Load {
+/** By a schedule: send k is due when the schedule says, whatever became of the ones before. */
+export class Scheduled extends Load {
   /**
    * @param {Job} job
    * @param {(second: Second) => void} onSecond
    */
   constructor(job, onSecond) {
     super(job, onSecond);
-    const rate = /** @type {number} */ (job.rate);
-    this.schedule = new Schedule(rate, job.durationMs, job.index, job.of);
+    this.schedule = scheduleOf(job);
     this.noticed = 0; // the first request that was not yet seen to be due
     this.next = 0; // the first request not handed to a connection
     this.waiting = 0; // the first request that was not found to have to wait for a connection
@@ -212,9 +216,10 @@ export class FixedRate extends Load {
       if (this.next >= this.waiting) {
         this.recorder.pacingLag.record(nowMs() - due);
       }
+      const exchange = this.mix.at(this.next);
       this.next++;
       this.inFlight++;
-      connection.send(due);
+      connection.send(exchange, due);
     }
   }
 
@@ -260,6 +265,10 @@ export class FixedRate extends Load {
   }
 
   planned(/** @type {number} */ now) {
+    return this.mix.among(this.plannedUntil(now));
+  }
+
+  plannedUntil(/** @type {number} */ now) {
     let planned = this.noticed;
     while (this.due(planned) <= now) {
       planned++; // due, but the generator had not come to it
@@ -269,7 +278,7 @@ export class FixedRate extends Load {
 
   finish(/** @type {number} */ now) {
     if (!this.finished) {
-      const planned = this.planned(now);
+      const planned = this.plannedUntil(now);
       for (let i = this.next; i < planned; i++) {
         this.recorder.failed.record(now - this.due(i));
       }
@@ -281,6 +290,15 @@ export class FixedRate extends Load {
 
 /** Closed loop: each connection sends as soon as it has been answered. */
 export class ClosedLoop extends Load {
+  /**
+   * @param {Job} job
+   * @param {(second: Second) => void} onSecond
+   */
+  constructor(job, onSecond) {
+    super(job, onSecond);
+    this.next = 0;
+  }
+
   start(/** @type {number} */ startMs) {
     const measured = super.start(startMs);
     setTimeout(() => this.onFree(), Math.max(0, startMs - nowMs()));
@@ -294,7 +312,7 @@ export class ClosedLoop extends Load {
     if (nowMs() < this.endMs) {
       while (this.idle.length > 0 || !this.full) {
         this.inFlight++;
-        (this.idle.pop() ?? this.open()).send(0); // its intended time is set when it is sent
+        (this.idle.pop() ?? this.open()).send(this.mix.at(this.next++), 0); // its intended time is set when it is sent
       }
     } else if (this.isDone()) {
       this.finish(nowMs());
@@ -314,5 +332,12 @@ export class ClosedLoop extends Load {
  * @returns {Running}
  */
 export function openloop(job, onSecond) {
-  return job.rate === null ? new ClosedLoop(job, onSecond) : new FixedRate(job, onSecond);
+  return job.rate === null ? new ClosedLoop(job, onSecond) : new Scheduled(job, onSecond);
+}
+
+/** @param {Job} job */
+function scheduleOf({ rate, timesMs, durationMs, index, of }) {
+  return timesMs === null
+    ? new Schedule(/** @type {number} */ (rate), durationMs, index, of)
+    : new Recorded(timesMs, durationMs, index, of);
 }

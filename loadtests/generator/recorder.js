@@ -1,53 +1,38 @@
-// Counts and histograms of one process. Times come in as milliseconds of nowMs and are kept as whole microseconds.
+// Counts and histograms of one process. Times come in as milliseconds of nowMs.
 
-import hdr from 'hdr-histogram-js';
+import { Times } from './times.js';
 
-/** @import { ErrorKind, Measured, Second, Spread } from './job.js' */
+/** @import { ErrorKind, Measured, Second, Share } from './job.js' */
 
-const HIGHEST_US = 3600e6; // an hour: no request waits longer
-
-/**
- * An HDR histogram that also keeps the exact sum and maximum.
- */
-export class Times {
-  /** @param {1 | 2 | 3 | 4 | 5} digits decimal digits that are exact */
-  constructor(digits = 3) {
-    this.histogram = hdr.build({
-      lowestDiscernibleValue: 1,
-      highestTrackableValue: HIGHEST_US,
-      numberOfSignificantValueDigits: digits,
-      bitBucketSize: 32,
-      useWebAssembly: false, // no faster: measured
-    });
-    this.sum = 0;
-    this.max = 0;
+/** Counts and response times of one of the requests of a load. */
+export class Tally {
+  constructor() {
+    this.sent = 0;
+    this.completed = 0;
+    this.ok = 0;
+    /** @type {Partial<Record<ErrorKind, number>>} */
+    this.errors = {};
+    this.responseTime = new Times();
   }
 
-  /** @param {number} ms */
-  record(ms) {
-    const us = Math.min(Math.max(Math.round(ms * 1000), 0), HIGHEST_US);
-    this.histogram.recordValue(us);
-    this.sum += us;
-    if (us > this.max) {
-      this.max = us;
-    }
-  }
-
-  /** @returns {Spread} */
-  spread() {
-    return { hdr: this.encoded(), max_us: this.max, sum_us: this.sum };
-  }
-
-  /** @returns {string} */
-  encoded() {
-    return hdr.encodeIntoCompressedBase64(this.histogram);
+  /**
+   * @param {number} planned
+   * @returns {Share}
+   */
+  share(planned) {
+    const { sent, completed, ok, errors } = this;
+    return { planned, sent, completed, ok, errors, response_time: this.responseTime.spread() };
   }
 }
 
 export class Recorder {
-  /** @param {(second: Second) => void} onSecond told of each second that is over */
-  constructor(onSecond) {
+  /**
+   * @param {(second: Second) => void} onSecond told of each second that is over
+   * @param {Tally[]} tallies one for each request of the load
+   */
+  constructor(onSecond, tallies) {
     this.onSecond = onSecond;
+    this.tallies = tallies;
     this.sent = 0;
     this.completed = 0;
     this.ok = 0;
@@ -57,7 +42,6 @@ export class Recorder {
     this.errors = {};
     /** @type {Partial<Record<ErrorKind, string>>} */
     this.examples = {};
-    this.responseTime = new Times();
     this.serviceTime = new Times();
     this.sendLag = new Times();
     this.pacingLag = new Times();
@@ -83,12 +67,14 @@ export class Recorder {
   /**
    * A request was put on the wire.
    *
+   * @param {Tally} tally of that request
    * @param {number} intended
    * @param {number} at
    */
-  wasSent(intended, at) {
+  wasSent(tally, intended, at) {
     this.roll(at);
     this.sent++;
+    tally.sent++;
     this.second.sent++;
     this.sendLag.record(at - intended);
   }
@@ -96,20 +82,23 @@ export class Recorder {
   /**
    * It was answered as it should be.
    *
+   * @param {Tally} tally
    * @param {number} intended
    * @param {number} sentAt
    * @param {number} at
    */
-  wasOk(intended, sentAt, at) {
+  wasOk(tally, intended, sentAt, at) {
     this.roll(at);
     this.completed++;
     this.ok++;
+    tally.completed++;
+    tally.ok++;
     if (at <= this.endMs) {
       this.okInTime++;
     }
     this.second.completed++;
     this.second.ok++;
-    this.responseTime.record(at - intended);
+    tally.responseTime.record(at - intended);
     this.serviceTime.record(at - sentAt);
     this.secondTimes.record(at - intended);
   }
@@ -117,20 +106,23 @@ export class Recorder {
   /**
    * It failed; `answered` where the server did answer, but wrongly.
    *
+   * @param {Tally} tally
    * @param {ErrorKind} kind
    * @param {boolean} answered
    * @param {number} intended
    * @param {number} at
    * @param {string} text
    */
-  wasError(kind, answered, intended, at, text) {
+  wasError(tally, kind, answered, intended, at, text) {
     this.roll(at);
     if (answered) {
       this.completed++;
+      tally.completed++;
       this.second.completed++;
     }
     this.second.errors++;
     this.errors[kind] = (this.errors[kind] ?? 0) + 1;
+    tally.errors[kind] = (tally.errors[kind] ?? 0) + 1;
     this.examples[kind] ??= text;
     this.failed.record(at - intended);
   }
@@ -157,15 +149,18 @@ export class Recorder {
    * The end of it, at `now`.
    *
    * @param {number} now
-   * @param {number} planned
+   * @param {number[]} plannedOf by request
    * @returns {Measured}
    */
-  measured(now, planned) {
+  measured(now, plannedOf) {
     this.roll(now);
     const { sent, completed, errors } = this.second;
     if (sent + completed + errors > 0) {
       this.handOut();
     }
+    const planned = plannedOf.reduce((sum, count) => sum + count, 0);
+    const responseTime = new Times();
+    this.tallies.forEach((tally) => responseTime.add(tally.responseTime));
     const failures = Object.values(this.errors).reduce((sum, count) => sum + count, 0);
     return {
       planned,
@@ -179,12 +174,13 @@ export class Recorder {
       examples: this.examples,
       duration_s: (Math.min(now, this.endMs) - this.startMs) / 1000,
       spreads: {
-        response_time: this.responseTime.spread(),
+        response_time: responseTime.spread(),
         service_time: this.serviceTime.spread(),
         send_lag: this.sendLag.spread(),
         pacing_lag: this.pacingLag.spread(),
         failed: this.failed.spread(),
       },
+      requests: this.tallies.map((tally, index) => tally.share(plannedOf[index])),
       own_ms: null,
     };
   }

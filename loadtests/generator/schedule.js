@@ -1,4 +1,4 @@
-// The absolute schedule of a fixed rate: pure arithmetic, fixed before the first request.
+// Absolute schedules, fixed before the first request: that of a fixed rate, which is pure arithmetic, and a recorded one.
 
 /**
  * The share of one process in the schedule: of the sends 0, 1, 2, ... of the whole, where send k is due k / rate
@@ -29,5 +29,29 @@ export class Schedule {
    */
   dueMs(i) {
     return i < this.count ? (this.index + i * this.of) * this.gapMs : Infinity;
+  }
+}
+
+/** The same of a schedule that was recorded: send k is due at the k-th of the times. */
+export class Recorded {
+  /**
+   * @param {number[]} timesMs of the whole, after the start, ascending
+   * @param {number} durationMs
+   * @param {number} index
+   * @param {number} of
+   */
+  constructor(timesMs, durationMs, index = 0, of = 1) {
+    const share = timesMs.filter((_, k) => k % of === index);
+    this.gapMs = durationMs / timesMs.length;
+    this.timesMs = Float64Array.from(share);
+    this.count = share.length;
+  }
+
+  /**
+   * @param {number} i
+   * @returns {number}
+   */
+  dueMs(i) {
+    return i < this.count ? this.timesMs[i] : Infinity;
   }
 }

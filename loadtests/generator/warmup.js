@@ -25,12 +25,10 @@ export async function warmUp() {
   /** @type {Job} */
   const job = {
     engine: 'openloop',
-    url: `http://127.0.0.1:${port}/`,
-    method: 'GET',
-    headers: {},
-    body: null,
-    expectStatus: 200,
-    expectBody: null,
+    origin: `http://127.0.0.1:${port}`,
+    requests: [{ method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null }],
+    order: Buffer.from(Uint16Array.of(0).buffer).toString('base64'),
+    timesMs: null,
     rate: null,
     connections: 8,
     durationMs: EACH_MS,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import re
 import sys
 from pathlib import Path
@@ -11,6 +10,12 @@ from typing import Any
 
 from loadtests.capacity import objective
 from loadtests.errors import UserError, unknown
+from loadtests.plan import asked
+from loadtests.plan import sweep as sweeps
+from loadtests.plan.sweep import Sweep
+from loadtests.table import Table
+from loadtests.table import duration as duration
+from loadtests.workload import Request
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -22,7 +27,7 @@ STUDIES = Path(__file__).resolve().parent.parent / "studies"
 KINDS = ("latency", "throughput", "capacity")
 ENGINES = ("openloop", "loadtest")
 THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR"}
-LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 
 
 # Start, health, contract and stop of a trial: what it takes beside warm-up and measurement. For the time left only.
@@ -48,11 +53,14 @@ class Test:
     ``latency`` has a ``rate`` and ``throughput`` has ``connections``, both for ``duration_s``; ``capacity`` looks for
     the highest rate within ``objective``, from ``start_rate`` on and at most ``max_rate``, with short probes of
     ``probe_s`` and long ones of ``confirm_s``. What a kind does not have is None.
+
+    A replay has, in ``recorded``, when each send is due (seconds after the start) and the index of its request, at
+    ``speed`` times the recorded speed; ``rate`` is then the mean one.
     """
 
     name: str
     kind: str
-    path: str
+    requests: tuple[Request, ...]
     engine: str
     warmup_s: float
     rate: float | None = None
@@ -63,6 +71,8 @@ class Test:
     max_rate: float | None = None
     probe_s: float | None = None
     confirm_s: float | None = None
+    recorded: tuple[tuple[float, int], ...] = ()
+    speed: float | None = None
 
     @property
     def planned_s(self) -> float:
@@ -73,7 +83,7 @@ class Test:
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """Setups times tests times blocks."""
+    """Setups times tests times blocks; the setups are one setup's cells where it is a sweep."""
 
     name: str
     title: str
@@ -84,10 +94,35 @@ class Study:
     blocks: int
     delta: float
     price_per_core_hour: float | None
+    sweep: Sweep | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The study as run.json keeps it."""
-        return dataclasses.asdict(self)
+        return {**dataclasses.asdict(self), "tests": [asked.to_dict(test) for test in self.tests]}
+
+    def asking(self, requests: tuple[Request, ...]) -> Study:
+        """The study with these requests in all of its tests, evenly paced; as it is where there are none."""
+        if not requests:
+            return self
+        tests = (dataclasses.replace(test, requests=requests, recorded=(), speed=None) for test in self.tests)
+        return dataclasses.replace(self, tests=tuple(tests))
+
+    def quick(self) -> Study:
+        """The study with short trials and a single pair of blocks: a first look at whether all works."""
+        shorter = {"warmup_s": 1.0, "duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
+        tests = (
+            dataclasses.replace(
+                test, **{key: min(limit, now) for key, limit in shorter.items() if (now := getattr(test, key))}
+            )
+            for test in self.tests
+        )
+        return dataclasses.replace(
+            self,
+            name=f"{self.name}-quick",
+            title=f"{self.title} (quick)",
+            tests=tuple(tests),
+            blocks=min(2, self.blocks),
+        )
 
     def with_twin(self) -> Study:
         """The study with its baseline under a second label, so that it shows the machine's noise; once is enough."""
@@ -122,10 +157,8 @@ def load(name_or_path: str) -> Study:
 
 def parse(table: dict[str, Any], name: str, where: str) -> Study:
     """The study in a TOML table; ``where`` is what error messages call the file. Raises UserError."""
-    top = _Table(table, where)
-    entries = tuple(_entry(item, where) for item in top.take("setups", list))
-    if not entries:
-        raise UserError(f"{where}: setups: at least one is needed")
+    top = Table(table, where)
+    sweep, entries = _entries(top, where)
     labels = [entry.label for entry in entries]
     for label in labels:
         if labels.count(label) > 1:
@@ -146,6 +179,7 @@ def parse(table: dict[str, Any], name: str, where: str) -> Study:
         blocks=top.whole("blocks", 2),
         delta=top.share("delta", 0.03),
         price_per_core_hour=top.positive("price_per_core_hour", None),
+        sweep=sweep,
     )
     twin = top.take("aa", bool, False)
     top.nothing_else()
@@ -163,24 +197,40 @@ def from_dict(values: dict[str, Any]) -> Study:
         **{
             **values,
             "entries": tuple(Entry(**entry) for entry in values["entries"]),
-            "tests": tuple(Test(**test) for test in values["tests"]),
+            "tests": tuple(Test(**asked.from_dict(test)) for test in values["tests"]),
+            "sweep": sweeps.from_dict(values.get("sweep")),
         }
     )
 
 
-def _entry(item: object, where: str) -> Entry:
+def _entries(top: Table, where: str) -> tuple[Sweep | None, tuple[Entry, ...]]:
+    table = top.take("sweep", dict, None)
+    if table is None:
+        listed = top.take("setups", list)
+        if not listed:
+            raise UserError(f"{where}: setups: at least one is needed")
+        return None, tuple(_entry(item, where) for item in listed)
+    if top.take("setups", list, None) is not None:
+        raise UserError(f"{where}: setups: stands beside sweep; a study has one or the other")
+    sweep = sweeps.parse(table, where)
+    return sweep, tuple(_entry(cell, where, "sweep.") for cell in sweep.cells())
+
+
+def _entry(item: object, where: str, prefix: str = "setups.") -> Entry:
     if isinstance(item, str):
         item = {"setup": item}
     if not isinstance(item, dict):
         raise UserError(f"{where}: setups: {item!r} is neither a name nor a table with a key 'setup'")
-    table = _Table(item, where, "setups.")
+    table = Table(item, where, prefix)
     setup = table.take("setup", str)
     label = table.take("label", str, setup)
     if not LABEL.fullmatch(label):
-        raise UserError(f"{where}: setups.label: {label!r}; letters, digits and . _ + - are allowed")
+        raise UserError(f"{where}: {prefix}label: {label!r}; letters, digits and . _ + - = are allowed")
     env = {key: str(value) for key, value in table.take("env", dict, {}).items()}
     for key in sorted(env.keys() & THE_RUNS_OWN):
-        raise UserError(f"{where}: setups.env.{key}: is the same for the whole run; set it in the environment of `run`")
+        raise UserError(
+            f"{where}: {prefix}env.{key}: is the same for the whole run; set it in the environment of `run`"
+        )
     table.nothing_else()
     return Entry(label, setup, env)
 
@@ -189,36 +239,34 @@ def _test(name: str, value: object, where: str) -> Test:
     if not isinstance(value, dict):
         raise UserError(f"{where}: tests.{name}: is {value!r}; a table is needed, [tests.{name}]")
     if not LABEL.fullmatch(name):
-        raise UserError(f"{where}: tests.{name}: letters, digits and . _ + - are allowed in a test's name")
-    table = _Table(value, where, f"tests.{name}.")
+        raise UserError(f"{where}: tests.{name}: letters, digits and . _ + - = are allowed in a test's name")
+    table = Table(value, where, f"tests.{name}.")
     kind = table.choice("kind", KINDS, name if name in KINDS else None)
+    workload = asked.workload(table, Path(where).parent)
+    replay = asked.replay(table, workload, kind)
     test = Test(
         name=name,
         kind=kind,
-        path=table.take("path", str, "/"),
+        requests=workload.requests,
         engine=table.choice("engine", ENGINES, "openloop"),
         warmup_s=table.seconds("warmup", 2.0),
-        **_OF_KIND[kind](table),
+        **(replay or _OF_KIND[kind](table)),
     )
     if kind == "capacity" and test.engine != "openloop":
         raise table.error("engine", f"is {test.engine!r}; a capacity is found with openloop only")
-    if not test.path.startswith("/"):
-        raise table.error("path", f"is {test.path!r}; it must begin with '/'")
-    if not test.path.isascii() or any(letter.isspace() for letter in test.path):
-        raise table.error("path", f"is {test.path!r}; write it percent-encoded")
     table.nothing_else()
     return test
 
 
-def _latency(table: _Table) -> dict[str, Any]:
+def _latency(table: Table) -> dict[str, Any]:
     return {"rate": table.positive("rate"), "duration_s": table.seconds("duration")}
 
 
-def _throughput(table: _Table) -> dict[str, Any]:
+def _throughput(table: Table) -> dict[str, Any]:
     return {"connections": table.whole("connections", 10), "duration_s": table.seconds("duration")}
 
 
-def _capacity(table: _Table) -> dict[str, Any]:
+def _capacity(table: Table) -> dict[str, Any]:
     text = table.take("objective", str, "p99<50ms")
     try:
         objective.parse(text)
@@ -239,94 +287,3 @@ def _capacity(table: _Table) -> dict[str, Any]:
 
 
 _OF_KIND = {"latency": _latency, "throughput": _throughput, "capacity": _capacity}
-
-_TYPES = {
-    bool: "true or false",
-    str: "a text",
-    list: "a list",
-    dict: "a table",
-    int: "a whole number",
-    float: "a number",
-}
-_NEEDED: Any = object()
-
-
-class _Table:
-    """A TOML table whose keys are taken one by one; what is left over was a mistake."""
-
-    def __init__(self, values: dict[str, Any], where: str, prefix: str = "") -> None:
-        self.left = dict(values)
-        self.known: list[str] = []
-        self.where = where
-        self.prefix = prefix
-
-    def take(self, key: str, kind: type, default: Any = _NEEDED) -> Any:
-        self.known.append(key)
-        if key not in self.left:
-            if default is _NEEDED:
-                raise self.error(key, f"is missing; {_TYPES[kind]} is needed")
-            return default
-        value = self.left.pop(key)
-        fits = isinstance(value, (int, float)) if kind is float else isinstance(value, kind)
-        if not fits or isinstance(value, bool) != (kind is bool):
-            raise self.error(key, f"is {value!r}; {_TYPES[kind]} is needed")
-        return value
-
-    def choice(self, key: str, allowed: tuple[str, ...], default: str | None) -> str:
-        value: str = self.take(key, str, _NEEDED if default is None else default)
-        if value not in allowed:
-            raise self.error(key, f"is {value!r}; allowed: {', '.join(allowed)}")
-        return value
-
-    def positive(self, key: str, default: Any = _NEEDED) -> Any:
-        value = self.take(key, float, default)
-        if value is None:
-            return None
-        value = float(value)
-        if not (math.isfinite(value) and value > 0):
-            raise self.error(key, f"is {value:g}; a number above 0 is needed")
-        return value
-
-    def whole(self, key: str, default: int) -> int:
-        value: int = self.take(key, int, default)
-        if value < 1:
-            raise self.error(key, f"is {value}; a whole number of 1 or more is needed")
-        return value
-
-    def share(self, key: str, default: float) -> float:
-        value = float(self.take(key, float, default))
-        if not 0 < value < 1:
-            raise self.error(key, f"is {value:g}; a share between 0 and 1 is needed, such as 0.03")
-        return value
-
-    def seconds(self, key: str, default: float = _NEEDED) -> float:
-        self.known.append(key)
-        if key not in self.left:
-            if default is _NEEDED:
-                raise self.error(key, "is missing; a duration such as '10s' is needed")
-            return default
-        try:
-            return duration(self.left.pop(key))
-        except UserError as error:
-            raise self.error(key, str(error)) from None
-
-    def nothing_else(self) -> None:
-        for key in self.left:
-            raise self.error(key, f"is not a key here; allowed: {', '.join(sorted(set(self.known)))}")
-
-    def error(self, key: str, what: str) -> UserError:
-        return UserError(f"{self.where}: {self.prefix}{key}: {what}")
-
-
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
-def duration(value: object) -> float:
-    """Seconds from ``'10s'``, ``'1.5m'``, ``'200ms'``, ``'1h'`` or a bare number of seconds. Raises UserError."""
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|min|h)?\s*", str(value))
-    if isinstance(value, bool) or match is None:
-        raise UserError(f"{value!r} is not a duration; write 10s, 500ms, 2m or 1h")
-    seconds = float(match[1]) * _UNITS[match[2] or "s"]
-    if not 0 < seconds <= 7 * 24 * 3600:
-        raise UserError(f"{value!r} is not a usable duration; between 1ms and a week is")
-    return seconds

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from loadtests.report import verdicts
 from loadtests.report.compared import Compared, Row
-from loadtests.report.terminal import PLAIN_WIDTH, STYLES
+from loadtests.report.terminal import STYLES, grid, unwrapped
 from loadtests.report.wording import DASH, number, ratio, ratio_interval
 
 
 def print_comparison(found: Compared, console: Console) -> None:
     """Prints what differs, then a row for each setup, test and metric."""
-    width = console.width
-    if not console.is_terminal:
-        console.width = max(width, PLAIN_WIDTH)
-    try:
+    with unwrapped(console):
         _print(found, console)
-    finally:
-        console.width = width
 
 
 def _print(found: Compared, console: Console) -> None:
@@ -41,14 +35,6 @@ def _print(found: Compared, console: Console) -> None:
     console.print()
     console.print(table)
     console.print(Text(_note(found), style="dim"))
-
-
-def grid(columns: tuple[str, ...], right: tuple[int, ...] = ()) -> Table:
-    """An empty table without lines; the columns ``right`` (from 0) are flush right."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for place, column in enumerate(columns):
-        table.add_column(Text(column), justify="right" if place in right else "left", overflow="fold")
-    return table
 
 
 def _fields(row: Row) -> list[Text]:

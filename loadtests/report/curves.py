@@ -8,12 +8,12 @@ from typing import Any
 
 from loadtests.analyse.percentiles import knowable
 from loadtests.capacity.objective import parse
-from loadtests.report import metrics
+from loadtests.report import metrics, order
 from loadtests.report.charts import capacity as chart
 from loadtests.report.charts.base import Chart
 from loadtests.report.palette import looks
 from loadtests.report.table import Results
-from loadtests.report.wording import DASH, closed, interval, number, plural, series, what
+from loadtests.report.wording import DASH, asked, closed, interval, number, plural, series, what
 from loadtests.store import Trial
 
 Row = dict[str, Any]
@@ -35,7 +35,8 @@ def capacity(results: Results, test: dict[str, Any]) -> Chart | None:
     rows = [row for label in results.labels for row in _curve(results, label, test["name"], keys)]
     if not rows:
         return None
-    marks = [_mark(results, label, test["name"]) for label in results.labels]
+    labels = order.by_estimate(results, test["name"], metrics.CAPACITY)
+    marks = [_mark(results, label, test["name"]) for label in labels]
     told = [f"{mark['label']} {mark['note']}{mark['within']}" for mark in marks]
     return Chart(
         f"capacity-{test['name']}",
@@ -49,7 +50,7 @@ def capacity(results: Results, test: dict[str, Any]) -> Chart | None:
             limits,
             looks(results.labels),
             "Response time against rate, and capacity",
-            [f"GET {test['path']} within {test['objective']}; {plural(results.blocks, 'block')}, {test['engine']}"],
+            [f"{asked(test)} within {test['objective']}; {plural(results.blocks, 'block')}, {test['engine']}"],
         ),
     )
 

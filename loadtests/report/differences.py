@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from loadtests.report.tables import flat
+from loadtests.report.wording import asked
+from loadtests.workload import Request
 
 About = Mapping[str, Any]  # what run.json holds
 
@@ -18,7 +20,8 @@ MOVING = ("mhz", "steal_s_since_boot")
 IDENTITY = ("cpu", "architecture", "cores", "virtualization")
 MEMORY_TOLERANCE = 0.05  # what a kernel keeps for itself varies
 # What makes two tests ask the same. Two lengths of one test still do.
-ASKED = ("kind", "path", "engine", "rate", "connections", "objective")
+ASKED = ("kind", "engine", "rate", "connections", "objective", "speed")
+WHAT = ("path", "requests", "recorded")  # told in short
 # Changes nothing that is measured, or is said elsewhere.
 NOT_PARAMETERS = ("name", "title", "question", "entries", "tests")
 
@@ -53,7 +56,14 @@ def same_machine(before: About, after: About) -> bool:
 
 def same_test(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Whether two tests ask the same, so that their figures can be set side by side."""
-    return all(before.get(key) == after.get(key) for key in ASKED)
+    return all(before.get(key) == after.get(key) for key in ASKED) and _requests(before) == _requests(after)
+
+
+def _requests(test: Mapping[str, Any]) -> list[Any]:
+    """What a test sends, and when where that was recorded."""
+    if "requests" not in test:  # a run of before
+        return [Request(f"GET {test['path']}", path=test["path"]).to_dict()]
+    return [*test["requests"], *test["recorded"]]
 
 
 def _facts(about: About) -> dict[tuple[str, str], str]:
@@ -102,8 +112,12 @@ def _setup(entry: Mapping[str, Any], about: About) -> str:
 
 
 def _test(test: Mapping[str, Any]) -> dict[str, str]:
-    return {
+    rows = {key: value for key, value in test.items() if key not in ("name", *WHAT) and value is not None}
+    requests = _requests(test)
+    whole = asked(test)
+    if requests != _requests({"path": requests[0]["path"]}):  # more than a GET of a path: told apart by its digest
+        whole += f" ({hashlib.sha256(json.dumps(requests).encode()).hexdigest()[:8]})"
+    return {f"{test['name']} asks for": whole} | {
         f"{test['name']} {key.replace('_', ' ')}": value if isinstance(value, str) else json.dumps(value)
-        for key, value in test.items()
-        if key != "name" and value is not None
+        for key, value in rows.items()
     }

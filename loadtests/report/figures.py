@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from loadtests.report import metrics
+from loadtests.report import metrics, order
 from loadtests.report import verdicts as words
 from loadtests.report.charts import cost as cost_chart
 from loadtests.report.charts import latency as latency_chart
@@ -51,7 +51,7 @@ def latency(results: Results, test: dict[str, Any]) -> Chart | None:
     rows = [
         {"percentile": key, **_point(results, label, test["name"], f"{key}_ms", key, "ms")}
         for key in DRAWN
-        for label in results.labels
+        for label in order.by_estimate(results, test["name"], f"{key}_ms")
     ]
     if not any("value" in row for row in rows):
         return None
@@ -67,7 +67,7 @@ def latency(results: Results, test: dict[str, Any]) -> Chart | None:
 def over_time(results: Results, test: dict[str, Any]) -> Chart | None:
     """Requests answered well per second, second by second; None where no trial has a timeline."""
     rows: list[Row] = []
-    for label in results.labels:
+    for label in order.by_estimate(results, test["name"], "rps"):
         seconds: dict[float, list[float]] = {}
         for trial in results.cells[label, test["name"]].valid:
             for moment in (trial.result or {}).get("timeline") or []:
@@ -110,7 +110,8 @@ def over_time(results: Results, test: dict[str, Any]) -> Chart | None:
 def cost(results: Results, test: dict[str, Any]) -> Chart | None:
     """CPU time per request, stacked by role; None where no CPU time is known."""
     parts: list[Row] = []
-    totals = [_point(results, label, test["name"], metrics.CPU, "CPU", "ms per request") for label in results.labels]
+    labels = order.by_estimate(results, test["name"], metrics.CPU)
+    totals = [_point(results, label, test["name"], metrics.CPU, "CPU", "ms per request") for label in labels]
     for total in totals:
         label, start = total["label"], 0.0
         shares = {role: results.estimate(label, test["name"], metrics.role_cpu(role)) for role in results.roles}
@@ -140,7 +141,8 @@ def verdicts(results: Results, test: dict[str, Any]) -> Chart | None:
     delta = results.study["delta"]
     for metric in metrics.judged(test["kind"]):
         name = words.name(results, test["name"], metric)
-        rows += [_ratio(results, label, test["name"], metric, name) for label in results.candidates]
+        labels = order.by_ratio(results, test["name"], metric)
+        rows += [_ratio(results, label, test["name"], metric, name) for label in labels]
         bands.append({"metric": name, "kind": f"equivalent (±{delta:.0%})", "low": 1 - delta, "high": 1 + delta})
         floor = results.floors.get((test["name"], metric))
         if floor is not None and closed(floor):

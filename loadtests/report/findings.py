@@ -18,7 +18,7 @@ from loadtests.report import metrics
 from loadtests.report.table import Results
 from loadtests.report.verdicts import many_blocks
 from loadtests.report.view import Finding
-from loadtests.report.wording import number, plural, series
+from loadtests.report.wording import asked, number, plural, series
 
 FAILED = 0.001  # share of failed requests from which it is told: more than an objective allows
 NAMED = 5  # setups whose figures a sentence lists; of more it gives the range
@@ -91,7 +91,11 @@ def _finding(results: Results, test: dict[str, Any], metric: str) -> Finding | N
     else:
         answer = _judged(results, test, metric, known, " of those with a figure" if left_out else "")
     failed = _failed(results, test) if metric == metrics.judged(test["kind"])[0] else ""
-    return Finding(f"{asked[0].upper()}{asked[1:]} {_condition(results, test)}", f"{answer}{left_out}{failed}")
+    return Finding(
+        f"{asked[0].upper()}{asked[1:]} {_condition(results, test)}",
+        f"{answer}{left_out}{failed}",
+        certain=f" {words.first}" in answer,
+    )
 
 
 def _judged(results: Results, test: dict[str, Any], metric: str, known: list[str], among: str) -> str:
@@ -117,9 +121,9 @@ def _judged(results: Results, test: dict[str, Any], metric: str, known: list[str
     else:
         within = "not told apart" + _settled_by(results, test["name"], metric, ahead)
     if not behind:
-        return f"All are {within}: {all_figures}."
+        return f"All are {within}: {all_figures.removeprefix(series(known)).removeprefix(', ')}."
     rest = [label for label in known if label in behind]
-    front = _listed(results, test, metric, ahead)
+    front = _front(results, test, metric, ahead, rest)
     return f"In front{among}, {within}: {front}. {_rest(results, test, metric, rest)}"
 
 
@@ -179,6 +183,14 @@ def _listed(results: Results, test: dict[str, Any], metric: str, labels: list[st
     return f"{series(told)} {unit}"
 
 
+def _front(results: Results, test: dict[str, Any], metric: str, ahead: list[str], rest: list[str]) -> str:
+    """Who is in front; where those are many and the rest are few, by naming the rest."""
+    listed = _listed(results, test, metric, ahead)
+    if len(rest) > NAMED or len(ahead) <= NAMED:
+        return listed
+    return listed.replace(series(ahead), f"all but {series(rest)}", 1)
+
+
 def _rest(results: Results, test: dict[str, Any], metric: str, labels: list[str]) -> str:
     """``The rest: 3.11 to 87.1 ms.``"""
     figures = [found.median for label in labels if (found := results.estimate(label, test["name"], metric))]
@@ -194,7 +206,7 @@ def _range(figures: list[float]) -> str:
 
 def _condition(results: Results, test: dict[str, Any]) -> str:
     """``at 300 requests/s``, with the path where the study asks for several."""
-    path = f" for {test['path']}" if len({other["path"] for other in results.tests}) > 1 else ""
+    path = f" for {asked(test).removeprefix('GET ')}" if len({asked(other) for other in results.tests}) > 1 else ""
     if test["kind"] == "capacity":
         return f"within {test['objective']}{path}"
     if test["rate"] is not None:

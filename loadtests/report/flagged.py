@@ -1,4 +1,4 @@
-"""What was invalid or doubtful, and why: in short by reason, and trial by trial."""
+"""What was skipped, invalid or doubtful, and why: in short by reason, and trial by trial."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ NUMBERED = 6  # trials that the short form names
 
 
 def section(results: Results) -> Section:
-    """The flags, the generator's own part, and the ends of the logs."""
+    """The setups that could not run, the flags, the generator's own part, and the ends of the logs."""
+    skipped = tuple(f"{setup} was skipped: {why}." for setup, why in results.skipped.items())
     flags = [(trial, flag) for trial in results.trials for flag in trial.flags]
     if not flags:
         text: tuple[str, ...] = ("No trial was invalid or doubtful.",)
@@ -36,7 +37,9 @@ def section(results: Results) -> Section:
     logs = tuple(
         (f"End of the log of {trial.name}", trial.log) for trial in results.trials if trial.flags and trial.log
     )
-    return Section("invalid", "What was invalid, and why", text, (*tables, *_generator(results)), folded=logs)
+    return Section(
+        "invalid", "What was invalid, and why", (*skipped, *text), (*tables, *_generator(results)), folded=logs
+    )
 
 
 def _by_reason(flags: list[tuple[Trial, dict[str, str]]]) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loadtests import store
 from loadtests.analyse.compare import estimates
-from loadtests.analyse.history import Mark, Point, changes
+from loadtests.analyse.history import RUNS_FOR_MARKS, Mark, Point, changes
 from loadtests.errors import UserError
 from loadtests.report import verdicts
 from loadtests.report.comparison import asked
@@ -48,6 +48,11 @@ class History:
     runs: dict[str, Results]
     series: list[Series]
     left_out: list[str]
+
+    @property
+    def too_short(self) -> bool:
+        """Whether no series has the runs that a mark takes."""
+        return all(len(series.marks) < RUNS_FOR_MARKS for series in self.series)
 
     @property
     def changes(self) -> list[Change]:
@@ -110,9 +115,16 @@ def _series(runs: dict[str, Results]) -> list[Series]:
             if one.blocks and one.test in alike and one.label in newest.labels and one.label != newest.twin:
                 point = Point(name, one.median, one.low, one.high)
                 points.setdefault((one.test, one.metric, one.label), []).append(point)
+    shown = [
+        cell for test, metric in asked(newest) for label in newest.labels if (cell := (test, metric, label)) in points
+    ]
     return [
-        Series(label, test, metric, verdicts.name(newest, test, metric), changes(found, newest.study["delta"]))
-        for test, metric in asked(newest)
-        for label in newest.labels
-        if (found := points.get((test, metric, label)))
+        Series(
+            label=label,
+            test=test,
+            metric=metric,
+            name=verdicts.name(newest, test, metric),
+            marks=changes(points[test, metric, label], newest.study["delta"], len(shown)),
+        )
+        for test, metric, label in shown
     ]

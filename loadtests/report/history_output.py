@@ -9,18 +9,19 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from loadtests.analyse.history import RUNS_FOR_MARKS
 from loadtests.analyse.metrics import metric as metric_of
 from loadtests.report import render
 from loadtests.report.charts import history as history_chart
-from loadtests.report.comparison_terminal import grid
 from loadtests.report.differences import Difference
 from loadtests.report.history import Change, History, Series
 from loadtests.report.palette import looks
-from loadtests.report.terminal import PLAIN_WIDTH
+from loadtests.report.terminal import grid, unwrapped
 from loadtests.report.wording import DASH, closed, interval, number, plural, ratio
 from loadtests.store import RESULTS, write_text
 
 SUFFIXES = (".svg", ".png")
+TOO_SHORT = f"No change is marked: what is noise between runs shows from {RUNS_FOR_MARKS} runs on."
 
 
 def write(history: History, output: Path | None = None) -> list[Path]:
@@ -47,20 +48,17 @@ def spec(history: History) -> dict[str, Any]:
     labels = list(dict.fromkeys(series.label for series in history.series))
     subtitle = [
         f"{plural(len(history.runs), 'run')} on one machine; medians over blocks with 95% intervals.",
-        "A ring marks a change that is more than noise, as a ratio to the level before it.",
+        TOO_SHORT
+        if history.too_short
+        else "A ring marks a change that is more than noise, as a ratio to the level before it.",
     ]
     return history_chart.spec(panels, _dates(history), looks(labels), f"{history.title}: over time", subtitle)
 
 
 def print_history(history: History, files: Iterable[Path], console: Console) -> None:
     """Prints the marked changes with what else changed, and where the chart is."""
-    width = console.width
-    if not console.is_terminal:
-        console.width = max(width, PLAIN_WIDTH)
-    try:
+    with unwrapped(console):
         _print(history, console)
-    finally:
-        console.width = width
     console.print(Text(f"The chart: {' and '.join(map(str, files))}"), soft_wrap=True)
 
 
@@ -71,7 +69,7 @@ def _print(history: History, console: Console) -> None:
         console.print(Text(f"Left out: {sentence}.", style="yellow"))
     console.print()
     if not history.changes:
-        console.print("No change is more than noise.")
+        console.print(TOO_SHORT if history.too_short else "No change is more than noise.")
         return
     table = grid(("run", "setup", "test", "metric", "before", "now", "change", ""), right=(4, 5, 6))
     for change in history.changes:

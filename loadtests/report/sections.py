@@ -5,22 +5,35 @@ from __future__ import annotations
 
 from typing import Any
 
-from loadtests.report import capacity, cost, figures, findings, flagged, metrics, repeat, tables, verdicts
+from loadtests.report import (
+    capacity,
+    cost,
+    figures,
+    findings,
+    flagged,
+    metrics,
+    repeat,
+    requests,
+    sweep,
+    tables,
+    verdicts,
+)
 from loadtests.report.table import Results
 from loadtests.report.view import Cell, Page, Section, Table
-from loadtests.report.wording import DASH, plural, what
+from loadtests.report.wording import DASH, plural, series, what
 
 
 def page(results: Results, price: float | None = None) -> Page:
     """The whole report of a run; ``price`` of a core-hour, where it is not to be the study's."""
-    sections = [_compared(results), _verdicts(results), _latency(results), _throughput(results)]
+    sections = [sweep.section(results), _compared(results), _verdicts(results)]
+    sections += [_latency(results), _throughput(results), requests.section(results)]
     sections += [capacity.section(results), cost.section(results, price)]
     sections += [flagged.section(results), repeat.section(results)]
     return Page(
         title=str(results.study["title"]),
         question=str(results.study["question"]),
         created=str(results.about["created"]),
-        findings=findings.findings(results),
+        findings=(*sweep.findings(results), *findings.findings(results)),
         summary=tuple(_summary(results)),
         sections=tuple(section for section in sections if section is not None),
         labels=tuple(results.labels),
@@ -38,6 +51,11 @@ def _summary(results: Results) -> list[str]:
         f"{plural(len(results.labels), 'setup')}, {plural(len(results.tests), 'test')}, "
         f"{plural(results.blocks, 'block')}: {plural(trials, 'trial')}, {invalid or 'none'} of them invalid."
     )
+    if own := results.about.get("application"):
+        served = f"The project served is {own['options']['app']}, on Django {own['django']} and Python {own['python']}."
+        sentences += [served, *(f"{remark[0].upper()}{remark[1:]}." for remark in own["remarks"])]
+    if results.skipped:
+        sentences.append(f"Skipped, with the reason below: {series(list(results.skipped))}.")
     planned = len(results.about["order"])
     measured = len({trial.number for trial in results.trials})
     if measured < planned:
@@ -72,6 +90,7 @@ def _compared(results: Results) -> Section:
     return Section(
         "compared",
         "What was compared, and on what",
+        (f"Measured on {machine_in_short(results)}.",),
         tables=(
             Table("setups", "Setups", ("label", "setup", "how it is served", "interface", "knobs"), setups),
             Table(
@@ -81,9 +100,17 @@ def _compared(results: Results) -> Section:
                 tests,
                 numeric=frozenset({3, 4}),
             ),
-            Table("machine", "Machine", ("property", "value"), tables.pairs(machine)),
+            Table("machine", "Machine", ("property", "value"), tables.pairs(machine), folded=True),
         ),
     )
+
+
+def machine_in_short(results: Results) -> str:
+    """``AMD EPYC, 2 cores, kvm, Linux 6.18``: what of the machine a reader asks first, as far as it is known."""
+    machine = {"cores": None, **results.about["machine"]}
+    cores = plural(machine["cores"], "core") if isinstance(machine["cores"], int) else None
+    named = [machine.get(name) for name in ("cpu", "virtualization", "kernel", "distribution")]
+    return ", ".join(part for part in (named[0], cores, *named[1:]) if isinstance(part, str)) or "a machine not known"
 
 
 def _duration(test: dict[str, Any]) -> str:

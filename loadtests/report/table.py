@@ -35,6 +35,12 @@ class Results:
         self.blocks = len({trial.block for trial in self.trials})
         self.roles = metrics.roles(self.trials)
 
+    @property
+    def skipped(self) -> dict[str, str]:
+        """The setups that this machine could not run, and in a few words why not."""
+        found: dict[str, str] = self.about.get("skipped") or {}
+        return found
+
     def latency(self, test: str) -> str:
         """What the test's percentiles are of: response time, or service time where its engine knows no better."""
         found = {metrics.latency_of(trial) for trial in self.trials if trial.test == test and trial.result}

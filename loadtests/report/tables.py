@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from loadtests.report import metrics
+from loadtests.report import metrics, order
 from loadtests.report.table import Measured, Results
 from loadtests.report.view import Cell, Table
 from loadtests.report.wording import DASH, interval, number, relative, series
@@ -26,14 +26,14 @@ def measured(
     optional: Sequence[str] = (),
     note: str = MEDIAN,
 ) -> Table:
-    """A row for each setup; ``shown`` are the metrics and how their columns are headed, ``more`` the columns after.
+    """A row for each setup, by effect; ``shown`` are the metrics and their headings, ``more`` the columns after them.
 
     ``more`` is how many requests failed and on how many trials the figures stand, unless it says otherwise;
     ``optional`` are the headings of what a narrow terminal leaves out, the first to go first.
     """
     after: Columns = {"failed": failures, "trials": counted} if more is None else more
     rows = []
-    for label in results.labels:
+    for label in order.by_estimate(results, test["name"], next(iter(shown))):
         cell = results.cells[label, test["name"]]
         if cell.valid:
             fields = [estimate(results, label, test["name"], metric) for metric in shown]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
+from collections.abc import Collection, Iterable, Iterator
 
 from rich.cells import cell_len
-from rich.console import Console, JustifyMethod
+from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -20,13 +22,28 @@ LEFT_OUT = ("compared", "repeat", "generator", "flags", "unsettled")  # sections
 
 def show(page: Page, console: Console, where: str) -> None:
     """Prints the report. Not on a terminal, it is plain and aligned, and nothing is wrapped."""
+    with unwrapped(console):
+        _print(page, console, where)
+
+
+@contextlib.contextmanager
+def unwrapped(console: Console) -> Iterator[None]:
+    """Meanwhile lines are as long as they need be, unless there is a terminal, whose width is its own."""
     width = console.width
     if not console.is_terminal:
         console.width = max(width, PLAIN_WIDTH)
     try:
-        _print(page, console, where)
+        yield
     finally:
         console.width = width
+
+
+def grid(columns: Iterable[str], right: Collection[int] = ()) -> RichTable:
+    """An empty table without lines; the columns ``right`` (from 0) are flush right."""
+    drawn = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
+    for place, column in enumerate(columns):
+        drawn.add_column(Text(column), justify="right" if place in right else "left", overflow="fold")
+    return drawn
 
 
 def _print(page: Page, console: Console, where: str) -> None:
@@ -68,11 +85,9 @@ def _section(section: Section, console: Console) -> None:
 
 
 def _table(table: Table, width: int) -> RichTable:
-    drawn = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
     places = _fitting(table, width)
-    for place in places:
-        justify: JustifyMethod = "right" if place in table.numeric else "left"
-        drawn.add_column(Text(_heading(table, place)), justify=justify, overflow="fold")
+    right = [column for column, place in enumerate(places) if place in table.numeric]
+    drawn = grid((_heading(table, place) for place in places), right)
     for row in table.rows:
         drawn.add_row(*(_text(row[place]) for place in places))
     return drawn

@@ -6,7 +6,7 @@ from typing import Any
 
 from loadtests.analyse.compare import Comparison
 from loadtests.analyse.verdicts import MOST_BLOCKS, Verdict
-from loadtests.report import metrics
+from loadtests.report import metrics, order
 from loadtests.report.table import Results
 from loadtests.report.view import Cell, Table
 from loadtests.report.wording import DASH, plural, ratio, ratio_interval, series
@@ -52,10 +52,10 @@ def _noisy(found: Comparison) -> bool:
 
 
 def table(results: Results, test: dict[str, Any]) -> Table:
-    """A row for each setup and metric."""
+    """A row for each metric and setup, the best first."""
     rows = []
     for metric in metrics.judged(test["kind"]):
-        for label in results.candidates:
+        for label in order.by_ratio(results, test["name"], metric):
             found = results.comparisons.get((label, test["name"], metric))
             named = Cell(name(results, test["name"], metric), short=SHORT.get(metric, metric.removesuffix("_ms")))
             rows.append((Cell(label), named, *_fields(found)))
@@ -67,6 +67,7 @@ def table(results: Results, test: dict[str, Any]) -> Table:
         note=_noise(results, test),
         numeric=frozenset({2, 5}),
         optional=(5, 4),
+        grouped=1,
     )
 
 
@@ -107,7 +108,8 @@ def paragraphs(results: Results) -> tuple[str, ...]:
     text = (
         f"Each setup against {results.baseline}: the ratio within each block, its median, and an interval over blocks. "
         "A verdict is given only where the interval allows it: faster or slower where it leaves out 1, equivalent "
-        f"where it lies within ±{delta:.0%}, otherwise inconclusive."
+        f"where it lies within ±{delta:.0%}, otherwise inconclusive. Rows are in the order of the ratio, which alone "
+        "says nothing: neighbours may be the same."
     )
     if family:
         text += f" The intervals hold together with 95% for all {plural(family, 'comparison')} of the run."

@@ -35,6 +35,7 @@ class Table:
     numeric: frozenset[int] = frozenset()
     optional: tuple[int, ...] = ()  # the columns that a narrow terminal leaves out, the first to go first
     folded: bool = False  # where a page can fold, it shows the caption alone
+    grouped: int | None = None  # the column that a page may turn into a heading over the rows that share its text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,10 +53,14 @@ class Section:
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One answer of the run: what was asked, and what came out of it, in a sentence or three."""
+    """One answer of the run: what was asked, and what came out of it, in a sentence or three.
+
+    It is ``certain`` where it names one setup first.
+    """
 
     asked: str
     answer: str
+    certain: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -82,10 +82,24 @@ def series(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
+def asked(test: Mapping[str, Any]) -> str:
+    """``GET /``, ``a mix of 3 requests``, ``a recording of 200 requests``: what a test asks for."""
+    if "requests" not in test:  # a run of before
+        return f"GET {test['path']}"
+    if test["recorded"]:
+        return f"a recording of {plural(len(test['recorded']), 'request')}"
+    if len(test["requests"]) > 1:
+        return f"a mix of {plural(len(test['requests']), 'request')}"
+    [request] = test["requests"]
+    return f"{request['method']} {request['path']}"
+
+
 def what(test: Mapping[str, Any]) -> str:
     """What a test of the study sends."""
     if test["kind"] == "capacity":
-        return f"GET {test['path']} at the highest rate within {test['objective']}"
+        return f"{asked(test)} at the highest rate within {test['objective']}"
+    if test.get("recorded"):
+        return f"{asked(test)} at {test['speed']:g} times its pace, {test['rate']:.4g} requests per second on average"
     if test["rate"] is not None:
-        return f"GET {test['path']} at {test['rate']:g} requests per second"
-    return f"GET {test['path']} as fast as {plural(test['connections'], 'connection')} can"
+        return f"{asked(test)} at {test['rate']:g} requests per second"
+    return f"{asked(test)} as fast as {plural(test['connections'], 'connection')} can"

@@ -5,12 +5,22 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import http.client
+from collections.abc import Sequence
 
-from loadtests.serve.http import Answer, Request, ask
+from loadtests.serve.http import Answer, ask_twice
 from loadtests.serve.serving import Serving
+from loadtests.workload import Request
 
 TIMEOUT_S = 30.0
 BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB of every byte
+FORM = ("Content-Type", "multipart/form-data; boundary=edge")
+
+
+def form(content: bytes) -> bytes:
+    """The body of a form that uploads a file of this content."""
+    head = b'Content-Disposition: form-data; name="file"; filename="some.bin"\r\nContent-Type: application/octet-stream'
+    return b"--edge\r\n" + head + b"\r\n\r\n" + content + b"\r\n--edge--\r\n"
+
 
 REQUESTS = (
     Request("plain", path="/"),
@@ -46,6 +56,35 @@ REQUESTS = (
     Request("streaming, 2 MB", path="/stream/?chunks=20&size=100000"),
     Request("streaming, nothing", path="/stream/?chunks=0"),
     Request("HEAD of a stream", method="HEAD", path="/stream/"),
+    Request("streaming, async view", path="/async/stream/"),
+    Request("JSON", path="/json"),
+    Request("JSON, async view", path="/async/json"),
+    Request("plain text", path="/plaintext"),
+    Request("plain text, async view", path="/async/plaintext"),
+    Request("a row at random", path="/db"),
+    Request("a row at random, async view", path="/async/db"),
+    Request("rows at random", path="/queries?queries=5"),
+    Request("rows at random, async view", path="/async/queries?queries=5"),
+    Request("rows at random, number not a number", path="/queries?queries=x"),
+    Request("rows written", path="/updates?queries=5"),
+    Request("rows written, async view", path="/async/updates?queries=5"),
+    Request("fortunes", path="/fortunes"),
+    Request("fortunes, async view", path="/async/fortunes"),
+    Request("template", path="/template"),
+    Request("template, async view", path="/async/template"),
+    Request("waiting", path="/wait?ms=5"),
+    Request("waiting, async view", path="/async/wait?ms=5"),
+    Request("waiting, not a number", path="/wait?ms=soon"),
+    Request("CPU", path="/cpu?ms=5"),
+    Request("CPU, async view", path="/async/cpu?ms=5"),
+    Request("upload", method="POST", path="/upload", headers=(FORM,), body=form(BIG[: 64 * 1024])),
+    Request("upload, 3 MiB", method="POST", path="/upload", headers=(FORM,), body=form(BIG[: 3 * 1024 * 1024])),
+    Request("upload, async view", method="POST", path="/async/upload", headers=(FORM,), body=form(BIG[: 64 * 1024])),
+    Request("upload, no file", method="POST", path="/upload", body=b""),
+    Request("static file", path="/static/small.css"),
+    Request("static file, HEAD", method="HEAD", path="/static/small.css"),
+    Request("static file, part of it", path="/static/small.css", headers=(("Range", "bytes=10-19"),)),
+    Request("static file that is not there", path="/static/none.css"),
 )
 
 
@@ -59,23 +98,27 @@ class Difference:
     found: str
 
 
-def answers(running: Serving) -> dict[str, Answer | str]:
-    """The setup's answers to all requests of the contract, by the request's name; a text where there was none."""
-    found: dict[str, Answer | str] = {}
-    for request in REQUESTS:
-        try:
-            found[request.name] = ask(running.host, running.port, request, TIMEOUT_S)
-        except (OSError, http.client.HTTPException) as error:
-            found[request.name] = f"no answer ({error or type(error).__name__})"
-    return found
+def answers(running: Serving, requests: Sequence[Request]) -> list[Answer | str]:
+    """The setup's answers to the requests, in their order; a text where there was none."""
+    return [answer(running, request) for request in requests]
 
 
-def differences(setup: str, expected: dict[str, Answer | str], found: dict[str, Answer | str]) -> list[Difference]:
-    """What differs between a setup's answers and those of the reference."""
+def answer(running: Serving, request: Request) -> Answer | str:
+    """The setup's answer to one request; a text where there was none."""
+    try:
+        return ask_twice(running.host, running.port, request, TIMEOUT_S)
+    except (OSError, http.client.HTTPException) as error:
+        return f"no answer ({error or type(error).__name__})"
+
+
+def differences(
+    setup: str, requests: Sequence[Request], expected: Sequence[Answer | str], found: Sequence[Answer | str]
+) -> list[Difference]:
+    """What differs between a setup's answers to the requests and those of the reference."""
     return [
-        Difference(setup, request, show(expected[request.name]), show(found[request.name]))
-        for request in REQUESTS
-        if expected[request.name] != found[request.name]
+        Difference(setup, request, show(theirs), show(own))
+        for request, theirs, own in zip(requests, expected, found, strict=True)
+        if theirs != own
     ]
 
 
@@ -83,7 +126,12 @@ def show(answer: Answer | str) -> str:
     """An answer in a line: status, content type, and the body or its size and digest."""
     if isinstance(answer, str):
         return answer
-    body = repr(answer.body)
+    body = "and a body that varies" if answer.varies else repr(answer.body)
     if len(body) > 200:
-        body = f"{len(answer.body)} bytes, SHA-256 {hashlib.sha256(answer.body).hexdigest()[:12]}"
+        body = f"{len(answer.body)} bytes, SHA-256 {digest(answer.body)[:12]}"
     return f"{answer.status} {answer.content_type or 'without a content type'} {body}"
+
+
+def digest(body: bytes) -> str:
+    """The SHA-256 of a body, in hexadecimal digits."""
+    return hashlib.sha256(body).hexdigest()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import http.client
 import time
-from collections.abc import Sequence
+
+from loadtests.workload.request import Request
 
 # A server that was overloaded is calm again when it answers so quickly so many times in a row.
 CALM_S = 0.1
@@ -14,30 +15,24 @@ CALM_WITHIN_S = 20.0
 
 
 @dataclasses.dataclass(frozen=True)
-class Request:
-    """A request as it goes on the wire. ``path`` is percent-encoded; headers may repeat."""
-
-    name: str
-    method: str = "GET"
-    path: str = "/"
-    headers: Sequence[tuple[str, str]] = ()
-    body: bytes | None = None
-
-
-@dataclasses.dataclass(frozen=True)
 class Answer:
-    """What came back: the status, the content type as sent, and the body."""
+    """What came back: the status, the content type as sent, and the body.
+
+    Where the same request was answered with another body each time, ``varies`` is true and the body is left out.
+    """
 
     status: int
     content_type: str
     body: bytes
+    varies: bool = False
 
 
 def ask(host: str, port: int, request: Request, timeout_s: float) -> Answer:
     """Sends the request on a connection of its own. Raises OSError or http.client.HTTPException."""
     connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
     try:
-        connection.putrequest(request.method, request.path)
+        own_host = any(name.lower() == "host" for name, _ in request.headers)
+        connection.putrequest(request.method, request.path, skip_host=own_host, skip_accept_encoding=True)
         for name, value in request.headers:
             connection.putheader(name, value)
         if request.body is not None:
@@ -47,6 +42,18 @@ def ask(host: str, port: int, request: Request, timeout_s: float) -> Answer:
         return Answer(response.status, response.getheader("Content-Type", ""), response.read())
     finally:
         connection.close()
+
+
+def ask_twice(host: str, port: int, request: Request, timeout_s: float) -> Answer:
+    """The answer to a request, asked twice to see whether its body varies. Raises OSError or HTTPException.
+
+    Where the status or the content type is another the second time, the second answer is the one returned.
+    """
+    first = ask(host, port, request, timeout_s)
+    second = ask(host, port, request, timeout_s)
+    if (first.status, first.content_type) == (second.status, second.content_type) and first.body != second.body:
+        return dataclasses.replace(second, body=b"", varies=True)
+    return second
 
 
 def calm_down(host: str, port: int, request: Request) -> bool:

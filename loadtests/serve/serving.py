@@ -10,13 +10,14 @@ from pathlib import Path
 
 import psutil
 
+from loadtests.application import Application, sample
 from loadtests.errors import UserError
-from loadtests.serve.http import Request, ask
+from loadtests.serve.http import ask
 from loadtests.serve.setups import Setup
 from loadtests.serve.supervisor import Program, Supervisor
+from loadtests.workload import Request
 
 HEALTHY_WITHIN_S = 20.0
-HEALTH = Request("health", path="/healthz")
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to ask a server that listens everywhere
 GONE = ("BACKOFF", "FATAL", "UNKNOWN")
 
@@ -32,16 +33,25 @@ class NotServing(Exception):
 class Serving:
     """A running setup: where it answers, and its processes."""
 
-    def __init__(self, setup: Setup, supervisor: Supervisor, host: str, port: int) -> None:
+    def __init__(
+        self, setup: Setup, supervisor: Supervisor, host: str, port: int, application: Application | None = None
+    ) -> None:
         self.setup = setup
         self.host = host
         self.port = port
+        self.application = application or sample()
         self._supervisor = supervisor
 
     @property
     def url(self) -> str:
         """The address without a path, such as ``http://127.0.0.1:8000``."""
         return f"http://{self.host}:{self.port}"
+
+    @property
+    def health(self) -> Request:
+        """The request that is answered once the whole way to a view works."""
+        [request] = self.application.addressed([Request("health", path=self.application.health)])
+        return request
 
     @property
     def folder(self) -> Path:
@@ -66,15 +76,18 @@ class Serving:
 
 
 @contextlib.contextmanager
-def serving(setup: Setup, env: Mapping[str, str], host: str, port: int) -> Iterator[Serving]:
+def serving(
+    setup: Setup, env: Mapping[str, str], host: str, port: int, application: Application | None = None
+) -> Iterator[Serving]:
     """Starts the setup, waits until it is healthy, and stops it at the end.
 
-    Takes the knobs as environment variables. Raises UserError where the port is taken and NotServing where the setup
-    does not come up.
+    Takes the knobs as environment variables; without an application the sample project is served. Raises UserError
+    where the port is taken and NotServing where the setup does not come up.
     """
+    application = application or sample()
     require_free(host, port)
-    with Supervisor({**env, "BIND": host, "PORT": str(port)}) as supervisor:
-        running = Serving(setup, supervisor, LOOPBACK.get(host, host), port)
+    with Supervisor({**application.environment, **env, "BIND": host, "PORT": str(port)}) as supervisor:
+        running = Serving(setup, supervisor, LOOPBACK.get(host, host), port, application)
         supervisor.start(setup.name)
         _wait(running)
         yield running
@@ -87,14 +100,14 @@ def _wait(running: Serving) -> None:
         if (failed := running.failed()) is not None:
             raise NotServing(f"did not start: {failed}", running.logs())
         try:
-            answer = ask(running.host, running.port, HEALTH, timeout_s=2.0)
-            if answer.status == 200:
+            answer = ask(running.host, running.port, running.health, timeout_s=2.0)
+            if answer.status < 500:  # a project may have no page there, or send it elsewhere
                 return
             last = f"status {answer.status}"
         except (OSError, http.client.HTTPException) as error:
             last = str(error) or type(error).__name__
         time.sleep(0.05)
-    raise NotServing(f"was not healthy within {HEALTHY_WITHIN_S:.0f} s: {HEALTH.path}: {last}", running.logs())
+    raise NotServing(f"was not healthy within {HEALTHY_WITHIN_S:.0f} s: {running.health.path}: {last}", running.logs())
 
 
 def require_free(host: str, port: int) -> None:

@@ -9,6 +9,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from loadtests.errors import UserError, unknown
+from loadtests.serve.needs import NEEDS, lacking
+
+# What somebody may want of a server and not get, as `cannot=` in supervisor/conf.d names it.
+CANNOT = {
+    "websocket": "WebSockets",
+    "http2": "HTTP/2",
+    "streaming-request": "hand over a request's body while it still arrives",
+    "keep-alive": "answer a second request on the same connection",
+    "head": "answer HEAD without a body, which spoils the next answer on the connection",
+    "async-views": "run asynchronous views that use the database, or two at a time",
+}
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SUPERVISOR = ROOT / "supervisor"
@@ -18,8 +29,9 @@ SUPERVISOR = ROOT / "supervisor"
 class Setup:
     """One way of serving the project.
 
-    ``name`` is its supervisor group's; ``interface`` is wsgi, asgi or asgi-layer (ASGI over a channel layer); ``docs``
-    is where its settings come from.
+    ``name`` is its supervisor group's; ``interface`` is wsgi, asgi or asgi-layer (ASGI over a channel layer);
+    ``needs`` are names from loadtests.serve.needs; ``docs`` is where its settings come from; ``cannot`` is what it
+    cannot do, in words from CANNOT.
     """
 
     name: str
@@ -27,6 +39,7 @@ class Setup:
     interface: str
     needs: tuple[str, ...]
     docs: str
+    cannot: tuple[str, ...]
     file: Path
 
 
@@ -46,6 +59,14 @@ def find(names: Iterable[str]) -> list[Setup]:
     return [setups[name] for name in wanted] if wanted else list(setups.values())
 
 
+def missing(setup: Setup, bin: Path | None = None) -> str | None:
+    """What this machine lacks for the setup and how to get it, in a line; None where all is there.
+
+    ``bin`` is the directory of the Python that the servers run with, and of their commands; this Python's by default.
+    """
+    return lacking(setup.needs, bin)
+
+
 def _read(file: Path) -> Setup:
     name = file.stem
     # As supervisor reads it: no interpolation here, and "; " begins a comment.
@@ -59,8 +80,9 @@ def _read(file: Path) -> Setup:
             name=name,
             label=about["label"],
             interface=about["interface"],
-            needs=tuple(about.get("needs", "").replace(",", " ").split()),
+            needs=_words(about, "needs", NEEDS),
             docs=about.get("docs", ""),
+            cannot=_words(about, "cannot", CANNOT),
             file=file,
         )
     except (OSError, configparser.Error, KeyError) as error:
@@ -70,6 +92,14 @@ def _read(file: Path) -> Setup:
             f"{shown} does not describe a setup: {missing}; "
             f"[group:{name}], and [setup:{name}] with label and interface, are needed"
         ) from None
+
+
+def _words(about: configparser.SectionProxy, key: str, known: Iterable[str]) -> tuple[str, ...]:
+    words = tuple(about.get(key, "").replace(",", " ").split())
+    for word in words:
+        if word not in known:
+            raise UserError(f"{key} of [{about.name}]: {unknown('word', word, known)}")
+    return words
 
 
 # The environment variables that a setup takes; supervisor/defaults.sh has their defaults.

@@ -26,7 +26,9 @@ STOPPED_WITHIN_S = 25.0
 LOG_LINES = 20
 
 # The same two lines that a person types (README).
-COMMAND = f'. "{SUPERVISOR}/defaults.sh" && exec supervisord --nodaemon -c "{SUPERVISOR}/supervisord.conf"'
+# supervisord is always the harness's, whatever PATH the project that is served brings.
+SUPERVISORD = Path(sys.executable).parent / "supervisord"
+COMMAND = f'. "{SUPERVISOR}/defaults.sh" && exec "{SUPERVISORD}" --nodaemon -c "{SUPERVISOR}/supervisord.conf"'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Supervisor:
         self.folder = Path()
         self._guard: subprocess.Popen[bytes] | None = None
         self._rpc: Any = None
+        self._transport: SupervisorTransport | None = None
 
     def __enter__(self) -> Supervisor:
         # Short, as a Unix socket's path must be: at most 107 bytes.
@@ -115,6 +118,7 @@ class Supervisor:
             self._rpc = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport).supervisor
             with contextlib.suppress(OSError, xmlrpc.client.Error):
                 self._rpc.getState()
+                self._transport = transport
                 return
             transport.close()
             time.sleep(0.05)
@@ -124,6 +128,8 @@ class Supervisor:
         raise UserError(f"supervisord did not start: {' '.join(said.split()) or 'it said nothing'}")
 
     def _stop(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
         if self._guard is not None and self._guard.stdin is not None:
             self._guard.stdin.close()
             try:

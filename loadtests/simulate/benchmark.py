@@ -11,10 +11,12 @@ import numpy as np
 
 from loadtests.capacity.objective import Objective
 from loadtests.capacity.search import Plan
+from loadtests.simulate.choices import LANDSCAPES, searched, swept
+from loadtests.simulate.histories import BETWEEN_RUNS, CHANGES, RUNS, SERIES, simulate_history
 from loadtests.simulate.servers import search, servers
-from loadtests.simulate.studies import Rates, scenarios, scenarios_of_runs, simulate, simulate_runs
+from loadtests.simulate.studies import NOISES, Rates, scenarios, scenarios_of_runs, simulate, simulate_runs
 
-STUDIES = 1000
+STUDIES = 4000
 SEARCHES = 100
 SEED = 2016
 # Blocks in a study of capacity: its figure is their median.
@@ -34,13 +36,21 @@ class Table:
 def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Callable[[str], None] = print) -> list[Path]:
     """Simulate, say each table, and write it as CSV and as a fragment of reST (.inc) into ``out_dir``.
 
-    ``repetitions`` is the number of studies in each row; there is one search of capacity for ten of them. The same
-    seed gives the same files. Returns the files written.
+    ``repetitions`` is the number of studies in each row; there are fewer of what takes longer. The same seed gives
+    the same files. Returns the files written.
     """
     out_dir.mkdir(parents=True, exist_ok=True)
     files = []
+    fewer = max(1, repetitions // 4)
     searches = max(SEARCHES_A_STUDY, repetitions * SEARCHES // STUDIES)
-    for table in (verdicts_table(repetitions, seed), runs_table(repetitions, seed), capacity_table(searches, seed)):
+    for table in (
+        verdicts_table(repetitions, seed),
+        runs_table(fewer, seed),
+        history_table(max(1, repetitions // 20), seed),
+        capacity_table(searches, seed),
+        best_table(fewer, seed),
+        advice_table(fewer, seed),
+    ):
         say(as_text(table))
         files += [out_dir / f"{table.name}.csv", out_dir / f"{table.name}.inc"]
         with files[-2].open("w", newline="", encoding="utf-8") as file:
@@ -61,6 +71,28 @@ def runs_table(studies: int, seed: int) -> Table:
     """The same for two runs of five setups."""
     rows = [simulate_runs(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_runs())]
     return _table_of_rates("simulation-runs", "Verdicts between two simulated runs of five setups", rows)
+
+
+def history_table(histories: int, seed: int) -> Table:
+    """False marks and changes found, in histories of five setups in four metrics."""
+    rows = [simulate_history(runs, between, histories, seed) for between in BETWEEN_RUNS for runs in RUNS]
+    cells = [
+        (
+            f"{rates.between:.0%}",
+            str(rates.runs),
+            f"{rates.false:.1%}",
+            *(f"{rates.found[change]:.0%}" for change in CHANGES),
+        )
+        for rates in rows
+    ]
+    header = (
+        "noise between runs",
+        "runs",
+        "false mark in a history",
+        *(f"change of {change:.0%} marked" for change in CHANGES),
+    )
+    title = f"Marks in simulated histories of {SERIES} series, {histories} histories a row"
+    return Table("simulation-history", title, header, cells)
 
 
 def capacity_table(searches: int, seed: int) -> Table:
@@ -102,6 +134,45 @@ def capacity_table(searches: int, seed: int) -> Table:
     return Table("simulation-capacity", title, header, rows)
 
 
+def best_table(sweeps: int, seed: int) -> Table:
+    """The cells of a sweep that are kept as perhaps the best: is the true best among them?"""
+    shapes = [(noise, cells, blocks) for noise in NOISES for cells in (6, 12) for blocks in (2, 4, 6)]
+    rows = [swept(*shape, sweeps, seed + row) for row, shape in enumerate(shapes)]
+    header = ("scenario", "cells", "blocks", "the best was dropped", "cells kept")
+    cells = [(one.noise, str(one.cells), str(one.blocks), f"{one.lost:.1%}", f"{one.kept:.1f}") for one in rows]
+    title = f"Simulated sweeps in which half of the cells are equally good, noise of a trial 9%, {sweeps} a row"
+    return Table("simulation-best", title, header, cells)
+
+
+def advice_table(searches: int, seed: int) -> Table:
+    """Searches by successive halving: is the pick as good as the best?"""
+    shapes = [(landscape, cells, blocks) for landscape in LANDSCAPES for cells in (3, 12, 20) for blocks in (1, 2, 4)]
+    rows = [searched(*shape, searches, seed + row) for row, shape in enumerate(shapes)]
+    header = (
+        "landscape",
+        "candidates",
+        "blocks of the first round",
+        "trials",
+        "trials of the whole grid",
+        "pick within 5% of the best",
+        "interval holds the truth",
+    )
+    cells = [
+        (
+            one.landscape,
+            str(one.cells),
+            str(one.first_blocks),
+            str(one.trials),
+            str(one.grid_trials),
+            f"{one.found:.0%}",
+            f"{one.covered:.0%}",
+        )
+        for one in rows
+    ]
+    title = f"Simulated searches by successive halving, noise of a trial 9%, {searches} a row"
+    return Table("simulation-advice", title, header, cells)
+
+
 def as_text(table: Table) -> str:
     """The table for a terminal."""
     lines = [table.header, *table.rows]
@@ -123,6 +194,7 @@ def _table_of_rates(name: str, title: str, rows: Sequence[Rates]) -> Table:
         "scenario",
         "true effect",
         "noise of a trial",
+        "candidates",
         "blocks",
         "false verdict in a study",
         "effect found",
@@ -134,6 +206,7 @@ def _table_of_rates(name: str, title: str, rows: Sequence[Rates]) -> Table:
             rates.scenario.name,
             f"{rates.scenario.effect:.0%}",
             f"{rates.scenario.sd:.0%}",
+            str(rates.scenario.candidates),
             f"{rates.blocks:.0f}" if rates.scenario.until is None else f"{rates.blocks:.0f} on average",
             f"{rates.false:.1%}",
             f"{rates.found:.0%}" if rates.scenario.effect else "–",

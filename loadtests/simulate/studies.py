@@ -1,7 +1,7 @@
 """Simulated studies of known truth, judged as real ones are: how often is a verdict false, how often an effect found?
 
-A study has a baseline and four candidates. The noise of a trial is given as the standard deviation of its
-logarithm; what a whole block has in common is twice as noisy.
+A study has a baseline and, unless the scenario says otherwise, four candidates. The noise of a trial is given as the
+standard deviation of its logarithm; what a whole block has in common is twice as noisy.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ Array = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, tuple[int, int]], Array]
 
 CANDIDATES = 4
-# A tenth of a real analysis' resamples: each interval is a little rougher, the rates over many studies are not.
-RESAMPLES = 999
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,7 @@ class Scenario:
     noise: str = "normal"
     sd: float = 0.03
     blocks: int = 10
+    candidates: int = CANDIDATES
     until: float | None = None
     """Add mirrored pairs of blocks until every interval is this narrow, at most 40 blocks."""
 
@@ -56,11 +55,17 @@ class Rates:
 def scenarios() -> list[Scenario]:
     """Every row of the table."""
     rows = []
-    for noise in NOISES:
+    for noise in ("normal", "heavy tails", "slow mode", "drifting machine", "one bad block"):
         rows += [Scenario(noise, noise=noise, blocks=blocks) for blocks in (2, 5, 10, 20)]
         rows += [Scenario(noise, 0.10, noise, blocks=blocks) for blocks in (2, 5, 10, 20)]
     rows += [Scenario("normal", effect, blocks=blocks) for effect in (0.01, 0.03) for blocks in (5, 10, 20)]
     rows += [Scenario("normal", effect, sd=sd) for sd in (0.02, 0.04, 0.05) for effect in (0.0, 0.10)]
+    rows += [Scenario("normal", 0.10, sd=0.09, blocks=blocks) for blocks in (10, 20, 40)]
+    rows += [Scenario("normal", 0.10, sd=sd, candidates=1) for sd in (0.03, 0.04, 0.05, 0.09)]
+    rows += [Scenario("normal", effect, candidates=16) for effect in (0.0, 0.10)]
+    rows += [
+        Scenario("rounded figures", effect, "rounded figures", blocks=n) for n in (10, 20) for effect in (0.0, 0.1)
+    ]
     rows += [Scenario("until 3%", effect, sd=0.02, until=0.03) for effect in (0.0, 0.03)]
     return rows
 
@@ -106,8 +111,8 @@ def simulate_runs(scenario: Scenario, studies: int, seed: int) -> Rates:
         before = trials(replace(scenario, effect=0.0), rng, scenario.blocks)
         after = trials(replace(scenario, effect=0.0), rng, scenario.blocks)
         after[:, 0] += log(1 + scenario.effect)
-        pairs = [(before[:, j], after[:, j]) for j in range(CANDIDATES + 1)]
-        verdicts, width = _read(runs.simultaneous(pairs, resamples=RESAMPLES))
+        pairs = [(np.sort(before[:, j]), np.sort(after[:, j])) for j in range(scenario.candidates + 1)]
+        verdicts, width = _read(runs.simultaneous(pairs))
         false += _wrong(verdicts[0], scenario.effect) or any(_wrong(other, 0.0) for other in verdicts[1:])
         found += verdicts[0] is Verdict.SLOWER
         equal += _share_equivalent(verdicts[1:])
@@ -118,7 +123,7 @@ def simulate_runs(scenario: Scenario, studies: int, seed: int) -> Rates:
 
 def trials(scenario: Scenario, rng: np.random.Generator, blocks: int) -> Array:
     """Logarithms of response times, blocks x (baseline, candidates), on a machine that drifts between blocks."""
-    values = NOISES[scenario.noise](rng, (blocks, CANDIDATES + 1)) * scenario.sd
+    values: Array = NOISES[scenario.noise](rng, (blocks, scenario.candidates + 1)) * scenario.sd
     values += rng.normal(0, 2 * scenario.sd, (blocks, 1))
     values[:, 1] += log(1 + scenario.effect)
     return values
@@ -137,8 +142,7 @@ def _study(scenario: Scenario, rng: np.random.Generator) -> tuple[int, list[Verd
 
 def _judge(values: Array) -> tuple[list[Verdict], float]:
     ratios = values[:, 1:] - values[:, :1]
-    samples = [dict(enumerate(map(float, column))) for column in ratios.T]
-    return _read(intervals.simultaneous(samples, resamples=RESAMPLES))
+    return _read(intervals.simultaneous(list(ratios.T)))
 
 
 def _read(found: list[intervals.Interval]) -> tuple[list[Verdict], float]:
@@ -155,7 +159,7 @@ def _wrong(said: Verdict, effect: float) -> bool:
 
 
 def _share_equivalent(verdicts: list[Verdict]) -> float:
-    return sum(one is Verdict.EQUIVALENT for one in verdicts) / len(verdicts)
+    return sum(one is Verdict.EQUIVALENT for one in verdicts) / max(1, len(verdicts))
 
 
 def _normal(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
@@ -191,10 +195,16 @@ def _bad_block(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
     return values
 
 
+def _rounded(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Figures that come in steps as large as the noise, as those of a search that stops at a few percent."""
+    return np.round(rng.normal(size=shape))
+
+
 NOISES: dict[str, Noise] = {
     "normal": _normal,
     "heavy tails": _heavy,
     "slow mode": _slow_mode,
     "drifting machine": _drifting,
     "one bad block": _bad_block,
+    "rounded figures": _rounded,
 }

@@ -9,6 +9,7 @@ import mmap
 import os
 import resource
 import struct
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,16 @@ class Counter:
         self.directory = directory
         self.pid = 0
         self.count = 0
+        self.lock = threading.Lock()
 
     def __call__(self, **signal: Any) -> None:
         """A request has begun."""
-        if self.pid != os.getpid():  # the first, or a child of a process that counted before
-            self._open()
-        self.count += 1
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        _NUMBERS.pack_into(self.memory, 0, self.count, used.ru_nvcsw + used.ru_nivcsw)
+        with self.lock:  # requests begin in several threads at a time
+            if self.pid != os.getpid():  # the first, or a child of a process that counted before
+                self._open()
+            self.count += 1
+            used = resource.getrusage(resource.RUSAGE_SELF)
+            _NUMBERS.pack_into(self.memory, 0, self.count, used.ru_nvcsw + used.ru_nivcsw)
 
     def _open(self) -> None:
         self.pid, self.count = os.getpid(), 0

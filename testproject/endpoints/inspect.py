@@ -20,7 +20,12 @@ def inspect(request: HttpRequest, rest: str = "") -> JsonResponse:
             "path_rest": rest,
             "query_string": request.META["QUERY_STRING"],
             "parameters": dict(request.GET.lists()),
-            "headers": {name: request.headers[name] for name in HEADERS if name in request.headers},
+            # Servers join headers that repeat with "," or ", ", which mean the same (RFC 9110, 5.3).
+            "headers": {
+                name: ", ".join(part.strip() for part in request.headers[name].split(","))
+                for name in HEADERS
+                if name in request.headers
+            },
             "cookies": request.COOKIES,
             "body_bytes": len(request.body),
             "body_sha256": hashlib.sha256(request.body).hexdigest(),

@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncIterator, Iterator
 
-from django.core.exceptions import BadRequest
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
+
+from endpoints.parameters import bounded
 
 MOST_CHUNKS = 10_000
 LARGEST_CHUNK = 4 * 1024 * 1024  # bytes
@@ -36,9 +37,6 @@ def stream(request: HttpRequest) -> StreamingHttpResponse:
     return StreamingHttpResponse(iterate(count, size), content_type="text/plain")
 
 
-def bounded(request: HttpRequest, name: str, default: int, most: int) -> int:
-    """The query parameter `name`, from 0 to `most`; BadRequest (400) for anything else."""
-    value = request.GET.get(name, str(default))
-    if not (value.isascii() and value.isdigit() and int(value) <= most):
-        raise BadRequest(f"{name} must be a whole number from 0 to {most}")
-    return int(value)
+async def stream_async(request: HttpRequest) -> StreamingHttpResponse:
+    """The same from a coroutine."""
+    return stream(request)

@@ -1,5 +1,21 @@
 from django.urls import path
-from endpoints import echo, errors, inspect, plain, stream
+from endpoints import (
+    cpu,
+    echo,
+    errors,
+    fortunes,
+    hello,
+    inspect,
+    orders,
+    plain,
+    static,
+    stream,
+    upload,
+    wait,
+    worlds,
+)
+
+handler400 = errors.bad_request
 
 urlpatterns = [
     path("", plain.ok),
@@ -9,6 +25,28 @@ urlpatterns = [
     path("inspect/", inspect.inspect),
     path("inspect/<path:rest>", inspect.inspect),
     path("stream/", stream.stream),
+    path("async/stream/", stream.stream_async),
     path("error/", errors.error),
     path("error/async/", errors.error_async),
+    path("json", hello.json),
+    path("async/json", hello.json_async),
+    path("plaintext", hello.plaintext),
+    path("async/plaintext", hello.plaintext_async),
+    path("db", worlds.db),
+    path("async/db", worlds.db_async),
+    path("queries", worlds.queries),
+    path("async/queries", worlds.queries_async),
+    path("updates", worlds.updates),
+    path("async/updates", worlds.updates_async),
+    path("fortunes", fortunes.fortunes),
+    path("async/fortunes", fortunes.fortunes_async),
+    path("template", orders.page),
+    path("async/template", orders.page_async),
+    path("wait", wait.wait),
+    path("async/wait", wait.wait_async),
+    path("cpu", cpu.cpu),
+    path("async/cpu", cpu.cpu_async),
+    path("upload", upload.upload),
+    path("async/upload", upload.upload_async),
+    path("static/<path:path>", static.static),
 ]

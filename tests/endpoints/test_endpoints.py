@@ -67,7 +67,7 @@ def test_inspect_tells_what_django_saw(wsgi, asgi):
     assert seen["method"] == "POST"
     assert seen["query_string"] == "a=1&b=%C3%A9&a=2"
     assert seen["parameters"] == {"a": ["1", "2"], "b": ["é"]}
-    assert seen["headers"]["X-Repeated"] == "one,two"
+    assert seen["headers"]["X-Repeated"] == "one, two"
     assert seen["cookies"] == {"c": "1"}
     assert (seen["body_bytes"], seen["body_sha256"]) == (3, hashlib.sha256(b"xyz").hexdigest())
 

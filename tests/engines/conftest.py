@@ -18,7 +18,14 @@ class Server:
 
     def count(self):
         """How many requests have come."""
-        with urllib.request.urlopen(f"{self.url}/count") as response:
+        return self._number("count")
+
+    def opened(self):
+        """How many connections were opened, this one not among them."""
+        return self._number("opened") - 1
+
+    def _number(self, what):
+        with urllib.request.urlopen(f"{self.url}/{what}") as response:
             return int(response.read())
 
 

@@ -14,9 +14,11 @@ FREEZE_EVERY_S, FREEZE_FOR_S = 5.0, 1.0
 
 class Connection(asyncio.Protocol):
     requests = 0
+    opened = 0
 
     def connection_made(self, transport):
         self.transport = transport
+        Connection.opened += 1
         self.data = b""
 
     def data_received(self, data):
@@ -27,12 +29,16 @@ class Connection(asyncio.Protocol):
         )
         if end and len(rest) >= length:
             self.data = b""
-            self.handle(head.split(b" ")[1].decode(), rest)
+            self.handle(head, rest)
 
-    def handle(self, path, body):
-        _, what, *value = path.split("/")
+    def handle(self, head, body):
+        self.method, path, _ = head.partition(b"\r\n")[0].split(b" ")
+        _, what, *value = path.decode().split("/")
         if what == "count":
             self.answer(str(Connection.requests).encode())
+            return
+        if what == "opened":
+            self.answer(str(Connection.opened).encode())
             return
         Connection.requests += 1
         if what == "ok":
@@ -43,6 +49,9 @@ class Connection(asyncio.Protocol):
             self.answer(status=int(value[0]))
         elif what == "echo":
             self.answer(body)
+        elif what == "asked":  # the method, and the headers that begin with an x
+            lines = [line for line in head.split(b"\r\n") if line.lower().startswith(b"x-")]
+            self.answer(b"\n".join([self.method, *lines]))
         elif what == "reset":
             self.transport.abort()
         elif what == "cut":  # closed within the body
@@ -56,7 +65,7 @@ class Connection(asyncio.Protocol):
 
     def answer(self, body=b"OK", status=200, headers=b""):
         head = b"HTTP/1.1 %d X\r\n%sContent-Length: %d\r\n\r\n" % (status, headers, len(body))
-        self.transport.write(head + body)
+        self.transport.write(head if self.method == b"HEAD" else head + body)
 
 
 async def freeze():

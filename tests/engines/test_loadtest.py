@@ -4,15 +4,17 @@ import pytest
 
 from loadtests.engines import Load, get
 from loadtests.errors import UserError
+from loadtests.workload import Request
 
 loadtest = get("loadtest")
 
+NOWHERE = "http://127.0.0.1:1"
 NONE = dict.fromkeys(("p50", "p90", "p95", "p99", "p99.9", "max", "mean"))
 
 
 @pytest.mark.servers
 def test_its_latency_is_a_service_time_in_whole_milliseconds(server):
-    result = loadtest.run(Load(f"{server.url}/after/50", rate=50, duration_s=2, expect_body="OK"))
+    result = loadtest.run(Load.of_url(f"{server.url}/after/50", rate=50, duration_s=2, bodies=(b"OK",)))
     assert 90 <= result.ok <= result.sent <= result.planned <= 101
     assert result.planned >= 100
     assert result.latency_of == "service_time"
@@ -27,7 +29,7 @@ def test_its_latency_is_a_service_time_in_whole_milliseconds(server):
 
 @pytest.mark.servers
 def test_what_is_in_flight_at_the_end_is_unfinished(server):
-    result = loadtest.run(Load(f"{server.url}/after/500", rate=20, duration_s=1.5))
+    result = loadtest.run(Load.of_url(f"{server.url}/after/500", rate=20, duration_s=1.5))
     assert result.ok + result.unfinished == result.planned
     assert 8 <= result.unfinished <= 25
     assert result.ok > 0
@@ -38,7 +40,7 @@ def test_what_is_in_flight_at_the_end_is_unfinished(server):
     ("path", "kind"), [("status/503", "status"), ("status/302", "status"), ("reset", "reset"), ("ok", "wrong-body")]
 )
 def test_errors_are_no_fast_answers(server, path, kind):
-    result = loadtest.run(Load(f"{server.url}/{path}", rate=50, duration_s=0.6, expect_body="KO"))
+    result = loadtest.run(Load.of_url(f"{server.url}/{path}", rate=50, duration_s=0.6, bodies=(b"KO",)))
     assert set(result.errors) == {kind}
     assert result.errors[kind] >= 15
     assert (result.ok, result.rate) == (0, 0)
@@ -47,20 +49,20 @@ def test_errors_are_no_fast_answers(server, path, kind):
 
 @pytest.mark.servers
 def test_refused(unused_port):
-    result = loadtest.run(Load(f"http://127.0.0.1:{unused_port}/", rate=50, duration_s=0.6))
+    result = loadtest.run(Load.of_url(f"http://127.0.0.1:{unused_port}/", rate=50, duration_s=0.6))
     assert set(result.errors) == {"refused"}
 
 
 @pytest.mark.servers
 def test_timeout(server):
-    result = loadtest.run(Load(f"{server.url}/never", rate=20, duration_s=1.5, timeout_s=0.5))
+    result = loadtest.run(Load.of_url(f"{server.url}/never", rate=20, duration_s=1.5, timeout_s=0.5))
     assert set(result.errors) == {"timeout"}
     assert result.errors["timeout"] + result.unfinished == result.planned
 
 
 @pytest.mark.servers
 def test_a_closed_loop(server):
-    result = loadtest.run(Load(f"{server.url}/after/50", connections=4, duration_s=1))
+    result = loadtest.run(Load.of_url(f"{server.url}/after/50", connections=4, duration_s=1))
     assert result.planned == result.sent <= server.count() <= 81
     assert result.ok >= 20
     assert result.response_time_ms == result.service_time_ms
@@ -69,8 +71,9 @@ def test_a_closed_loop(server):
 
 @pytest.mark.servers
 def test_a_body_arrives(server):
-    load = Load(f"{server.url}/echo", "POST", body="ä".encode() * 1000, expect_body="ä" * 1000, rate=20, duration_s=1)
-    result = loadtest.run(load)
+    body = "ä".encode() * 1000
+    request = Request("echo", "POST", "/echo", body=body)
+    result = loadtest.run(Load(server.url, (request,), (body,), rate=20, duration_s=1))
     assert result.ok >= 15
     assert result.errors == {}
 
@@ -78,7 +81,7 @@ def test_a_body_arrives(server):
 @pytest.mark.servers
 def test_it_can_be_stopped_early(server):
     rows = []
-    load = Load(f"{server.url}/ok", rate=50, duration_s=60)
+    load = Load.of_url(f"{server.url}/ok", rate=50, duration_s=60)
     result = loadtest.run(load, rows.append, lambda: len(rows) >= 1)
     assert 1 <= result.duration_s < 20
     assert 40 < result.planned < 1000
@@ -87,9 +90,12 @@ def test_it_can_be_stopped_early(server):
 @pytest.mark.parametrize(
     ("load", "words"),
     [
-        (Load("http://127.0.0.1:1/", processes=2), "one process"),
-        (Load("http://127.0.0.1:1/", method="HEAD"), "cannot send HEAD"),
-        (Load("http://127.0.0.1:1/", method="POST", body=b"\xff"), "cannot send a body that is not UTF-8"),
+        (Load.of_url("http://127.0.0.1:1/", processes=2), "one process"),
+        (Load(NOWHERE, (Request("a", "HEAD"),)), "cannot send HEAD"),
+        (Load(NOWHERE, (Request("a", "POST", body=b"\xff"),)), "cannot send a body that is not UTF-8"),
+        (Load(NOWHERE, (Request("a"),), (b"\xff",)), "cannot expect a body that is not UTF-8"),
+        (Load(NOWHERE, (Request("a"), Request("b"))), "sends one request"),
+        (Load(NOWHERE, (Request("a"),), recorded=((0.0, 0),), rate=1), "sends one request"),
     ],
 )
 def test_what_it_cannot_do_is_said(load, words):

@@ -14,7 +14,7 @@ from loadtests.errors import UserError
 RUN = """
 import sys
 from loadtests.engines import Load, get
-load = Load(sys.argv[1], rate=50, duration_s=60, processes=2)
+load = Load.of_url(sys.argv[1], rate=50, duration_s=60, processes=2)
 get("openloop").run(load, lambda row: print("second", flush=True))
 """
 
@@ -52,7 +52,7 @@ def test_a_generator_that_dies_is_one_clear_line(server, generators):
             generators()[0].kill()
 
     with pytest.raises(EngineError, match=r"^the load generator broke off: killed by signal 9$"):
-        get("openloop").run(Load(f"{server.url}/ok", rate=20, duration_s=30), kill)
+        get("openloop").run(Load.of_url(f"{server.url}/ok", rate=20, duration_s=30), kill)
     assert generators() == []
 
 
@@ -61,7 +61,7 @@ def test_a_generator_that_crashes_says_why(server, monkeypatch, tmp_path):
     (tmp_path / "main.js").write_text("process.stdin.once('data', () => { throw new TypeError('so it goes') })\n")
     monkeypatch.setattr(node, "GENERATOR", tmp_path)
     with pytest.raises(EngineError, match=r"broke off: TypeError: so it goes \(exit status 1\)$"):
-        get("openloop").run(Load(f"{server.url}/ok", rate=20, duration_s=1))
+        get("openloop").run(Load.of_url(f"{server.url}/ok", rate=20, duration_s=1))
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_no_packages(monkeypatch, tmp_path):
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no CPU affinity on this system")
 def test_a_core_that_does_not_exist():
     with pytest.raises(UserError, match="cannot be pinned to core 999"):
-        get("openloop").run(Load("http://127.0.0.1:1/", rate=1, duration_s=1, core=999))
+        get("openloop").run(Load.of_url("http://127.0.0.1:1/", rate=1, duration_s=1, core=999))
 
 
 @pytest.mark.servers
@@ -107,7 +107,7 @@ def test_the_generator_is_pinned_and_the_caller_is_not(server, generators):
     core = max(os.sched_getaffinity(0))
     before = os.sched_getaffinity(0)
     found = []
-    load = Load(f"{server.url}/ok", rate=20, duration_s=1.5, core=core)
+    load = Load.of_url(f"{server.url}/ok", rate=20, duration_s=1.5, core=core)
     get("openloop").run(load, lambda row: found.extend(process.cpu_affinity() for process in generators()))
     assert found[0] == [core]
     assert os.sched_getaffinity(0) == before

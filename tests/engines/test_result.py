@@ -9,7 +9,8 @@ import pytest
 
 from loadtests.engines import Result, node
 from loadtests.engines.histogram import Histogram
-from loadtests.engines.result import FIGURES, merge
+from loadtests.engines.result import FIGURES, NOTHING, merge
+from loadtests.workload import Request
 
 ENCODE = """
 import hdr from 'hdr-histogram-js';
@@ -69,21 +70,28 @@ def test_what_is_no_histogram(text):
         Histogram.decode(text)
 
 
+def share(planned, ok, errors, spread):
+    counts = {"planned": planned, "sent": planned, "completed": ok, "ok": ok}
+    return {**counts, "errors": errors, "response_time": spread}
+
+
 def part(values):
     """What one process measured that had these response times, in microseconds, and as many errors."""
     spread = {"hdr": encoded(values)["text"], "max_us": max(values), "sum_us": sum(values)}
+    nothing = {"hdr": encoded([])["text"], "max_us": 0, "sum_us": 0}
     count = len(values)
     return {
         "planned": 2 * count, "sent": 2 * count, "completed": count, "ok": count, "ok_in_time": count,
         "unfinished": 0, "waited": 0, "errors": {"reset": count}, "examples": {"reset": "gone"}, "duration_s": 2,
         "spreads": dict.fromkeys(("response_time", "service_time", "send_lag", "pacing_lag", "failed"), spread),
         "generator": {"cpu_s": 1, "wall_s": 2, "peak_rss_mb": 3}, "own_ms": None,
+        "requests": [share(2 * count, count, {}, spread), share(count, 0, {"reset": count}, nothing)],
     }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def result():
-    return merge("openloop", [part([1000, 2000, 3000]), part([9000])], [])
+    return merge("openloop", [part([1000, 2000, 3000]), part([9000])], [], (Request("often"), Request("rarely")))
 
 
 def test_processes_are_merged(result):
@@ -93,11 +101,23 @@ def test_processes_are_merged(result):
     }  # fmt: skip
 
 
+def test_each_request_of_several_is_told_by_itself(result):
+    often, rarely = result.requests
+    assert [often[key] for key in ("name", "planned", "ok", "unfinished", "errors")] == ["often", 8, 4, 4, {}]
+    assert often["response_time_ms"] == result.response_time_ms
+    assert (rarely["planned"], rarely["ok"], rarely["errors"]) == (4, 0, {"reset": 4})
+    assert rarely["response_time_ms"] == NOTHING
+
+
+def test_a_single_request_is_not_told_twice():
+    assert merge("openloop", [part([1000])], [], (Request("only"),)).requests == []
+
+
 def test_the_summary_is_what_load_prints(result):
     summary = result.summary()
     assert list(summary) == [
         "engine", "planned", "sent", "completed", "ok", "unfinished", "errors", "duration_s", "rate",
-        "response_time_ms", "service_time_ms", "send_lag_ms",
+        "response_time_ms", "service_time_ms", "send_lag_ms", "requests",
     ]  # fmt: skip
     for name in ("response_time_ms", "service_time_ms", "send_lag_ms"):
         assert tuple(summary[name]) == FIGURES

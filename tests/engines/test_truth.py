@@ -8,6 +8,7 @@ import pytest
 
 from loadtests.engines import Load, get
 from loadtests.engines.histogram import Histogram
+from loadtests.workload import Request
 
 pytestmark = pytest.mark.servers
 
@@ -19,7 +20,7 @@ def planned_by_end(result):
 
 
 def test_a_known_service_time_is_reported(server):
-    result = openloop.run(Load(f"{server.url}/after/100", rate=50, duration_s=2))
+    result = openloop.run(Load.of_url(f"{server.url}/after/100", rate=50, duration_s=2))
     assert (result.planned, result.sent, result.completed, result.ok) == (100, 100, 100, 100)
     assert (result.unfinished, result.errors) == (0, {})
     assert 100 <= result.service_time_ms["p50"] < 200
@@ -34,7 +35,7 @@ def test_a_known_service_time_is_reported(server):
 def test_a_server_that_freezes_for_a_second_every_five(freezing_server):
     # A fifth of the schedule falls into the freezes and waits uniformly for 0 to 1,000 ms. So half of it waits for
     # nothing; 90% waits for less than 500 ms, 95% for less than 750 ms, 99% for less than 950 ms.
-    result = openloop.run(Load(f"{freezing_server.url}/ok", rate=200, duration_s=10))
+    result = openloop.run(Load.of_url(f"{freezing_server.url}/ok", rate=200, duration_s=10))
     assert result.planned == result.ok == 2000
     response = result.response_time_ms
     assert response["p50"] < 100
@@ -51,7 +52,7 @@ def test_a_frozen_generator_is_late_and_says_so(server, generators, wait_for):
     # than 600 ms, 99% by less than 960 ms. The server was fast all the time.
     seen = threading.Event()
     results = []
-    load = Load(f"{server.url}/ok", rate=100, duration_s=4)
+    load = Load.of_url(f"{server.url}/ok", rate=100, duration_s=4)
     thread = threading.Thread(target=lambda: results.append(openloop.run(load, lambda row: seen.set())))
     thread.start()
     assert seen.wait(30)
@@ -70,7 +71,7 @@ def test_a_frozen_generator_is_late_and_says_so(server, generators, wait_for):
 
 
 def test_a_request_that_is_never_answered_is_unfinished(server):
-    result = openloop.run(Load(f"{server.url}/tenth", rate=100, duration_s=1, timeout_s=1.5))
+    result = openloop.run(Load.of_url(f"{server.url}/tenth", rate=100, duration_s=1, timeout_s=1.5))
     assert (result.planned, result.sent, result.ok, result.unfinished) == (100, 100, 90, 10)
     assert result.errors == {}
     failed = Histogram.decode(result.histograms["failed"])
@@ -79,7 +80,7 @@ def test_a_request_that_is_never_answered_is_unfinished(server):
 
 
 def test_a_request_that_waits_too_long_is_given_up(server):
-    result = openloop.run(Load(f"{server.url}/never", rate=50, duration_s=2, timeout_s=0.5))
+    result = openloop.run(Load.of_url(f"{server.url}/never", rate=50, duration_s=2, timeout_s=0.5))
     assert (result.planned, result.sent, result.completed, result.ok) == (100, 100, 0, 0)
     assert result.errors["timeout"] + result.unfinished == 100
     assert result.errors["timeout"] >= 50
@@ -90,7 +91,7 @@ def test_a_request_that_waits_too_long_is_given_up(server):
 
 def test_waiting_for_a_connection_is_in_the_response_time(server):
     # One connection, 100 ms each: ten a second are served, twenty are sent. The last of 40 waits for 2 s longer.
-    result = openloop.run(Load(f"{server.url}/after/100", rate=20, duration_s=2, connections=1, timeout_s=20))
+    result = openloop.run(Load.of_url(f"{server.url}/after/100", rate=20, duration_s=2, connections=1, timeout_s=20))
     assert result.planned == result.ok == 40
     assert result.waited >= 38
     assert 100 <= result.service_time_ms["p50"] < 200
@@ -106,7 +107,7 @@ def test_waiting_for_a_connection_is_in_the_response_time(server):
 )
 @pytest.mark.parametrize("rate", [50, None])
 def test_errors_are_counted_by_kind_and_kept_out_of_the_times(server, path, kind, answered, rate):
-    load = Load(f"{server.url}/{path}", rate=rate, duration_s=0.5, connections=4, expect_body="KO")
+    load = Load.of_url(f"{server.url}/{path}", rate=rate, duration_s=0.5, connections=4, bodies=(b"KO",))
     result = openloop.run(load)
     assert set(result.errors) == {kind}
     assert result.errors[kind] == result.planned == result.sent > 0
@@ -118,26 +119,27 @@ def test_errors_are_counted_by_kind_and_kept_out_of_the_times(server, path, kind
 
 @pytest.mark.parametrize("rate", [50, None])
 def test_a_refused_connection_is_an_error_of_its_kind(unused_port, rate):
-    result = openloop.run(Load(f"http://127.0.0.1:{unused_port}/", rate=rate, duration_s=0.5, connections=4))
+    result = openloop.run(Load.of_url(f"http://127.0.0.1:{unused_port}/", rate=rate, duration_s=0.5, connections=4))
     assert set(result.errors) == {"refused"}
     assert planned_by_end(result) == result.planned == result.errors["refused"] > 0
 
 
 def test_a_server_that_closes_after_each_answer_costs_no_errors(server):
     for rate in (100, None):
-        result = openloop.run(Load(f"{server.url}/closing", rate=rate, duration_s=1, connections=4))
+        result = openloop.run(Load.of_url(f"{server.url}/closing", rate=rate, duration_s=1, connections=4))
         assert result.ok == result.planned > 50
         assert result.errors == {}
 
 
 def test_the_body_is_sent_and_compared(server):
     body = "ä".encode() * 50_000
-    result = openloop.run(Load(f"{server.url}/echo", "POST", body=body, expect_body=body, rate=20, duration_s=0.5))
+    request = Request("echo", "POST", "/echo", body=body)
+    result = openloop.run(Load(server.url, (request,), (body,), rate=20, duration_s=0.5))
     assert result.ok == result.planned == 10
 
 
 def test_a_closed_loop_sends_as_soon_as_it_is_answered(server):
-    result = openloop.run(Load(f"{server.url}/after/100", connections=5, duration_s=2))
+    result = openloop.run(Load.of_url(f"{server.url}/after/100", connections=5, duration_s=2))
     assert result.planned == result.sent == result.ok == planned_by_end(result)
     assert 50 <= result.ok <= 100  # 5 connections, each at most 10 a second
     assert 100 <= result.response_time_ms["p50"] < 200
@@ -147,7 +149,7 @@ def test_a_closed_loop_sends_as_soon_as_it_is_answered(server):
 
 def test_several_processes_share_a_rate_exactly(server):
     rows = []
-    load = Load(f"{server.url}/ok", rate=100, duration_s=1.01, processes=3, connections=10)
+    load = Load.of_url(f"{server.url}/ok", rate=100, duration_s=1.01, processes=3, connections=10)
     result = openloop.run(load, rows.append)
     assert result.planned == result.sent == result.ok == server.count() == 101
     assert Histogram.decode(result.histograms["response_time"]).total == 101
@@ -158,7 +160,7 @@ def test_several_processes_share_a_rate_exactly(server):
 
 def test_a_load_can_be_stopped_early(server):
     rows = []
-    load = Load(f"{server.url}/tenth", rate=100, duration_s=60)
+    load = Load.of_url(f"{server.url}/tenth", rate=100, duration_s=60)
     result = openloop.run(load, rows.append, lambda: len(rows) >= 1)
     assert 1 <= result.duration_s < 20
     assert 100 <= result.planned == planned_by_end(result) < 2000
@@ -166,5 +168,5 @@ def test_a_load_can_be_stopped_early(server):
 
 
 def test_keep_alive_can_be_turned_off(server):
-    result = openloop.run(Load(f"{server.url}/ok", rate=50, duration_s=0.5, keep_alive=False))
+    result = openloop.run(Load.of_url(f"{server.url}/ok", rate=50, duration_s=0.5, keep_alive=False))
     assert result.ok == result.planned == 25

@@ -135,7 +135,7 @@ def test_every_setup_serves_and_stops(supervised):
         supervised.control("stop", f"{setup}:*")
         assert not supervised.answers()
     states = supervised.control("status").splitlines()
-    assert {line.split(":")[0] for line in states} == set(SETUPS)
+    assert {line.split(":")[0] for line in states} >= set(SETUPS)
     assert {line.split()[1] for line in states} == {"STOPPED"}
 
 

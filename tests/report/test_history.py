@@ -13,6 +13,7 @@ from loadtests.errors import UserError
 from loadtests.report import history, history_output
 
 LABELS = ("gunicorn", "uvicorn")
+STEADY = (1.0, 1.01, 0.99, 1.0, 1.01)
 
 
 @pytest.fixture
@@ -46,28 +47,36 @@ def printed(found):
 
 def test_a_change_is_marked_at_its_first_run_with_what_else_changed(days):
     versions = {"python": "CPython 3.11.2", "gil": True, "packages": {"Django": "5.2.19", "uvicorn": "0.55.0"}}
-    found = history.of("first-look", days(1.0, 1.01, 0.99, 1.3, about={"versions": versions}))
-    assert list(found.runs) == [f"2026-11-{day:02d}-first-look" for day in (1, 2, 3, 4)]
+    found = history.of("first-look", days(*STEADY, 1.3, about={"versions": versions}))
+    assert list(found.runs) == [f"2026-11-{day:02d}-first-look" for day in range(1, 7)]
     marked = {(one.series.label, one.series.metric): one for one in found.changes}
     assert set(marked) == {("uvicorn", "p50_ms"), ("uvicorn", "p99_ms"), ("uvicorn", "rps")}
     one = marked["uvicorn", "p50_ms"]
-    assert (one.before, one.mark.point.run) == ("2026-11-03-first-look", "2026-11-04-first-look")
+    assert (one.before, one.mark.point.run) == ("2026-11-05-first-look", "2026-11-06-first-look")
     assert one.mark.change == pytest.approx(1.3, rel=0.02)
     assert ("package", "uvicorn", None, "0.55.0") in [
         (what.kind, what.what, what.before, what.after) for what in one.differences
     ]
     text = printed(found)
     assert "×1.30  worse" in text
-    assert "What else changed from 2026-11-03-first-look to 2026-11-04-first-look:" in text
+    assert "What else changed from 2026-11-05-first-look to 2026-11-06-first-look:" in text
     assert "0.55.0" in text
 
 
 def test_what_nothing_explains_is_said(days):
-    assert "nothing that the runs know of" in printed(history.of("first-look", days(1.0, 1.0, 0.5)))
+    assert "nothing that the runs know of" in printed(history.of("first-look", days(*STEADY, 0.5)))
+
+
+def test_fewer_than_six_runs_mark_nothing_and_that_is_said(days):
+    found = history.of("first-look", days(1.0, 1.01, 0.99, 1.0, 3.0))
+    assert found.changes == []
+    said = "No change is marked: what is noise between runs shows from 6 runs on."
+    assert said in printed(found)
+    assert said in str(history_output.spec(found)["title"])
 
 
 def test_noise_is_not_marked(days):
-    found = history.of("first-look", days(1.0, 1.01, 0.99, 1.01, aa=True))
+    found = history.of("first-look", days(*STEADY, 1.01, aa=True))
     assert found.changes == []
     assert "No change is more than noise." in printed(found)
     assert {series.label for series in found.series} == set(LABELS)  # the twin says nothing of its own
@@ -117,7 +126,7 @@ def test_a_study_without_a_run_is_told_which_have_some(days, tmp_path):
 
 
 def test_the_command_draws_and_prints(days, monkeypatch):
-    folder = days(1.0, 1.5)
+    folder = days(*STEADY, 1.5)
     monkeypatch.setattr(store, "RESULTS", folder)
     result = CliRunner().invoke(app, ["history", "first-look", "--output", str(folder / "drawn.svg")])
     assert result.exit_code == 0, result.output
@@ -127,18 +136,18 @@ def test_the_command_draws_and_prints(days, monkeypatch):
 
 @pytest.mark.parametrize("name", ["a.chart", "a.chart.svg", "a.chart.png"])
 def test_the_chart_is_written_as_svg_and_png(days, tmp_path, name):
-    found = history.of("first-look", days(1.0, 1.0, 1.4))
+    found = history.of("first-look", days(*STEADY, 1.4))
     files = history_output.write(found, tmp_path / "charts" / name)
     assert [file.name for file in files] == ["a.chart.svg", "a.chart.png"]
     texts = [element.text for element in ET.parse(files[0]).iter() if element.text]
-    for text in ("latency: p50 response time, ms", "throughput: requests per second", "2026-11-03", "uvicorn", "×1.40"):
+    for text in ("latency: p50 response time, ms", "throughput: requests per second", "2026-11-06", "uvicorn", "×1.40"):
         assert text in texts
     assert files[1].read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_mark_says_what_it_is_to_those_who_cannot_see_it(days):
-    rows = history_output.spec(history.of("first-look", days(1.0, 1.4)))["datasets"]
-    assert any("uvicorn: 2026-11-02-first-look" in row["text"] and "changed ×1.40" in row["text"]
+    rows = history_output.spec(history.of("first-look", days(*STEADY, 1.4)))["datasets"]
+    assert any("uvicorn: 2026-11-06-first-look" in row["text"] and "changed ×1.40" in row["text"]
                for part in rows.values() for row in part)  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from loadtests.report import render, sections
 from loadtests.report.page import html
 from loadtests.report.table import Results
 
+FIVE = ("gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn")
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
 
@@ -79,7 +80,7 @@ def test_it_answers_top_down(usual):
 
 def test_tables_have_captions_and_headers_that_say_what_they_head(usual):
     assert len(usual.all("caption")) == len(usual.all("table")) > 5
-    assert {attributes.get("scope") for attributes in usual.all("th")} == {"col", "row"}
+    assert {attributes.get("scope") for attributes in usual.all("th")} == {"col", "row", "rowgroup"}
 
 
 def test_what_scrolls_can_be_reached_with_the_keyboard_and_has_a_name(usual):
@@ -99,7 +100,7 @@ def test_ids_are_unique_and_links_have_targets(usual):
 def test_each_chart_says_its_figures_in_words(usual):
     charts = {one["aria-label"] for one in usual.all("svg") if one["role"] == "img"}
     # gunicorn, block 1: 2 ms times 1.01, times 1 as its jitter in block 1 is none
-    assert any("p50: gunicorn 2.02" in said for said in charts)
+    assert any("gunicorn 2.02" in said.partition("p50: ")[2].partition(";")[0] for said in charts)
     assert len(charts) == len(usual.all("figure")) == 9
 
 
@@ -146,7 +147,8 @@ def test_what_is_long_is_folded(page):
     lost = (("gunicorn", "latency", 1),)
     found = page(labels=("gunicorn",), blocks=1, about={"setups": setups}, lost=lost)
     titles = re.findall(r"<details><summary>(.*?)</summary>", found.source)
-    assert titles == ["Flagged trials (2)", "Packages", "Node packages", "supervisor/conf.d/gunicorn.conf"]
+    folded = ["Machine (9)", "Flagged trials (2)", "Packages", "Node packages", "supervisor/conf.d/gunicorn.conf"]
+    assert titles == folded
     assert "command = gunicorn <x>" in found.text
 
 
@@ -169,7 +171,65 @@ def test_a_difference_inside_the_noise_is_grey(page):
             result["response_time_ms"][key] = value * twin
 
     found = page(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=6, aa=True, change=alike)
-    p50 = next(row for row in found.source.split("<tr") if "p50 response time</td>" in row)
+    p50 = found.source.partition('scope="rowgroup" colspan="5">p50 response time')[2].split("<tr")[1]
     assert "inside the noise" in p50
     assert 'data-tone="muted">slower' in p50
     assert "bad" not in p50
+
+
+def test_rows_are_in_the_order_of_the_effect(page):
+    found = page(labels=FIVE, blocks=2)
+    rows = re.findall(r'<tr data-setup="([^"]+)"', found.source.partition('id="verdicts-throughput-caption"')[2])
+    assert rows[:4] == ["uvicorn", "daphne", "daphne-ipc", "daphne-redis"]
+    rows = re.findall(r'<tr data-setup="([^"]+)"', found.source.partition('id="latency-latency-caption"')[2])
+    assert rows[:5] == ["gunicorn", "uvicorn", "daphne", "daphne-ipc", "daphne-redis"]
+
+
+def test_a_setup_without_a_figure_comes_last(page):
+    lost = tuple(("gunicorn", "latency", block) for block in (1, 2))
+    found = page(labels=("gunicorn", "daphne", "uvicorn"), tests=("latency",), lost=lost)
+    rows = re.findall(r'<tr data-setup="([^"]+)"', found.source.partition('id="latency-latency-caption"')[2])
+    assert rows[:3] == ["uvicorn", "daphne", "gunicorn"]
+
+
+def test_each_metric_heads_its_group_of_verdicts(usual):
+    table = usual.source.partition('id="verdicts-latency-caption"')[2].partition("</table>")[0]
+    groups = ["p50 response time", "p99 response time", "CPU per request"]
+    assert re.findall(r'scope="rowgroup" colspan="5">([^<]+)', table) == groups
+    assert table.count("<tbody>") == table.count("</tbody>") == 3
+    assert table.count("p50 response time") == 2  # in the caption, on the noise floor, and over the group
+
+
+def test_charts_stand_before_the_tables_that_hold_their_figures(usual):
+    for name in ("verdicts", "latency", "throughput", "capacity", "cost"):
+        section = usual.source.partition(f'<section id="{name}"')[2].partition("</section>")[0]
+        assert 0 < section.rindex("<figure") < section.index("<table"), name
+
+
+def test_what_was_skipped_is_told_with_the_reason(page):
+    skipped = {"uwsgi": "uwsgi is not installed: pip install uwsgi", "nginx": "nginx is not on PATH"}
+    found = page(labels=("gunicorn",), blocks=1, about={"skipped": skipped})
+    assert "Skipped, with the reason below: uwsgi and nginx." in found.text
+    below = found.text.partition("What was invalid, and why")[2].partition("What was invalid, and why")[2]
+    assert "uwsgi was skipped: uwsgi is not installed: pip install uwsgi." in below
+    assert "Skipped" not in page(labels=("gunicorn",), blocks=1, name="none").text
+
+
+def test_many_in_front_are_told_by_who_is_not(page):
+    def alike(label, test, block, result):
+        for key in result["response_time_ms"]:
+            result["response_time_ms"][key] = (50.0 if label == "s7" else 5.0) * (1 + block / 1000)
+
+    labels = tuple(f"s{number}" for number in range(8))
+    found = page(labels=labels, tests=("latency",), blocks=6, change=alike)
+    assert "all but s7" in found.text
+
+
+def test_no_panel_of_the_throughput_has_more_lines_than_a_reader_can_follow(run_builder, tmp_path):
+    run = run_builder(tmp_path)(labels=tuple(f"setup-{number}" for number in range(20)), blocks=1)
+    chart = next(chart for chart in sections.page(Results(run)).charts if chart.name == "over-time-throughput")
+    panels = chart.spec["vconcat"]
+    drawn = [chart.spec["datasets"][panel["layer"][1]["data"]["name"]] for panel in panels]
+    named = [{row["label"] for row in rows} for rows in drawn]
+    assert [len(labels) for labels in named] == [7, 7, 6]
+    assert len(set.union(*named)) == 20

@@ -55,6 +55,12 @@ const found = {
     .filter((element) => !(element.ariaLabel || element.hasAttribute("aria-labelledby") || element.textContent.trim()))
     .length,
   drawn: [...document.querySelectorAll("svg text")].map((text) => getComputedStyle(text).fill),
+  marks: [...document.querySelectorAll("svg [data-setup]:not(text)")]
+    .flatMap((mark) => [getComputedStyle(mark).fill, getComputedStyle(mark).stroke])
+    .filter((colour) => colour.startsWith("rgb(")),
+  verdicts: [...document.querySelectorAll(".grouped tr[data-setup] td:nth-child(3)")]
+    .map((cell) => cell.getBoundingClientRect().right),
+  sticky: document.getElementById("highlight").offsetHeight,
 };
 button.click();
 found.after = faded();
@@ -74,13 +80,30 @@ document.body.append(result);
 
 
 @pytest.fixture(scope="module")
-def probe(run_builder, tmp_path_factory):
-    """Gives a function that opens the page in a window of that width, in the theme, and returns what the probe saw."""
-    folder = tmp_path_factory.mktemp("chromium")
-    run = run_builder(folder)(blocks=2, aa=True, tests=("latency", "throughput", "capacity"))
+def opened(run_builder, tmp_path_factory):
+    """Gives a function that builds a run of that shape and returns one that opens its page in a window of that width,
+    in the theme, and returns what the probe saw."""
+    return lambda **shape: look_at(run_builder(tmp_path_factory.mktemp("chromium"))(**shape), tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def probe(opened):
+    """Opens the page of five setups."""
+    return opened(blocks=2, aa=True, tests=("latency", "throughput", "capacity"))
+
+
+@pytest.fixture(scope="module")
+def many(opened):
+    """Opens the page of twenty setups."""
+    labels = ("gunicorn", *(f"some-server-{number}" for number in range(18)), "uvicorn")
+    return opened(labels=labels, blocks=2)
+
+
+def look_at(run, tmp_path_factory):
+    """The function that opens the page of a run."""
     report.write(run)
     text = (run.path / "report.html").read_text(encoding="utf-8")
-    page = folder / "probed.html"
+    page = run.path / "probed.html"
     page.write_text(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"), encoding="utf-8")
 
     def look(width, dark=False):
@@ -137,6 +160,24 @@ def test_all_texts_stand_out_from_the_page(probe, desk, theme):
     assert (luminance(page) > 0.5) == (theme == "light")
     texts = {colour for colour, _ in found["text"]} | set(found["drawn"])
     assert {colour: contrast(colour, page) for colour in texts if contrast(colour, page) < 4.5} == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_all_marks_stand_out_from_the_page(probe, desk, theme):
+    """At 3 to 1, as WCAG 2 asks of graphics."""
+    found = desk if theme == "light" else probe(1200, dark=True)
+    page = found["text"][0][1]
+    marks = {colour for colour in found["marks"] if contrast(colour, page) > 1.05}  # the halo is the page's own colour
+    assert len(marks) >= 6
+    assert {colour: contrast(colour, page) for colour in marks if contrast(colour, page) < 3} == {}
+
+
+def test_many_setups_leave_room_on_a_narrow_page(many):
+    found = many(400)
+    assert found["errors"] == []
+    assert found["page"] <= found["width"] <= 500
+    assert found["sticky"] < 70  # one row of buttons, however many they are
+    assert max(found["verdicts"]) <= found["width"]
 
 
 def luminance(colour):

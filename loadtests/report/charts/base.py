@@ -36,6 +36,11 @@ def finish(chart: Any, title: str, subtitle: Sequence[str], labels: Iterable[str
     return spec
 
 
+def heading(text: str) -> alt.TitleParams:
+    """What stands over one of several panels."""
+    return alt.TitleParams(text, anchor="start", frame="group", fontSize=12, offset=4)
+
+
 def values(rows: list[dict[str, Any]]) -> alt.InlineData:
     """The rows as inline data: no pandas, no name that changes from one rendering to the next."""
     return alt.InlineData(values=rows)

@@ -11,7 +11,6 @@ import numpy as np
 from loadtests.report.charts.base import (
     SEVERAL_DECADES,
     WIDTH,
-    arrows,
     axis_for,
     clamp,
     colour,
@@ -20,10 +19,10 @@ from loadtests.report.charts.base import (
     shape,
     values,
 )
+from loadtests.report.charts.interval_rows import interval_rows
 from loadtests.report.palette import INK, MUTED, PAPER, Look
 
 HEIGHT = 210
-ROW = 20
 OVER = 2.0  # a curve is drawn up to this many times the objective: what is over it is over it
 
 
@@ -47,7 +46,8 @@ def spec(
         _panel(key, [row for row in rows if row["percentile"] == key], marks, limits, scale, looks)
         for key in dict.fromkeys(row["percentile"] for row in rows)
     ]
-    chart = alt.vconcat(*panels, _capacities(marks, scale, looks), spacing=14)
+    x = alt.X("value:Q", scale=scale, axis=axis_for(scale, format=",~r"), title="requests per second")
+    chart = alt.vconcat(*panels, interval_rows(marks, x, scale, looks), spacing=14)
     return finish(chart, title, subtitle, looks)
 
 
@@ -119,25 +119,3 @@ def _objective(key: str, limit: float, y_scale: alt.Scale) -> list[Any]:
         line.mark_rule(color=INK, strokeDash=[5, 3]).encode(description=alt.Description("said:N")),
         line.mark_text(align="left", dy=-7, color=MUTED).encode(x=alt.value(4), text="said:N"),
     ]
-
-
-def _capacities(marks: list[dict[str, Any]], scale: alt.Scale, looks: dict[str, Look]) -> Any:
-    y = alt.Y("label:N", sort=list(looks), title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8))
-    x = alt.X("value:Q", scale=scale, axis=axis_for(scale, format=",~r"), title="requests per second")
-    base = alt.Chart(values(marks)).encode(y=y, description=alt.Description("text:N"))
-    measured = base.transform_filter("isValid(datum.value)")
-    whiskers = measured.transform_filter("isValid(datum.high)")
-    rules = whiskers.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", scale=scale), x2="high:Q", color=colour(looks))
-    points = measured.mark_point(filled=True, size=75, opacity=1).encode(x=x, color=colour(looks), shape=shape(looks))
-    notes = (
-        measured.transform_calculate(end="isValid(datum.high) ? datum.high : datum.value")
-        .mark_text(align="left", dx=9)
-        .encode(x=alt.X("end:Q", scale=scale), text="note:N")
-    )
-    missing = (
-        base.transform_filter("!isValid(datum.value)")
-        .mark_text(align="left", color=MUTED, fontStyle="italic")
-        .encode(x=alt.value(4), text="note:N")
-    )
-    layers = [rules, *arrows(whiskers, scale, colour(looks)), points, notes, missing]
-    return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(looks))

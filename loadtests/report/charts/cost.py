@@ -29,7 +29,7 @@ def spec(
     top = max((row[key] for row in totals for key in ("value", "high") if row.get(key) is not None), default=1.0)
     scale = alt.Scale(domain=[0, top * 1.02], nice=False)
     axis = alt.Axis(grid=True, tickCount=6)
-    sort = list(looks)
+    sort = [row["label"] for row in totals]
     y = alt.Y("label:N", sort=sort, title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8))
     fill = alt.Color(
         "role:N",

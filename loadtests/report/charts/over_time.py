@@ -1,7 +1,10 @@
-"""Requests per second over time: a line for each setup, named at its end. One of the two charts of 2016."""
+"""Requests per second over time: a line for each setup, named at its end. One of the two charts of 2016.
+
+More lines than a reader can follow are shared out over several panels, the fastest in the first."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import altair as alt
@@ -10,17 +13,27 @@ from loadtests.report.charts.base import WIDTH, colour, finish, shape, values
 from loadtests.report.palette import Look
 
 HEIGHT = 320
+LINES = 7  # in a panel: as many as there are colours
 NAME_HEIGHT = 14.0  # of a label, so that two never overlap
 
 
 def spec(
     rows: list[dict[str, Any]], looks: dict[str, Look], seconds: float, title: str, subtitle: list[str]
 ) -> dict[str, Any]:
-    """Lines with bands, over a measurement of that many seconds.
+    """Lines with bands, over a measurement of that many seconds; those of neighbours in ``rows`` share a panel.
 
     Each row has label, t (s since the measurement began), value, low and high (requests per second) and text.
     """
-    top = max((row["high"] for row in rows), default=1.0) * 1.05 or 1.0
+    labels = list(dict.fromkeys(row["label"] for row in rows))
+    panels = math.ceil(len(labels) / LINES)
+    each = math.ceil(len(labels) / panels)
+    shares = [labels[start : start + each] for start in range(0, len(labels), each)]
+    drawn = [_panel([row for row in rows if row["label"] in share], looks, seconds) for share in shares]
+    return finish(alt.vconcat(*drawn, spacing=16), title, subtitle, looks)
+
+
+def _panel(rows: list[dict[str, Any]], looks: dict[str, Look], seconds: float) -> Any:
+    top = max(row["high"] for row in rows) * 1.05 or 1.0
     x = alt.X(
         "t:Q",
         title="time since the measurement began, s",
@@ -58,7 +71,7 @@ def spec(
         x=alt.value(WIDTH + 30), y=alt.Y("name_y:Q", scale=y_scale), text="label:N"
     )
     layers = [band, lines, *([points] if seconds <= 30 else []), leaders, marks, names]
-    return finish(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT), title, subtitle, looks)
+    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
 
 def _names(rows: list[dict[str, Any]], top: float) -> list[dict[str, Any]]:

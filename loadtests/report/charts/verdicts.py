@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from loadtests.report.charts.base import WIDTH, arrows, clamp, colour, finish, shape, values
+from loadtests.report.charts.base import WIDTH, arrows, clamp, colour, finish, heading, shape, values
 from loadtests.report.palette import BAND, INK, MUTED, NOISE, Look
 
 ROW = 20
@@ -22,46 +22,55 @@ def spec(
     title: str,
     subtitle: list[str],
 ) -> dict[str, Any]:
-    """A panel for each metric, a row for each setup that is compared.
+    """A panel for each metric, a row for each setup that is compared, in the order of ``rows``.
 
     ``rows`` have label, metric, note and text, and where there is a figure also ratio, low and high. ``bands`` have
     metric, kind (the legend's words), low and high.
     """
     rows = clamp(rows, "ratio")
-    compared = {label: look for label, look in looks.items() if any(row["label"] == label for row in rows)}
     found = [row[key] for row in rows for key in ("ratio", "low", "high") if row.get(key) is not None]
     low, high = min([1 / 1.05, *found]) / 1.02, max([1.05, *found]) * 1.02
     bands = [{**band, "low": max(band["low"], low), "high": min(band["high"], high)} for band in bands]
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
     axis = alt.Axis(grid=True, values=_ticks(low, high), labelExpr="'×' + format(datum.value, '.3~r')")
-    x_title = "ratio to the baseline (logarithmic)"
-    y = alt.Y(
-        "label:N",
-        sort=list(compared),
-        title=None,
-        scale=alt.Scale(domain=list(compared)),
-        axis=alt.Axis(ticks=False, domain=False, labelPadding=8),
-    )
     kinds = list(dict.fromkeys(band["kind"] for band in bands))
-    everything = values([*rows, *bands])
-    band = (
-        alt.Chart()
-        .transform_filter("isValid(datum.kind)")
-        .mark_rect(opacity=0.75)
-        .encode(
-            x=alt.X("low:Q", scale=scale, axis=axis, title=x_title),
-            x2="high:Q",
-            y=alt.value(0),
-            y2=alt.value(ROW * len(compared)),
-            fill=alt.Fill("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[BAND, NOISE][: len(kinds)])),
+    fill = alt.Fill("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[BAND, NOISE][: len(kinds)]))
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    panels = [
+        _panel(
+            metric,
+            [row for row in rows if row["metric"] == metric],
+            [band for band in bands if band["metric"] == metric],
+            scale,
+            alt.X("low:Q", scale=scale, axis=axis, title=x_title),
+            fill,
+            looks,
         )
-    )
-    one = (
-        alt.Chart().transform_filter("isValid(datum.kind)").mark_rule(color=INK, strokeWidth=1).encode(x=alt.datum(1.0))
-    )
-    base = alt.Chart().transform_filter("!isValid(datum.kind)").encode(y=y, description=alt.Description("text:N"))
+        for metric, x_title in zip(
+            metrics, [None] * (len(metrics) - 1) + ["ratio to the baseline (logarithmic)"], strict=True
+        )
+    ]
+    return finish(alt.vconcat(*panels, spacing=16), title, subtitle, looks)
+
+
+def _panel(
+    metric: str,
+    rows: list[dict[str, Any]],
+    bands: list[dict[str, Any]],
+    scale: alt.Scale,
+    x: alt.X,
+    fill: alt.Fill,
+    looks: dict[str, Look],
+) -> Any:
+    labels = [row["label"] for row in rows]
+    height = ROW * len(labels)
+    y = alt.Y("label:N", sort=labels, title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8))
+    behind = alt.Chart(values(bands))
+    band = behind.mark_rect(opacity=0.75).encode(x=x, x2="high:Q", y=alt.value(0), y2=alt.value(height), fill=fill)
+    one = alt.Chart(values([{"one": 1}])).mark_rule(color=INK, strokeWidth=1).encode(x=alt.X("one:Q", scale=scale))
+    base = alt.Chart(values(rows)).encode(y=y, description=alt.Description("text:N"))
     measured = base.transform_filter("isValid(datum.ratio)")
-    rules = measured.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", scale=scale), x2="high:Q", color=colour(looks))
+    rules = measured.mark_rule(strokeWidth=2.5).encode(x=x, x2="high:Q", color=colour(looks))
     points = measured.mark_point(filled=True, size=75, opacity=1).encode(
         x=alt.X("ratio:Q", scale=scale), color=colour(looks), shape=shape(looks)
     )
@@ -70,19 +79,8 @@ def spec(
         text="note:N",
         color=alt.condition("isValid(datum.ratio)", alt.value(INK), alt.value(MUTED)),
     )
-    chart = (
-        alt.layer(band, one, rules, *arrows(measured, scale, colour(looks)), points, notes, data=everything)
-        .properties(width=WIDTH, height=ROW * len(compared))
-        .facet(
-            row=alt.Row(
-                "metric:N",
-                sort=list(dict.fromkeys(row["metric"] for row in rows)),
-                header=alt.Header(title=None, labelAngle=0, labelOrient="top", labelAnchor="start", labelPadding=-10),
-            ),
-            spacing=22,
-        )
-    )
-    return finish(chart, title, subtitle, looks)
+    layers = [band, one, rules, *arrows(measured, scale, colour(looks)), points, notes]
+    return alt.layer(*layers).properties(width=WIDTH, height=height, title=heading(metric))
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -3,6 +3,9 @@
 import os
 from pathlib import Path
 
+from .database import databases
+from .middleware import middleware
+
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
 DEBUG = False
@@ -11,7 +14,7 @@ ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS += [host for host in os.environ.get("ALLOWED_HOSTS", "").split(",") if host]
 
 # Applications, middleware and templates are those of `django-admin startproject` without the admin site and
-# static files: what most projects run. None of the middleware touches the database for the endpoints here,
+# static files: what most projects run. None of the middleware touches the database,
 # because sessions, users and messages are loaded when they are used. All of it costs time, and under ASGI
 # the synchronous ones cost a hop to a thread, as in the projects of those who read the figures.
 INSTALLED_APPS = [
@@ -20,18 +23,10 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "channels_relay",  # the command runrelayworker
-    "endpoints",
+    "endpoints",  # and the command prepare
 ]
 
-MIDDLEWARE = [
-    "django.middleware.security.SecurityMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-]
+MIDDLEWARE = middleware(os.environ)
 
 TEMPLATES = [
     {
@@ -51,7 +46,7 @@ ROOT_URLCONF = "testproject.urls"
 WSGI_APPLICATION = "testproject.wsgi.application"
 ASGI_APPLICATION = "testproject.asgi.application"
 
-DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": BASE_DIR / "db.sqlite3"}}
+DATABASES = databases(os.environ, BASE_DIR)
 
 # POST /echo takes bodies of 4 MB; Django's default is 2.5.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024

@@ -1,0 +1,155 @@
+"""Roles that take a figure from the newest reference run of a study, so that none is typed by hand or goes stale.
+
+    :ratio:`STUDY LABEL TEST [METRIC] [against OTHER] [is VERDICT]`    ×0.35 (×0.30 to ×0.42)
+    :measured:`STUDY LABEL TEST [METRIC]`                              1,905 requests/s (1,421 to 2,499)
+    :failed:`STUDY LABEL TEST`                                         35.26%
+    :share:`SETUP ROLE [at PATH]: CATEGORY`                            31% (28% to 34%)
+
+METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or a metric of summary.csv by its name; without one
+it is the first that verdicts are given on in a test of that kind. A ratio is to the study's baseline unless OTHER is
+named. VERDICT is what the sentence around it claims: faster, slower, cheaper, dearer, equivalent or inconclusive
+(which is also what a difference inside the noise floor is). Where the newest run says otherwise, the build fails, and
+the sentence has to be written anew. A share is that of the CPU time of a profile's role; CATEGORY is the words of its
+table. Each figure is a link to the page that it comes from.
+"""
+
+from __future__ import annotations
+
+import re
+
+from docutils import nodes
+from reference_runs import REFERENCES, newest_profile
+from sphinx.addnodes import pending_xref
+from sphinx.util.docutils import SphinxRole
+
+from loadtests.analyse.compare import Comparison, compare
+from loadtests.analyse.metrics import METRICS, metric
+from loadtests.report import metrics, verdicts
+from loadtests.report.table import Results
+from loadtests.report.wording import interval, number, ratio, ratio_interval
+
+SHORT = {key: f"{key}_ms" for key in metrics.PERCENTILES}
+SHORT |= {"cpu": metrics.CPU, "capacity": metrics.CAPACITY, "memory": "memory_settled_mb"}
+OF_A_RUN = re.compile(
+    r"(?P<study>\S+) (?P<label>\S+) (?P<test>\S+)(?: (?!against |is )(?P<metric>\S+))?"
+    r"(?: against (?P<other>\S+))?(?: is (?P<verdict>\w+))?"
+)
+OF_A_PROFILE = re.compile(r"(?P<setup>\S+) (?P<role>[^\s:]+)(?: at (?P<path>[^\s:]+))?: (?P<category>.+)")
+
+
+class Figure(SphinxRole):
+    """A figure, as a link to the page it comes from. What cannot be had is an error of the page that asks for it."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        try:
+            text, page = self.found(" ".join(self.text.split()))
+        except LookupError as error:
+            message = self.inliner.reporter.error(f"{self.rawtext}: {error.args[0]}", line=self.lineno)
+            return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
+        target = {"refdomain": "std", "reftype": "doc", "reftarget": f"/results/{page}", "refexplicit": True}
+        self.env.note_reread()
+        return [pending_xref(self.rawtext, nodes.inline("", text), refdoc=self.env.docname, refwarn=True, **target)], []
+
+    def found(self, asked: str) -> tuple[str, str]:
+        """The figure in words, and the page below results/. Raises LookupError where there is none, or another."""
+        raise NotImplementedError
+
+
+class OfRun(Figure):
+    """A figure of the newest run of a study."""
+
+    def found(self, asked: str) -> tuple[str, str]:
+        parts = matched(OF_A_RUN, asked)
+        results = REFERENCES.newest(parts["study"])
+        kinds = {test["name"]: test["kind"] for test in results.tests}
+        for what, name, names in (("label", parts["label"], results.labels), ("test", parts["test"], list(kinds))):
+            if name not in names:
+                raise LookupError(f"the study has no {what} {name!r}; it has {', '.join(names)}")
+        name = parts["metric"] or metrics.judged(kinds[parts["test"]])[0]
+        name = SHORT.get(name, name)
+        if name not in METRICS:
+            raise LookupError(f"there is no metric {name!r}; there are {', '.join([*SHORT, *METRICS])}")
+        return self.figure(results, name, parts), parts["study"]
+
+    def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
+        """The figure in words. Raises LookupError where the run does not know it, or says otherwise."""
+        raise NotImplementedError
+
+
+class Ratio(OfRun):
+    """A setup against the baseline or another setup, with the interval, held to the verdict that is claimed."""
+
+    def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
+        found = compared(results, asked["label"], asked["test"], metric, asked["other"])
+        word = verdicts.word(found)
+        if found.inside_noise and word != "equivalent":
+            word = "inconclusive"
+        if asked["verdict"] not in (None, word):
+            raise LookupError(f"the newest run says {word}, {ratio(found.ratio)}: write the sentence anew")
+        within = ratio_interval(found)
+        return f"{ratio(found.ratio)} ({within})" if within else ratio(found.ratio)
+
+
+class Measured(OfRun):
+    """A setup's own figure with its unit and interval."""
+
+    def figure(self, results: Results, metric_name: str, asked: re.Match[str]) -> str:
+        found = results.estimate(asked["label"], asked["test"], metric_name)
+        if found is None:
+            raise LookupError(f"no valid trial knows {metric_name}")
+        figure = f"{number(found.median)} {metric(metric_name).unit}".strip()
+        within = interval(found)
+        return f"{figure} ({within})" if within else figure
+
+
+class Failed(OfRun):
+    """The share of a setup's requests that failed."""
+
+    def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
+        trials = results.cells[asked["label"], asked["test"]].valid
+        if not trials:
+            raise LookupError("it has no valid trial")
+        return f"{metrics.failed_share(trials):.2%}"
+
+
+class Share(Figure):
+    """What part of the CPU time of a role goes where, by the newest profile of the setup."""
+
+    def found(self, asked: str) -> tuple[str, str]:
+        parts = matched(OF_A_PROFILE, asked)
+        folder, profile = newest_profile(parts["setup"], parts["path"])
+        shares = {
+            share["category"]: share
+            for role in profile["roles"]
+            if role["role"] == parts["role"]
+            for share in role["shares"]
+        }
+        if parts["category"] not in shares:
+            raise LookupError(f"{folder} has no {parts['category']!r} there; it has {', '.join(shares) or 'nothing'}")
+        share = shares[parts["category"]]
+        return f"{share['share']:.0%} ({share['low']:.0%} to {share['high']:.0%})", f"{folder}/index"
+
+
+def matched(pattern: re.Pattern[str], asked: str) -> re.Match[str]:
+    """The parts of what is asked for."""
+    found = pattern.fullmatch(asked)
+    if not found:
+        raise LookupError("not understood; docs/_ext/measured_roles.py has the grammar")
+    return found
+
+
+def compared(results: Results, label: str, test: str, metric: str, other: str | None) -> Comparison:
+    """A setup against the baseline, as the report has it; against another, or in what the report gives no verdict on,
+    as one comparison by itself."""
+    other = other or results.baseline
+    found = results.comparisons.get((label, test, metric)) if other == results.baseline else None
+    if found is None:
+        asked = [one for one in results.observations if (one.test, one.metric) == (test, metric)]
+        pair = [one for one in asked if one.label in (label, other)]
+        found = next((one for one in compare(pair, other, results.study["delta"]) if one.blocks), None)
+    if found is None:
+        raise LookupError(f"the run has no block with {metric} of {label} and of {other}")
+    return found
+
+
+ROLES = {"ratio": Ratio(), "measured": Measured(), "failed": Failed(), "share": Share()}

@@ -1,0 +1,134 @@
+"""The committed runs, read once for a build: whole ones only, by study, the newest first."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sphinx.errors import ExtensionError
+
+from loadtests.errors import UserError
+from loadtests.report import sections
+from loadtests.report.table import Results
+from loadtests.report.view import Page
+from loadtests.store import Run
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+REPORT = ("index.rst", "report.html", "summary.csv", "charts")
+
+
+@dataclasses.dataclass(frozen=True)
+class Reference:
+    """A committed run. ``name`` is that of its folder, below results/ and below docs/results/ alike."""
+
+    name: str
+    results: Results
+    page: Page
+
+    @property
+    def study(self) -> str:
+        """The name of its study."""
+        return str(self.results.study["name"])
+
+    @property
+    def date(self) -> str:
+        """The day it was made on, as year-month-day."""
+        return str(self.results.about["created"])[:10]
+
+    @property
+    def machine(self) -> str:
+        """``AMD EPYC, 2 cores``."""
+        return ", ".join(sections.machine_in_short(self.results).split(", ")[:2])
+
+    @property
+    def verdict(self) -> str:
+        """In a line: what a sweep advises, else the first certain answer, else the first."""
+        found = self.page.findings
+        certain = found if self.results.study.get("sweep") else [one for one in found if one.certain]
+        best = [*certain, *found][0]
+        return f"{best.asked}: {best.answer}"
+
+
+class References:
+    """What is committed below a folder: runs of studies, and profiles."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @cached_property
+    def folders(self) -> list[Path]:
+        """Every reference folder, the newest first."""
+        return sorted((path for path in self.folder.glob("reference-*") if path.is_dir()), reverse=True)
+
+    @cached_property
+    def profiles(self) -> list[Path]:
+        """The folders of profiles: pages of their own, without a study."""
+        return [path for path in self.folders if not (path / "run.json").is_file() and _is_profile(path)]
+
+    @cached_property
+    def studies(self) -> dict[str, list[Reference]]:
+        """The runs of each study, the newest first. Raises ExtensionError for a run that is not whole."""
+        found: dict[str, list[Reference]] = {}
+        runs = [_read(path) for path in self.folders if path not in self.profiles]
+        for run in sorted(runs, key=lambda run: str(run.results.about["created"]), reverse=True):
+            found.setdefault(run.study, []).append(run)
+        return dict(sorted(found.items()))
+
+    def newest(self, study: str) -> Results:
+        """The newest run of a study. Raises LookupError, with the studies that there are."""
+        if study not in self.studies:
+            raise LookupError(f"there is no reference run of a study {study!r}; of these there are: {self._names}")
+        return self.studies[study][0].results
+
+    @property
+    def _names(self) -> str:
+        return ", ".join(self.studies) or "none"
+
+
+def newest_profile(setup: str, path: str | None) -> tuple[str, dict[str, Any]]:
+    """The newest profile of a setup, and of a path where one is named: its folder's name, and its profile.json."""
+    found = [(one.name, json.loads((one / "profile.json").read_text("utf-8"))) for one in REFERENCES.profiles]
+    found = [one for one in found if one[1]["setup"] == setup and path in (None, one[1]["path"])]
+    if not found:
+        raise LookupError(f"there is no reference profile of {setup}{f' at {path}' if path else ''}")
+    return max(found, key=lambda one: str(one[1]["created"]))
+
+
+def _is_profile(path: Path) -> bool:
+    return (path / "profile.json").is_file() and (path / "index.rst").is_file()
+
+
+def _read(path: Path) -> Reference:
+    where = f"results/{path.name}"
+    if not (path / "run.json").is_file():
+        raise ExtensionError(
+            f"{where} has neither run.json nor, as a profile, profile.json and index.rst. Complete it or remove it"
+        )
+    try:
+        run = Run.open(path)
+        results = Results(run)
+    except UserError as error:
+        raise ExtensionError(f"{where} is not a whole run: {error}. Complete it or remove it") from None
+    if "ended" not in run.about:
+        raise ExtensionError(
+            f"{where} is not a finished run. Go on with `python -m loadtests run --resume {where}` or remove it"
+        )
+    page = sections.page(results)
+    if not page.findings:
+        raise ExtensionError(f"{where} has no valid trial, so there is nothing to show. Measure again or remove it")
+    missing = ", ".join(_missing(path, page))
+    if missing:
+        raise ExtensionError(f"{where} lacks {missing}. Write them with `python -m loadtests report {where}`")
+    return Reference(path.name, results, page)
+
+
+def _missing(path: Path, page: Page) -> Iterator[str]:
+    needed = [*REPORT, *(f"charts/{chart.name}.svg" for chart in page.charts)]
+    return (part for part in needed if not (path / part).exists())
+
+
+REFERENCES = References(RESULTS)  # of this build

@@ -1,0 +1,73 @@
+"""The trimmed mean and its standard error: what lies in the middle of a few blocks, whatever the outermost did.
+
+A mean uses all that normal noise has to say, and one disturbed block moves it as far as it likes. The median heeds no
+block's size, which costs a third of what the blocks know. Between the two: leave out the lowest and the highest tenth,
+and judge the spread with those drawn in to their neighbours (Tukey and McLaughlin, *Less vulnerable confidence and
+significance procedures for location based on a single sample*, Sankhya A 25, 1963; Yuen, *The two-sample trimmed t for
+unequal population variances*, Biometrika 61, 1974).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# With fewer blocks the outermost two are too many to do without: in the simulation Student's t then finds more, with
+# one bad block as well.
+ENOUGH = 8
+SHARE = 10
+# Samples of noise that the quantiles are taken from: 40 of them lie beyond the limits of one in sixty comparisons.
+RESAMPLES = 50_000
+SEED = 20161108
+# Logarithms that differ by less are one ratio, counted in another order: floats hold 16 digits.
+SAME = 1e-12
+
+
+def cut(values: Array) -> int:
+    """How many of the values to leave out at either end.
+
+    None where all in the middle are the same: then the outermost are all that tells of a spread.
+    """
+    outside = cut_of(len(values))
+    return 0 if outside and constant(np.sort(values)[outside : len(values) - outside]) else outside
+
+
+def cut_of(count: int) -> int:
+    """How many of ``count`` values to leave out at either end: a tenth, at least one from ``ENOUGH`` on, none below."""
+    return max(1, count // SHARE) if count >= ENOUGH else 0
+
+
+def centre(values: Array, outside: int) -> tuple[Array, Array]:
+    """The mean without the ``outside`` lowest and highest along the last axis, and its standard error."""
+    count = values.shape[-1]
+    inside = count - 2 * outside
+    ordered = np.sort(values, axis=-1)
+    middle = ordered[..., outside : count - outside]
+    drawn_in = np.clip(ordered, middle[..., :1], middle[..., -1:])
+    error: Array = drawn_in.std(axis=-1, ddof=1) * sqrt((count - 1) / inside / (inside - 1))
+    return middle.mean(axis=-1), error
+
+
+@lru_cache(maxsize=64)
+def of_noise(count: int, outside: int) -> tuple[Array, Array]:
+    """``centre`` of many samples of ``count`` values of standard normal noise: always the same ones."""
+    return centre(np.random.default_rng(SEED).normal(size=(RESAMPLES, count)), outside)
+
+
+def constant(values: Array) -> bool:
+    """Whether two values or more are equal but for rounding."""
+    return len(values) > 1 and bool(np.ptp(values) <= _rounding(values))
+
+
+def same(values: Array, others: Array) -> bool:
+    """Whether two ordered samples hold the same values but for rounding."""
+    return values.shape == others.shape and bool(np.all(np.abs(values - others) <= _rounding(values)))
+
+
+def _rounding(values: Array) -> float:
+    return SAME * max(1.0, float(np.max(np.abs(values), initial=0.0)))

@@ -1,0 +1,113 @@
+"""A Django project as the setups need to know it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from loadtests.errors import UserError, said
+from loadtests.serve import setups
+from loadtests.serve.setups import Setup
+from loadtests.workload import Request
+
+PREPARED_WITHIN_S = 600.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Application:
+    """A Django project that the setups serve.
+
+    ``directory`` is where the servers run; ``wsgi`` and ``asgi`` are its entry points, as ``module:name``, None where
+    it has none; ``settings`` is its settings module. ``bin`` is where its Python and the servers' commands are. ``env``
+    is set for all of its processes. ``before`` is run once in the directory before anything is served. ``health`` is a
+    path that is not answered with a server error once the project works. ``host`` is sent as the Host header where it
+    is not None.
+    ``own`` says that it is the user's and not the sample project.
+    """
+
+    directory: Path
+    wsgi: str | None
+    asgi: str | None
+    settings: str
+    bin: Path
+    health: str
+    before: tuple[str, ...] = ()
+    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    host: str | None = None
+    own: bool = False
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment variables that supervisor/conf.d takes it from, and its own."""
+        given = {
+            "APP_DIR": str(self.directory),
+            "WSGI_APP": self.wsgi,
+            "ASGI_APP": self.asgi,
+            "DJANGO_SETTINGS_MODULE": self.settings,
+            "PATH": os.pathsep.join([str(self.bin), str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+        }
+        return {**self.env, **{name: value for name, value in given.items() if value}}
+
+    def obstacle(self, setup: Setup) -> str | None:
+        """Why the setup cannot serve it on this machine, in a few words; None where nothing is in the way."""
+        if self.own and setup.interface == "asgi-layer":
+            return "it needs the sample project's channel layer settings"
+        if not (self.wsgi if setup.interface == "wsgi" else self.asgi):
+            return f"the project has no {setup.interface.upper()} application; name one with --{setup.interface}"
+        return setups.missing(setup, self.bin)
+
+    def addressed(self, requests: Sequence[Request]) -> tuple[Request, ...]:
+        """The requests under the project's host, where they name none themselves."""
+        if self.host is None:
+            return tuple(requests)
+        return tuple(
+            request
+            if any(name.lower() == "host" for name, _ in request.headers)
+            else dataclasses.replace(request, headers=(("Host", self.host), *request.headers))
+            for request in requests
+        )
+
+    def prepare(self) -> None:
+        """Runs ``before``. Raises UserError where it fails, with what it said last."""
+        if not self.before:
+            return
+        shown = shlex.join(self.before)
+        try:
+            done = subprocess.run(
+                self.before,
+                cwd=self.directory,
+                env={**os.environ, **self.environment},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                timeout=PREPARED_WITHIN_S,
+                check=False,
+            )
+        except OSError as error:
+            raise UserError(f"cannot run {shown!r} in {self.directory}: {error.strerror}") from None
+        except subprocess.TimeoutExpired:
+            raise UserError(f"{shown!r} had not ended after {PREPARED_WITHIN_S:.0f} s") from None
+        if done.returncode:
+            raise UserError(f"{shown!r} failed (exit status {done.returncode}): {said(done.stdout)}")
+
+
+@functools.cache
+def sample() -> Application:
+    """The project in testproject/."""
+    return Application(
+        directory=setups.ROOT / "testproject",
+        wsgi="testproject.wsgi:application",
+        asgi="testproject.asgi:application",
+        settings="testproject.settings.base",
+        bin=Path(sys.executable).parent,
+        health="/healthz",
+        before=("python", "manage.py", "prepare"),
+    )

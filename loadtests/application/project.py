@@ -1,0 +1,212 @@
+"""A Django project of the user's: what it consists of is found, checked by loading it, and never changed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from loadtests.application import overlay
+from loadtests.application.base import Application, sample
+from loadtests.errors import UserError, said
+from loadtests.serve.setups import Setup
+
+ENVIRONMENTS = (".venv", "venv", "env", ".env")  # where people put a virtual environment, beside manage.py or above
+ENTRY = Path(__file__).with_name("entry")
+LOADED_WITHIN_S = 60.0
+ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?")
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What the command line says of the user's project; only ``app`` is needed where the layout is the usual one."""
+
+    app: Path
+    wsgi: str = ""
+    asgi: str = ""
+    settings: str = ""
+    python: Path | None = None
+    env_file: Path | None = None
+    before: str = ""
+    host: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """The options as run.json keeps them, to go on with the run; paths are absolute."""
+        values = {name: value for name, value in vars(self).items() if value}
+        return {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in values.items()}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, str]) -> Options:
+        """The options that ``to_dict`` gave."""
+        given: dict[str, Any] = dict(values)
+        for name in {"app", "python", "env_file"} & given.keys():
+            given[name] = Path(given[name])
+        return cls(**given)
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """A project that loads: the application, and what a person should know of it beforehand."""
+
+    application: Application
+    remarks: tuple[str, ...]
+    facts: dict[str, Any]
+
+
+def chosen(options: Options | None, setups: Iterable[Setup]) -> Found:
+    """What is to be served: the user's project, or the sample where there are no options. Raises UserError."""
+    return find(options, setups) if options else Found(sample(), (), {})
+
+
+def find(options: Options, setups: Iterable[Setup]) -> Found:
+    """The project in ``options.app``, ready to be served by the setups: servers that it lacks are put in an overlay.
+
+    Raises UserError for what is missing or does not load, in one line.
+    """
+    directory = _directory(options.app)
+    settings = options.settings or _settings(directory)
+    env = read_env_file(options.env_file) if options.env_file else {}
+    python, remarks = _python(options, directory)
+    for interface in ("wsgi", "asgi"):
+        given = getattr(options, interface)
+        if given and not ENTRY_POINT.fullmatch(given):
+            raise UserError(f"--{interface} {given}: write module:name, such as mysite.{interface}:application")
+    given = {"wsgi": options.wsgi, "asgi": options.asgi}
+    facts = _load(python, directory, settings, env, given)
+    entry_points = {name: given[name] or facts[name] or _beside(directory, settings, name) for name in given}
+    if not entry_points["asgi"]:
+        env["PYTHONPATH"] = os.pathsep.join(
+            filter(None, [str(ENTRY), env.get("PYTHONPATH"), os.environ.get("PYTHONPATH")])
+        )
+        entry_points["asgi"] = "plain_asgi:application"
+        remarks.append("the project has no ASGI application: Django's own is served; name another with --asgi")
+    facts.update(_load(python, directory, settings, env, entry_points))
+    facts.update(entry_points)
+    if facts["debug"]:
+        remarks.append("DEBUG is on: it is measured as it is, but nobody should serve it so")
+    bin_folder = overlay.make(python, setups)
+    return Found(
+        Application(
+            directory=directory,
+            wsgi=entry_points["wsgi"],
+            asgi=entry_points["asgi"],
+            settings=settings,
+            bin=bin_folder,
+            health="/",
+            before=tuple(shlex.split(options.before)),
+            env=env,
+            host=options.host or None,
+            own=True,
+        ),
+        tuple(remarks),
+        facts,
+    )
+
+
+def read_env_file(file: Path) -> dict[str, str]:
+    """The variables in a file of ``NAME=value`` lines; ``export``, quotes, comments and empty lines are understood.
+
+    Raises UserError with the line that is none of these.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    found = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        match = re.fullmatch(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*", line)
+        if match is None:
+            raise UserError(f"{file}: line {number} is not NAME=value")
+        name, value = match.groups()
+        if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+            value = value[1:-1]
+        else:
+            value = re.sub(r"\s+#.*$", "", value)
+        found[name] = value
+    return found
+
+
+def _directory(app: Path) -> Path:
+    """Where manage.py is: ``app`` itself, or the one folder below that has it."""
+    if not app.is_dir():
+        raise UserError(f"{app} is not a folder; --app takes the folder of a Django project")
+    if (app / "manage.py").is_file():
+        return app.absolute()
+    below = sorted(file.parent for file in app.glob("*/manage.py"))
+    if len(below) != 1:
+        what = f"it is in {', '.join(str(folder) for folder in below)}" if below else "nor is it one folder below"
+        raise UserError(f"{app}: there is no manage.py in it; {what}: name the folder that has it")
+    return below[0].absolute()
+
+
+def _settings(directory: Path) -> str:
+    """The settings module that manage.py names."""
+    text = (directory / "manage.py").read_text(encoding="utf-8", errors="replace")
+    match = re.search(r"""DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']""", text)
+    if match is None:
+        raise UserError(f"{directory / 'manage.py'} names no settings module; name it with --settings")
+    return match[1]
+
+
+def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
+    """The Python of the project's virtual environment, and a remark where it has none."""
+    if options.python is not None:
+        if not os.access(options.python, os.X_OK) or options.python.is_dir():
+            raise UserError(f"--python {options.python}: is not a program; name the python of a virtual environment")
+        return options.python.absolute(), []
+    places = [folder / name for folder in (directory, directory.parent) for name in ENVIRONMENTS]
+    if active := os.environ.get("VIRTUAL_ENV"):
+        places.insert(0, Path(active))
+    for place in places:
+        if (place / "bin" / "python").exists() and place.resolve() != Path(sys.prefix).resolve():
+            return (place / "bin" / "python").absolute(), []
+    return Path(sys.executable), [
+        "no virtual environment was found beside the project: it is served with the benchmark's own Python and Django; "
+        "name another with --python"
+    ]
+
+
+def _beside(directory: Path, settings: str, interface: str) -> str | None:
+    """The module beside the settings that startproject makes, where the settings name none."""
+    package = settings.split(".")[:-1]
+    while package:
+        if directory.joinpath(*package, f"{interface}.py").is_file():
+            return f"{'.'.join(package)}.{interface}:application"
+        package = package[:-1]
+    return None
+
+
+def _load(
+    python: Path, directory: Path, settings: str, env: dict[str, str], entry_points: dict[str, Any]
+) -> dict[str, Any]:
+    """What the project says of itself when its own Python loads it."""
+    # As text, so that the folder on its path is the project's and not the script's.
+    script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")
+    wanted = [f"{interface}={text}" for interface, text in entry_points.items() if text]
+    try:
+        done = subprocess.run(
+            [python, "-c", script, *wanted],
+            cwd=directory,
+            env={**os.environ, **env, "DJANGO_SETTINGS_MODULE": settings},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LOADED_WITHIN_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"{directory}: cannot be loaded with {python}: {error}") from None
+    if done.returncode:
+        raise UserError(f"{directory}: the project does not load with {python}: {said(done.stderr)}")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found

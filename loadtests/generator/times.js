@@ -1,0 +1,52 @@
+// Distributions of times, which come in as milliseconds and are kept as whole microseconds.
+
+import hdr from 'hdr-histogram-js';
+
+/** @import { Spread } from './job.js' */
+
+const HIGHEST_US = 3600e6; // an hour: no request waits longer
+
+/**
+ * An HDR histogram that also keeps the exact sum and maximum.
+ */
+export class Times {
+  /** @param {1 | 2 | 3 | 4 | 5} digits decimal digits that are exact */
+  constructor(digits = 3) {
+    this.histogram = hdr.build({
+      lowestDiscernibleValue: 1,
+      highestTrackableValue: HIGHEST_US,
+      numberOfSignificantValueDigits: digits,
+      bitBucketSize: 32,
+      useWebAssembly: false, // no faster: measured
+    });
+    this.sum = 0;
+    this.max = 0;
+  }
+
+  /** @param {number} ms */
+  record(ms) {
+    const us = Math.min(Math.max(Math.round(ms * 1000), 0), HIGHEST_US);
+    this.histogram.recordValue(us);
+    this.sum += us;
+    if (us > this.max) {
+      this.max = us;
+    }
+  }
+
+  /** @param {Times} other of as many digits */
+  add(other) {
+    this.histogram.add(other.histogram);
+    this.sum += other.sum;
+    this.max = Math.max(this.max, other.max);
+  }
+
+  /** @returns {Spread} */
+  spread() {
+    return { hdr: this.encoded(), max_us: this.max, sum_us: this.sum };
+  }
+
+  /** @returns {string} */
+  encoded() {
+    return hdr.encodeIntoCompressedBase64(this.histogram);
+  }
+}

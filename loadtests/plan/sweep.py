@@ -1,0 +1,92 @@
+"""Sweeps: one setup under every combination of its knobs' values."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+import shlex
+from typing import Any
+
+from loadtests.errors import UserError
+
+KNOB = re.compile(r"[A-Z][A-Z0-9_]*")
+# 2w-4t, 2 workers × 4 threads; every other knob is written KNOB=value
+SHORT = {"WORKERS": "{}w", "THREADS": "{}t"}
+WORDS = {"WORKERS": "worker", "THREADS": "thread"}
+NOT_IN_A_LABEL = re.compile(r"[^A-Za-z0-9._+=-]+")
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """A setup and, for each knob (environment variable), the values that it is started with, in the study's order."""
+
+    setup: str
+    knobs: dict[str, tuple[str, ...]]
+
+    @property
+    def swept(self) -> dict[str, tuple[str, ...]]:
+        """The knobs that vary: those of more than one value."""
+        return {knob: values for knob, values in self.knobs.items() if len(values) > 1}
+
+    def label(self, env: dict[str, str]) -> str:
+        """What the cell with these knobs is called: ``2w-4t``, ``2w-BACKLOG=64``."""
+        parts = [SHORT.get(knob, f"{knob}={{}}").format(env[knob]) for knob in self.swept]
+        return NOT_IN_A_LABEL.sub("-", "-".join(parts))
+
+    def words(self, env: dict[str, str]) -> str:
+        """The same in words: ``2 workers × 4 threads``."""
+        parts = [
+            f"{env[knob]} {WORDS[knob]}{'' if env[knob] == '1' else 's'}" if knob in WORDS else f"{knob}={env[knob]}"
+            for knob in self.swept
+        ]
+        return " × ".join(parts)
+
+    def cells(self) -> list[dict[str, Any]]:
+        """A table ``setup``, ``label``, ``env`` for each cell, as it would be written by hand under ``setups``.
+
+        The first knob's values vary slowest.
+        """
+        environments = (
+            dict(zip(self.knobs, values, strict=True)) for values in itertools.product(*self.knobs.values())
+        )
+        return [{"setup": self.setup, "label": self.label(env), "env": env} for env in environments]
+
+
+def parse(table: dict[str, Any], where: str) -> Sweep:
+    """The sweep in a study's table ``[sweep]``; ``where`` is what error messages call the file. Raises UserError."""
+    rest = dict(table)
+    knobs = {key: _values(rest.pop(key), f"{where}: sweep.{key}") for key in list(rest) if KNOB.fullmatch(key)}
+    setup = rest.pop("setup", None)
+    if not isinstance(setup, str):
+        raise UserError(f"{where}: sweep.setup: {'is missing' if setup is None else repr(setup)}; a setup is needed")
+    for key in rest:
+        raise UserError(f"{where}: sweep.{key}: is no knob, which is written in capitals, nor a key; allowed: setup")
+    sweep = Sweep(setup, knobs)
+    if not sweep.swept:
+        raise UserError(f"{where}: sweep: nothing varies; give a knob several values, such as WORKERS = [1, 2]")
+    return sweep
+
+
+def from_dict(values: dict[str, Any] | None) -> Sweep | None:
+    """The sweep as run.json keeps it; None where the study is none."""
+    if values is None:
+        return None
+    return Sweep(values["setup"], {knob: tuple(listed) for knob, listed in values["knobs"].items()})
+
+
+def environment(env: dict[str, str]) -> str:
+    """The knobs as a line to paste into a shell: ``WORKERS=2 THREADS=4``."""
+    return " ".join(f"{knob}={shlex.quote(value)}" for knob, value in env.items())
+
+
+def _values(value: object, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value:
+        raise UserError(f"{where}: is {value!r}; a list of values is needed, such as [1, 2, 4]")
+    for one in value:
+        if isinstance(one, bool) or not isinstance(one, (int, float, str)):
+            raise UserError(f"{where}: {one!r} is neither a number nor a text")
+    texts = tuple(str(one) for one in value)
+    if len(set(texts)) < len(texts):
+        raise UserError(f"{where}: a value stands twice")
+    return texts

@@ -1,0 +1,135 @@
+"""What a stack was busy with. Pure.
+
+A sample goes to the **innermost** frame that has a category. Frames without one (the standard library, helpers like
+``django.utils`` and ``django.http``) work for whoever called them: a dictionary that a middleware builds is the
+middleware's time, a template that a view renders is the template's.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Stack
+
+
+class Category(enum.Enum):
+    """What CPU time is spent on, in the order in which a request meets it."""
+
+    SERVER = "server"
+    ADAPTATION = "ASGI/WSGI adaptation"
+    HOPS = "thread hops"
+    MIDDLEWARE = "middleware"
+    URLS = "URL resolving"
+    VIEW = "view"
+    TEMPLATE = "template"
+    DATABASE = "database and cache"
+    LAYER = "channel layer"
+    OTHER = "other"
+    NATIVE = "outside Python"
+
+    @property
+    def meaning(self) -> str:
+        """What is in it, in a sentence."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Category.SERVER: "HTTP parsing, sockets, processes, and the event loop",
+    Category.ADAPTATION: "django.core.handlers: from the server's terms to a request, from a response back",
+    Category.HOPS: "from one thread to another and back: asgiref, executors, queues, locks, starting threads",
+    Category.MIDDLEWARE: "all that has middleware in its module's name, and Django's base class of them",
+    Category.URLS: "django.urls",
+    Category.VIEW: "the project's own code, and packages that it calls",
+    Category.TEMPLATE: "django.template, Jinja2",
+    Category.DATABASE: "django.db, database drivers, django.core.cache",
+    Category.LAYER: "channels_relay, channels_ipc, channels_redis",
+    Category.OTHER: "stacks without any of these: imports, the start of threads, and what the benchmark counts",
+    Category.NATIVE: "threads that start or end or are not Python's, and processes that are not",
+}
+
+# The first that matches: beginnings of a file's path below site-packages or the project's folder.
+_INSTALLED: tuple[tuple[tuple[str, ...], Category | None], ...] = (
+    (("asgiref/sync.py", "asgiref/current_thread_executor.py"), Category.HOPS),
+    (("asgiref/local.py",), None),
+    (("asgiref/",), Category.ADAPTATION),
+    (("django/core/handlers/", "channels/routing.py", "channels/consumer.py"), Category.ADAPTATION),
+    (("django/utils/deprecation.py",), Category.MIDDLEWARE),  # MiddlewareMixin
+    (("django/urls/",), Category.URLS),
+    (("django/views/",), Category.VIEW),
+    (("django/template/", "django/templatetags/", "jinja2/", "markupsafe/"), Category.TEMPLATE),
+    (
+        ("django/db/", "django/core/cache/", "psycopg", "MySQLdb/", "pymysql/", "oracledb/", "aiosqlite/", "asyncpg/"),
+        Category.DATABASE,
+    ),
+    (("channels/", "channels_redis/"), Category.LAYER),
+)
+_SERVERS = (
+    "autobahn", "bjoern", "daphne", "eventlet", "gevent", "granian", "greenlet", "gunicorn", "h11", "h2", "hpack",
+    "httptools", "hypercorn", "mod_wsgi", "priority", "twisted", "txaio", "uvicorn", "uvicorn_worker", "uvloop",
+    "uwsgi", "uwsgidecorators", "waitress", "websockets", "wsproto", "zope",
+)  # fmt: skip
+_STANDARD: tuple[tuple[tuple[str, ...], Category | None], ...] = (
+    (("concurrent/futures/", "threading.py", "queue.py"), Category.HOPS),
+    (
+        (
+            "asyncio/base_events.py", "asyncio/events.py", "asyncio/runners.py", "asyncio/selector_events.py",
+            "asyncio/transports.py", "asyncio/unix_events.py", "asyncio/sslproto.py", "selectors.py", "socketserver.py",
+            "wsgiref/", "http/server.py",
+        ),
+        Category.SERVER,
+    ),
+    (("sqlite3/",), Category.DATABASE),
+)  # fmt: skip
+# What asyncio does to hand a result from one thread to another.
+_ASYNCIO_HOPS = {
+    "call_soon_threadsafe", "run_in_executor", "wrap_future", "_call_set_state", "_call_check_cancel", "_chain_future",
+    "_copy_future_state", "_set_state", "_write_to_self", "_read_from_self", "_process_self_data",
+    "shutdown_default_executor",
+}  # fmt: skip
+_PROJECT: tuple[tuple[tuple[str, ...], Category | None], ...] = (
+    (("channels_relay/", "channels_ipc/"), Category.LAYER),
+    (("endpoints/counting.py",), Category.OTHER),  # the benchmark's own, in the sample project
+)
+
+
+def category(stack: Stack) -> Category:
+    """What the stack was busy with. Stacks without a frame are outside Python."""
+    if not stack:
+        return Category.NATIVE
+    stranger = False
+    for frame in reversed(stack):
+        found = _of(frame)
+        if found is None:
+            stranger = stranger or _is_stranger(frame)
+            continue
+        # A package that no rule knows, called by what calls views, is a view.
+        return Category.VIEW if stranger and found in (Category.ADAPTATION, Category.HOPS) else found
+    return Category.OTHER
+
+
+def _of(frame: Frame) -> Category | None:
+    name = frame.name.rpartition(".")[2]
+    if frame.origin == STANDARD:
+        if frame.file.startswith("asyncio/") and name in _ASYNCIO_HOPS:
+            return Category.HOPS
+        return _match(frame.file, _STANDARD)
+    if frame.origin == INSTALLED and frame.file.partition("/")[0].removesuffix(".py") in _SERVERS:
+        return Category.SERVER
+    if frame.file == "django/core/handlers/base.py" and name == "resolve_request":
+        return Category.URLS
+    found = _match(frame.file, _INSTALLED if frame.origin == INSTALLED else _PROJECT)
+    if found is not None:
+        return found
+    if "middleware" in frame.file.lower():
+        return Category.MIDDLEWARE
+    return Category.VIEW if frame.origin == PROJECT else None
+
+
+def _match(file: str, rules: tuple[tuple[tuple[str, ...], Category | None], ...]) -> Category | None:
+    return next((found for beginnings, found in rules if file.startswith(beginnings)), None)
+
+
+def _is_stranger(frame: Frame) -> bool:
+    """Installed and unknown to the rules; of Django, only what comes as an application of its own."""
+    helper = frame.file.startswith(("django/", "asgiref/")) and not frame.file.startswith("django/contrib/")
+    return frame.origin == INSTALLED and not helper

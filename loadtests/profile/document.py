@@ -1,0 +1,140 @@
+"""profile.json: all that the pages of a profile say, as data."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import importlib.metadata
+import os
+import shlex
+import statistics
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from loadtests.observe import machine
+from loadtests.profile import oncpu, pyspy
+from loadtests.profile.record import Plan, Round, Window
+from loadtests.profile.shares import Role, by_role
+from loadtests.serve import setups
+
+SCHEMA = 1
+GENERATOR_FULL = 0.9  # of a core
+
+
+def document(plan: Plan, rounds: Sequence[Round]) -> dict[str, Any]:
+    """The document. docs/profiling.rst describes its keys."""
+    roles = by_role([one.processes for one in rounds], _cpu_us_per_request(rounds))
+    return {
+        "schema": SCHEMA,
+        "setup": plan.setup.name,
+        "label": plan.setup.label,
+        "interface": plan.setup.interface,
+        "created": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "command": shlex.join(["python", "-m", "loadtests", *sys.argv[1:]]),
+        "path": plan.path,
+        "rate": plan.rate,
+        "duration_s": plan.duration_s,
+        "samplers": {"cpu_interval_s": oncpu.INTERVAL_S, "pyspy_rate": pyspy.RATE, "pyspy": _version("py-spy")},
+        "roles": [_role(role) for role in roles],
+        "windows": [
+            {"round": number, **_window(window)} for number, one in enumerate(rounds, 1) for window in one.windows
+        ],
+        "disturbance": {kind: _disturbance(rounds, place) for place, kind in ((1, "sampled"), (2, "watched"))},
+        "broken_samples": sum(one.broken for one in rounds),
+        "pyspy_errors": sum(one.errors for one in rounds),
+        "notes": _notes(plan, rounds),
+        "knobs": {name: os.environ[name] for name in setups.KNOBS if name in os.environ},
+        "cores": plan.cores.to_dict(),
+        "machine": machine.describe(),
+        "versions": machine.versions(),
+        "git": machine.git(),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _role(role: Role) -> dict[str, Any]:
+    values = dataclasses.asdict(role)
+    for share in values["shares"]:
+        share["category"] = share["category"].value
+    return values
+
+
+def _window(window: Window) -> dict[str, Any]:
+    result = window.result
+    return {
+        "kind": window.kind,
+        "rate": result.rate,
+        "ok": result.ok,
+        "errors": result.errors,
+        "unfinished": result.unfinished,
+        "response_time_ms": result.response_time_ms,
+        "generator": result.generator,
+        "processes": window.processes,
+    }
+
+
+def _cpu_us_per_request(rounds: Sequence[Round]) -> dict[str, float]:
+    """CPU microseconds per answered request by role, without sampling, the median over rounds."""
+    roles = dict.fromkeys(row["role"] for one in rounds for row in one.windows[0].processes)
+    return {
+        role: statistics.median(
+            sum(row["cpu_s"] for row in one.windows[0].processes if row["role"] == role)
+            / one.windows[0].result.completed
+            * 1e6
+            for one in rounds
+        )
+        for role in roles
+    }
+
+
+def _disturbance(rounds: Sequence[Round], place: int) -> dict[str, float]:
+    """Requests per second and CPU per request under sampling, against those without: medians over rounds, minus 1."""
+
+    def cpu(window: Window) -> float:
+        return float(sum(row["cpu_s"] for row in window.processes)) / window.result.completed
+
+    ratios = [(one.windows[place], one.windows[0]) for one in rounds]
+    return {
+        "rate": statistics.median(under.result.rate / free.result.rate for under, free in ratios) - 1,
+        "cpu_per_request": statistics.median(cpu(under) / cpu(free) for under, free in ratios) - 1,
+    }
+
+
+def _notes(plan: Plan, rounds: Sequence[Round]) -> list[str]:
+    """What a reader must know before reading on."""
+    notes = [f"{remark[0].upper()}{remark[1:]}." for remark in plan.remarks]
+    results = [window.result for one in rounds for window in one.windows]
+    if plan.rate and min(one.windows[0].result.rate for one in rounds) < 0.95 * plan.rate:
+        notes.append(f"The setup did not answer {plan.rate:g} requests a second: it was overloaded.")
+    if any(
+        sum(part["cpu_s"] for part in one.generator) > GENERATOR_FULL * one.generator[0]["wall_s"] for one in results
+    ):
+        notes.append("The load generator's core was full: the setup could have answered more.")
+    if plan.cores.shared:
+        notes.append("The load generator and the servers share a core.")
+    failures = {name: why for one in rounds for name, why in one.failures.items()}
+    notes += [f"No threads of {name} were looked at: {why}." for name, why in failures.items()]
+    idle = dict.fromkeys(one.role for each in rounds for one in each.processes if one.stacks and not one.busy)
+    for role in idle:
+        notes.append(
+            f"{role} was often idle. The kernel's tick misses part of its CPU time then, so what is outside Python "
+            "cannot be told. More load or a quieter machine keeps it busy."
+        )
+    foreign = dict.fromkeys(
+        (process.role, process.name) for one in rounds for process in one.processes if process.stacks is None
+    )
+    total = sum(process.cpu_s for one in rounds for process in one.processes)
+    for role, name in foreign:
+        used = sum(process.cpu_s for one in rounds for process in one.processes if process.name == name)
+        if used:
+            notes.append(
+                f"{name} ({role}) was not sampled, as it is not Python; it used {used / total:.1%} of the CPU time."
+            )
+    return notes

@@ -1,0 +1,212 @@
+"""Serves a setup, sends it load, and samples its processes: the rounds of a profile."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from loadtests import engines
+from loadtests.application import Application
+from loadtests.engines import Load, Result
+from loadtests.errors import UserError
+from loadtests.observe import processes
+from loadtests.observe.cores import Cores
+from loadtests.profile import oncpu, pyspy
+from loadtests.profile.shares import Sampled
+from loadtests.profile.stacks import Reader
+from loadtests.serve.serving import NotServing, Serving, serving
+from loadtests.serve.setups import Setup
+from loadtests.workload import Request
+
+WARMUP_S = 2.0
+# The timer that samples CPU time is driven by the kernel's tick, 100, 250 or 1000 times a second. Requests at a rate
+# that divides it would be met at the same point of their way each time.
+OFF_THE_TICK = 0.997
+BUSY = 0.8  # of the time
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What is to be profiled: the setup, what is served, the load, and how often."""
+
+    setup: Setup
+    application: Application
+    path: str
+    rate: float | None
+    duration_s: float
+    rounds: int
+    host: str
+    port: int
+    cores: Cores
+    remarks: tuple[str, ...] = ()  # on the project that is served
+
+    def load(self, url: str) -> Load:
+        """The load of one window on a server at ``url`` (without a path). Raises UserError."""
+        host = self.application.host
+        request = Request(self.path, path=self.path, headers=(("Host", host),) if host else ())
+        return Load(
+            origin=url,
+            requests=(request,),
+            rate=self.rate and self.rate * OFF_THE_TICK,
+            duration_s=self.duration_s,
+            warmup_s=WARMUP_S,
+            core=self.cores.generator[0],
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Window:
+    """One load: ``kind`` is undisturbed, sampled (its CPU time) or watched (by py-spy as well)."""
+
+    kind: str
+    result: Result
+    processes: list[dict[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Round:
+    """Two starts of the servers and three loads: without any sampling, with that of CPU time, with py-spy as well.
+
+    ``processes`` are those of the second start; ``broken`` counts samples that could not be read, ``failures`` says
+    which processes py-spy could not look into, and why.
+    """
+
+    windows: list[Window]
+    processes: list[Sampled]
+    broken: int
+    errors: int
+    failures: dict[str, str]
+
+
+def record(plan: Plan, progress: Progress) -> list[Round]:
+    """All rounds. Raises UserError where the setup cannot be served or the load cannot be sent."""
+    steps = 3 * plan.rounds
+    rounds = []
+    for number in range(plan.rounds):
+
+        def said(what: str, step: int, number: int = number) -> None:
+            progress(f"round {number + 1} of {plan.rounds}: {what}", 3 * number + step, steps)
+
+        try:
+            rounds.append(_round(plan, said))
+        except NotServing as error:
+            last = error.log.strip().splitlines()
+            raise UserError(f"{plan.setup.name}: {error}" + (f": {last[-1]}" if last else "")) from None
+    return rounds
+
+
+def _round(plan: Plan, said: Callable[[str, int], None]) -> Round:
+    said("without sampling", 0)
+    with _served(plan, {}) as running:
+        undisturbed = _Window(plan, running, "undisturbed").load()
+    with tempfile.TemporaryDirectory() as name:
+        stacks = Path(name)
+        reader = Reader(str(plan.application.directory))
+        existing = plan.application.env.get("PYTHONPATH") or os.environ.get("PYTHONPATH")
+        with _served(plan, oncpu.environment(stacks, existing)) as running:
+            said("sampling CPU time", 1)
+            sampled = _Window(plan, running, "sampled", stacks)
+            windows = [undisturbed, sampled.load()]
+            said("looking at all threads", 2)
+            watched = _Watched(plan, running, "watched", stacks)
+            windows.append(watched.load())
+            threads = watched.threads(reader)
+        found = oncpu.between(stacks, sampled.before, sampled.after, reader)
+    return Round(
+        windows=windows,
+        processes=_sampled(windows[1], len(plan.cores.servers), found, threads),
+        broken=sum(one.broken for one in found.values()),
+        errors=sum(one.errors for one in threads.values()),
+        failures={
+            row["name"]: threads[row["pid"]].failure
+            for row in windows[2].processes
+            if row["pid"] in threads and threads[row["pid"]].failure
+        },
+    )
+
+
+def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Serving]:
+    env = {**env, "CORES": plan.cores.servers_list}
+    return serving(plan.setup, env, plan.host, plan.port, plan.application)
+
+
+def _sampled(
+    window: Window, cores: int, found: dict[int, oncpu.OnCpu], threads: dict[int, pyspy.Threads]
+) -> list[Sampled]:
+    """The processes of a window with what was found of each."""
+    seconds = window.result.generator[0]["wall_s"]
+    all_busy = sum(row["cpu_s"] for row in window.processes) >= BUSY * cores * seconds
+    nothing = pyspy.Threads(Counter(), 0)
+    return [
+        Sampled(
+            role=row["role"],
+            name=row["name"],
+            cpu_s=row["cpu_s"],
+            seconds=seconds,
+            interval_s=oncpu.INTERVAL_S,
+            stacks=found[row["pid"]].stacks if row["pid"] in found else None,
+            busy=all_busy or row["cpu_s"] >= BUSY * seconds,
+            threads=threads.get(row["pid"], nothing).stacks,
+            looks=threads.get(row["pid"], nothing).looks,
+        )
+        for row in window.processes
+    ]
+
+
+class _Window:
+    """One load on a running setup, and what its processes used and wrote meanwhile."""
+
+    def __init__(self, plan: Plan, running: Serving, kind: str, stacks: Path | None = None) -> None:
+        self.plan = plan
+        self.running = running
+        self.kind = kind
+        self.stacks = stacks
+        self.before: dict[int, int] = {}
+        self.after: dict[int, int] = {}
+        self.usage: dict[int, processes.Usage] = {}
+
+    def load(self) -> Window:
+        """Sends the load. Raises UserError where nothing of it was answered well."""
+        result = engines.get("openloop").run(self.plan.load(self.running.url), on_start=self.begin)
+        self.end()
+        after = self._usage()
+        if not result.ok:
+            example = next(iter(result.examples.values()), "no answer")
+            raise UserError(f"{self.plan.setup.name}: no request to {self.plan.path} was answered with 200: {example}")
+        return Window(self.kind, result, processes.difference(self.usage, after))
+
+    def begin(self) -> None:
+        """The warm-up is over."""
+        self.usage = self._usage()
+        self.before = oncpu.sizes(self.stacks) if self.stacks else {}
+
+    def end(self) -> None:
+        """The load is over."""
+        self.after = oncpu.sizes(self.stacks) if self.stacks else {}
+
+    def _usage(self) -> dict[int, processes.Usage]:
+        roles = [(program.role, program.pid) for program in self.running.programs()]
+        return processes.snapshot(roles, self.running.folder)
+
+
+class _Watched(_Window):
+    """A load under which py-spy looks at every Python process."""
+
+    def begin(self) -> None:
+        super().begin()
+        assert self.stacks is not None
+        core = self.plan.cores.generator[0]
+        # Python's are those that write down their own stacks; a program like Redis has none.
+        self.spies = {pid: pyspy.Spy(pid, self.stacks / f"{pid}.raw", core) for pid in self.usage if pid in self.before}
+
+    def threads(self, reader: Reader) -> dict[int, pyspy.Threads]:
+        """What it saw, by process."""
+        return {pid: spy.end(reader) for pid, spy in self.spies.items()}

@@ -1,0 +1,86 @@
+"""A figure over two knobs: a cell for each pair of values, the stronger its colour the better, and its value in it."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import altair as alt
+
+from loadtests.report.charts.base import WIDTH, finish, values
+from loadtests.report.palette import GRID, MUTED, ON_RAMP, PAPER, RAMP
+
+ROW = 52
+WIDEST = 130
+# The worst cell has the weakest colour where it is this many times worse than the best; what differs less looks alike.
+LEAST_RANGE = 1.5
+
+
+def spec(
+    rows: list[dict[str, Any]],
+    axes: tuple[tuple[str, list[str]], tuple[str, list[str]]],
+    more_is_better: bool,
+    title: str,
+    subtitle: list[str],
+) -> dict[str, Any]:
+    """Cells over ``axes``: the knob that goes down and the one that goes across, each with its values in order.
+
+    Each row has panel (the values of further knobs), down, across, label, note and text, and where there is a figure
+    also value, detail (a few words below it) and mark: ``best`` has a frame, ``within`` a dashed one.
+    """
+    (down, down_values), (across, across_values) = axes
+    x = alt.X(
+        "across:O",
+        sort=across_values,
+        title=across,
+        axis=alt.Axis(labelAngle=0, ticks=False, domain=False, grid=False),
+        scale=alt.Scale(paddingInner=0.04, paddingOuter=0.02),
+    )
+    y = alt.Y(
+        "down:O",
+        sort=down_values,
+        title=down or None,
+        axis=alt.Axis(ticks=False, domain=False, grid=False, labelPadding=8),
+        scale=alt.Scale(paddingInner=0.06, paddingOuter=0.03),
+    )
+    base = alt.Chart().encode(x=x, y=y, description=alt.Description("text:N"))
+    measured = base.transform_filter("isValid(datum.value)")
+    cells = measured.mark_rect(opacity=1).encode(fill=alt.Fill("fill:N", scale=None))
+    empty = base.transform_filter("!isValid(datum.value)").mark_rect(fill=PAPER, stroke=GRID)
+    ink = alt.Color("ink:N", scale=None)
+    frames = [
+        measured.transform_filter(f"datum.mark === '{mark}'")
+        .mark_rect(filled=False, strokeWidth=2, strokeDash=dash, width={"band": 0.94}, height={"band": 0.86})
+        .encode(stroke=alt.Stroke("ink:N", scale=None))
+        for mark, dash in (("best", [1, 0]), ("within", [4, 3]))
+    ]
+    note = base.mark_text(fontSize=13, fontWeight="bold", dy=-7).encode(text="note:N", color=ink)
+    detail = base.mark_text(fontSize=11, dy=10).encode(text="detail:N", color=ink)
+    chart = (
+        alt.layer(cells, empty, *frames, note, detail, data=values(_painted(rows, more_is_better)))
+        .properties(width=min(WIDTH, WIDEST * len(across_values)), height=ROW * len(down_values))
+        .facet(
+            row=alt.Row(
+                "panel:N",
+                sort=list(dict.fromkeys(row["panel"] for row in rows)),
+                header=alt.Header(title=None, labelAngle=0, labelOrient="top", labelAnchor="start", labelPadding=-10),
+            )
+        )
+    )
+    return finish(chart, title, subtitle, down_values)
+
+
+def _painted(rows: list[dict[str, Any]], more_is_better: bool) -> list[dict[str, Any]]:
+    """The rows with the colour of the cell and the ink that can be read on it."""
+    figures = [row["value"] for row in rows if row.get("value")]
+    best = max(figures, default=1.0) if more_is_better else min(figures, default=1.0)
+    behind = {value: abs(log(value / best)) for value in figures}
+    reach = max(log(LEAST_RANGE), *behind.values(), 0.0)
+    painted = []
+    for row in rows:
+        if row.get("value"):
+            step = round((1 - behind[row["value"]] / reach) * (len(RAMP) - 1))
+            painted.append({**row, "fill": RAMP[step], "ink": ON_RAMP[step]})
+        else:
+            painted.append({**row, "detail": "", "ink": MUTED})
+    return painted

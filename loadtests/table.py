@@ -1,0 +1,108 @@
+"""A table of a TOML file, read key by key, so that every mistake is said with its place and what is allowed."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from loadtests.errors import UserError
+
+_TYPES = {
+    bool: "true or false",
+    str: "a text",
+    list: "a list",
+    dict: "a table",
+    int: "a whole number",
+    float: "a number",
+}
+_NEEDED: Any = object()
+
+
+class Table:
+    """A TOML table whose keys are taken one by one; what is left over was a mistake."""
+
+    def __init__(self, values: dict[str, Any], where: str, prefix: str = "") -> None:
+        self.left = dict(values)
+        self.known: list[str] = []
+        self.where = where
+        self.prefix = prefix
+
+    def take(self, key: str, kind: type, default: Any = _NEEDED) -> Any:
+        """The value of a key. As the others, raises UserError where it is of another kind, or missing and needed."""
+        self.known.append(key)
+        if key not in self.left:
+            if default is _NEEDED:
+                raise self.error(key, f"is missing; {_TYPES[kind]} is needed")
+            return default
+        value = self.left.pop(key)
+        fits = isinstance(value, (int, float)) if kind is float else isinstance(value, kind)
+        if not fits or isinstance(value, bool) != (kind is bool):
+            raise self.error(key, f"is {value!r}; {_TYPES[kind]} is needed")
+        return value
+
+    def choice(self, key: str, allowed: tuple[str, ...], default: str | None) -> str:
+        """One of some words; None as the default where it must be said."""
+        value: str = self.take(key, str, _NEEDED if default is None else default)
+        if value not in allowed:
+            raise self.error(key, f"is {value!r}; allowed: {', '.join(allowed)}")
+        return value
+
+    def positive(self, key: str, default: Any = _NEEDED) -> Any:
+        """A number above 0."""
+        value = self.take(key, float, default)
+        if value is None:
+            return None
+        value = float(value)
+        if not (math.isfinite(value) and value > 0):
+            raise self.error(key, f"is {value:g}; a number above 0 is needed")
+        return value
+
+    def whole(self, key: str, default: int) -> int:
+        """A whole number of 1 or more."""
+        value: int = self.take(key, int, default)
+        if value < 1:
+            raise self.error(key, f"is {value}; a whole number of 1 or more is needed")
+        return value
+
+    def share(self, key: str, default: float) -> float:
+        """A number between 0 and 1."""
+        value = float(self.take(key, float, default))
+        if not 0 < value < 1:
+            raise self.error(key, f"is {value:g}; a share between 0 and 1 is needed, such as 0.03")
+        return value
+
+    def seconds(self, key: str, default: float = _NEEDED) -> float:
+        """A duration, in seconds."""
+        self.known.append(key)
+        if key not in self.left:
+            if default is _NEEDED:
+                raise self.error(key, "is missing; a duration such as '10s' is needed")
+            return default
+        try:
+            return duration(self.left.pop(key))
+        except UserError as error:
+            raise self.error(key, str(error)) from None
+
+    def nothing_else(self) -> None:
+        """Raises UserError for a key that was not taken."""
+        for key in self.left:
+            raise self.error(key, f"is not a key here; allowed: {', '.join(sorted(set(self.known)))}")
+
+    def error(self, key: str, what: str) -> UserError:
+        """The error for a key: the file, the key and what is wrong."""
+        return UserError(f"{self.where}: {self.prefix}{key}: {what}")
+
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def duration(value: object) -> float:
+    """Seconds from ``'10s'``, ``'1.5m'``, ``'200ms'``, ``'1h'`` or a bare number of seconds. Raises UserError."""
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|min|h)?\s*", str(value))
+    if isinstance(value, bool) or match is None:
+        raise UserError(f"{value!r} is not a duration; write 10s, 500ms, 2m or 1h")
+    seconds = float(match[1]) * _UNITS[match[2] or "s"]
+    if not 0 < seconds <= 7 * 24 * 3600:
+        raise UserError(f"{value!r} is not a usable duration; between 1ms and a week is")
+    return seconds

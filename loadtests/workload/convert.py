@@ -1,0 +1,57 @@
+"""Recordings made into workload files: ``python -m loadtests workload har FILE``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loadtests.errors import UserError, unknown
+from loadtests.workload import accesslog, har, recorded
+from loadtests.workload.recorded import Found
+from loadtests.workload.write import to_toml
+
+KINDS = ("har", "log")
+
+
+def convert(
+    kind: str,
+    file: Path,
+    host: str | None = None,
+    keep_cookies: bool = False,
+    skip_unknown: bool = False,
+    times: bool = False,
+    most: int = 100,
+) -> Found:
+    """The workload in a HAR file or an access log. Raises UserError."""
+    if kind not in KINDS:
+        raise unknown("kind of recording", kind, KINDS)
+    if kind == "log" and (host or keep_cookies):
+        raise UserError("--host and --keep-cookies are for a HAR file; an access log holds neither hosts nor cookies")
+    if kind == "har" and skip_unknown:
+        raise UserError("--skip-unknown is for the lines of an access log")
+    try:
+        # Bytes that are no UTF-8 are kept as what is no path, so that their line alone is left out.
+        text = file.read_text(encoding="utf-8-sig", errors="surrogateescape")
+    except OSError as error:
+        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+    if kind == "har":
+        sent, remarks = har.read(text, str(file), host, keep_cookies)
+    else:
+        sent, remarks = accesslog.read(text.split("\n"), str(file), skip_unknown)
+    found = recorded.workload(sent, most, times, str(file))
+    return Found(found.workload, (*found.remarks[:1], *remarks, *found.remarks[1:]))
+
+
+def write(found: Found, file: Path, output: Path) -> None:
+    """Writes the workload. Raises UserError where the file is there already or cannot be written."""
+    try:
+        with output.open("x", encoding="utf-8") as stream:
+            stream.write(text(found, file))
+    except FileExistsError:
+        raise UserError(f"{output} exists already; name another file with --output") from None
+    except OSError as error:
+        raise UserError(f"{output}: cannot be written: {error.strerror}") from None
+
+
+def text(found: Found, file: Path) -> str:
+    """The text of the workload file."""
+    return to_toml(found.workload, (f"From {file.name}.", *found.remarks))

@@ -1,0 +1,105 @@
+"""What was recorded, made into a workload: the same requests counted together, what cannot be sent left out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from loadtests.errors import UserError
+from loadtests.workload.request import METHODS, MOST_RECORDED, PATH, Request, Workload
+
+# Without them a server sees another user, or none; with them it sees somebody's session.
+SECRET = {"authorization", "cookie", "proxy-authorization", "x-csrftoken"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Sent:
+    """One request as it was recorded: when, in seconds of some clock, and what."""
+
+    at: float
+    method: str
+    path: str
+    status: int
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
+
+    def moved(self, seconds: float) -> Sent:
+        """The same, later."""
+        return dataclasses.replace(self, at=self.at + seconds)
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """A workload, and sentences that say what was taken and what was left out of the recording."""
+
+    workload: Workload
+    remarks: tuple[str, ...]
+
+
+def workload(sent: Sequence[Sent], most: int, times: bool, what: str) -> Found:
+    """The workload of what was sent: the ``most`` frequent requests, weighted by their number, in the order of their
+    first appearance; with ``times``, also when each was sent.
+
+    ``what`` is named in errors. Raises UserError where nothing is left.
+    """
+    remarks = []
+    final = [one for one in sent if 200 <= one.status <= 599]
+    remarks += left_out("without a final answer", len(sent) - len(final))
+    known = [one for one in final if one.method in METHODS]
+    other = Counter(one.method for one in final if one.method not in METHODS)
+    remarks += left_out(f"with a method that is not sent ({', '.join(sorted(other))})", other.total())
+    sendable = [one for one in known if PATH.fullmatch(one.path)]
+    remarks += left_out("with a path that is not percent-encoded", len(known) - len(sendable))
+    groups: dict[tuple[object, ...], list[Sent]] = {}
+    for one in sendable:
+        groups.setdefault((one.method, one.path, one.headers, one.body), []).append(one)
+    frequent = sorted(groups, key=lambda key: -len(groups[key]))[:most]
+    chosen = [key for key in groups if key in set(frequent)]
+    rare = len(sendable) - sum(len(groups[key]) for key in chosen)
+    remarks += left_out(f"to {len(groups) - len(chosen)} rarer URLs; --most keeps more", rare)
+    if not chosen:
+        raise UserError(f"{what}: holds no request that can be sent" + "".join(f"; {remark}" for remark in remarks))
+    try:
+        requests = tuple(_request(groups[key], name) for key, name in zip(chosen, _names(chosen), strict=True))
+    except UserError as error:
+        raise UserError(f"{what}: {error}") from None
+    count = sum(len(groups[key]) for key in chosen)
+    if not times:
+        return Found(Workload(requests), (_taken(count, len(requests)), *remarks))
+    if count > MOST_RECORDED:
+        raise UserError(f"{what}: {count:,} requests are more than the {MOST_RECORDED:,} that can be replayed")
+    begin = min(one.at for key in chosen for one in groups[key])
+    at = tuple(tuple(sorted(round(one.at - begin, 6) for one in groups[key])) for key in chosen)
+    return Found(Workload(requests, at), (_taken(count, len(requests)), *remarks))
+
+
+def without_secrets(headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The headers without those that say who somebody is."""
+    return tuple((name, value) for name, value in headers if name.lower() not in SECRET)
+
+
+def _request(sent: Sequence[Sent], name: str) -> Request:
+    one = sent[0]
+    [(status, _)] = Counter(same.status for same in sent).most_common(1)
+    return Request(name, one.method, one.path, one.headers, one.body, weight=len(sent), status=status)
+
+
+def _names(keys: Sequence[tuple[object, ...]]) -> list[str]:
+    """Method and path, numbered where they stand several times, with other headers or another body."""
+    seen: Counter[str] = Counter()
+    names = []
+    for method, path, *_ in keys:
+        name = f"{method} {path}"
+        seen[name] += 1
+        names.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+    return names
+
+
+def _taken(count: int, different: int) -> str:
+    return f"requests taken: {count:,}, different ones: {different:,}"
+
+
+def left_out(why: str, count: int) -> list[str]:
+    """A remark on so many requests; none where there are none."""
+    return [f"{count:,} left out {why}"] if count else []

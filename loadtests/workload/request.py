@@ -1,0 +1,157 @@
+"""A request, and the mix of them that makes a load."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from loadtests.errors import UserError
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+# Each describes the connection or the framing of one message, which is for whoever sends it.
+SENDERS_OWN = {
+    "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
+    "upgrade",
+}  # fmt: skip
+HEAVIEST = 1e12
+MOST_REQUESTS = 500  # each has its own histogram in every trial
+MOST_RECORDED = 100_000  # a replay is kept whole in run.json
+
+PATH = re.compile(r"/[\x21\x22\x24-\x7e]*")  # without a fragment, which is never sent
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
+_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # RFC 9110, 5.5
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """A request as it goes on the wire, and what is expected of it.
+
+    ``path`` holds the query string and is percent-encoded; ``headers`` are pairs and may repeat. ``weight`` says how
+    often it is sent against the other requests of its workload. ``status`` is what it should be answered with.
+
+    Raises UserError where a value makes no sense.
+    """
+
+    name: str
+    method: str = "GET"
+    path: str = "/"
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
+    weight: float = 1.0
+    status: int = 200
+
+    def __post_init__(self) -> None:
+        if not self.name or not self.name.isprintable():
+            raise UserError(f"name: is {self.name!r}; a line of text is needed")
+        if self.method not in METHODS:
+            raise UserError(f"method: is {self.method!r}; allowed: {', '.join(METHODS)}")
+        if not self.path.startswith("/"):
+            raise UserError(f"path: is {self.path!r}; it must begin with '/'")
+        if not PATH.fullmatch(self.path):
+            raise UserError(f"path: is {self.path!r}; write it percent-encoded, without a fragment (#)")
+        if sum(name.lower() == "host" for name, _ in self.headers) > 1:
+            raise UserError("headers: Host stands twice")
+        for name, value in self.headers:
+            if not _TOKEN.fullmatch(name):
+                raise UserError(f"headers: {name!r} is not a header's name")
+            if name.lower() in SENDERS_OWN:
+                raise UserError(f"headers: {name} is set by what sends the request; leave it out")
+            if not _VALUE.fullmatch(value):
+                raise UserError(f"headers: {name}: is {value!r}; a line of Latin-1 text is needed")
+        if not 0 < self.weight <= HEAVIEST:  # false for NaN as well
+            raise UserError(f"weight: is {self.weight:g}; a number above 0, at most {HEAVIEST:g}, is needed")
+        if not 200 <= self.status <= 599:
+            raise UserError(f"status: is {self.status}; a final one, from 200 to 599, is needed")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The request as JSON holds it: a body that is no UTF-8 stands under ``body_base64``."""
+        values = {**dataclasses.asdict(self), "headers": [list(pair) for pair in self.headers]}
+        return {**values, "body": None, "body_base64": None, **encoded(self.body)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Request:
+        """The opposite of to_dict."""
+        left = dict(values)
+        text, in_base64 = left.pop("body"), left.pop("body_base64")
+        body = None if text is None else text.encode()
+        if in_base64 is not None:
+            body = base64.b64decode(in_base64)
+        return cls(**{**left, "headers": tuple((name, value) for name, value in left["headers"]), "body": body})
+
+
+def encoded(body: bytes | None) -> dict[str, str]:
+    """A body as a text file holds it: under ``body`` where it is UTF-8, else under ``body_base64``."""
+    if body is None:
+        return {}
+    try:
+        return {"body": body.decode()}
+    except UnicodeDecodeError:
+        return {"body_base64": base64.b64encode(body).decode("ascii")}
+
+
+@dataclasses.dataclass(frozen=True)
+class Workload:
+    """Requests that are sent in a mix, by weight; or, where ``at`` is not empty, when they were recorded.
+
+    ``at`` has, for each request, the times in seconds at which it was sent, from the begin of the recording.
+
+    Raises UserError where it is empty, too large, or two requests have one name.
+    """
+
+    requests: tuple[Request, ...]
+    at: tuple[tuple[float, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.requests:
+            raise UserError("requests: at least one is needed")
+        if len(self.requests) > MOST_REQUESTS:
+            raise UserError(f"requests: there are {len(self.requests):,}; at most {MOST_REQUESTS:,} are allowed")
+        names = [request.name for request in self.requests]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise UserError(f"requests: the name {twice!r} stands twice; give one of them another name")
+        if not self.at:
+            return
+        if len(self.at) != len(self.requests) or not all(self.at):
+            raise UserError("requests: some have the times they were recorded at, some have not; all or none must")
+        times = [time for times in self.at for time in times]
+        if len(times) > MOST_RECORDED:
+            raise UserError(f"requests: {len(times):,} were recorded; at most {MOST_RECORDED:,} can be replayed")
+        if not all(math.isfinite(time) and time >= 0 for time in times):
+            raise UserError("requests: at: the times are seconds after the recording's begin, 0 or more")
+
+    def replay(self, speed: float = 1.0) -> Replay:
+        """What was recorded, at so many times its speed. Raises UserError where nothing was, or the speed is none."""
+        if not self.at:
+            raise UserError("it was not recorded: its requests have no times (at)")
+        if not (math.isfinite(speed) and speed > 0):
+            raise UserError(f"speed: is {speed:g}; a number above 0 is needed")
+        first = min(map(min, self.at))
+        sends = sorted((time - first, index) for index, times in enumerate(self.at) for time in times)
+        return Replay(tuple((round(time / speed, 6), index) for time, index in sends))
+
+
+@dataclasses.dataclass(frozen=True)
+class Replay:
+    """A recording in order: when each send is due, in seconds (the first at 0), and the index of its request."""
+
+    sends: tuple[tuple[float, int], ...]
+
+    @property
+    def duration_s(self) -> float:
+        """From the first send to one mean gap after the last, as a schedule of that rate would last; at least 1 s."""
+        count = len(self.sends)
+        return max(1.0, self.sends[-1][0] * count / max(count - 1, 1))
+
+    @property
+    def rate(self) -> float:
+        """The mean rate, in requests per second."""
+        return len(self.sends) / self.duration_s
+
+    def until(self, duration_s: float) -> tuple[tuple[float, int], ...]:
+        """The sends that are due before a time."""
+        return tuple(send for send in self.sends if send[0] < duration_s)

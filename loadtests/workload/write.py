@@ -1,0 +1,49 @@
+"""A workload as a TOML file that a person can read and edit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from loadtests.workload.request import Request, Workload, encoded
+
+
+def to_toml(workload: Workload, comments: Sequence[str]) -> str:
+    """The text of a workload file that ``tables.read`` reads back; the comments, a line each, stand at its head."""
+    at = workload.at or ((),) * len(workload.requests)
+    blocks = ["\n".join(f"# {line}" for line in comments)]
+    blocks += [_table(request, times) for request, times in zip(workload.requests, at, strict=True)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _table(request: Request, times: Sequence[float]) -> str:
+    lines = ["[[requests]]"]
+    if request.name != f"{request.method} {request.path}":
+        lines.append(f"name = {_text(request.name)}")
+    if request.method != "GET":
+        lines.append(f"method = {_text(request.method)}")
+    lines.append(f"path = {_text(request.path)}")
+    if request.status != 200:
+        lines.append(f"status = {request.status}")
+    if request.headers:
+        lines.append(f"headers = {{ {', '.join(_headers(request))} }}")
+    lines += [f"{key} = {_text(value)}" for key, value in encoded(request.body).items()]
+    lines.append(f"weight = {request.weight:.12g}")
+    if times:
+        lines.append(f"at = [{', '.join(repr(round(time, 6)) for time in times)}]")
+    return "\n".join(lines)
+
+
+def _headers(request: Request) -> list[str]:
+    values: dict[str, list[str]] = {}
+    for name, value in request.headers:
+        values.setdefault(name, []).append(value)
+    return [
+        f"{_text(name)} = {_text(given[0]) if len(given) == 1 else '[' + ', '.join(map(_text, given)) + ']'}"
+        for name, given in values.items()
+    ]
+
+
+def _text(text: str) -> str:
+    """A TOML basic string: JSON's escapes are among TOML's, but DEL must be escaped as well."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

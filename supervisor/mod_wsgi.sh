@@ -1,0 +1,35 @@
+#!/bin/sh
+# Apache with mod_wsgi in daemon mode on BIND and PORT; all its files are in RUN_DIR.
+set -eu
+
+folder=$RUN_DIR/mod_wsgi
+mkdir -p "$folder"
+
+# What mod_wsgi-express has no option for.
+cat > "$folder/more.conf" <<CONF
+# %2F in a path is the application's to judge.
+AllowEncodedSlashes On
+MaxKeepAliveRequests 0
+# A thousand clients, by a fixed number of processes: a run takes one that ends for a failure.
+ServerLimit 4
+StartServers 4
+ThreadLimit 250
+ThreadsPerChild 250
+MaxRequestWorkers 1000
+MinSpareThreads 25
+MaxSpareThreads 1000
+CONF
+
+# Apache refuses to serve as root. So root becomes nobody, who may still read and write what root may: the project's
+# files, its database and RUN_DIR, as under the other servers.
+become=
+[ "$(id -u)" != 0 ] || become="setpriv --reuid=65534 --regid=65534 --clear-groups
+    --inh-caps=+dac_override --ambient-caps=+dac_override --bounding-set=-all,+dac_override"
+
+# shellcheck disable=SC2086  # a list of words
+exec $become mod_wsgi-express start-server "${WSGI_APP%%:*}" --application-type module \
+    --callable-object "${WSGI_APP#*:}" --host "$BIND" --port "$PORT" --working-directory "$APP_DIR" \
+    --server-root "$folder" --log-to-terminal --locale C.UTF-8 --processes "$WORKERS" --threads "$THREADS" \
+    --server-backlog "$BACKLOG" --daemon-backlog "$BACKLOG" --keep-alive-timeout "$KEEP_ALIVE" \
+    --limit-request-body 0 --chunked-request --map-head-to-get Off --disable-reloading --shutdown-timeout 3 \
+    --include-file "$folder/more.conf"

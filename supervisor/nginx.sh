@@ -1,0 +1,75 @@
+#!/bin/sh
+# nginx in front of a server on a Unix socket: nginx.sh SOCKET. It listens on BIND and PORT; its files are in RUN_DIR.
+#
+# Buffered both ways, which is nginx's default: a request is read whole before it is passed on, and the server is rid of
+# an answer at once however slowly it is read. Kept alive on both sides, as far as the server goes along.
+# https://nginx.org/en/docs/http/ngx_http_proxy_module.html
+# https://nginx.org/en/docs/http/ngx_http_upstream_module.html#keepalive
+set -eu
+
+socket=$1
+folder=$RUN_DIR/nginx
+mkdir -p "$folder"
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+
+# As root nginx would hand its workers to a user that may not enter RUN_DIR.
+user=
+[ "$(id -u)" != 0 ] || user="user root;"
+
+# nproc: as many workers as there are CPUs that this setup may use ("auto" would count all of the machine's).
+cat > "$folder/nginx.conf" <<CONF
+daemon off;
+$user
+worker_processes $(nproc);
+worker_rlimit_nofile 8192;
+pid $folder/nginx.pid;
+error_log stderr error;  # a warning would be a line for each large body
+
+events {
+    worker_connections 4096;
+}
+
+http {
+    access_log off;
+    client_body_temp_path $folder/body;
+    proxy_temp_path $folder/proxy;
+    fastcgi_temp_path $folder/fastcgi;
+    uwsgi_temp_path $folder/uwsgi;
+    scgi_temp_path $folder/scgi;
+
+    upstream server {
+        server unix:$socket fail_timeout=0;
+        keepalive 64;
+        keepalive_requests 1000000000;
+        # Shorter than the server's own, so that nginx does not send on a connection that the server is closing.
+        keepalive_timeout $((KEEP_ALIVE > 10 ? KEEP_ALIVE - 5 : 1))s;
+    }
+
+    map \$http_upgrade \$connection_to_server {
+        default upgrade;
+        ""      "";
+    }
+
+    server {
+        listen $BIND:$PORT backlog=$BACKLOG;
+        keepalive_timeout ${KEEP_ALIVE}s;
+        keepalive_requests 1000000000;
+        client_max_body_size 0;  # Django judges
+
+        location / {
+            # Without a path of its own: the request's goes on as it came, encoded slashes and all.
+            proxy_pass http://server;
+            proxy_http_version 1.1;
+            proxy_set_header Host \$http_host;
+            proxy_set_header Connection \$connection_to_server;
+            proxy_set_header Upgrade \$http_upgrade;
+            proxy_set_header X-Forwarded-For \$proxy_add_x_forwarded_for;
+            proxy_set_header X-Forwarded-Proto \$scheme;
+            proxy_redirect off;
+        }
+    }
+}
+CONF
+
+# -e: until it has read its configuration nginx would write to a log of the system's.
+exec nginx -e stderr -p "$folder" -c "$folder/nginx.conf"

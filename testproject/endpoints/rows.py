@@ -1,0 +1,37 @@
+"""What the two tables hold."""
+
+import random
+
+from endpoints.models import Fortune, World
+from endpoints.worlds import ROWS
+
+SEED = 2013  # the year of the first round; the numbers are random, and the same on every machine
+
+# The rows that TechEmpower's rules give, with a message that is an attack and one that is not ASCII.
+MESSAGES = (
+    "fortune: No such file or directory",
+    "A computer scientist is someone who fixes things that aren't broken.",
+    "After enough decimal places, nobody gives a damn.",
+    "A bad random number generator: 1, 1, 1, 1, 1, 4.33e+67, 1, 1, 1",
+    "A computer program does what you tell it to do, not what you want it to do.",
+    "Emacs is a nice operating system, but I prefer UNIX. — Tom Christaensen",
+    "Any program that runs right is obsolete.",
+    "A list is only as strong as its weakest link. — Donald Knuth",
+    "Feature: A bug with seniority.",
+    "Computers make very fast, very accurate mistakes.",
+    '<script>alert("This should not be displayed in a browser alert box.");</script>',
+    "フレームワークのベンチマーク",
+)
+
+
+def fill() -> None:
+    """Puts the rows into the two tables, unless they are there; of a World, any number will do."""
+    if World.objects.count() != ROWS:
+        World.objects.all().delete()
+        numbers = random.Random(SEED)
+        World.objects.bulk_create(
+            World(id=number, random_number=numbers.randint(1, ROWS)) for number in range(1, ROWS + 1)
+        )
+    if tuple(Fortune.objects.order_by("id").values_list("message", flat=True)) != MESSAGES:
+        Fortune.objects.all().delete()
+        Fortune.objects.bulk_create(Fortune(id=number, message=text) for number, text in enumerate(MESSAGES, start=1))

@@ -1,0 +1,64 @@
+"""Which cells may be the best."""
+
+import math
+
+import pytest
+
+from loadtests.analyse.best import places
+from loadtests.simulate import choices
+
+
+def samples(speeds, blocks=4, noise=0.01):
+    """Blocks differ by far more than cells."""
+    return {
+        label: {
+            block: math.log(speed * (1 + block) * (1 + noise * math.sin(13 * block + 5 * place)))
+            for block in range(blocks)
+        }
+        for place, (label, speed) in enumerate(speeds.items())
+    }
+
+
+def test_what_is_surely_worse_is_dropped_and_what_is_alike_stays():
+    found = places(samples({"a": 100.0, "b": 100.5, "c": 60.0}), more_is_better=True)
+    assert [place.may_be_best for place in found.values()] == [True, True, False]
+    assert max(place.ratio for place in found.values()) == 1
+    assert found["c"].ratio == pytest.approx(0.6, rel=0.03)
+    assert found["c"].worst < found["c"].ratio
+    assert all(place.worst < 1 for place in found.values())
+
+
+def test_where_less_is_better_ratios_go_up():
+    found = places(samples({"a": 100.0, "b": 100.5, "c": 60.0}), more_is_better=False)
+    assert [place.may_be_best for place in found.values()] == [False, False, True]
+    assert found["a"].worst > found["a"].ratio > 1
+    assert found["c"].ratio == 1
+
+
+def test_one_block_knows_no_noise():
+    found = places(samples({"a": 100.0, "b": 10.0}, blocks=1), more_is_better=True)
+    assert [(place.may_be_best, place.worst) for place in found.values()] == [(True, 0.0), (True, 0.0)]
+
+
+def test_a_cell_without_some_blocks_is_compared_all_the_same():
+    given = samples({"a": 100.0, "b": 100.5, "c": 60.0})
+    del given["c"][0], given["c"][1]
+    found = places({**given, "d": {}}, more_is_better=True)
+    assert found.keys() == {"a", "b", "c"}
+    assert found["c"].ratio == pytest.approx(0.6, rel=0.03)
+    assert not found["c"].may_be_best
+
+
+def test_cells_that_share_no_block_are_not_told_apart():
+    found = places({"a": {1: 1.0, 2: 1.1}, "b": {3: 5.0, 4: 5.1}}, more_is_better=True)
+    assert all(place.may_be_best and place.worst == 0 for place in found.values())
+
+
+def test_a_single_cell_is_the_best():
+    [place] = places({"a": {1: 1.0, 2: 1.1}}, more_is_better=True).values()
+    assert (place.ratio, place.worst, place.may_be_best) == (1, 1, True)
+
+
+@pytest.mark.parametrize("noise", ["normal", "heavy tails", "slow mode", "drifting machine", "one bad block"])
+def test_the_true_best_is_hardly_ever_dropped(noise):
+    assert choices.swept(noise, 8, 4, repetitions=100, seed=2).lost <= 0.09

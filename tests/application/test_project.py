@@ -1,0 +1,116 @@
+"""A project of the user's: what is found by itself, and what is said where it is not."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from loadtests.application import project
+from loadtests.application.project import Options, find, read_env_file
+from loadtests.errors import UserError
+
+
+def fails(options):
+    with pytest.raises(UserError) as error:
+        find(options, [])
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+def test_what_startproject_makes_is_found_by_its_path_alone(mysite):
+    found = find(Options(mysite), [])
+    served = found.application
+    assert served.directory == mysite
+    assert (served.wsgi, served.asgi) == ("mysite.wsgi:application", "mysite.asgi:application")
+    assert served.settings == "mysite.settings"
+    assert served.bin == Path(sys.executable).parent
+    assert served.own
+    assert any("benchmark's own Python" in remark for remark in found.remarks)
+    assert any("DEBUG is on" in remark for remark in found.remarks)
+
+
+def test_a_project_one_folder_below_is_found_too(mysite):
+    assert find(Options(mysite.parent), []).application.directory == mysite
+
+
+def test_what_is_named_goes_before_what_is_found(mysite):
+    (mysite / "mysite" / "other.py").write_text("from mysite.settings import *\nDEBUG = False\n")
+    (mysite / "mysite" / "entry.py").write_text("def app(environ, start_response): ...\n")
+    found = find(Options(mysite, wsgi="mysite.entry:app", settings="mysite.other", host="example.org"), [])
+    assert found.application.wsgi == "mysite.entry:app"
+    assert found.application.settings == "mysite.other"
+    assert found.application.host == "example.org"
+    assert not any("DEBUG" in remark for remark in found.remarks)
+
+
+def test_a_project_without_asgi_py_is_served_with_djangos_own(mysite):
+    (mysite / "mysite" / "asgi.py").unlink()
+    found = find(Options(mysite), [])
+    assert found.application.asgi == "plain_asgi:application"
+    assert any("no ASGI application" in remark for remark in found.remarks)
+
+
+def test_the_variables_of_an_env_file_reach_the_project(mysite, tmp_path):
+    settings = mysite / "mysite" / "settings.py"
+    settings.write_text(settings.read_text() + "import os\nDEBUG = os.environ['THE_DEBUG'] == 'yes'\n")
+    assert "KeyError: 'THE_DEBUG'" in fails(Options(mysite))
+    file = tmp_path / "env"
+    file.write_text("THE_DEBUG=no\n")
+    assert not find(Options(mysite, env_file=file), []).facts["debug"]
+
+
+def test_an_env_file_may_hold_what_shells_and_others_write(tmp_path):
+    file = tmp_path / "env"
+    file.write_text("# of the site\n\nexport A=1\nB = 'two words'\nC=\"x # y\"\nD=plain # remark\nE=\n")
+    assert read_env_file(file) == {"A": "1", "B": "two words", "C": "x # y", "D": "plain", "E": ""}
+
+
+def test_an_env_file_that_is_none_is_named_with_its_line(tmp_path):
+    file = tmp_path / "env"
+    file.write_text("A=1\nno equals sign\n")
+    with pytest.raises(UserError, match=r"env: line 2 is not NAME=value"):
+        read_env_file(file)
+    with pytest.raises(UserError, match="No such file"):
+        read_env_file(tmp_path / "nothing")
+
+
+def test_what_is_wrong_is_said_in_one_line(mysite, tmp_path):
+    assert "is not a folder" in fails(Options(tmp_path / "nowhere"))
+    assert "no manage.py" in fails(Options(tmp_path))
+    assert "--python" in fails(Options(mysite, python=tmp_path / "nothing"))
+    assert "write module:name" in fails(Options(mysite, wsgi="mysite.wsgi"))
+    assert "No module named 'mysite.nothing'" in fails(Options(mysite, settings="mysite.nothing"))
+    assert "No module named 'mysite.nowhere'" in fails(Options(mysite, asgi="mysite.nowhere:application"))
+    assert "has no attribute 'app'" in fails(Options(mysite, asgi="mysite.asgi:app"))
+    (mysite / "mysite" / "urls.py").write_text("import a_package_that_is_not_installed\n")
+    (mysite / "mysite" / "wsgi.py").write_text("import mysite.urls\n")
+    assert "No module named 'a_package_that_is_not_installed'" in fails(Options(mysite))
+    (mysite / "manage.py").write_text("")
+    assert "names no settings module; name it with --settings" in fails(Options(mysite))
+
+
+def test_options_survive_run_json(mysite, tmp_path):
+    options = Options(mysite, python=tmp_path / "python", before="python manage.py migrate")
+    assert Options.from_dict(options.to_dict()) == options
+
+
+def test_without_options_the_sample_is_served():
+    assert project.chosen(None, []).application.settings == "testproject.settings.base"
+
+
+def test_a_setup_that_cannot_serve_the_project_says_why(mysite):
+    from loadtests.serve import setups
+
+    application = find(Options(mysite), []).application
+    [layer, plain] = setups.find(["daphne-ipc", "gunicorn"])
+    assert "channel layer" in application.obstacle(layer)
+    assert application.obstacle(plain) is None
+
+
+def test_a_command_to_run_first_that_fails_is_told_with_its_last_words(mysite):
+    application = find(Options(mysite, before="python -c 'raise SystemExit(\"the database is down\")'"), []).application
+    with pytest.raises(UserError, match=r"failed \(exit status 1\): the database is down"):
+        application.prepare()
+    with pytest.raises(UserError, match="cannot run 'no-such-command'"):
+        find(Options(mysite, before="no-such-command"), []).application.prepare()

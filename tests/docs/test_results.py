@@ -1,0 +1,206 @@
+"""The pages of the committed runs, and the figures that other pages take from them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from sphinx.errors import ExtensionError
+
+FIRST_LOOK = "reference-2026-11-21-first-look"
+
+
+@pytest.fixture(scope="module")
+def extension(root: Path) -> Callable[[str], ModuleType]:
+    """Gives a module of docs/_ext."""
+    folder = str(root / "docs/_ext")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return importlib.import_module
+
+
+@pytest.fixture
+def results(root: Path, tmp_path: Path) -> Path:
+    """A folder of results with a copy of one committed run."""
+    shutil.copytree(root / "results" / FIRST_LOOK, tmp_path / "results" / FIRST_LOOK)
+    return tmp_path / "results"
+
+
+def change(run: Path, **values: Any) -> None:
+    """Changes keys of a run.json; None takes a key out."""
+    about = {**json.loads((run / "run.json").read_text(encoding="utf-8")), **values}
+    kept = {key: value for key, value in about.items() if value is not None}
+    (run / "run.json").write_text(json.dumps(kept), encoding="utf-8")
+
+
+def test_every_committed_run_has_its_page_and_its_report(root: Path, site: Path) -> None:
+    listed = (site / "results/index.html").read_text(encoding="utf-8")
+    for file in root.glob("results/reference-*/run.json"):
+        study = json.loads(file.read_text(encoding="utf-8"))["study"]["name"]
+        assert f'href="{study}.html"' in listed
+        page = (site / f"results/{study}.html").read_text(encoding="utf-8")
+        assert f'href="{file.parent.name}/index.html"' in page
+        assert (site / "results" / file.parent.name / "index.html").is_file()
+        assert (site / "results" / file.parent.name / "report.html").is_file()
+
+
+def test_every_link_from_a_study_to_a_file_has_its_file(root: Path, site: Path) -> None:
+    for page in site.glob("results/*.html"):
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r'(?:href|src)="(?!https?:|data:|#)([^"#?]+)', text):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_index_has_a_line_of_verdict_for_each_study(site: Path) -> None:
+    listed = (site / "results/index.html").read_text(encoding="utf-8")
+    assert re.search(r"Throughput with \d+ connections: \w+ answers the most, [\d,]+ requests/s", listed)
+
+
+def test_the_newest_run_of_a_study_comes_first(extension: Callable[[str], ModuleType], results: Path) -> None:
+    later = shutil.copytree(results / FIRST_LOOK, results / "reference-2026-12-24-first-look")
+    change(later, created="2026-12-24T09:00:00+00:00")
+    references = extension("reference_runs").References(results)
+    assert [run.date for run in references.studies["first-look"]] == ["2026-12-24", "2026-11-21"]
+    page = extension("from_results").study_page(references.studies["first-look"])
+    assert "the newest of 2 reference runs of this study, made on 2026-12-24" in page
+    assert "figure:: reference-2026-12-24-first-look/charts/verdicts-throughput.svg" in page
+    assert page.index("2026-12-24 <reference") < page.index("2026-11-21 <reference")
+
+
+def no_run_json(run: Path) -> None:
+    (run / "run.json").unlink()
+
+
+def cut_off(run: Path) -> None:
+    (run / "run.json").write_text('{"schema": 1, "study": {', encoding="utf-8")
+
+
+def not_ended(run: Path) -> None:
+    change(run, ended=None)
+
+
+def no_trials(run: Path) -> None:
+    shutil.rmtree(run / "trials")
+
+
+def half_a_trial(run: Path) -> None:
+    file = next((run / "trials").iterdir())
+    file.write_text(file.read_text(encoding="utf-8")[:1000], encoding="utf-8")
+
+
+def no_chart(run: Path) -> None:
+    (run / "charts/verdicts-throughput.svg").unlink()
+
+
+def no_report(run: Path) -> None:
+    (run / "report.html").unlink()
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        (no_run_json, "has neither run.json nor, as a profile, profile.json and index.rst"),
+        (cut_off, "is not a whole run: .*run.json cannot be read"),
+        (not_ended, "is not a finished run. Go on with `python -m loadtests run --resume results/reference-"),
+        (no_trials, "has no valid trial"),
+        (half_a_trial, "is not a whole run: .* is not a trial"),
+        (no_chart, "lacks charts/verdicts-throughput.svg. Write them with `python -m loadtests report results/refer"),
+        (no_report, "lacks report.html. Write them with"),
+    ],
+)
+def test_a_run_that_is_not_whole_is_an_error_that_says_what_to_do(
+    extension: Callable[[str], ModuleType], results: Path, broken: Callable[[Path], None], said: str
+) -> None:
+    broken(results / FIRST_LOOK)
+    with pytest.raises(ExtensionError, match=rf"results/{FIRST_LOOK} {said}"):
+        print(extension("reference_runs").References(results).studies)
+
+
+def test_a_figure_of_a_run_is_what_its_summary_says(extension: Callable[[str], ModuleType], root: Path) -> None:
+    found, page = extension("measured_roles").ROLES["measured"].found("first-look gunicorn throughput")
+    newest = max(root.glob("results/reference-*-first-look"))
+    lines = (newest / "summary.csv").read_text(encoding="utf-8").splitlines()
+    row = next(line.split(",") for line in lines if line.startswith("gunicorn,gunicorn,throughput"))
+    rps = float(row[lines[0].split(",").index("rps")])
+    assert found.startswith(f"{rps:,.0f} requests/s (")
+    assert page == "first-look"
+
+
+@pytest.mark.parametrize(
+    ("role", "asked", "said"),
+    [
+        ("ratio", "first-look daphne-redis throughput is faster", "says slower, ×.*: write the sentence anew"),
+        (
+            "ratio",
+            "nonsense daphne throughput",
+            "no reference run of a study 'nonsense'; of these there are: .*first-look",
+        ),
+        ("ratio", "first-look nonsense throughput", "no label 'nonsense'; it has gunicorn, "),
+        ("ratio", "first-look daphne nonsense", "no test 'nonsense'; it has latency"),
+        ("measured", "first-look daphne latency nonsense", "no metric 'nonsense'; there are p50"),
+        ("measured", "first-look daphne latency capacity", "no valid trial knows capacity_rps"),
+        ("ratio", "first-look", "not understood"),
+        ("share", "nonsense web: thread hops", "no reference profile of nonsense"),
+    ],
+)
+def test_a_figure_that_cannot_be_had_is_told(
+    extension: Callable[[str], ModuleType], role: str, asked: str, said: str
+) -> None:
+    with pytest.raises(LookupError, match=said):
+        extension("measured_roles").ROLES[role].found(asked)
+
+
+def test_a_share_is_that_of_the_newest_profile_of_the_setup(
+    extension: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = extension("reference_runs")
+    for day, share in (("21", 0.3), ("22", 0.4)):
+        folder = tmp_path / f"reference-2026-11-{day}-profile-uvicorn"
+        folder.mkdir()
+        (folder / "index.rst").write_text("Uvicorn\n=======\n", encoding="utf-8")
+        shares = [{"category": "thread hops", "share": share, "low": share - 0.02, "high": share + 0.02}]
+        about = {
+            "setup": "uvicorn",
+            "path": "/",
+            "created": f"2026-11-{day}",
+            "roles": [{"role": "web", "shares": shares}],
+        }
+        (folder / "profile.json").write_text(json.dumps(about), encoding="utf-8")
+    monkeypatch.setattr(module, "REFERENCES", module.References(tmp_path))
+    share = extension("measured_roles").ROLES["share"]
+    expected = ("40% (38% to 42%)", "reference-2026-11-22-profile-uvicorn/index")
+    assert share.found("uvicorn web: thread hops") == share.found("uvicorn web at /: thread hops") == expected
+    with pytest.raises(LookupError, match="has no 'view' there; it has thread hops"):
+        share.found("uvicorn web: view")
+
+
+def advice(root: Path) -> str:
+    """The page of advice without its comment."""
+    text = (root / "docs/choosing.rst").read_text(encoding="utf-8")
+    return re.sub(r"^\.\. [A-Z].*\n(?:   .*\n)*", "", text, flags=re.MULTILINE)
+
+
+def test_no_figure_of_the_advice_is_typed_by_hand(root: Path) -> None:
+    typed = re.sub(r":\w+:`[^`]*`", "", advice(root))
+    units = r"\s*(?:%|x\b|×|ms\b|s\b|MB\b|times\b|rps\b|requests\b|percent\b)"
+    assert re.findall(rf"×\s*\d[\d.,]*|\d[\d.,]*{units}", typed) == []
+
+
+def test_each_ratio_of_the_advice_is_held_to_what_is_claimed(root: Path) -> None:
+    ratios = re.findall(r":ratio:`([^`]*)`", advice(root))
+    assert ratios
+    assert [one for one in ratios if not re.search(r" is \w+$", " ".join(one.split()))] == []
+
+
+def test_the_advice_has_ten_lines_at_most_and_evidence_for_each(root: Path) -> None:
+    lines = re.findall(r"^\*\*.*\*\*\n((?:   .*\n)+)", advice(root), flags=re.MULTILINE)
+    assert 0 < len(lines) <= 10
+    assert all(re.search(r":(?:ratio|measured|failed|share):`", line) for line in lines)

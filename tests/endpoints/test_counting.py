@@ -1,0 +1,24 @@
+"""Requests begin in several threads at a time, the first ones as well."""
+
+import threading
+
+from endpoints.counting import _NUMBERS, Counter
+
+
+def test_no_request_is_lost_or_fails_when_many_threads_begin_at_once(tmp_path):
+    counter = Counter(tmp_path)
+    begin = threading.Barrier(8)
+
+    def requests():
+        begin.wait()
+        for _ in range(500):
+            counter()
+
+    threads = [threading.Thread(target=requests) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    [file] = tmp_path.glob("requests-*")
+    assert _NUMBERS.unpack(file.read_bytes())[0] == counter.count == 8 * 500
+    counter.memory.close()

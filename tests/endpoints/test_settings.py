@@ -1,0 +1,103 @@
+"""What the environment makes of the settings."""
+
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from testproject.settings.database import databases
+from testproject.settings.middleware import USUAL, middleware
+
+HERE = Path("/somewhere")
+
+
+def test_the_database_is_sqlite_beside_manage_py():
+    database = databases({}, HERE)["default"]
+    assert database["ENGINE"] == "django.db.backends.sqlite3"
+    assert database["NAME"] == HERE / "db.sqlite3"
+    assert database["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+    assert database["CONN_MAX_AGE"] == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "file"),
+    [("sqlite:////dev/shm/x.sqlite3", "/dev/shm/x.sqlite3"), ("sqlite:///x.sqlite3", "/somewhere/x.sqlite3")],
+)
+def test_sqlite_can_be_moved(url, file):
+    assert databases({"DATABASE_URL": url}, HERE)["default"]["NAME"] == Path(file)
+
+
+def test_an_empty_variable_is_none():
+    assert databases({"DATABASE_URL": "", "CONN_MAX_AGE": ""}, HERE) == databases({}, HERE)
+    assert middleware({"MIDDLEWARES": ""}) == USUAL
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql"])
+def test_postgresql_has_a_pool_and_closes_nothing_itself(scheme):
+    database = databases({"DATABASE_URL": f"{scheme}://me:p%40ss@db.example:5433/bench?sslmode=require"}, HERE)
+    assert database["default"] == {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": "bench",
+        "OPTIONS": {
+            "user": "me",
+            "password": "p@ss",
+            "host": "db.example",
+            "port": "5433",
+            "sslmode": "require",
+            "pool": {"min_size": 1, "max_size": 16},
+        },
+        "CONN_MAX_AGE": 0,
+    }
+
+
+@pytest.mark.parametrize("seconds", ["0", "600"])
+def test_a_said_age_of_connections_is_instead_of_the_pool(seconds):
+    environ = {"DATABASE_URL": "postgresql:///bench?host=/tmp", "CONN_MAX_AGE": seconds}
+    database = databases(environ, HERE)["default"]
+    assert database["CONN_MAX_AGE"] == int(seconds)
+    assert database["OPTIONS"] == {"host": "/tmp"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "word"),
+    [
+        ({"DATABASE_URL": "mysql://localhost/x"}, "DATABASE_URL begins with 'mysql'"),
+        ({"DATABASE_URL": "bench"}, "DATABASE_URL begins with 'bench'"),
+        ({"DATABASE_URL": "postgresql://localhost"}, "the name of the database is missing"),
+        ({"DATABASE_URL": "postgresql://localhost/x?colour=red"}, "colour"),
+        ({"CONN_MAX_AGE": "long"}, "CONN_MAX_AGE is 'long'"),
+        ({"CONN_MAX_AGE": "-1"}, "CONN_MAX_AGE is '-1'"),
+    ],
+)
+def test_what_makes_no_sense_is_said(environ, word):
+    with pytest.raises(ImproperlyConfigured, match=word):
+        databases(environ, HERE)
+
+
+def test_middleware_is_that_of_most_projects():
+    assert middleware({}) == USUAL
+    assert len(USUAL) == 7
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_middleware_that_does_nothing_is_instead_of_it(count, kind):
+    assert middleware({"MIDDLEWARES": f"{count}-{kind}"}) == [f"endpoints.nothing.{kind}_nothing"] * count
+
+
+def test_middleware_that_does_nothing_can_come_after_it():
+    assert middleware({"MIDDLEWARES": "usual+1-sync"}) == [*USUAL, "endpoints.nothing.sync_nothing"]
+
+
+@pytest.mark.parametrize("text", ["7", "sync", "7-both", "-1-sync", "100-sync", "7-sync ", "usual", "usual+7"])
+def test_other_middleware_is_refused(text):
+    with pytest.raises(ImproperlyConfigured, match="MIDDLEWARES is"):
+        middleware({"MIDDLEWARES": text})
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_request_passes_through_as_many_as_asked(answers, settings_middleware, kind):
+    with settings_middleware(middleware({"MIDDLEWARES": f"7-{kind}"})) as passed:
+        for path in ("/", "/async/"):
+            for response, body in answers("get", path):
+                assert (response.status_code, body) == (200, b"OK")
+    assert passed == [f"{kind}_nothing"] * 7 * 4

@@ -1,0 +1,82 @@
+"""Sweeps: a table of knobs and their values becomes the entries of a study."""
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.plan import study, sweep
+
+TESTS = {"throughput": {"duration": "1s"}}
+
+
+def parse(**table):
+    return study.parse({"sweep": table, "tests": TESTS}, "s", "s.toml")
+
+
+def test_every_combination_is_an_entry_the_first_knob_slowest():
+    found = parse(setup="gunicorn", WORKERS=[1, 2], THREADS=[1, 4])
+    assert [entry.label for entry in found.entries] == ["1w-1t", "1w-4t", "2w-1t", "2w-4t"]
+    assert found.entries[3].env == {"WORKERS": "2", "THREADS": "4"}
+    assert {entry.setup for entry in found.entries} == {"gunicorn"}
+    assert found.baseline == "1w-1t"
+
+
+def test_other_knobs_are_named_and_what_does_not_vary_is_not():
+    found = parse(setup="gunicorn", WORKERS=[2], BACKLOG=[64, 2048], GUNICORN_CMD_ARGS=["--preload", "--reuse-port"])
+    assert [entry.label for entry in found.entries][:2] == [
+        "BACKLOG=64-GUNICORN_CMD_ARGS=--preload",
+        "BACKLOG=64-GUNICORN_CMD_ARGS=--reuse-port",
+    ]
+    assert {entry.env["WORKERS"] for entry in found.entries} == {"2"}
+    assert found.sweep.swept.keys() == {"BACKLOG", "GUNICORN_CMD_ARGS"}
+
+
+def test_a_value_that_cannot_stand_in_a_label_is_written_otherwise():
+    found = parse(setup="gunicorn", GUNICORN_CMD_ARGS=["--backlog 64", "--backlog 128"])
+    assert found.entries[0].label == "GUNICORN_CMD_ARGS=--backlog-64"
+
+
+def test_the_baseline_may_be_any_cell():
+    table = {"sweep": {"setup": "gunicorn", "WORKERS": [1, 2]}, "baseline": "2w", "tests": TESTS}
+    assert study.parse(table, "s", "s.toml").baseline == "2w"
+
+
+def test_a_sweep_survives_run_json():
+    found = parse(setup="gunicorn", WORKERS=[1, 2], THREADS=[1, 4])
+    assert study.from_dict(found.to_dict()) == found
+
+
+def test_cells_in_words_and_as_an_environment():
+    found = parse(setup="gunicorn", WORKERS=[1, 2], THREADS=[1, 4], BACKLOG=["64", "1 2"]).sweep
+    assert found.words({"WORKERS": "1", "THREADS": "4", "BACKLOG": "64"}) == "1 worker × 4 threads × BACKLOG=64"
+    assert sweep.environment({"WORKERS": "2", "BACKLOG": "1 2"}) == "WORKERS=2 BACKLOG='1 2'"
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"WORKERS": [1, 2]}, r"s.toml: sweep.setup: is missing"),
+        ({"setup": 1, "WORKERS": [1, 2]}, r"sweep.setup: 1; a setup is needed"),
+        ({"setup": "gunicorn"}, r"sweep: nothing varies"),
+        ({"setup": "gunicorn", "WORKERS": [1]}, r"sweep: nothing varies"),
+        ({"setup": "gunicorn", "WORKERS": 2}, r"sweep.WORKERS: is 2; a list of values is needed"),
+        ({"setup": "gunicorn", "WORKERS": []}, r"sweep.WORKERS: is \[\]"),
+        ({"setup": "gunicorn", "WORKERS": [1, 1]}, r"sweep.WORKERS: a value stands twice"),
+        ({"setup": "gunicorn", "WORKERS": [True]}, r"sweep.WORKERS: True is neither a number nor a text"),
+        ({"setup": "gunicorn", "WORKERS": [1, 2], "workers": [3]}, r"sweep.workers: is no knob.*; allowed: setup"),
+        ({"setup": "gunicorn", "PORT": [8000, 8001]}, r"sweep.env.PORT: is the same for the whole run"),
+    ],
+)
+def test_a_mistake_gets_one_line(table, says):
+    with pytest.raises(UserError, match=says):
+        parse(**table)
+
+
+def test_a_study_has_setups_or_a_sweep():
+    table = {"setups": ["gunicorn"], "sweep": {"setup": "gunicorn", "WORKERS": [1, 2]}, "tests": TESTS}
+    with pytest.raises(UserError, match="stands beside sweep"):
+        study.parse(table, "s", "s.toml")
+
+
+def test_two_cells_with_one_label_are_refused():
+    with pytest.raises(UserError, match="stands twice"):
+        parse(setup="gunicorn", X=["a b", "a  b"])

@@ -1,0 +1,130 @@
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from loadtests.application import sample
+from loadtests.engines.result import NOTHING, Result
+from loadtests.observe.cores import Cores
+from loadtests.profile import oncpu
+from loadtests.profile.document import document
+from loadtests.profile.record import Plan, Round, Window
+from loadtests.profile.shares import Sampled
+from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Reader
+from loadtests.serve import setups
+
+
+def frame_of(text):
+    """``function path``: a path that begins with ``lib:`` is the standard library's, with ``app:`` the project's."""
+    name, _, path = text.partition(" ")
+    origin = {"lib": STANDARD, "app": PROJECT}.get(path.partition(":")[0], INSTALLED)
+    return Frame(name, path.partition(":")[2] or path, 1, origin)
+
+
+@pytest.fixture
+def stack():
+    """Makes a stack of texts, the outermost first."""
+    return lambda *texts: tuple(map(frame_of, texts))
+
+
+@pytest.fixture
+def stacks(stack):
+    """Samples of two functions, one called by the other, and of one beside them."""
+    return Counter(
+        {
+            stack("main gunicorn/base.py", "view app:views.py"): 6,
+            stack("main gunicorn/base.py"): 3,
+            stack("<lambda> gunicorn/other.py"): 1,
+        }
+    )
+
+
+@pytest.fixture
+def sampled(tmp_path):
+    """Runs a Python program under the sampler; gives the samples of its processes, and what it printed."""
+
+    def run(program, *more_paths):
+        stacks = tmp_path / "stacks"
+        stacks.mkdir()
+        existing = os.pathsep.join(map(str, more_paths))
+        env = {**os.environ, **oncpu.environment(stacks, existing)}
+        (tmp_path / "program.py").write_text(program)
+        command = [sys.executable, str(tmp_path / "program.py")]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        found = oncpu.between(stacks, {}, oncpu.sizes(stacks), Reader(str(tmp_path)))
+        return list(found.values()), done.stdout
+
+    return run
+
+
+@pytest.fixture
+def rounds(stacks):
+    """Two rounds of a profile: a role in Python that was seen by both samplers, and Redis."""
+
+    def window(kind):
+        rows = [
+            {"role": "web", "name": "gunicorn", "pid": 1, "cpu_s": 5.0},
+            {"role": "redis", "name": "redis-server", "pid": 2, "cpu_s": 1.0},
+        ]
+        return Window(kind, result(), rows)
+
+    def web(seen):
+        common = {"cpu_s": 5.0, "seconds": 10.0, "interval_s": 0.5, "threads": stacks, "looks": 10}
+        return Sampled(role="web", name="gunicorn", stacks=seen, **common)
+
+    redis = Sampled(role="redis", name="redis-server", cpu_s=1.0, seconds=10.0, interval_s=0.5, stacks=None)
+    return [
+        Round(
+            windows=[window("undisturbed"), window("sampled"), window("watched")],
+            processes=[web(stacks), redis],
+            broken=1,
+            errors=2,
+            failures={"gunicorn": "py-spy is not installed: run `make setup`"} if number else {},
+        )
+        for number in range(2)
+    ]
+
+
+@pytest.fixture
+def plan():
+    """A profile of Gunicorn at a rate that it did not hold."""
+    return Plan(
+        setup=setups.known()["gunicorn"],
+        application=sample(),
+        path="/",
+        rate=200.0,
+        duration_s=10.0,
+        rounds=2,
+        host="127.0.0.1",
+        port=8000,
+        cores=Cores((0,), (1,)),
+        remarks=("the project has a remark",),
+    )
+
+
+@pytest.fixture
+def about(plan, rounds):
+    """The profile's document."""
+    return document(plan, rounds)
+
+
+def result():
+    """A load of which 1,000 requests were answered in 10 s."""
+    counts = {"planned": 2000, "sent": 2000, "completed": 1000, "ok": 1000, "unfinished": 1000, "waited": 0}
+    times = dict.fromkeys(("response_time_ms", "service_time_ms", "send_lag_ms", "pacing_lag_ms"), NOTHING)
+    return Result(
+        engine="openloop",
+        errors={},
+        duration_s=10.0,
+        rate=100.0,
+        latency_of="response_time",
+        examples={},
+        timeline=[],
+        histograms={},
+        generator=[{"cpu_s": 1.0, "wall_s": 10.0, "peak_rss_mb": 100.0}],
+        **counts,
+        **times,
+    )

@@ -1,0 +1,88 @@
+"""The sampler inside the servers: what it writes is read, and shares that are known are found."""
+
+from collections import Counter
+
+from loadtests.profile import oncpu
+from loadtests.profile.stacks import Reader
+
+SAMPLE = """\
+Stack (most recent call first):
+  File "/srv/site/views.py", line 3 in ok
+  File "/srv/site/main.py", line 9 in <module>
+
+"""
+
+# Seven parts of CPU time in one function, three in another, counted by the clock that is sampled.
+SPLIT = """
+import threading, time
+
+def burn(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        sum(range(100))
+
+def seven():
+    burn(0.035)
+
+def three():
+    burn(0.015)
+
+def both():
+    for _ in range(30):
+        seven()
+        three()
+
+"""
+
+
+def parts(found):
+    """Samples by the function that called burn."""
+    counts = Counter()
+    for process in found:
+        for stack, number in process.stacks.items():
+            names = [frame.name for frame in stack]
+            if "burn" in names:
+                counts[names[names.index("burn") - 1]] += number
+    return counts
+
+
+def test_stacks_are_read_from_the_outermost_on():
+    found = oncpu.parse(f"...of an earlier one\n{SAMPLE}{SAMPLE}", Reader("/srv/site"))
+    assert [(str(one[0]), str(one[1])) for one in found.stacks] == [("<module> (main.py)", "ok (views.py)")]
+    assert found.samples == 2
+
+
+def test_two_that_wrote_at_once_are_counted_but_not_read():
+    found = oncpu.parse(SAMPLE + SAMPLE.replace("line 9", 'lin  File "/srv'), Reader("/srv/site"))
+    assert (sum(found.stacks.values()), found.broken) == (1, 1)
+
+
+def test_known_shares_are_found(sampled):
+    found, _ = sampled(SPLIT + "both()")
+    counts = parts(found)
+    assert sum(counts.values()) > 50
+    assert 0.5 < counts["seven"] / sum(counts.values()) < 0.87
+
+
+def test_a_thread_is_seen_as_well_as_the_main_one(sampled):
+    found, _ = sampled(SPLIT + "thread = threading.Thread(target=seven)\nthread.start()\nthread.join()\nboth()")
+    assert {"seven", "three"} <= parts(found).keys()
+
+
+def test_a_forked_process_is_sampled_by_itself(sampled):
+    found, _ = sampled(SPLIT + "import os\nif os.fork():\n    os.wait()\nelse:\n    both()\n    os._exit(0)")
+    assert len(found) == 2
+    assert sum(parts(found).values()) > 50
+
+
+def test_a_sitecustomize_that_is_there_already_still_runs(sampled, tmp_path):
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "sitecustomize.py").write_text("import builtins\nbuiltins.customised = True\n")
+    _, printed = sampled("print(customised)", there)
+    assert printed == "True\n"
+
+
+def test_the_sampler_and_its_reader_agree_on_the_interval():
+    source = (oncpu.FOLDER / "sitecustomize.py").read_text()
+    assert f"INTERVAL_S = {oncpu.INTERVAL_S}" in source

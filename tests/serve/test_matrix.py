@@ -1,0 +1,210 @@
+"""Every setup that this machine has the servers for, with two workers: what a client may expect of all of them."""
+
+import contextlib
+import dataclasses
+import http.client
+import json
+import os
+import socket
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from loadtests.plan import study
+from loadtests.serve import setups
+from loadtests.serve.serving import serving
+from loadtests.serve.supervisor import Program
+
+SETUPS = setups.known()
+REDIS_URL = os.environ.get("REDIS_URL")
+BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB
+ALL_UP_WITHIN_S = 20
+
+# With two workers, and without nginx: those that run Django, and a master, a router, a layer's server.
+PROCESSES = {
+    "gunicorn": 3,
+    "gunicorn-gthread": 3,
+    "gunicorn-gevent": 3,
+    "gunicorn-asgi": 3,
+    "gunicorn-uvicorn": 3,
+    "gunicorn-nginx": 3,
+    "uvicorn": 4,
+    "uvicorn-nginx": 4,
+    "hypercorn": 4,
+    "granian-wsgi": 3,
+    "granian-asgi": 3,
+    "uwsgi": 4,
+    "uwsgi-threads": 4,
+    "uwsgi-gevent": 4,
+    "waitress": 2,
+    "mod_wsgi-express": 7,
+    "daphne": 2,
+    "daphne-redis": 3 + (REDIS_URL is None),
+    "daphne-ipc": 3,
+}
+
+
+def test_the_study_has_every_setup():
+    assert {entry.setup for entry in study.load("matrix").entries} == set(SETUPS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Up:
+    """A setup that is up: where it answers, and its RUN_DIR."""
+
+    setup: setups.Setup
+    port: int
+    folder: Path
+    programs: Callable[[], list[Program]]
+
+    def processes(self):
+        return [process for program in self.programs() if program.role != "proxy" for process in family(program.pid)]
+
+    def logs(self):
+        return "".join(file.read_text() for file in self.folder.glob("*.log"))
+
+
+class Client:
+    """A connection to a setup."""
+
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+
+    def ask(self, path, method="GET", body=None, headers=()):
+        """The status and the body of the answer."""
+        self.connection.putrequest(method, path)
+        for name, value in headers:
+            self.connection.putheader(name, value)
+        if body is not None:
+            self.connection.putheader("Content-Length", str(len(body)))
+        self.connection.endheaders(body)
+        answer = self.connection.getresponse()
+        return answer.status, answer.read()
+
+    def inspected(self, path, **more):
+        """What reached Django, from the endpoint that tells."""
+        status, body = self.ask(path, **more)
+        assert status == 200
+        return json.loads(body)
+
+    def close(self):
+        self.connection.close()
+
+    @property
+    def address(self):
+        """This end of the connection; None where the answer closed it."""
+        return self.connection.sock and self.connection.sock.getsockname()
+
+
+@pytest.fixture(scope="module", params=SETUPS)
+def running(request):
+    setup = SETUPS[request.param]
+    if (missing := setups.missing(setup)) is not None:
+        pytest.skip(missing)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with serving(setup, {"WORKERS": "2", "THREADS": "2", "KEEP_ALIVE": "60"}, "127.0.0.1", port) as served:
+        up = Up(setup, port, served.folder, served.programs)
+        yield up
+        started = [process for program in served.programs() for process in family(program.pid)]
+    assert psutil.wait_procs(started, timeout=5)[1] == []
+    assert not served.folder.exists()
+
+
+def family(pid):
+    process = psutil.Process(pid)
+    return [process, *process.children(recursive=True)]
+
+
+@pytest.fixture
+def client(running):
+    with contextlib.closing(Client(running.port)) as made:
+        yield made
+
+
+def wait(port):
+    with contextlib.closing(Client(port)) as client:
+        return client.ask("/wait?ms=50")[0]
+
+
+@pytest.mark.servers
+def test_two_workers_are_started_and_work_at_the_same_time(running):
+    end = time.monotonic() + ALL_UP_WITHIN_S
+    while len(running.processes()) != PROCESSES[running.setup.name]:
+        assert time.monotonic() < end, [process.name() for process in running.processes()]
+        time.sleep(0.1)
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(wait, [running.port] * 8)) == {200}, running.logs()
+    # Each process that runs Django counts its requests in a file of its own.
+    assert len(list(running.folder.glob("requests-*"))) in (1, 2)
+
+
+@pytest.mark.servers
+def test_a_connection_stays_open_where_the_setup_says_so(running, client):
+    addresses = set()
+    for _ in range(3):
+        assert client.ask("/") == (200, b"OK")
+        addresses.add(client.address)
+        time.sleep(0.1)
+    # With more than one thread Gunicorn takes another worker than that which cannot.
+    assert (len(addresses) == 1) == (running.setup.name == "gunicorn" or "keep-alive" not in running.setup.cannot)
+
+
+@pytest.mark.servers
+def test_head_has_no_body_where_the_setup_does_not_say_otherwise(running):
+    with socket.create_connection(("127.0.0.1", running.port), timeout=20) as client:
+        client.sendall(b"HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = client.recv(65536)
+        client.settimeout(0.2)
+        with contextlib.suppress(TimeoutError):
+            while more := client.recv(65536):
+                answer += more
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert answer.endswith(b"OK" if "head" in running.setup.cannot else b"\r\n\r\n")
+
+
+@pytest.mark.servers
+def test_a_large_body_comes_back_whole(client):
+    assert client.ask("/echo", "POST", BIG) == (200, BIG)
+    assert client.ask("/echo", "POST", b"") == (200, b"")
+
+
+@pytest.mark.servers
+def test_a_stream_arrives_whole_and_the_next_answer_after_it(client):
+    assert client.ask("/stream/?chunks=20&size=100000") == (200, b"".join(b"%d" % (n % 10) * 100000 for n in range(20)))
+    assert client.ask("/") == (200, b"OK")
+
+
+@pytest.mark.servers
+def test_a_path_reaches_django_decoded_once(client):
+    found = client.inspected("/inspect/a%2Fb/c%20d/%25/caf%C3%A9?a=%2F&a=2")
+    assert found["path_rest"] == "a/b/c d/%/café"
+    assert found["parameters"] == {"a": ["/", "2"]}
+
+
+@pytest.mark.servers
+def test_headers_reach_django(client):
+    found = client.inspected(
+        "/inspect/", headers=(("X-Repeated", "one"), ("X-Repeated", "two"), ("Cookie", "a=1"), ("Accept", "text/x"))
+    )["headers"]
+    # RFC 9110, section 5.3: joined by a comma; the space after it is the server's taste.
+    assert [value.strip() for value in found["X-Repeated"].split(",")] == ["one", "two"]
+    assert (found["Cookie"], found["Accept"]) == ("a=1", "text/x")
+
+
+@pytest.mark.servers
+def test_an_answer_that_is_not_modified_disturbs_nothing(client):
+    tomorrow = (("If-Modified-Since", "Fri, 01 Jan 2100 00:00:00 GMT"),)
+    assert client.ask("/static/small.css", headers=tomorrow) == (304, b"")
+    assert client.ask("/") == (200, b"OK")
+
+
+@pytest.mark.servers
+def test_requests_leave_no_line_in_a_log(running, client):
+    for _ in range(5):
+        client.ask("/inspect/?marked")
+    assert "marked" not in running.logs()

@@ -1,0 +1,128 @@
+"""Access logs of nginx, Apache and Gunicorn, made by hand."""
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.workload.convert import convert
+
+NGINX = (
+    '203.0.113.9 - - [21/Nov/2026:10:00:0{second} +0000] "{request}" {status} 612 "-" "Mozilla/5.0 \\x22quoted\\x22"'
+)
+
+
+def line(request="GET / HTTP/1.1", status=200, second=0):
+    return NGINX.format(request=request, status=status, second=second)
+
+
+def requests(found):
+    return [(request.method, request.path, request.weight, request.status) for request in found.workload.requests]
+
+
+def test_counts_become_weights(log):
+    found = convert("log", log(line(), line("GET /a?b=1 HTTP/2.0", 404), line(), line("HEAD / HTTP/1.0")))
+    assert requests(found) == [("GET", "/", 2, 200), ("GET", "/a?b=1", 1, 404), ("HEAD", "/", 1, 200)]
+    assert found.remarks == ("requests taken: 4, different ones: 3",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 2326',  # common
+        '::1 - Frank Zappa [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 -',
+        'www.example:443 192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 23 "-" "curl"',  # vhost
+        '- - - [10/Oct/2000:13:55:36 +0000] "GET /a HTTP/1.1" 200 23 "-" "curl \\"x\\""',  # Gunicorn on a Unix socket
+        '1.2.3.4 - - [10/Oct/2000:13:55:36 +0000] "GET /a HTTP/1.1" 200 23 "-" "curl" 0.003 "more"',  # more fields
+        '1.2.3.4 - - [10/Oct/2000:13:55:60 +0000] "GET http://www.example/a HTTP/1.1" 200 23\r',
+    ],
+)
+def test_formats(log, text):
+    assert requests(convert("log", log(text))) == [("GET", "/a", 1, 200)]
+
+
+def test_what_has_a_body_or_is_no_request_is_left_out_with_a_word(log):
+    file = log(
+        line(), line("POST /login HTTP/1.1", 302), line("DELETE /1 HTTP/1.1", 204), line("\\x16\\x03", 400),
+        line("-", "408"), line("GET /\u00e9 HTTP/1.1"), line("GET /quit HTTP/1.1", 499), line("GET /no HTTP/1.1", 101),
+    )  # fmt: skip
+    found = convert("log", file)
+    assert requests(found) == [("GET", "/", 1, 200), ("GET", "/quit", 1, 499)]
+    assert set(found.remarks[1:]) == {
+        "2 left out with a body, which a log does not hold (DELETE, POST)",
+        "2 left out that are no HTTP request",
+        "1 left out with a path that is not percent-encoded",
+        "1 left out without a final answer",
+    }
+
+
+def test_a_visitors_cache_is_not_the_loads(log):
+    found = convert("log", log(line(status=304), line("GET /video HTTP/1.1", 206)))
+    assert requests(found) == [("GET", "/", 1, 200), ("GET", "/video", 1, 200)]
+
+
+def test_the_status_expected_is_the_one_given_most_often(log):
+    assert requests(convert("log", log(line(status=500), line(), line()))) == [("GET", "/", 3, 200)]
+
+
+def test_requests_of_one_second_are_spread_over_it(log):
+    found = convert("log", log(line(second=2), line("GET /a", second=0), line("GET /a", second=0)), times=True)
+    assert found.workload.at == ((0, 0.5), (2.25,))
+    assert found.workload.replay().sends == ((0, 0), (0.5, 0), (2.25, 1))
+
+
+def test_the_most_frequent_are_kept(log):
+    found = convert("log", log(line("GET /a"), line("GET /b"), line("GET /b"), line("GET /c")), most=2)
+    assert requests(found) == [("GET", "/a", 1, 200), ("GET", "/b", 2, 200)]
+    assert "1 left out to 1 rarer URLs; --most keeps more" in found.remarks
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ([], r"access.log: an empty access log"),
+        (["", " "], r"an empty access log"),
+        (["INFO: started"], r"access.log: line 1 is in no known format \(common, combined, Gunicorn's default\)$"),
+        ([line(), "INFO", line(), "INFO", "INFO"], r"line 2 and 2 more are in no known format .*; --skip-unknown"),
+        ([line().replace("Nov", "Foo")], r"line 1 is in no known format"),
+        ([line().replace("21/", "31/")], r"line 1 is in no known format"),
+        ([line("POST / HTTP/1.1")], r"holds no request that can be sent"),
+    ],
+)
+def test_what_is_no_access_log_gets_one_line(log, lines, says):
+    with pytest.raises(UserError, match=says) as error:
+        convert("log", log(*lines))
+    assert "\n" not in str(error.value)
+
+
+def test_other_lines_can_be_skipped(log):
+    found = convert("log", log("INFO: started", line()), skip_unknown=True)
+    assert requests(found) == [("GET", "/", 1, 200)]
+    assert "1 left out in no known format" in found.remarks
+    with pytest.raises(UserError, match="line 1 is in no known format"):
+        convert("log", log("INFO: started"), skip_unknown=True)
+
+
+def test_a_line_that_is_no_utf_8_costs_only_itself(log):
+    file = log(line())
+    file.write_bytes(file.read_bytes() + line("GET /@ HTTP/1.1").encode().replace(b"@", b"\xff") + b"\n")
+    assert requests(convert("log", file)) == [("GET", "/", 1, 200)]
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(UserError, match=r"none.log: cannot be read: No such file"):
+        convert("log", tmp_path / "none.log")
+    with pytest.raises(UserError, match=r"cannot be read: Is a directory"):
+        convert("log", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "says"),
+    [
+        ("hra", {}, r"unknown kind of recording 'hra'; did you mean har"),
+        ("log", {"host": "a"}, r"--host and --keep-cookies are for a HAR file"),
+        ("log", {"keep_cookies": True}, r"--host and --keep-cookies are for a HAR file"),
+        ("har", {"skip_unknown": True}, r"--skip-unknown is for the lines of an access log"),
+    ],
+)
+def test_options_of_the_other_kind(log, kind, options, says):
+    with pytest.raises(UserError, match=says):
+        convert(kind, log(line()), **options)

@@ -1,0 +1,184 @@
+"""HAR files, made by hand as browsers make them."""
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.workload import har as hars
+from loadtests.workload import tables
+from loadtests.workload.convert import convert, text, write
+
+SITE = "https://shop.example"
+
+
+def requests(found):
+    return [(request.method, request.path, request.weight, request.status) for request in found.workload.requests]
+
+
+def test_requests_to_the_first_host_become_a_workload_with_their_numbers_as_weights(har, entry):
+    file = har(
+        entry(f"{SITE}/"),
+        entry(f"{SITE}/static/app.js?v=1"),
+        entry("https://cdn.example/font.woff"),
+        entry(f"{SITE}/static/app.js?v=1"),
+        entry(f"{SITE}/cart", "POST", 201, headers=[("Content-Type", "application/json")], body='{"id": 1}'),
+        entry("http://shop.example/"),  # another scheme, the same host
+    )
+    found = convert("har", file)
+    assert requests(found) == [
+        ("GET", "/", 2, 200),
+        ("GET", "/static/app.js?v=1", 2, 200),
+        ("POST", "/cart", 1, 201),
+    ]
+    assert found.workload.requests[2].body == b'{"id": 1}'
+    assert found.workload.at == ()
+    assert found.remarks == (
+        "requests taken: 5, different ones: 3",
+        "requests to shop.example",
+        "1 left out to other hosts; --host chooses another",
+    )
+
+
+def test_a_host_can_be_chosen_by_name(har, entry):
+    file = har(entry(f"{SITE}/"), entry("http://localhost:8000/api"))
+    assert requests(convert("har", file, host="LOCALHOST:8000")) == [("GET", "/api", 1, 200)]
+    with pytest.raises(UserError, match=r"no request to localhost; there are: shop.example, localhost:8000"):
+        convert("har", file, host="localhost")
+
+
+def test_headers_that_say_what_is_asked_for_are_kept(har, entry):
+    given = {
+        ":authority": "shop.example", "Host": "shop.example", "Accept": "text/html", "accept-encoding": "gzip",
+        "Accept-Language": "cy", "HX-Request": "true", "Connection": "keep-alive", "Content-Length": "1",
+        "Sec-Fetch-Mode": "cors", "If-None-Match": '"a"', "Referer": SITE, "Origin": SITE, "Cache-Control": "no-cache",
+    }  # fmt: skip
+    [request] = convert("har", har(entry(f"{SITE}/", headers=given.items()))).workload.requests
+    assert [name for name, _ in request.headers] == ["Accept", "accept-encoding", "Accept-Language", "HX-Request"]
+
+
+def test_cookies_and_credentials_are_dropped_unless_asked_for(har, entry):
+    secret = [("Cookie", "sessionid=1"), ("authorization", "Bearer 2"), ("X-CSRFToken", "3"), ("Accept", "*/*")]
+    file = har(entry(f"{SITE}/", headers=secret), entry(f"{SITE}/a"))
+    dropped = convert("har", file)
+    assert dropped.workload.requests[0].headers == (("Accept", "*/*"),)
+    assert "1 with cookies or credentials, which were dropped; --keep-cookies keeps them" in dropped.remarks
+    assert "sessionid" not in text(dropped, file)
+    kept = convert("har", file, keep_cookies=True)
+    assert kept.workload.requests[0].headers == tuple(secret)
+    assert "1 with cookies or credentials, which were kept: keep the file to yourself" in kept.remarks
+
+
+def test_what_was_not_really_sent_or_answered_is_left_out(har, entry):
+    file = har(
+        entry(f"{SITE}/"),
+        entry(f"{SITE}/cached", _fromCache="disk"),
+        entry(f"{SITE}/aborted", status=0),
+        entry(f"{SITE}/ws", status=101),
+        entry(f"{SITE}/brew", "BREW"),
+        entry("data:image/png;base64,AAAA"),
+    )
+    found = convert("har", file)
+    assert requests(found) == [("GET", "/", 1, 200)]
+    assert set(found.remarks[2:]) == {
+        "1 left out to other hosts; --host chooses another",
+        "1 left out that the browser's cache answered",
+        "2 left out without a final answer",
+        "1 left out with a method that is not sent (BREW)",
+    }
+
+
+def test_what_the_browser_had_already_is_expected_whole(har, entry):
+    assert requests(convert("har", har(entry(f"{SITE}/", status=304)))) == [("GET", "/", 1, 200)]
+
+
+def test_bodies(har, entry):
+    form = entry(f"{SITE}/form", "POST")
+    form["request"]["postData"] = {
+        "mimeType": "application/x-www-form-urlencoded",
+        "params": [{"name": "a", "value": "1 2"}, {"name": "b"}],
+    }
+    upload = entry(f"{SITE}/upload", "POST")
+    upload["request"]["postData"] = {"mimeType": "multipart/form-data", "params": [{"name": "f", "fileName": "a.png"}]}
+    unknown = entry(f"{SITE}/unknown", "PUT")
+    unknown["request"]["bodySize"] = 9
+    binary = entry(f"{SITE}/binary", "POST", body="/w==")
+    binary["request"]["postData"]["encoding"] = "base64"
+    found = convert("har", har(form, upload, unknown, binary))
+    assert [(request.path, request.body) for request in found.workload.requests] == [
+        ("/form", b"a=1+2&b="),
+        ("/binary", b"\xff"),
+    ]
+    assert found.workload.requests[0].headers == (("Content-Type", "application/x-www-form-urlencoded"),)
+    assert "2 left out whose body was not recorded" in found.remarks
+
+
+def test_the_same_url_with_another_body_is_another_request(har, entry):
+    bodies = ["1", "2", "1"]
+    found = convert("har", har(*(entry(f"{SITE}/graphql", "POST", body=body) for body in bodies)))
+    assert [(request.name, request.weight) for request in found.workload.requests] == [
+        ("POST /graphql", 2),
+        ("POST /graphql (2)", 1),
+    ]
+
+
+def test_the_times_are_kept_where_that_is_asked(har, entry):
+    file = har(
+        entry(f"{SITE}/b", at="2026-11-21T10:00:01.5Z"),
+        entry(f"{SITE}/a", at="2026-11-21T11:00:00.000+01:00"),
+        entry(f"{SITE}/a", at="2026-11-21T10:00:03.123456789Z"),
+    )
+    found = convert("har", file, times=True)
+    assert found.workload.at == ((1.5,), (0, 3.123457))
+    assert found.workload.replay().sends == ((0, 1), (1.5, 0), (3.123457, 1))
+
+
+def test_characters_that_a_browser_shows_decoded_are_encoded_again(har, entry):
+    assert requests(convert("har", har(entry(f"{SITE}/caf\u00e9/a%2Fb?q=a b&\ud800#top")))) == [
+        ("GET", "/caf%C3%A9/a%2Fb?q=a%20b&?", 1, 200)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", r"page.har: not JSON, so not a HAR file"),
+        ("<html>", r"not JSON, so not a HAR file: Expecting value"),
+        ("[]", r"JSON, but not a HAR file: it has no log.entries"),
+        ('{"log": {}}', r"JSON, but not a HAR file"),
+        ('{"log": {"entries": {}}}', r"JSON, but not a HAR file"),
+        ('{"log": {"entries": []}}', r"an empty HAR file"),
+        ('{"log": {"entries": [1]}}', r"page.har: entry 1 is not one of a HAR file"),
+        ('{"log": {"entries": [{"request": {"url": "http://a/"}}]}}', r"entry 1 is not one of a HAR file .KeyError"),
+    ],
+)
+def test_what_is_no_har_file_gets_one_line(tmp_path, content, says):
+    file = tmp_path / "page.har"
+    file.write_text(content)
+    with pytest.raises(UserError, match=says) as error:
+        convert("har", file)
+    assert "\n" not in str(error.value)
+
+
+def test_nothing_that_can_be_sent(har, entry):
+    with pytest.raises(UserError, match=r"holds no request that can be sent; 1 left out without a final answer"):
+        convert("har", har(entry(f"{SITE}/", status=0)))
+    with pytest.raises(UserError, match=r"no request to a web server; there are: none"):
+        convert("har", har(entry("data:,a")))
+
+
+def test_a_time_that_is_none(har, entry):
+    with pytest.raises(UserError, match=r"entry 1 .*'noon' is not a time"):
+        convert("har", har(entry(f"{SITE}/", at="noon")))
+    assert hars.read(har(entry(f"{SITE}/")).read_text(), "a", None, False)[0][0].at == 1795255200
+
+
+def test_the_file_that_is_written_is_a_workload(har, entry, tmp_path):
+    file = har(entry(f"{SITE}/"), entry(f"{SITE}/a", "POST", 302, body="x"), entry(f"{SITE}/"))
+    found = convert("har", file, times=True)
+    output = tmp_path / "out.toml"
+    write(found, file, output)
+    assert tables.read(output) == found.workload
+    assert output.read_text().startswith("# From page.har.\n# requests taken: 3, different ones: 2\n")
+    with pytest.raises(UserError, match=r"out.toml exists already; name another file with --output"):
+        write(found, file, output)
+    with pytest.raises(UserError, match=r"cannot be written: No such file"):
+        write(found, file, tmp_path / "none" / "out.toml")

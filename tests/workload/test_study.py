@@ -1,0 +1,107 @@
+"""What a test of a study asks: one request, several, a file of them, a recording."""
+
+import json
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.plan import study
+from loadtests.workload import Request
+
+WORKLOAD = """
+[[requests]]
+path = "/a"
+at = [10, 11, 13]
+
+[[requests]]
+path = "/b"
+method = "POST"
+body_file = "body.bin"
+at = [12]
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    """A function: the one test of a study whose table holds these lines, in a folder with a recorded workload."""
+    (tmp_path / "recorded.toml").write_text(WORKLOAD)
+    (tmp_path / "plain.toml").write_text("[[requests]]\n")
+    (tmp_path / "body.bin").write_bytes(b"\xff")
+
+    def read(lines, kind="latency"):
+        file = tmp_path / "mine.toml"
+        file.write_text(f'setups = ["gunicorn"]\n[tests.{kind}]\n{lines}\n')
+        return study.load(str(file))
+
+    return read
+
+
+EVENLY = "rate = 10\nduration = '5s'\n"
+
+
+def test_a_path_is_all_that_is_needed(load):
+    [test] = load(EVENLY + "path = '/x'").tests
+    assert test.requests == (Request("GET /x", path="/x"),)
+    assert test.recorded == ()
+
+
+def test_one_request_in_full(load):
+    [test] = load(EVENLY + "method = 'PUT'\nheaders = {X = '1'}\nbody_file = 'body.bin'\nstatus = 204").tests
+    assert test.requests == (Request("PUT /", "PUT", "/", (("X", "1"),), b"\xff", status=204),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines"), [("latency", EVENLY), ("throughput", "duration = '5s'\n"), ("capacity", "probe = '1s'\n")]
+)
+def test_every_kind_of_test_takes_a_mix(load, kind, lines):
+    [test] = load(lines + "requests = [{weight = 3}, {path = '/b'}]", kind).tests
+    assert [(request.name, request.weight) for request in test.requests] == [("GET /", 3), ("GET /b", 1)]
+
+
+def test_a_workload_file_is_found_beside_the_study(load):
+    [test] = load(EVENLY + "workload = 'recorded.toml'").tests
+    assert [(request.name, request.weight) for request in test.requests] == [("GET /a", 3), ("POST /b", 1)]
+    assert (test.recorded, test.rate, test.duration_s) == ((), 10, 5)  # evenly: the times are left alone
+
+
+def test_a_replay_has_the_times_and_the_mean_rate_of_the_recording(load):
+    [test] = load("workload = 'recorded.toml'\npace = 'recorded'\nspeed = 2").tests
+    assert test.recorded == ((0, 0), (0.5, 0), (1, 1), (1.5, 0))
+    assert (test.speed, test.rate, test.duration_s) == (2, 2, 2)
+
+
+def test_run_json_holds_all_of_it(load):
+    found = load("workload = 'recorded.toml'\npace = 'recorded'")
+    assert study.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+def test_a_run_of_before_had_a_path():
+    about = {"name": "latency", "kind": "latency", "path": "/old", "engine": "openloop", "warmup_s": 1, "rate": 5.0}
+    values = study.parse({"setups": ["gunicorn"], "tests": {"latency": {"rate": 5, "duration": 1}}}, "a", "a.toml")
+    old = study.from_dict({**values.to_dict(), "tests": [about]})
+    assert old.tests[0].requests == (Request("GET /old", path="/old"),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "says"),
+    [
+        ("latency", EVENLY + "requests = []", r"mine.toml: tests.latency.requests: at least one"),
+        ("latency", EVENLY + "requests = [{weight = 0}]", r"tests.latency.requests\[1\].weight: is 0"),
+        ("latency", EVENLY + "requests = [{}]\npath = '/'", r"tests.latency.path: is not a key here; .*requests"),
+        ("latency", EVENLY + "requests = [{}]\nworkload = 'a'", r"requests: stands beside workload"),
+        ("latency", EVENLY + "workload = 'none.toml'", r"none.toml: cannot be read: No such file"),
+        ("latency", EVENLY + "method = 'BREW'", r"tests.latency.method: is 'BREW'; allowed: GET"),
+        ("latency", EVENLY + "path = '/a b'", r"tests.latency.path: .*percent-encoded"),
+        ("latency", EVENLY + "speed = 2", r"tests.latency.speed: is that of a replay; .*pace = 'recorded'"),
+        ("latency", EVENLY + "pace = 'fast'", r"tests.latency.pace: is 'fast'; allowed: even, recorded"),
+        ("latency", "pace = 'recorded'\nworkload = 'plain.toml'", r"pace: is 'recorded', but it was not recorded"),
+        ("latency", "pace = 'recorded'", r"pace: is 'recorded', but it was not recorded"),
+        ("latency", EVENLY + "workload = 'recorded.toml'\npace = 'recorded'", r"rate: is not a key here"),
+        ("latency", "pace = 'recorded'\nspeed = -1\nworkload = 'recorded.toml'", r"speed: is -1; a number above 0"),
+        ("throughput", "pace = 'recorded'\nworkload = 'recorded.toml'", r"pace: .* a throughput test cannot be"),
+    ],
+)
+def test_a_mistake_gets_one_line(load, kind, lines, says):
+    with pytest.raises(UserError, match=says) as error:
+        load(lines, kind)
+    assert "\n" not in str(error.value)
