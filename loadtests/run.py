@@ -137,9 +137,12 @@ def prepare(
     What this machine or the project lacks for a setup leaves that setup out, with the reason in run.json. All else that
     can be known to be wrong before the first trial raises UserError here, and nothing is written then.
     """
+    if output is not None:
+        store.require_new(output)
     application, about = _application(own, study)
     study, skipped = _servable(study, application)
     bench = _bench(study, application)
+    application.prepare()
     bench.contract = preflight.contract(bench, study)
     run = _new_run(study, output, seed, goal, bench, {"application": about, "skipped": skipped})
     return Execution(run, study, bench)
@@ -155,22 +158,32 @@ def resume(folder: Path) -> Execution:
     for name in setups.KNOBS:
         os.environ.pop(name, None)
     os.environ.update(run.about["knobs"])
+    if "contract" not in run.about:
+        raise UserError(f"{folder}: was begun by an older version, which kept no contract; start a new run")
     begun_on = run.about["application"]
     own = project.Options.from_dict(begun_on["options"]) if begun_on else None
     application, about = _application(own, study)
     bench = _bench(study, application)
     bench.contract = run.about["contract"]
-    now = {"machine": machine.describe()["cpu"], "packages": machine.versions()["packages"], "project": about}
+    now = {
+        "machine": machine.describe()["cpu"],
+        "packages": machine.versions()["packages"],
+        "project": about,
+        "database": _database(),
+    }
     begun = {
         "machine": run.about["machine"]["cpu"],
         "packages": run.about["versions"]["packages"],
         "project": begun_on,
+        "database": run.about.get("database"),
     }
     changed = [what for what in now if now[what] != begun[what]]
     if any(_setup(bench, entry) != run.about["setups"][entry.label] for entry in study.entries):
         changed.append("setups' files")
     if changed:
         raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
+    if not application.own:  # what the user had run before was run, and stays as the trials so far left it
+        application.prepare()
     return Execution(run, study, bench)
 
 
@@ -224,7 +237,7 @@ def _succeeded(execution: Execution) -> bool:
 
 
 def _bench(study: Study, application: Application) -> Bench:
-    """All that the trials share but for the contract; the project is prepared. Raises UserError."""
+    """All that the trials share but for the contract. Raises UserError."""
     known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
     bench = Bench(setups.host(), setups.port(), cores.allot(os.environ.get("CORES")), known, application)
     require_free(bench.host, bench.port)
@@ -234,7 +247,6 @@ def _bench(study: Study, application: Application) -> Bench:
         engine.check(load_of(bench, test, f"http://{bench.host}:{bench.port}"))
         if test.kind == "capacity":
             find.require_known(search_of(test)[0])
-    application.prepare()
     return bench
 
 
@@ -290,6 +302,7 @@ def _new_run(
             "contract": bench.contract,
             "order": [slot.to_dict() for slot in schedule(study, seed)],
             "knobs": {name: os.environ[name] for name in setups.KNOBS if name in os.environ},
+            "database": _database(),
             "cores": bench.cores.to_dict(),
             "machine": machine.describe(),
             "versions": machine.versions(),
@@ -302,6 +315,12 @@ def _setup(bench: Bench, entry: Entry) -> dict[str, str]:
     """What run.json keeps of an entry's setup."""
     setup = bench.setups[entry.setup]
     return {"label": setup.label, "interface": setup.interface, "config": setup.file.read_text(encoding="utf-8")}
+
+
+def _database() -> str | None:
+    """DATABASE_URL without user and password; None where it is not set."""
+    url = os.environ.get("DATABASE_URL")
+    return re.sub(r"//[^/@]*@", "//", url) if url else None
 
 
 def _now() -> str:

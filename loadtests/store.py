@@ -67,10 +67,9 @@ class Run:
     @classmethod
     def create(cls, path: Path, about: dict[str, Any]) -> Run:
         """Makes the folder and its run.json. Raises UserError where the folder exists or cannot be made."""
+        require_new(path)
         try:
             (path / "trials").mkdir(parents=True)
-        except FileExistsError:
-            raise UserError(f"{path} exists already; name another folder with --output") from None
         except OSError as error:
             raise UserError(f"cannot write to {path}: {error.strerror}") from None
         run = cls(path, {"schema": SCHEMA, **about})
@@ -114,6 +113,12 @@ class Run:
             except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
                 raise UserError(f"{file} is not a trial: {error}") from None
         return sorted(found, key=lambda trial: (trial.number, trial.attempt))
+
+
+def require_new(path: Path) -> None:
+    """Raises UserError where a run folder cannot be made because there is something of that name."""
+    if path.exists():
+        raise UserError(f"{path} exists already; name another folder with --output")
 
 
 def runs(folder: Path = RESULTS) -> list[Path]:

@@ -24,7 +24,7 @@ from loadtests.observe.cores import Cores
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Entry, Test
 from loadtests.serve.contract import digest, show
-from loadtests.serve.http import ask, calm_down
+from loadtests.serve.http import CALM_S, ask, calm_down, seconds_to_answer
 from loadtests.serve.serving import NotServing, Serving, serving
 from loadtests.serve.setups import Setup
 from loadtests.store import Trial
@@ -201,9 +201,10 @@ def _capacity(
     """The search, and all that was measured in it. The result is that of the probe that confirmed the rate, if any."""
     wanted, plan = search_of(test)
     measured: list[_Measured] = []
+    idle_s = seconds_to_answer(running.host, running.port, running.health)
 
     def run_load(probe: Load, watch: OnSecond, should_stop: ShouldStop) -> Result:
-        if measured and not calm_down(running.host, running.port, running.health):
+        if measured and not calm_down(running.host, running.port, running.health, max(CALM_S, 3 * idle_s)):
             raise NotServing("did not recover from a probe", running.logs())
         if measured:
             probe = dataclasses.replace(probe, warmup_s=0.0)  # it is warm, and a probe may be too much for it

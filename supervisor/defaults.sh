@@ -22,6 +22,10 @@ export PORT="${PORT:-8000}"
 most=$(cat /proc/sys/net/core/somaxconn 2>/dev/null || echo 128)
 export BACKLOG="${BACKLOG:-$((most < 2048 ? most : 2048))}"
 export KEEP_ALIVE="${KEEP_ALIVE:-60}"
+if [ "$KEEP_ALIVE" -lt 1 ] || [ "$KEEP_ALIVE" -gt 60 ] || [ "$BACKLOG" -lt 128 ]; then
+    echo "defaults.sh: KEEP_ALIVE may be 1 to 60 and BACKLOG 128 or more: what all servers can be told" >&2
+    return 1 2>/dev/null || exit 1
+fi
 
 # What is served: the directory that the servers run in, the two entry points, and the settings. The setups with a
 # channel layer serve the sample project whatever these say.

@@ -71,5 +71,10 @@ http {
 }
 CONF
 
-# -e: until it has read its configuration nginx would write to a log of the system's.
-exec nginx -e stderr -p "$folder" -c "$folder/nginx.conf"
+# Until it has read its configuration nginx would write to a log of the system's; 1.19.5 is the first that can be told.
+early=
+if nginx -h 2>&1 | grep -q -- '-e filename'; then
+    early='-e stderr'
+fi
+# shellcheck disable=SC2086  # two words, or none
+exec nginx $early -p "$folder" -c "$folder/nginx.conf"

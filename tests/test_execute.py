@@ -169,6 +169,13 @@ def test_without_its_baseline_a_study_is_not_begun(trials, monkeypatch, tmp_path
     assert not (tmp_path / "run").exists()
 
 
+def test_a_folder_that_exists_is_refused_before_anything_is_started(trials, monkeypatch, tmp_path):
+    (tmp_path / "run").mkdir()
+    monkeypatch.setattr(runs.preflight, "contract", lambda bench, study: pytest.fail("was started"))
+    with pytest.raises(UserError, match="exists already"):
+        prepare(tmp_path)
+
+
 def test_an_ended_run_that_goes_on_is_no_longer_ended(trials, tmp_path):
     runs.execute(prepare(tmp_path), Watcher())
     file = next((tmp_path / "run" / "trials").glob("*.json"))

@@ -95,6 +95,7 @@ def run(monkeypatch, engine):
         monkeypatch.setattr(trials, "serving", lambda *arguments: contextlib.nullcontext(running))
         monkeypatch.setattr(trials, "_contract", lambda *arguments: ([None], []))
         monkeypatch.setattr(trials, "calm_down", lambda *arguments: calm)
+        monkeypatch.setattr(trials, "seconds_to_answer", lambda *arguments: 0.01)
         monkeypatch.setattr(trials.engines, "get", lambda name: engine)
         monkeypatch.setattr(trials.conditions, "between", lambda *arguments: conditions(engine.loads[-1]))
         study = studies.parse(TABLE, "s", "s.toml")

@@ -27,14 +27,20 @@ install_packages() {
     if dpkg --status $wanted >/dev/null 2>&1; then
         return
     fi
+    # One that was here before is somebody's.
+    ours=
+    for service in redis-server nginx; do
+        dpkg --status "$service" >/dev/null 2>&1 || ours="$ours $service"
+    done
     export DEBIAN_FRONTEND=noninteractive
     # A machine that has just booted may be installing updates: wait for it.
     apt-get -o DPkg::Lock::Timeout=300 --quiet --quiet update
     # shellcheck disable=SC2086
     apt-get -o DPkg::Lock::Timeout=300 --quiet --quiet --yes --no-install-recommends install $wanted
     # The benchmark starts its own Redis and nginx: the system's would only take time from it.
-    if [ -d /run/systemd/system ]; then
-        systemctl disable --quiet --now redis-server nginx
+    if [ -d /run/systemd/system ] && [ -n "$ours" ]; then
+        # shellcheck disable=SC2086
+        systemctl disable --quiet --now $ours
     fi
 }
 

@@ -97,7 +97,8 @@ CONCERNS = (
     ),
     Concern(
         "Where it listens, and its files",
-        "``BIND`` and ``PORT`` for whoever faces the client, Unix sockets behind; files in ``RUN_DIR``, in memory.",
+        "``BIND`` and ``PORT`` for whoever faces the client, Unix sockets behind; files in ``RUN_DIR``, in memory. "
+        "Gunicorn is given an empty configuration file, or it would read one of the project that it serves.",
         "--bind --host --port uwsgi--http --fd --uds --socket --http-to --worker-tmp-dir --no-control-socket "
         "--config --vacuum --strict --working-directory --server-root --include-file --locale daemon pid "
         "client_body_temp_path proxy_temp_path fastcgi_temp_path uwsgi_temp_path scgi_temp_path server sockets",
@@ -169,7 +170,7 @@ def told_by(text: str, file: str) -> Iterator[Setting]:
         for line in lines:
             if line.startswith("exec $become"):
                 # The command is mod_wsgi-express start-server MODULE OPTIONS.
-                yield from options(shlex.split(line.replace("${WSGI_APP##*:}", "WSGI_APP"))[2:])
+                yield from options(shlex.split(line)[2:])
         lines = heredoc(lines)
         pattern = r"\s*(?P<name>[A-Za-z_]\w*)\s+(?P<value>[^{]*?);?(\s+#.*)?"
     else:

@@ -97,7 +97,7 @@ class Halving:
         working = [candidate for candidate in measured.candidates if candidate in values]
         ranked = self._ranked(working)
         if not ranked:
-            raise ValueError("no candidate has a valid trial")
+            raise ValueError("no candidate has a valid trial in which it answered what it was asked")
         self.rounds.append(measured)
         room = self.plan[len(self.rounds)][0] if len(self.rounds) < len(self.plan) else len(ranked)
         kept = {*ranked[:room], *(candidate for candidate in working if not self._logs[candidate])}
@@ -116,6 +116,12 @@ class Halving:
         last = self.rounds[-1].blocks
         one, other = self._logs[pick], self._logs[runner_up]
         differences = [one[block] - other[block] for block in last if block in one and block in other]
-        if len(differences) < 2:  # one has no interval
-            return Outcome(pick, runner_up)
-        return Outcome(pick, runner_up, *ratios(intervals.alone(differences)))
+        if len(differences) < 2 or len(self.rounds[-1].candidates) > FINALISTS:
+            return Outcome(
+                pick, runner_up
+            )  # one has no interval, and the best two of many were chosen by the same blocks
+        found = Outcome(pick, runner_up, *ratios(intervals.alone(differences)))
+        if found.told_apart and found.ratio is not None and (found.ratio > 1) != self.more_is_better:
+            # All rounds together rank the pick first, but those before the last flatter whom they let through.
+            return Outcome(runner_up, pick, *ratios(intervals.alone([-one for one in differences])))
+        return found

@@ -135,16 +135,22 @@ def _extend(execution: Execution, step: Round) -> None:
 
 
 def _values(run: store.Run, step: Round, metric: str) -> dict[str, dict[int, float]]:
-    """What a round gave, by candidate and block; without those that failed by their own fault."""
+    """What a round gave, by candidate and block; without those that failed by their own fault.
+
+    That includes one that did not answer what it was asked: a percentile of the answers that it did give is no merit.
+    """
     last = {trial.number: trial for trial in run.trials() if trial.block in step.blocks}  # a repeat takes the place
     failed = {trial.label for trial in last.values() if is_setups_own(flag["reason"] for flag in trial.flags)}
     found: dict[str, dict[int, float]] = {label: {} for label in step.candidates if label not in failed}
     for trial in last.values():
-        if trial.status == "ok" and trial.label in found:
-            for one in metrics.observations(trial):
-                if one.metric == metric and one.value > 0:
-                    found[trial.label][trial.block] = one.value
-    return found
+        if trial.status != "ok" or trial.label not in found:
+            continue
+        known = [one.value for one in metrics.observations(trial) if one.metric == metric and one.value > 0]
+        if known and metrics.failed_share([trial]) < metrics.FAILED:
+            found[trial.label][trial.block] = known[0]
+        else:
+            failed.add(trial.label)
+    return {label: by_block for label, by_block in found.items() if label not in failed}
 
 
 def _keep(run: store.Run, search: Search, machine: Halving, outcome: Outcome | None, seconds: float) -> None:

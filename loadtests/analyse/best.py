@@ -20,13 +20,11 @@ from dataclasses import dataclass
 from math import exp, inf
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from loadtests.analyse.intervals import CONFIDENCE
 from loadtests.analyse.observations import Sample
-
-Array = NDArray[np.float64]
+from loadtests.analyse.trimmed import SAME, Array
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ def places(samples: Mapping[str, Sample], more_is_better: bool, confidence: floa
         label: Place(
             ratio=exp(sign * float(ahead[i].min())),
             worst=_exp(sign * float((ahead - reach)[i].min())),
-            may_be_best=bool((ahead + reach)[i].min() >= 0),
+            may_be_best=bool((ahead + reach)[i].min() >= -SAME),
         )
         for i, label in enumerate(known)
     }

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 # From this many steps between neighbours on, a series shows what varies between runs even where one of the steps is a
 # real change. With fewer the change would hide itself, and the runs' own intervals know nothing of what differs from
-# one day to the next: marks on their word alone were false in half of the simulated histories.
+# one day to the next: marks on their word alone would be false all too often.
 STEPS_FOR_NOISE = 5
 RUNS_FOR_MARKS = STEPS_FOR_NOISE + 1
 # Series of noise that the limits are taken from.

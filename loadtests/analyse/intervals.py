@@ -2,8 +2,8 @@
 
 From ``ENOUGH`` blocks on, the interval lies about the trimmed mean (``trimmed``), as far to either side as the trimmed
 mean of normal noise strays in units of its own standard error: a studentised bootstrap whose samples are drawn from
-the normal distribution and not from the blocks. Ten blocks are too few to draw from: that made the same interval a
-third wider, and that of the median, which knows less, a sixth. The percentile bootstrap cannot leave the range of the
+the normal distribution and not from the blocks. Ten blocks are too few to draw from: that makes the same interval
+wider, and that of the median, which knows less. The percentile bootstrap cannot leave the range of the
 data at all, so with five blocks its promise ends at 94% for one comparison. What the noise really is matters little:
 the middle of so many blocks is about normal, heavy tails make the interval too wide rather than too narrow, and the
 ratio of two setups that are equal is symmetric whatever their noise, because either might have come first.
@@ -63,6 +63,14 @@ def around(median: float, centre: float, reach: float, method: str) -> Interval:
     return Interval(median, min(median, centre - reach), max(median, centre + reach), method)
 
 
+def settled(count: int, error: float) -> bool:
+    """Whether so many equal blocks are no chance: figures that come in steps (a capacity) are often equal.
+
+    All lie on one side of the median with the probability 2 ** (1 - count), whatever they are distributed as.
+    """
+    return 2.0 ** (1 - count) <= error
+
+
 def _interval(values: Array, error: float) -> Interval:
     if len(values) == 0:
         return Interval(nan, -inf, inf, "none")
@@ -70,6 +78,8 @@ def _interval(values: Array, error: float) -> Interval:
     if len(values) == 1:
         return Interval(median, -inf, inf, "none")
     if trimmed.constant(values):
+        if not settled(len(values), error):
+            return Interval(median, -inf, inf, "none")
         return Interval(median, median, median, "constant")
     outside = trimmed.cut(values)
     centre, standard_error = trimmed.centre(values, outside)

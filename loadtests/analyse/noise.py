@@ -55,6 +55,8 @@ def aa_report(
         raise ValueError(f"an A/A report needs two labels of one setup, not {len(labels)}: {', '.join(labels)}")
     samples = {cell: table.log_ratios(*cell, *labels) for cell in table.samples}
     blocks = sorted({block for sample in samples.values() for block in sample})
+    if not blocks:
+        raise ValueError("no block has a valid trial of both labels")
     swaps = _swaps(len(blocks), studies)
     wrong = sum(_any_wrong([_swapped(sample, blocks, signs) for sample in samples.values()], delta) for signs in swaps)
     return AAReport(

@@ -15,7 +15,7 @@ from scipy import stats
 
 from loadtests.analyse import trimmed
 from loadtests.analyse.compare import Comparison, Pairing, settle
-from loadtests.analyse.intervals import CONFIDENCE, Interval, around
+from loadtests.analyse.intervals import CONFIDENCE, Interval, around, settled
 from loadtests.analyse.observations import Observation, Table
 from loadtests.analyse.trimmed import Array
 from loadtests.analyse.verdicts import DELTA
@@ -26,8 +26,7 @@ Pair = tuple[Array, Array]
 def compare_runs(before: Iterable[Observation], after: Iterable[Observation], delta: float = DELTA) -> list[Comparison]:
     """Every label, test and metric that both runs have; ``ratio`` is the median after over the median before.
 
-    Baseline and candidate are the same label. Trials that hold the same figures on both sides are one run compared
-    with itself: there is nothing uncertain about that ratio.
+    Baseline and candidate are the same label.
     """
     first, second = Table(before), Table(after)
     both = set(second.cells())
@@ -44,9 +43,12 @@ def simultaneous(pairs: Sequence[Pair], confidence: float = CONFIDENCE) -> list[
     """An interval for the second median minus the first of each pair of ordered samples; together they hold with
     ``confidence``.
 
-    As ``intervals.simultaneous``, with Yuen's standard error: the two runs may be differently noisy. Too few blocks
+    Where all figures of both are the same, it is one run compared with itself, and nothing is uncertain. Otherwise as
+    ``intervals.simultaneous``, with Yuen's standard error: the two runs may be differently noisy. Too few blocks
     on either side: Welch's t interval.
     """
+    if all(trimmed.same(*pair) for pair in pairs):
+        return [_exactly(pair) for pair in pairs]
     error_each = (1 - confidence) / max(1, len(pairs))
     return [_interval(pair, error_each) for pair in pairs]
 
@@ -62,8 +64,9 @@ def _spread(pair: Pair) -> float:
     return hypot(error, other) * sqrt(min(map(len, pair)))
 
 
-def _certain(pair: Pair) -> bool:
-    return trimmed.same(*pair) or all(map(trimmed.constant, pair))
+def _exactly(pair: Pair) -> Interval:
+    median = float(np.median(pair[1]) - np.median(pair[0]))
+    return Interval(median, median, median, "constant")
 
 
 def _cuts(pair: Pair) -> tuple[int, int]:
@@ -82,10 +85,11 @@ def _interval(pair: Pair, error: float) -> Interval:
     if not len(before) or not len(after):
         return Interval(nan, -inf, inf, "none")
     median = float(np.median(after) - np.median(before))
-    if _certain(pair):
-        return Interval(median, median, median, "constant")
     if min(map(len, pair)) < 2:
         return Interval(median, -inf, inf, "none")
+    if all(map(trimmed.constant, pair)):
+        enough = settled(min(map(len, pair)), error)
+        return _exactly(pair) if enough else Interval(median, -inf, inf, "none")
     cuts = _cuts(pair)
     (first, first_error), (second, second_error) = _centres(pair, cuts)
     errors = (first_error, second_error)

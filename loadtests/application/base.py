@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -79,7 +80,7 @@ class Application:
             return
         shown = shlex.join(self.before)
         try:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 self.before,
                 cwd=self.directory,
                 env={**os.environ, **self.environment},
@@ -88,15 +89,20 @@ class Application:
                 stderr=subprocess.STDOUT,
                 text=True,
                 errors="replace",
-                timeout=PREPARED_WITHIN_S,
-                check=False,
+                start_new_session=True,
             )
         except OSError as error:
             raise UserError(f"cannot run {shown!r} in {self.directory}: {error.strerror}") from None
-        except subprocess.TimeoutExpired:
-            raise UserError(f"{shown!r} had not ended after {PREPARED_WITHIN_S:.0f} s") from None
-        if done.returncode:
-            raise UserError(f"{shown!r} failed (exit status {done.returncode}): {said(done.stdout)}")
+        with process:
+            try:
+                output, _ = process.communicate(timeout=PREPARED_WITHIN_S)
+            except BaseException as error:
+                os.killpg(process.pid, signal.SIGKILL)  # what it started as well: nothing is left running
+                if isinstance(error, subprocess.TimeoutExpired):
+                    raise UserError(f"{shown!r} had not ended after {PREPARED_WITHIN_S:.0f} s") from None
+                raise
+        if process.returncode:
+            raise UserError(f"{shown!r} failed (exit status {process.returncode}): {said(output)}")
 
 
 @functools.cache

@@ -1,9 +1,9 @@
 """Run by the Python of a Django project, in its directory: says as JSON what the harness must know of it.
 
-Takes the entry points to try, as ``interface=module:name``. Prints an object: ``django`` and ``python`` (versions),
-``debug``, ``wsgi`` and ``asgi`` (those of the settings, as ``module:name``, or null), ``middleware`` (how many). Ends
-with the exception's traceback where the project cannot be loaded. Nothing of this package is imported: it is not
-installed there.
+Takes the entry points to try, as ``interface=module:name``. Prints a line with an object: ``django`` and ``python``
+(versions), ``debug``, ``wsgi`` and ``asgi`` (those of the settings, as ``module:name``, or null), ``middleware`` (how
+many). Ends with the exception's traceback where the project cannot be loaded. Nothing of this package is imported: it
+is not installed there.
 """
 
 import importlib
@@ -22,7 +22,8 @@ def main(entry_points: "list[str]") -> None:
         module, _, name = text.partition("=")[2].partition(":")
         getattr(importlib.import_module(module), name or "application")
     print(
-        json.dumps(
+        "of the project: "
+        + json.dumps(
             {
                 "python": platform.python_version(),
                 "django": django.get_version(),

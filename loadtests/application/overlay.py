@@ -1,11 +1,14 @@
-"""The servers that a project's virtual environment lacks, in an overlay, so that neither it nor the project changes.
+"""The servers for a project with a virtual environment of its own, in an overlay: neither of the two changes.
 
-The overlay is a virtual environment of the same Python whose packages come first and the project's after them. pip sees
-both, so only what is missing is installed, and what the project has pinned stays as it is.
+The overlay is a virtual environment of the same Python. The servers in it are the benchmark's, at the versions of
+requirements.txt; what they stand on and the project has is the project's, at its versions. A server that cannot go with
+those is left out, and its setups are skipped.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import fcntl
 import hashlib
 import json
 import os
@@ -16,17 +19,28 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from loadtests import store
 from loadtests.errors import UserError, said
 from loadtests.serve.setups import ROOT, Setup
 
 INSTALLED_WITHIN_S = 900.0
 REQUIREMENTS = ROOT / "requirements.txt"
 PACKAGES = {"uwsgi": "pyuwsgi"}  # needs (loadtests.serve.needs) whose package has another name
-# In the project's Python: where its packages are, which of the servers' it has, and the commands it offers.
-PATHS = "import json, site, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"
+
+# Asked of the project's Python, or the overlay's.
+FOLDERS = "import json, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"
+WHICH = "import sys; print(sys.version, sys.base_prefix, sys.path)"
+OWN = "import sysconfig; print(sysconfig.get_path('purelib'))"
+VERSIONS = """
+import importlib.metadata, json
+found = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions()}
+print(json.dumps({name: version for name, version in found.items() if name}))
+"""
 COMMANDS = """
 import importlib.metadata, json
-print(json.dumps({e.name: e.value for e in importlib.metadata.entry_points(group="console_scripts")}))
+found = importlib.metadata.entry_points()
+chosen = found.select(group="console_scripts") if hasattr(found, "select") else found["console_scripts"]
+print(json.dumps({e.name: e.value for e in chosen}))
 """
 SHIM = """#!{python}
 import sys
@@ -35,63 +49,94 @@ sys.exit({called}())
 """
 
 
-def make(python: Path, setups: Iterable[Setup]) -> Path:
-    """The folder of commands with which the setups serve a project that runs on this Python; makes it where needed.
+@dataclasses.dataclass(frozen=True)
+class Overlay:
+    """Where its commands are, and a line for each server that could not be installed."""
+
+    bin: Path
+    left_out: tuple[str, ...] = ()
+
+
+def make(python: Path, setups: Iterable[Setup]) -> Overlay:
+    """The overlay with which the setups serve a project that runs on this Python; made where there is none yet.
 
     Raises UserError where it cannot be made.
     """
     if python.parent.resolve() == Path(sys.executable).parent.resolve():
-        return python.parent  # our own environment has all servers
+        return Overlay(python.parent)  # our own environment has all servers
     wanted = requirements(setups)
-    folder = _cache() / hashlib.sha256(f"{python}\n{wanted}".encode()).hexdigest()[:16]
-    done = folder / "made-for.json"
-    if not done.is_file():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            _make(folder, python, wanted)
-        except BaseException:
+    # A Python that was replaced, or that finds its packages elsewhere now, is another one.
+    key = f"{python}\n{_said([python, '-c', WHICH])}\n{wanted}"
+    folder = cache() / "overlays" / hashlib.sha256(key.encode()).hexdigest()[:16]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(folder.parent / f"{folder.name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = folder / "made-for.json"
+        if not done.is_file():
             shutil.rmtree(folder, ignore_errors=True)
-            raise
-        done.write_text(json.dumps({"python": str(python), "requirements": wanted}), encoding="utf-8")
-    return folder / "bin"
+            try:
+                left_out = _make(folder, python, wanted)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            if left_out:  # perhaps for want of a network: it is tried again the next time
+                return Overlay(folder / "bin", left_out)
+            store.write_json(done, {"python": str(python), "requirements": wanted})
+    return Overlay(folder / "bin")
 
 
 def requirements(setups: Iterable[Setup]) -> list[str]:
     """The pinned requirements of these setups, out of requirements.txt."""
     wanted = {PACKAGES.get(need, need) for setup in setups for need in setup.needs}
     lines = [line.split("#")[0].strip() for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines()]
-    return [line for line in lines if (match := re.match(r"[\w.-]+", line)) and match[0].lower() in wanted]
+    return [line for line in lines if line and _package(line) in wanted]
 
 
-def _make(folder: Path, python: Path, wanted: list[str]) -> None:
-    paths = json.loads(_said([python, "-c", PATHS]))
+def versions(python: Path) -> dict[str, str]:
+    """The version of every package that this Python finds."""
+    found: dict[str, str] = json.loads(_said([python, "-c", VERSIONS]))
+    return dict(sorted(found.items()))
+
+
+def cache() -> Path:
+    """Where the harness keeps what it made for other people's projects."""
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "django-serving-benchmark"
+
+
+def _make(folder: Path, python: Path, wanted: list[str]) -> tuple[str, ...]:
+    theirs = versions(python)
+    folders = json.loads(_said([python, "-c", FOLDERS]))
     _said([python, "-m", "venv", "--without-pip", folder])
     own = folder / "bin" / "python"
-    [packages] = json.loads(_said([own, "-c", PATHS]))
-    # A .pth line puts its folder behind the overlay's own packages.
-    (Path(packages) / "project.pth").write_text("\n".join(paths) + "\n", encoding="utf-8")
-    if wanted:
-        pip: list[str | Path] = [
-            sys.executable,
-            "-m",
-            "pip",
-            "--python",
-            own,
-            "--quiet",
-            "--disable-pip-version-check",
-            "install",
-        ]
-        _said([*pip, *wanted])
-    commands = json.loads(_said([own, "-c", COMMANDS]))
-    for command, value in commands.items():
+    packages = Path(_said([own, "-c", OWN]).strip())
+    # Behind the overlay's own packages; with the .pth files there (editable installs), which a bare path would skip.
+    lines = [f"import site; site.addsitedir({path!r})" for path in folders]
+    (packages / "project.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    servers = {_package(line) for line in wanted}
+    pins = folder / "constraints.txt"
+    kept = [f"{name}=={version}\n" for name, version in theirs.items() if _package(name) not in servers]
+    pins.write_text("".join(kept), encoding="utf-8")
+    pip = [sys.executable, "-m", "pip", "--python", str(own), "--quiet", "--disable-pip-version-check"]
+    left_out = []
+    for line in wanted:  # one by one, so that one that is not to be had does not keep the others out
+        try:
+            _said([*pip, "install", "--constraint", str(pins), line])
+        except UserError as error:
+            left_out.append(f"{line} was left out: {error}")
+    for command, value in json.loads(_said([own, "-c", COMMANDS])).items():
         module, _, name = value.partition(" ")[0].partition(":")
         shim = folder / "bin" / command
-        if not shim.exists():  # the project's own server, in the overlay's Python
-            shim.write_text(
-                SHIM.format(python=own, module=module, name=name.split(".")[0], called=name), encoding="utf-8"
-            )
+        if not shim.exists():  # a command of the project's, in the overlay's Python
+            text = SHIM.format(python=own, module=module, name=name.split(".")[0], called=name)
+            shim.write_text(text, encoding="utf-8")
             shim.chmod(0o755)
+    return tuple(left_out)
+
+
+def _package(requirement: str) -> str:
+    match = re.match(r"[\w.-]+", requirement)
+    return re.sub(r"[-_.]+", "-", match[0]).lower() if match else ""
 
 
 def _said(command: list[str | Path]) -> str:
@@ -106,12 +151,7 @@ def _said(command: list[str | Path]) -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"the servers cannot be installed beside the project: {error}") from None
+        raise UserError(f"the overlay for the project's Python cannot be made: {error}") from None
     if done.returncode:
-        raise UserError(f"the servers cannot be installed beside the project: {said(done.stderr)}")
+        raise UserError(f"the overlay for the project's Python cannot be made: {said(done.stderr)}")
     return done.stdout
-
-
-def _cache() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(home) / "django-serving-benchmark" / "overlays"

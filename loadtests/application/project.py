@@ -16,12 +16,15 @@ from typing import Any
 from loadtests.application import overlay
 from loadtests.application.base import Application, sample
 from loadtests.errors import UserError, said
-from loadtests.serve.setups import Setup
+from loadtests.serve.setups import KNOBS, Setup
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # where people put a virtual environment, beside manage.py or above
 ENTRY = Path(__file__).with_name("entry")
+MARK = "of the project: "  # what introspect.py begins its line with
 LOADED_WITHIN_S = 60.0
-ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?")
+ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+# What supervisor/defaults.sh takes from the environment; the database's and Redis's addresses are the project's too.
+SETS_UP_SERVERS = {*KNOBS, "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"} - {"REDIS_URL"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,9 +73,14 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
 
     Raises UserError for what is missing or does not load, in one line.
     """
+    before = _words(options.before)
     directory = _directory(options.app)
-    settings = options.settings or _settings(directory)
     env = read_env_file(options.env_file) if options.env_file else {}
+    if taken := sorted(env.keys() & SETS_UP_SERVERS):
+        raise UserError(f"{options.env_file}: {', '.join(taken)} would set up the servers and not the project")
+    # Nothing is written into the project, and byte code is no exception.
+    env.setdefault("PYTHONPYCACHEPREFIX", str(overlay.cache() / "pycache"))
+    settings = options.settings or env.get("DJANGO_SETTINGS_MODULE") or _settings(directory)
     python, remarks = _python(options, directory)
     for interface in ("wsgi", "asgi"):
         given = getattr(options, interface)
@@ -87,20 +95,22 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
         )
         entry_points["asgi"] = "plain_asgi:application"
         remarks.append("the project has no ASGI application: Django's own is served; name another with --asgi")
-    facts.update(_load(python, directory, settings, env, entry_points))
-    facts.update(entry_points)
+    made = overlay.make(python, setups)
+    remarks += made.left_out
+    # Again, and now as it will be served.
+    facts.update(_load(made.bin / "python", directory, settings, env, entry_points))
+    facts.update(entry_points, packages=overlay.versions(made.bin / "python"))
     if facts["debug"]:
         remarks.append("DEBUG is on: it is measured as it is, but nobody should serve it so")
-    bin_folder = overlay.make(python, setups)
     return Found(
         Application(
             directory=directory,
             wsgi=entry_points["wsgi"],
             asgi=entry_points["asgi"],
             settings=settings,
-            bin=bin_folder,
+            bin=made.bin,
             health="/",
-            before=tuple(shlex.split(options.before)),
+            before=before,
             env=env,
             host=options.host or None,
             own=True,
@@ -127,12 +137,19 @@ def read_env_file(file: Path) -> dict[str, str]:
         if match is None:
             raise UserError(f"{file}: line {number} is not NAME=value")
         name, value = match.groups()
-        if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
-            value = value[1:-1]
+        if quoted := re.fullmatch(r"""(["'])(.*?)\1(?:\s+#.*)?""", value):
+            value = quoted[2]
         else:
             value = re.sub(r"\s+#.*$", "", value)
         found[name] = value
     return found
+
+
+def _words(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise UserError(f"--before {command}: {error}") from None
 
 
 def _directory(app: Path) -> Path:
@@ -208,5 +225,8 @@ def _load(
         raise UserError(f"{directory}: cannot be loaded with {python}: {error}") from None
     if done.returncode:
         raise UserError(f"{directory}: the project does not load with {python}: {said(done.stderr)}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    said_so = [line for line in done.stdout.splitlines() if line.startswith(MARK)]
+    if not said_so:
+        raise UserError(f"{directory}: the project ends Python while it is loaded")
+    found: dict[str, Any] = json.loads(said_so[-1].removeprefix(MARK))
     return found

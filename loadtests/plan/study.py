@@ -26,7 +26,7 @@ STUDIES = Path(__file__).resolve().parent.parent / "studies"
 
 KINDS = ("latency", "throughput", "capacity")
 ENGINES = ("openloop", "loadtest")
-THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR"}
+THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from loadtests.engines.node import pinned
 from loadtests.profile.stacks import Frame, Reader, Stacks
 
-RATE = 20  # samples a second: at 100, an ASGI server that answered 300 requests a second came down to 40
+RATE = 20  # samples a second: at its usual 100 an ASGI server, with its many threads, falls behind
 ENDED_WITHIN_S = 10.0
 
 _FRAME = re.compile(r"(.*) \((.*?)(?::(\d+))?\)")

@@ -117,8 +117,10 @@ def _round(plan: Plan, said: Callable[[str, int], None]) -> Round:
             windows = [undisturbed, sampled.load()]
             said("looking at all threads", 2)
             watched = _Watched(plan, running, "watched", stacks)
-            windows.append(watched.load())
-            threads = watched.threads(reader)
+            try:
+                windows.append(watched.load())
+            finally:
+                threads = watched.threads(reader)
         found = oncpu.between(stacks, sampled.before, sampled.after, reader)
     return Round(
         windows=windows,
@@ -181,7 +183,10 @@ class _Window:
         if not result.ok:
             example = next(iter(result.examples.values()), "no answer")
             raise UserError(f"{self.plan.setup.name}: no request to {self.plan.path} was answered with 200: {example}")
-        return Window(self.kind, result, processes.difference(self.usage, after))
+        used = processes.difference(self.usage, after)
+        if not result.rate or not sum(row["cpu_s"] for row in used):
+            raise UserError(f"{self.plan.setup.name}: too little was answered to profile; give it a longer --duration")
+        return Window(self.kind, result, used)
 
     def begin(self) -> None:
         """The warm-up is over."""

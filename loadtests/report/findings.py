@@ -20,7 +20,6 @@ from loadtests.report.verdicts import many_blocks
 from loadtests.report.view import Finding
 from loadtests.report.wording import asked, number, plural, series
 
-FAILED = 0.001  # share of failed requests from which it is told: more than an objective allows
 NAMED = 5  # setups whose figures a sentence lists; of more it gives the range
 
 
@@ -219,7 +218,7 @@ def _failed(results: Results, test: dict[str, Any]) -> str:
     told = []
     for label in results.labels:
         share = metrics.failed_share(results.cells[label, test["name"]].valid)
-        if label != results.twin and share >= FAILED:
+        if label != results.twin and share >= metrics.FAILED:
             told.append(f"{label} {share:.2%}")
     return f" Failed requests: {series(told)}." if told else ""
 

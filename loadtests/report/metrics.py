@@ -97,6 +97,9 @@ def requests_by_process(trial: Trial, role: str) -> list[int]:
     return [row["requests"] for row in trial.processes if row["role"] == role and row.get("requests") is not None]
 
 
+FAILED = 0.001  # share of failed requests from which it is told: more than an objective allows
+
+
 def failed_share(trials: Iterable[Trial]) -> float:
     """The share of the requests of some trials, 0 to 1, that failed."""
     results = [(sum(failures(trial).values()), int((trial.result or {}).get("sent") or 0)) for trial in trials]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
+from loadtests.analyse.percentiles import knowable
 from loadtests.report.table import Measured, Results
 from loadtests.report.view import Cell, Section, Table
 from loadtests.report.wording import DASH, number, plural, what
 
 SHOWN = 12  # requests of one test: those sent most
-PERCENTILES = ("p50", "p99")
+PERCENTILES = {"p50": 50.0, "p99": 99.0}
 
 
 def section(results: Results) -> Section | None:
@@ -22,8 +23,9 @@ def section(results: Results) -> Section | None:
         "requests",
         "Request by request",
         (
-            "What became of each request of a mix, in the median of the valid trials. A percentile of the whole mix "
-            "can lie between the times of a quick request and those of a slow one, where no request is.",
+            "What became of each request of a mix: times are the median of the valid trials, counts their sum. A "
+            "percentile of the whole mix can lie between the times of a quick request and those of a slow one, where "
+            "no request is.",
         ),
         tuple(tables),
     )
@@ -50,11 +52,11 @@ def _row(name: str, cell: Measured) -> tuple[Cell, ...] | None:
     found = [row for trial in cell.valid for row in (trial.result or {}).get("requests", ()) if row["name"] == name]
     if not found:
         return None
-    known = {key: [row["response_time_ms"][key] for row in found] for key in PERCENTILES}
-    times = (
-        Cell(DASH, tone="muted") if None in values else Cell(number(statistics.median(values)))
-        for values in known.values()
-    )
+    times = []
+    for key, share in PERCENTILES.items():
+        known = [row["response_time_ms"][key] for row in found if knowable(share, row["completed"])]
+        whole = len(known) == len(found) and None not in known
+        times.append(Cell(number(statistics.median(known))) if whole else Cell(DASH, tone="muted"))
     failed = sum(row["planned"] - row["ok"] for row in found)
     sent = sum(row["sent"] for row in found)
     return (Cell(name), Cell(cell.label), *times, Cell(f"{sent:,}"), Cell(f"{failed:,}", tone="bad" if failed else ""))

@@ -25,7 +25,9 @@ from loadtests.report.wording import DASH, plural, series, what
 
 def page(results: Results, price: float | None = None) -> Page:
     """The whole report of a run; ``price`` of a core-hour, where it is not to be the study's."""
-    sections = [sweep.section(results), _compared(results), _verdicts(results)]
+    # A search measured a setup the less the worse it looked, which no verdict allows for.
+    searched = "advice" in results.about
+    sections = [sweep.section(results), _compared(results), None if searched else _verdicts(results)]
     sections += [_latency(results), _throughput(results), requests.section(results)]
     sections += [capacity.section(results), cost.section(results, price)]
     sections += [flagged.section(results), repeat.section(results)]
@@ -33,7 +35,7 @@ def page(results: Results, price: float | None = None) -> Page:
         title=str(results.study["title"]),
         question=str(results.study["question"]),
         created=str(results.about["created"]),
-        findings=(*sweep.findings(results), *findings.findings(results)),
+        findings=(*sweep.findings(results), *(() if searched else findings.findings(results))),
         summary=tuple(_summary(results)),
         sections=tuple(section for section in sections if section is not None),
         labels=tuple(results.labels),
@@ -44,7 +46,8 @@ def _summary(results: Results) -> list[str]:
     trials, invalid = len(results.trials), sum(trial.status != "ok" for trial in results.trials)
     if not trials:
         return ["Nothing was measured: the run ended before its first trial did."]
-    sentences = [sentence] if (sentence := findings.certainty(results)) else []
+    searched = "advice" in results.about
+    sentences = [sentence] if not searched and (sentence := findings.certainty(results)) else []
     if results.blocks == 1 and len(results.labels) > 1:
         sentences.append("One block gives no interval, so nothing is certain and nothing is ranked.")
     sentences.append(

@@ -60,9 +60,16 @@ class Swept:
         found = {}
         for measure in self.measures:
             samples = observed.get((measure.test, measure.metric), {})
-            own = {label: samples[label] for label in self.labels if label in samples}
+            own = {
+                label: samples[label] for label in self.labels if label in samples and not self._fails(label, measure)
+            }
             found[measure] = places(own, measure.more_is_better, level)
         return found
+
+    def _fails(self, label: str, measure: Measure) -> bool:
+        """Whether a percentile says nothing of the cell, because it did not answer the rest of what it was asked."""
+        valid = self.results.cells[label, measure.test].valid
+        return not measure.more_is_better and metrics.failed_share(valid) >= metrics.FAILED
 
     @cached_property
     def memory(self) -> dict[str, float]:
@@ -113,9 +120,11 @@ class Swept:
         those it is the first in the study's order. None where none is in front, or noise is not known."""
         if not self.front or not self.told:
             return None
-        least = min((self.memory[label] for label in self.front if label in self.memory), default=0.0)
-        enough = least * (1 + self.results.study["delta"])
-        return next(label for label in self.front if self.memory.get(label, 0.0) <= enough)
+        known = [label for label in self.front if label in self.memory]
+        if not known:
+            return self.front[0]
+        enough = min(self.memory[label] for label in known) * (1 + self.results.study["delta"])
+        return next(label for label in known if self.memory[label] <= enough)
 
     def words(self, label: str) -> str:
         """A cell in words."""
@@ -129,7 +138,10 @@ def advice(swept: Swept) -> str:
     if not swept.known:
         return "Nothing: no cell has a figure."
     if not swept.told:
-        return "Not known: one block cannot tell noise from difference. More blocks can (--blocks)."
+        return (
+            "Not known: too few blocks hold valid trials of the cells to tell noise from difference. "
+            "More blocks can (--blocks)."
+        )
     choice = swept.choice
     if choice is None:
         best = [f"{swept.words(label)} for {measure.name}" for measure in swept.known if (label := swept.best(measure))]
@@ -160,5 +172,7 @@ def _memory(swept: Swept, choice: str) -> str:
     if best is None or choice not in swept.memory or best not in swept.memory:
         return ""
     share = swept.memory[choice] / swept.memory[best]
+    if abs(share - 1) <= swept.results.study["delta"]:
+        return ", and uses as much memory"
     figures = f"{number(swept.memory[choice])} instead of {number(swept.memory[best])} MB"
     return f", and uses {share:.0%} of its memory ({figures})"

@@ -54,7 +54,12 @@ def _noisy(found: Comparison) -> bool:
 def table(results: Results, test: dict[str, Any]) -> Table:
     """A row for each metric and setup, the best first."""
     rows = []
-    for metric in metrics.judged(test["kind"]):
+    judged = metrics.judged(test["kind"])
+    # A metric that no trial knows is said once, and not in a row for each setup.
+    compared = {metric for _, asked, metric in results.comparisons if asked == test["name"]}
+    known = [metric for metric in judged if metric in compared] or judged
+    unknown = [name(results, test["name"], metric) for metric in judged if metric not in known]
+    for metric in known:
         for label in order.by_ratio(results, test["name"], metric):
             found = results.comparisons.get((label, test["name"], metric))
             named = Cell(name(results, test["name"], metric), short=SHORT.get(metric, metric.removesuffix("_ms")))
@@ -64,7 +69,8 @@ def table(results: Results, test: dict[str, Any]) -> Table:
         f"{test['name']}: against {results.baseline}",
         ("setup", "metric", "ratio", "verdict", "remark", "blocks"),
         tuple(rows),
-        note=_noise(results, test),
+        note=_noise(results, test)
+        + (f" Not known, for the trials are too short: {series(unknown)}." if unknown else ""),
         numeric=frozenset({2, 5}),
         optional=(5, 4),
         grouped=1,

@@ -44,27 +44,43 @@ def ask(host: str, port: int, request: Request, timeout_s: float) -> Answer:
         connection.close()
 
 
-def ask_twice(host: str, port: int, request: Request, timeout_s: float) -> Answer:
-    """The answer to a request, asked twice to see whether its body varies. Raises OSError or HTTPException.
+def ask_again(host: str, port: int, request: Request, timeout_s: float, apart_s: float = 0.0) -> Answer:
+    """The answer to a request, asked three times, ``apart_s`` apart, to see whether its body varies.
 
-    Where the status or the content type is another the second time, the second answer is the one returned.
+    Twice would not do: one row of ten thousand comes twice in a row now and then. Where the status or the content type
+    is another one later, the last answer is the one returned. Raises OSError or HTTPException.
     """
-    first = ask(host, port, request, timeout_s)
-    second = ask(host, port, request, timeout_s)
-    if (first.status, first.content_type) == (second.status, second.content_type) and first.body != second.body:
-        return dataclasses.replace(second, body=b"", varies=True)
-    return second
+    answer = ask(host, port, request, timeout_s)
+    for _ in range(2):
+        time.sleep(apart_s)
+        again = ask(host, port, request, timeout_s)
+        if (answer.status, answer.content_type) == (again.status, again.content_type) and answer.body != again.body:
+            return dataclasses.replace(again, body=b"", varies=True)
+        answer = again
+    return answer
 
 
-def calm_down(host: str, port: int, request: Request) -> bool:
-    """Waits until the server has worked off what an overload left; returns whether it did within CALM_WITHIN_S."""
+def seconds_to_answer(host: str, port: int, request: Request) -> float:
+    """How long a server with nothing else to do takes: the quickest of three. Raises OSError or HTTPException."""
+    found = []
+    for _ in range(CALM_ANSWERS):
+        begun = time.monotonic()
+        ask(host, port, request, timeout_s=CALM_WITHIN_S)
+        found.append(time.monotonic() - begun)
+    return min(found)
+
+
+def calm_down(host: str, port: int, request: Request, calm_s: float | None = None) -> bool:
+    """Waits until the server has worked off what an overload left: until it answers several times in a row within
+    ``calm_s``, or CALM_S. Returns whether it did within CALM_WITHIN_S."""
+    calm_s = CALM_S if calm_s is None else calm_s
     end = time.monotonic() + CALM_WITHIN_S
     quick = 0
     while quick < CALM_ANSWERS and time.monotonic() < end:
         begun = time.monotonic()
         try:
             ask(host, port, request, timeout_s=CALM_WITHIN_S)
-            calm = time.monotonic() - begun < CALM_S
+            calm = time.monotonic() - begun < calm_s
         except (OSError, http.client.HTTPException):
             calm = False
         quick = quick + 1 if calm else 0

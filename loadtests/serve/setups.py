@@ -103,7 +103,9 @@ def _words(about: configparser.SectionProxy, key: str, known: Iterable[str]) -> 
 
 
 # The environment variables that a setup takes; supervisor/defaults.sh has their defaults.
-KNOBS = ("WORKERS", "THREADS", "BIND", "PORT", "CORES", "REDIS_URL")
+KNOBS = (
+    "WORKERS", "THREADS", "BIND", "PORT", "CORES", "REDIS_URL", "BACKLOG", "KEEP_ALIVE", "MIDDLEWARES", "CONN_MAX_AGE",
+)  # fmt: skip
 
 
 def host() -> str:

@@ -21,6 +21,8 @@ from supervisor.xmlrpc import SupervisorTransport
 from loadtests.errors import UserError
 from loadtests.serve.setups import ROOT, SUPERVISOR
 
+# Variables that servers take options from: a setup is its file and the knobs, and nothing else.
+TELL_SERVERS = ("GUNICORN_CMD_ARGS", "UVICORN_", "GRANIAN_", "UWSGI_", "FORWARDED_ALLOW_IPS")
 STARTED_WITHIN_S = 10.0
 STOPPED_WITHIN_S = 25.0
 LOG_LINES = 20
@@ -66,6 +68,7 @@ class Supervisor:
             "GUARD_REMOVES": str(self.folder),
             "PYTHONUNBUFFERED": "1",
         }
+        env = {name: value for name, value in env.items() if not name.startswith(TELL_SERVERS)}
         try:
             with open(self.folder / "supervisord.out", "wb") as out:
                 self._guard = subprocess.Popen(

@@ -140,7 +140,7 @@ def best_table(sweeps: int, seed: int) -> Table:
     rows = [swept(*shape, sweeps, seed + row) for row, shape in enumerate(shapes)]
     header = ("scenario", "cells", "blocks", "the best was dropped", "cells kept")
     cells = [(one.noise, str(one.cells), str(one.blocks), f"{one.lost:.1%}", f"{one.kept:.1f}") for one in rows]
-    title = f"Simulated sweeps in which half of the cells are equally good, noise of a trial 9%, {sweeps} a row"
+    title = f"Simulated sweeps of cells that are equally good, noise of a trial 9%, {sweeps} a row"
     return Table("simulation-best", title, header, cells)
 
 

@@ -102,13 +102,13 @@ class Sweeps:
 
 
 def swept(noise: str, cells: int, blocks: int, repetitions: int, seed: int) -> Sweeps:
-    """That many sweeps of a plateau, whose best cells are equals: the case in which the best is lost most easily."""
+    """That many sweeps of cells that are all equal: the case in which a best one is lost most easily."""
     rng = np.random.default_rng(seed)
-    truth = np.log(plateau(cells))
-    best = int(np.argmax(truth))
+    best = 0
     lost = kept = 0
     for _ in range(repetitions):
-        values = NOISES[noise](rng, (blocks, cells)) * SD + rng.normal(0, 2 * SD, (blocks, 1)) + truth
+        # The noises are those of response times, where more is slower.
+        values = rng.normal(0, 2 * SD, (blocks, 1)) - NOISES[noise](rng, (blocks, cells)) * SD
         samples = {str(cell): dict(enumerate(map(float, values[:, cell]))) for cell in range(cells)}
         found = places(samples, more_is_better=True)
         lost += not found[str(best)].may_be_best

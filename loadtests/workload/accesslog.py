@@ -78,7 +78,10 @@ def _path(target: str) -> str:
     """The path and query of a request's target, which may be a whole URL."""
     if target.startswith("/"):
         return target
-    parts = urlsplit(target)
+    try:
+        parts = urlsplit(target)
+    except ValueError:  # a scanner's, and no URL: left out with the paths that cannot be sent
+        return target
     return urlunsplit(("", "", parts.path or "/", parts.query, ""))
 
 

@@ -96,7 +96,7 @@ def _entries(text: str, where: str) -> list[_Entry]:
 
 def _entry(entry: dict[str, Any]) -> _Entry:
     request = entry["request"]
-    headers = [(header["name"], header["value"]) for header in request["headers"]]
+    headers = [(str(header["name"]), str(header.get("value") or "")) for header in request["headers"]]
     body = _body(request)
     if body and not any(name.lower() == "content-type" for name, _ in headers):
         headers.append(("Content-Type", request["postData"].get("mimeType") or "application/octet-stream"))
@@ -125,8 +125,8 @@ def _body(request: dict[str, Any]) -> bytes | None:
     text: str = data.get("text") or ""
     if text or ("text" in data and not (request.get("bodySize") or 0) > 0):
         return base64.b64decode(text, validate=True) if data.get("encoding") == "base64" else text.encode()
-    if "x-www-form-urlencoded" in data.get("mimeType", ""):
-        return urlencode([(field["name"], field.get("value", "")) for field in data.get("params") or ()]).encode()
+    if "x-www-form-urlencoded" in (data.get("mimeType") or ""):
+        return urlencode([(field["name"], field.get("value") or "") for field in data.get("params") or ()]).encode()
     return None
 
 

@@ -10,7 +10,7 @@ from loadtests.errors import UserError
 from loadtests.workload.request import METHODS, MOST_RECORDED, PATH, Request, Workload
 
 # Without them a server sees another user, or none; with them it sees somebody's session.
-SECRET = {"authorization", "cookie", "proxy-authorization", "x-csrftoken"}
+SECRET = {"authorization", "cookie", "proxy-authorization", "x-api-key", "x-csrf-token", "x-csrftoken", "x-xsrf-token"}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -62,8 +62,10 @@ def test_the_variables_of_an_env_file_reach_the_project(mysite, tmp_path):
 
 def test_an_env_file_may_hold_what_shells_and_others_write(tmp_path):
     file = tmp_path / "env"
-    file.write_text("# of the site\n\nexport A=1\nB = 'two words'\nC=\"x # y\"\nD=plain # remark\nE=\n")
-    assert read_env_file(file) == {"A": "1", "B": "two words", "C": "x # y", "D": "plain", "E": ""}
+    file.write_text(
+        '# of the site\n\nexport A=1\nB = \'two words\'\nC="x # y"\nD=plain # remark\nE=\nF="a b" # remark\n'
+    )
+    assert read_env_file(file) == {"A": "1", "B": "two words", "C": "x # y", "D": "plain", "E": "", "F": "a b"}
 
 
 def test_an_env_file_that_is_none_is_named_with_its_line(tmp_path):
@@ -75,11 +77,32 @@ def test_an_env_file_that_is_none_is_named_with_its_line(tmp_path):
         read_env_file(tmp_path / "nothing")
 
 
+def test_the_settings_of_an_env_file_go_before_those_of_manage_py(mysite, tmp_path):
+    (mysite / "mysite" / "production.py").write_text("from mysite.settings import *\nDEBUG = False\n")
+    file = tmp_path / "env"
+    file.write_text("DJANGO_SETTINGS_MODULE=mysite.production\n")
+    assert find(Options(mysite, env_file=file), []).application.settings == "mysite.production"
+
+
+def test_an_env_file_cannot_set_up_the_servers(mysite, tmp_path):
+    file = tmp_path / "env"
+    file.write_text("DEBUG=no\nWORKERS=4\nBACKLOG=10\n")
+    assert "BACKLOG, WORKERS would set up the servers" in fails(Options(mysite, env_file=file))
+
+
+def test_nothing_is_written_into_the_project(mysite):
+    before = sorted(mysite.rglob("*"))
+    find(Options(mysite), [])
+    assert sorted(mysite.rglob("*")) == before
+
+
 def test_what_is_wrong_is_said_in_one_line(mysite, tmp_path):
     assert "is not a folder" in fails(Options(tmp_path / "nowhere"))
     assert "no manage.py" in fails(Options(tmp_path))
     assert "--python" in fails(Options(mysite, python=tmp_path / "nothing"))
     assert "write module:name" in fails(Options(mysite, wsgi="mysite.wsgi"))
+    assert "write module:name" in fails(Options(mysite, wsgi="mysite.wsgi:factory()"))
+    assert "No closing quotation" in fails(Options(mysite, before="python 'x"))
     assert "No module named 'mysite.nothing'" in fails(Options(mysite, settings="mysite.nothing"))
     assert "No module named 'mysite.nowhere'" in fails(Options(mysite, asgi="mysite.nowhere:application"))
     assert "has no attribute 'app'" in fails(Options(mysite, asgi="mysite.asgi:app"))

@@ -27,7 +27,7 @@ def times(**factors):
 
 
 def test_a_certain_first_is_named_with_its_margin(page):
-    found = page(labels=("a", "b", "c"), tests=("latency",), blocks=6, change=times(a=1, b=0.5, c=2))
+    found = page(labels=("a", "b", "c"), tests=("latency",), blocks=10, change=times(a=1, b=0.5, c=2))
     assert answers(found)[0].startswith("b is the fastest, 1.00 ms; every other takes at least ×2.00")
     assert "The rest: 2.00 to 4.00 ms." in answers(found)[0]
     assert any("95% confidence, in all 6 comparisons" in sentence for sentence in found.summary)
@@ -35,21 +35,21 @@ def test_a_certain_first_is_named_with_its_margin(page):
 
 def test_two_candidates_that_differ_less_than_is_certain_are_not_ranked(page):
     change = times(a=1, noisy_b=0.5, noisy_cc=0.52)
-    found = page(labels=("a", "noisy-b", "noisy-cc"), tests=("latency",), blocks=6, change=change)
-    assert answers(found)[0].startswith("In front, not told apart by 6 blocks: noisy-b")
+    found = page(labels=("a", "noisy-b", "noisy-cc"), tests=("latency",), blocks=10, change=change)
+    assert answers(found)[0].startswith("In front, not told apart by 10 blocks: noisy-b")
     assert "fastest" not in answers(found)[0]
     assert answers(found)[0].endswith("a 2.00 ms.")
 
 
 def test_equals_are_said_to_be_alike(page):
-    found = page(labels=("a", "b"), tests=("latency",), blocks=6, change=times(a=1, b=1.001))
+    found = page(labels=("a", "b"), tests=("latency",), blocks=10, change=times(a=1, b=1.001))
     assert answers(found)[0].startswith("All are alike within ±3%: a 2.00 and b 2.00 ms.")
 
 
 def test_a_difference_inside_the_noise_is_no_difference(page):
     change = times(a=1, b=1.2, a_again=1.3)
-    found = page(labels=("a", "b"), tests=("latency",), blocks=6, aa=True, change=change)
-    assert answers(found)[0].startswith("All are not told apart by 6 blocks")
+    found = page(labels=("a", "b"), tests=("latency",), blocks=10, aa=True, change=change)
+    assert answers(found)[0].startswith("All are not told apart by 10 blocks")
     assert any("outside the machine's own noise" in sentence for sentence in found.summary)
 
 

@@ -170,7 +170,7 @@ def test_a_difference_inside_the_noise_is_grey(page):
             twin = {"gunicorn": 1.0, "gunicorn-again": 1.1, "uvicorn": 1.07 / 1.5}[label]
             result["response_time_ms"][key] = value * twin
 
-    found = page(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=6, aa=True, change=alike)
+    found = page(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=10, aa=True, change=alike)
     p50 = found.source.partition('scope="rowgroup" colspan="5">p50 response time')[2].split("<tr")[1]
     assert "inside the noise" in p50
     assert 'data-tone="muted">slower' in p50
@@ -221,7 +221,7 @@ def test_many_in_front_are_told_by_who_is_not(page):
             result["response_time_ms"][key] = (50.0 if label == "s7" else 5.0) * (1 + block / 1000)
 
     labels = tuple(f"s{number}" for number in range(8))
-    found = page(labels=labels, tests=("latency",), blocks=6, change=alike)
+    found = page(labels=labels, tests=("latency",), blocks=10, change=alike)
     assert "all but s7" in found.text
 
 

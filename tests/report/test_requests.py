@@ -15,11 +15,11 @@ def row(name, p50, planned, ok):
     times = dict.fromkeys(("p50", "p90", "p95", "p99", "p99.9", "max", "mean"), p50)
     if p50 is not None:
         times["p99"] = p50 * 10
-    return {"name": name, "planned": planned, "sent": planned, "ok": ok, "errors": {}, "response_time_ms": times}
+    return {"name": name, "planned": planned, "sent": planned, "completed": ok, "ok": ok, "errors": {}, "response_time_ms": times}
 
 
 def answered(label, test, block, result):
-    result["requests"] = [row("GET /often", 1.0 + block, 300, 300), row("GET /rarely", None, 20, 0)]
+    result["requests"] = [row("GET /often", 1.0 + block, 1300, 1300), row("GET /rarely", None, 20, 0)]
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ MIX = (Request("GET /rarely", path="/rarely"), Request("GET /often", path="/ofte
 def test_each_request_has_a_row_for_each_setup_the_most_frequent_first(results):
     table, _ = requests.section(results(*MIX)).tables
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["GET /often", "gunicorn", "2.50", "25.0", "600", "0"],
-        ["GET /often", "uvicorn", "2.50", "25.0", "600", "0"],
+        ["GET /often", "gunicorn", "2.50", "25.0", "2,600", "0"],
+        ["GET /often", "uvicorn", "2.50", "25.0", "2,600", "0"],
         ["GET /rarely", "gunicorn", "–", "–", "40", "40"],
         ["GET /rarely", "uvicorn", "–", "–", "40", "40"],
     ]

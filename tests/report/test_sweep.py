@@ -82,7 +82,7 @@ def test_what_no_trial_can_know_does_not_keep_from_advice(swept):
 
 def test_one_block_gives_no_advice(swept):
     found = swept(blocks=1)
-    assert sections.page(found).findings[0].answer.startswith("Not known: one block cannot tell")
+    assert sections.page(found).findings[0].answer.startswith("Not known: too few blocks")
     assert all("detail" not in row or not row["detail"] for row in drawn(found, "sweep-throughput"))
 
 

@@ -1,0 +1,88 @@
+"""A project of the user's on real servers: measured, compared, and told in one line what is wrong with it."""
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.servers
+
+STUDY = """
+setups = ["gunicorn", "daphne-ipc"]
+blocks = 1
+[tests.latency]
+rate = 20
+duration = "1s"
+warmup = "200ms"
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    file = tmp_path / "small.toml"
+    file.write_text(STUDY)
+    return file
+
+
+def test_a_project_is_measured_by_its_path_alone(cli, study, mysite, tmp_path):
+    # Another worker class, and no application: it is the project's and not the setup's.
+    (mysite / "gunicorn.conf.py").write_text("raise SystemExit('this was read')")
+    before = sorted(mysite.rglob("*"))
+    folder = tmp_path / "run"
+    _, printed, errors = cli.run("run", study, "--app", mysite, "--output", folder)
+    assert "skipped: daphne-ipc: " in printed, errors
+    about = json.loads((folder / "run.json").read_text())
+    assert about["application"]["options"] == {"app": str(mysite)}
+    assert about["contract"]["latency"] == [
+        {"status": 200, "content_type": "text/html; charset=utf-8", "sha256": None},
+    ]
+    trials = [json.loads(file.read_text()) for file in (folder / "trials").glob("*.json")]
+    assert {trial["setup"] for trial in trials} == {"gunicorn"}
+    assert all(trial["result"]["ok"] == 20 for trial in trials)
+    assert "own Python and Django" in (folder / "report.html").read_text()
+    assert sorted(mysite.rglob("*")) == before
+    cli.wait_until_nothing_runs()
+
+
+def test_setups_that_answer_otherwise_are_found(cli, mysite):
+    (mysite / "mysite" / "urls.py").write_text(
+        "from django.http import HttpResponse\n"
+        "from django.urls import path\n"
+        "urlpatterns = [path('', lambda request: HttpResponse(type(request).__name__))]\n"
+    )
+    code, printed, errors = cli.run("check", "gunicorn", "uvicorn", "--app", mysite)
+    assert code == 1
+    assert "gunicorn answered 200 text/html; charset=utf-8 b'WSGIRequest'" in printed
+    assert "uvicorn answered 200 text/html; charset=utf-8 b'ASGIRequest'" in printed
+    assert "do not answer alike" in errors
+    cli.wait_until_nothing_runs()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--path", "/nowhere/"), "test latency: GET /nowhere/: answered 404"),
+        (("--host-header", "example.org"), "test latency: GET /: answered 400"),
+        (("--settings", "mysite.nothing"), "No module named 'mysite.nothing'"),
+        (("--before", "python manage.py nothing"), "'python manage.py nothing' failed (exit status 1)"),
+    ],
+)
+def test_what_a_project_does_not_serve_is_said_before_anything_is_written(
+    cli, study, mysite, tmp_path, arguments, says
+):
+    folder = tmp_path / "run"
+    code, _, errors = cli.run("run", study, "--app", mysite, "--output", folder, *arguments)
+    assert code == 1
+    assert says in errors
+    assert "Traceback" not in errors
+    assert not folder.exists()
+    cli.wait_until_nothing_runs()
+
+
+def test_a_database_that_is_down_is_said_before_anything_is_written(cli, study, tmp_path):
+    cli.env["DATABASE_URL"] = "postgresql://somebody@127.0.0.1:1/none"
+    folder = tmp_path / "run"
+    code, _, errors = cli.run("run", study, "--output", folder)
+    assert code == 1
+    assert "cannot be used" in errors
+    assert len(errors.strip().splitlines()) == 1
+    assert not folder.exists()
