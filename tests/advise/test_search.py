@@ -126,5 +126,5 @@ def test_what_does_not_start_is_no_advice(run, trials):
 
 def test_where_nothing_starts_it_says_so(run, trials):
     trials.broken = {cell["label"] for cell in plan().sweep.cells()}
-    with pytest.raises(UserError, match=r"no candidate has a valid trial in which it answered what it was asked; report\.html in it says why"):
+    with pytest.raises(UserError, match=r"no candidate has a valid trial in which .*; report\.html in it says why"):
         run(plan(max_time_s=250))

@@ -15,7 +15,8 @@ def row(name, p50, planned, ok):
     times = dict.fromkeys(("p50", "p90", "p95", "p99", "p99.9", "max", "mean"), p50)
     if p50 is not None:
         times["p99"] = p50 * 10
-    return {"name": name, "planned": planned, "sent": planned, "completed": ok, "ok": ok, "errors": {}, "response_time_ms": times}
+    counts = {"planned": planned, "sent": planned, "completed": ok, "ok": ok}
+    return {"name": name, **counts, "errors": {}, "response_time_ms": times}
 
 
 def answered(label, test, block, result):
