@@ -10,10 +10,10 @@ from rich.markup import escape
 
 from loadtests import report
 from loadtests.advise import search as searches
-from loadtests.advise import words
 from loadtests.advise.search import Search, prepare
 from loadtests.observe import cores
 from loadtests.progress import RunProgress
+from loadtests.report import searched
 from loadtests.run import Execution
 from loadtests.serve import setups
 from loadtests.table import duration
@@ -53,6 +53,6 @@ def print_advice(execution: Execution, console: Console) -> None:
     about = execution.run.about
     assert execution.study.sweep is not None
     console.print()
-    for sentence in words.sentences(about, execution.study.sweep):
+    for sentence in searched.sentences(about, execution.study.sweep):
         console.print(escape(sentence), soft_wrap=True)
-    console.print(f"\n{escape(words.line(about))}", soft_wrap=True)
+    console.print(f"\n{escape(searched.line(about))}", soft_wrap=True)

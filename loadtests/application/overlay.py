@@ -14,17 +14,18 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from loadtests import store
-from loadtests.errors import UserError, said
+from loadtests.application import program
+from loadtests.errors import UserError
 from loadtests.serve.setups import ROOT, Setup
 
 INSTALLED_WITHIN_S = 900.0
 REQUIREMENTS = ROOT / "requirements.txt"
+CONSTRAINTS = "constraints.txt"
 PACKAGES = {"uwsgi": "pyuwsgi"}  # needs (loadtests.serve.needs) whose package has another name
 
 # Asked of the project's Python, or the overlay's.
@@ -72,17 +73,21 @@ def make(python: Path, setups: Iterable[Setup]) -> Overlay:
     with open(folder.parent / f"{folder.name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = folder / "made-for.json"
-        if not done.is_file():
+        missing = wanted
+        if done.is_file():
+            missing = json.loads(done.read_text(encoding="utf-8"))["left_out"]
+        else:
             shutil.rmtree(folder, ignore_errors=True)
             try:
-                left_out = _make(folder, python, wanted)
+                _make(folder, python, wanted)
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
-            if left_out:  # perhaps for want of a network: it is tried again the next time
-                return Overlay(folder / "bin", left_out)
-            store.write_json(done, {"python": str(python), "requirements": wanted})
-    return Overlay(folder / "bin")
+        # What was left out, perhaps for want of a network, is tried again; somebody may be served from here meanwhile.
+        left_out = _install(folder, missing)
+        about = {"python": str(python), "requirements": wanted, "left_out": list(left_out)}
+        store.write_json(done, about)
+    return Overlay(folder / "bin", tuple(f"{line} was left out: {why}" for line, why in left_out.items()))
 
 
 def requirements(setups: Iterable[Setup]) -> list[str]:
@@ -104,7 +109,8 @@ def cache() -> Path:
     return Path(home) / "django-serving-benchmark"
 
 
-def _make(folder: Path, python: Path, wanted: list[str]) -> tuple[str, ...]:
+def _make(folder: Path, python: Path, wanted: list[str]) -> None:
+    """The environment without the servers, and what pip must keep to."""
     theirs = versions(python)
     folders = json.loads(_said([python, "-c", FOLDERS]))
     _said([python, "-m", "venv", "--without-pip", folder])
@@ -114,16 +120,23 @@ def _make(folder: Path, python: Path, wanted: list[str]) -> tuple[str, ...]:
     lines = [f"import site; site.addsitedir({path!r})" for path in folders]
     (packages / "project.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
     servers = {_package(line) for line in wanted}
-    pins = folder / "constraints.txt"
     kept = [f"{name}=={version}\n" for name, version in theirs.items() if _package(name) not in servers]
-    pins.write_text("".join(kept), encoding="utf-8")
+    (folder / CONSTRAINTS).write_text("".join(kept), encoding="utf-8")
+
+
+def _install(folder: Path, wanted: list[str]) -> dict[str, str]:
+    """Installs the servers one by one, so that one that is not to be had does not keep the others out.
+
+    Returns why not, by requirement, for those that could not be.
+    """
+    own = folder / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(own), "--quiet", "--disable-pip-version-check"]
-    left_out = []
-    for line in wanted:  # one by one, so that one that is not to be had does not keep the others out
+    left_out = {}
+    for line in wanted:
         try:
-            _said([*pip, "install", "--constraint", str(pins), line])
+            _said([*pip, "install", "--constraint", str(folder / CONSTRAINTS), line])
         except UserError as error:
-            left_out.append(f"{line} was left out: {error}")
+            left_out[line] = str(error)
     for command, value in json.loads(_said([own, "-c", COMMANDS])).items():
         module, _, name = value.partition(" ")[0].partition(":")
         shim = folder / "bin" / command
@@ -131,7 +144,7 @@ def _make(folder: Path, python: Path, wanted: list[str]) -> tuple[str, ...]:
             text = SHIM.format(python=own, module=module, name=name.split(".")[0], called=name)
             shim.write_text(text, encoding="utf-8")
             shim.chmod(0o755)
-    return tuple(left_out)
+    return left_out
 
 
 def _package(requirement: str) -> str:
@@ -140,18 +153,4 @@ def _package(requirement: str) -> str:
 
 
 def _said(command: list[str | Path]) -> str:
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=INSTALLED_WITHIN_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"the overlay for the project's Python cannot be made: {error}") from None
-    if done.returncode:
-        raise UserError(f"the overlay for the project's Python cannot be made: {said(done.stderr)}")
-    return done.stdout
+    return program.output(command, "the overlay for the project's Python cannot be made", INSTALLED_WITHIN_S)

@@ -7,15 +7,14 @@ import json
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from loadtests.application import overlay
+from loadtests.application import overlay, program
 from loadtests.application.base import Application, sample
-from loadtests.errors import UserError, said
+from loadtests.errors import UserError
 from loadtests.serve.setups import KNOBS, Setup
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # where people put a virtual environment, beside manage.py or above
@@ -82,11 +81,10 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
     env.setdefault("PYTHONPYCACHEPREFIX", str(overlay.cache() / "pycache"))
     settings = options.settings or env.get("DJANGO_SETTINGS_MODULE") or _settings(directory)
     python, remarks = _python(options, directory)
-    for interface in ("wsgi", "asgi"):
-        given = getattr(options, interface)
-        if given and not ENTRY_POINT.fullmatch(given):
-            raise UserError(f"--{interface} {given}: write module:name, such as mysite.{interface}:application")
     given = {"wsgi": options.wsgi, "asgi": options.asgi}
+    for interface, text in given.items():
+        if text and not ENTRY_POINT.fullmatch(text):
+            raise UserError(f"--{interface} {text}: write module:name, such as mysite.{interface}:application")
     facts = _load(python, directory, settings, env, given)
     entry_points = {name: given[name] or facts[name] or _beside(directory, settings, name) for name in given}
     if not entry_points["asgi"]:
@@ -209,23 +207,14 @@ def _load(
     # As text, so that the folder on its path is the project's and not the script's.
     script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")
     wanted = [f"{interface}={text}" for interface, text in entry_points.items() if text]
-    try:
-        done = subprocess.run(
-            [python, "-c", script, *wanted],
-            cwd=directory,
-            env={**os.environ, **env, "DJANGO_SETTINGS_MODULE": settings},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=LOADED_WITHIN_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"{directory}: cannot be loaded with {python}: {error}") from None
-    if done.returncode:
-        raise UserError(f"{directory}: the project does not load with {python}: {said(done.stderr)}")
-    said_so = [line for line in done.stdout.splitlines() if line.startswith(MARK)]
+    printed = program.output(
+        [python, "-c", script, *wanted],
+        f"{directory}: the project does not load with {python}",
+        LOADED_WITHIN_S,
+        directory,
+        {**os.environ, **env, "DJANGO_SETTINGS_MODULE": settings},
+    )
+    said_so = [line for line in printed.splitlines() if line.startswith(MARK)]
     if not said_so:
         raise UserError(f"{directory}: the project ends Python while it is loaded")
     found: dict[str, Any] = json.loads(said_so[-1].removeprefix(MARK))

@@ -6,13 +6,12 @@ import dataclasses
 import itertools
 from functools import cached_property
 
-from loadtests.advise import words
 from loadtests.analyse.best import Place, places
 from loadtests.analyse.intervals import CONFIDENCE
 from loadtests.analyse.metrics import metric as metric_of
 from loadtests.analyse.observations import Table
 from loadtests.plan.sweep import Sweep, environment
-from loadtests.report import metrics
+from loadtests.report import metrics, searched
 from loadtests.report.table import Results
 from loadtests.report.verdicts import name
 from loadtests.report.wording import number, ratio, series
@@ -134,7 +133,9 @@ class Swept:
 def advice(swept: Swept) -> str:
     """What to choose, in a few sentences."""
     if swept.searched:
-        return " ".join([*words.sentences(swept.results.about, swept.sweep), words.line(swept.results.about)]).strip()
+        return " ".join(
+            [*searched.sentences(swept.results.about, swept.sweep), searched.line(swept.results.about)]
+        ).strip()
     if not swept.known:
         return "Nothing: no cell has a figure."
     if not swept.told:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from loadtests.advise import candidates, search, words
+from loadtests.advise import candidates, search
 from loadtests.errors import UserError
-from loadtests.report import sections, sweep
+from loadtests.report import searched, sections, sweep
 from loadtests.report.table import Results
 from loadtests.serve import setups
 
@@ -100,13 +100,13 @@ def test_the_least_p99_is_found_as_well(run):
 
 def test_it_says_what_to_set_how_sure_it_is_and_what_it_saved(run):
     found, _ = run(plan(max_time_s=250))
-    best, sure, saved = words.sentences(found.about, plan().sweep)
+    best, sure, saved = searched.sentences(found.about, plan().sweep)
     assert best == "3 workers × 2 threads did best in throughput."
     assert "of the runner-up, " in sure
     assert sure.endswith(": more than noise.")
     assert "12 candidates in 4 rounds took 52 trials" in saved
     assert "would have taken 180 trials" in saved
-    assert words.line(found.about) == "WORKERS=3 THREADS=2"
+    assert searched.line(found.about) == "WORKERS=3 THREADS=2"
 
 
 def test_its_report_is_a_sweep_without_a_claim_on_all_cells(run):

@@ -154,9 +154,15 @@ def test_an_environment_beside_the_project_is_found(environment, startproject):
 def test_an_installation_that_failed_is_tried_again(environment, index):
     python = environment / "bin" / "python"
     index("gunicorn", "27.0", needs="parser", pinned=True)
-    assert overlay.make(python, setups.find(["gunicorn"])).left_out
+    first = overlay.make(python, setups.find(["gunicorn"]))
+    assert first.left_out
+    served_from_here = first.bin.parent / "in-use"
+    served_from_here.touch()
     index("parser", "2.0")
-    assert not overlay.make(python, setups.find(["gunicorn"])).left_out
+    again = overlay.make(python, setups.find(["gunicorn"]))
+    assert not again.left_out
+    assert (again.bin / "gunicorn").exists()
+    assert served_from_here.exists()
 
 
 def test_the_versions_are_those_of_both(environment, index):
