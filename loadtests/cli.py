@@ -13,12 +13,12 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from loadtests.application.options import with_own_project
 from loadtests.application.project import Options
+from loadtests.commands.own_project import with_own_project
 from loadtests.errors import UserError
 
 if TYPE_CHECKING:
-    from loadtests.run import Execution
+    from loadtests.measure.run import Execution
 
 # What a command needs is imported when it runs: `--help` and a mistyped name should answer at once.
 
@@ -81,8 +81,8 @@ def run(
 ) -> None:
     """Run a study: every setup, every test, block after block, into a run folder with its report."""
     from loadtests import report
-    from loadtests import run as runs
-    from loadtests.plan import asked
+    from loadtests.measure import run as runs
+    from loadtests.plan import requests as asked
 
     if resume:
         if study or output or seed or blocks or aa or until or max_time or price or quick or path or workload or own:
@@ -106,8 +106,8 @@ def aa(
     output: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
 ) -> None:
     """Run a setup against itself: the noise of this machine, and how often a verdict is wrong."""
-    from loadtests import aa as same
-    from loadtests import run as runs
+    from loadtests.measure import aa as same
+    from loadtests.measure import run as runs
 
     execution = runs.prepare(same.study_of(setup, blocks, duration), output, None)
     _execute(execution)
@@ -118,8 +118,8 @@ def aa(
 def _execute(execution: Execution) -> bool:
     """Runs it with progress and writes its report, also when it is interrupted; returns whether all is valid."""
     from loadtests import report
-    from loadtests import run as runs
-    from loadtests.progress import RunProgress
+    from loadtests.commands.progress import RunProgress
+    from loadtests.measure import run as runs
 
     out.print(escape(execution.headline), soft_wrap=True)
     try:
@@ -150,7 +150,7 @@ def advise(
     own: Own,
 ) -> None:
     """Find good WORKERS and THREADS for a setup on this machine, by halving the candidates round by round."""
-    from loadtests.advise import command as advices
+    from loadtests.commands import advise as advices
 
     search = advices.plan(setup, path, rate, max_time)
     execution = advices.prepare(search, output, seed, own)
@@ -182,7 +182,7 @@ def load(
     as_json: AsJson = False,
 ) -> None:
     """Send load to a URL and print what came back."""
-    from loadtests import load as loads
+    from loadtests.measure import url as loads
 
     asked = loads.Asked(method.upper(), header or (), body, workload, speed)
     wanted = loads.parse(url, asked, rate, connections, duration, timeout, processes, allow_remote)
@@ -225,7 +225,7 @@ def capacity(
     as_json: AsJson = False,
 ) -> None:
     """Find the highest rate at which a URL answers within an objective."""
-    from loadtests import load as loads
+    from loadtests.measure import url as loads
 
     wanted = loads.search(url, objective, start_rate, max_rate, probe, confirm, allow_remote)
     found = loads.find_capacity(wanted, err)
@@ -242,8 +242,8 @@ def check(
     own: Own,
 ) -> None:
     """Start each setup in turn and compare their answers."""
-    from loadtests import check as checks
-    from loadtests.plan import asked
+    from loadtests.measure import check as checks
+    from loadtests.plan import requests as asked
 
     if not checks.print_check(setups or [], out, own, asked.named(path or [], workload)):
         _fail("the setups do not answer alike")
@@ -253,7 +253,7 @@ def check(
 @with_own_project
 def serve(setup: Annotated[str, typer.Argument(help="A setup's name.")], *, own: Own) -> None:
     """Serve one setup until Ctrl-C."""
-    from loadtests.serve import foreground
+    from loadtests.commands import serve as foreground
 
     foreground.serve(setup, out, own)
 
@@ -261,7 +261,7 @@ def serve(setup: Annotated[str, typer.Argument(help="A setup's name.")], *, own:
 @app.command("list")
 def list_(as_json: AsJson = False) -> None:
     """List the setups, the studies, the engines and the runs."""
-    from loadtests import listing
+    from loadtests.commands import list as listing
 
     found = listing.everything()
     out.print_json(json.dumps(found)) if as_json else listing.print_everything(found, out)
@@ -271,7 +271,7 @@ def list_(as_json: AsJson = False) -> None:
 def layers(as_json: AsJson = False) -> None:
     """Compare the channel layers: round trips between two processes, Redis, IPC and a bare Unix socket."""
     from loadtests import layers as benchmark
-    from loadtests.progress import steps
+    from loadtests.commands.progress import steps
 
     with steps(err) as progress:
         measured = benchmark.measure(progress=progress)
@@ -281,8 +281,8 @@ def layers(as_json: AsJson = False) -> None:
 @app.command()
 def engines(as_json: AsJson = False) -> None:
     """Compare the load generators: their ceiling, and 6,000 requests a second, against a fast server."""
+    from loadtests.commands.progress import steps
     from loadtests.engines import benchmark
-    from loadtests.progress import steps
 
     with steps(err) as progress:
         measured = benchmark.measure(progress)
@@ -297,8 +297,8 @@ def report_(
 ) -> None:
     """Write a run's report anew from its folder, and print it."""
     from loadtests import report
-    from loadtests.report import viewer
-    from loadtests.run import require_price
+    from loadtests.measure.run import require_price
+    from loadtests.report.formats import viewer
     from loadtests.store import Run
 
     folder = Run.open(run)
@@ -336,8 +336,8 @@ def profile(
     own: Own,
 ) -> None:
     """Say where the servers' time goes: shares of their CPU time, threads that wait, flame graphs."""
+    from loadtests.commands.progress import steps
     from loadtests.profile import command
-    from loadtests.progress import steps
 
     wanted = command.plan(setup, path, rate, duration, rounds, own)
     with steps(err) as progress:
@@ -348,7 +348,7 @@ def profile(
 @app.command()
 def doctor() -> None:
     """Say what will disturb a measurement on this machine, and how to put it right; changes nothing."""
-    from loadtests.observe import doctor as doctors
+    from loadtests.measure import doctor as doctors
 
     if not doctors.print_findings(doctors.examine(), out):
         _fail("nothing can be measured before this is put right")
@@ -363,7 +363,8 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare the same setups of two runs, or the setups of one, and say what else differs."""
-    from loadtests.report import comparison, comparison_terminal
+    from loadtests.analyse.compare import sides as comparison
+    from loadtests.report.formats import comparison as comparison_terminal
 
     found = comparison.of(run, other, setups, fail_if)
     out.print_json(json.dumps(found.to_json())) if as_json else comparison_terminal.print_comparison(found, out)
@@ -377,9 +378,9 @@ def history(
     output: Annotated[Path | None, typer.Option(help="The chart to write, without its ending.")] = None,
 ) -> None:
     """Draw a study's results over time on one machine, with changes that are more than noise marked."""
-    from loadtests import store
-    from loadtests.report import history as histories
-    from loadtests.report import history_output
+    from loadtests import paths
+    from loadtests.analyse import history as histories
+    from loadtests.report import history as history_output
 
-    found = histories.of(study, store.RESULTS)
+    found = histories.of(study, paths.RESULTS)
     history_output.print_history(found, history_output.write(found, output), out)

@@ -11,6 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+# Fixtures that tests of several folders share.
+pytest_plugins = ["tests.fixtures.known_server", "tests.fixtures.runs"]
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -14,10 +14,10 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from typer.testing import CliRunner
 
+from loadtests import setups
 from loadtests.analyse.validity import Reason
 from loadtests.cli import app as cli
 from loadtests.plan import study as studies
-from loadtests.serve import setups
 
 WIDTH = "92"  # columns of a help text: what fits the page
 

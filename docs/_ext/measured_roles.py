@@ -22,11 +22,12 @@ from reference_runs import REFERENCES, newest_profile
 from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxRole
 
-from loadtests.analyse.compare import Comparison, compare
-from loadtests.analyse.metrics import METRICS, metric
-from loadtests.report import metrics, verdicts
-from loadtests.report.table import Results
-from loadtests.report.wording import interval, number, ratio, ratio_interval
+from loadtests.analyse import metrics
+from loadtests.analyse.compare.within import Comparison, compare
+from loadtests.analyse.results import Results
+from loadtests.plan.metrics import METRICS, metric
+from loadtests.report.sections import verdicts
+from loadtests.report.words import interval, number, ratio, ratio_interval
 
 SHORT = {key: f"{key}_ms" for key in metrics.PERCENTILES}
 SHORT |= {"cpu": metrics.CPU, "capacity": metrics.CAPACITY, "memory": "memory_settled_mb"}

@@ -11,9 +11,9 @@ from typing import Any
 
 from sphinx.errors import ExtensionError
 
+from loadtests.analyse.results import Results
 from loadtests.errors import UserError
-from loadtests.report import sections
-from loadtests.report.table import Results
+from loadtests.report import page as pages
 from loadtests.report.view import Page
 from loadtests.store import Run
 
@@ -42,7 +42,7 @@ class Reference:
     @property
     def machine(self) -> str:
         """``AMD EPYC, 2 cores``."""
-        return ", ".join(sections.machine_in_short(self.results).split(", ")[:2])
+        return ", ".join(pages.machine_in_short(self.results).split(", ")[:2])
 
     @property
     def verdict(self) -> str:
@@ -117,7 +117,7 @@ def _read(path: Path) -> Reference:
         raise ExtensionError(
             f"{where} is not a finished run. Go on with `python -m loadtests run --resume {where}` or remove it"
         )
-    page = sections.page(results)
+    page = pages.compose(results)
     if not page.findings:
         raise ExtensionError(f"{where} has no valid trial, so there is nothing to show. Measure again or remove it")
     missing = ", ".join(_missing(path, page))

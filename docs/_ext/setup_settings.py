@@ -8,7 +8,8 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 
-from loadtests.serve.setups import SUPERVISOR, Setup
+from loadtests.paths import SUPERVISOR
+from loadtests.setups import Setup
 
 
 @dataclasses.dataclass(frozen=True)

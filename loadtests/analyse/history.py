@@ -1,110 +1,130 @@
-"""A study's results over time: which of them are changes and which are noise."""
+"""A study's results over time: the runs of one study on one machine, and which of their changes are more than noise."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from math import exp, isfinite, log, pi, sqrt
+import dataclasses
+import itertools
+from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from loadtests.analyse.verdicts import DELTA
-
-Array = NDArray[np.float64]
-
-# From this many steps between neighbours on, a series shows what varies between runs even where one of the steps is a
-# real change. With fewer the change would hide itself, and the runs' own intervals know nothing of what differs from
-# one day to the next: marks on their word alone would be false all too often.
-STEPS_FOR_NOISE = 5
-RUNS_FOR_MARKS = STEPS_FOR_NOISE + 1
-# Series of noise that the limits are taken from.
-SERIES = 50_000
-SEED = 20161108
+from loadtests import store
+from loadtests.analyse.changes import RUNS_FOR_MARKS, Mark, Point, changes
+from loadtests.analyse.compare.differences import Difference, differences, same_machine, same_test
+from loadtests.analyse.compare.sides import asked
+from loadtests.analyse.compare.within import estimates
+from loadtests.analyse.results import Results
+from loadtests.errors import UserError
+from loadtests.report.sections import verdicts
+from loadtests.report.words import plural
+from loadtests.store import Run
 
 
-@dataclass(frozen=True)
-class Point:
-    """A run's median of one metric of one setup, with its 95% interval."""
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """One metric of one setup in one test, run after run; ``name`` is what the metric is called."""
 
-    run: str
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A point and, where it is a change, its ratio to the level before it."""
-
-    point: Point
-    change: float | None
+    label: str
+    test: str
+    metric: str
+    name: str
+    marks: list[Mark]
 
 
-def changes(points: Sequence[Point], delta: float = DELTA, family: int = 1) -> list[Mark]:
-    """The points in order of time, each marked if it left the level of the runs since the last change.
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A mark with what else changed since ``before``, the run before it in its series."""
 
-    A change is a difference to that level (the median of its runs) of at least ``delta``, and further than noise goes
-    anywhere in 95% of histories of ``family`` series. A run's noise is that of its own interval or, where that is
-    more, what varies between runs that did not change: the steps between neighbours without the largest fifth, which
-    may be changes. Points without a finite interval are never changes, and fewer than ``RUNS_FOR_MARKS`` points with
-    one show none.
-    """
-    known = [point for point in points if _known(point)]
-    if len(known) < RUNS_FOR_MARKS:
-        return [Mark(point, None) for point in points]
-    between = float(_between_runs(np.array([log(point.value) for point in known])))
-    limit = float(np.quantile(_strays(len(known)), 1 - 0.05 / family))
-    marks: list[Mark] = []
-    level: list[Point] = []
-    for point in points:
-        change = _change(point, level, between, limit, delta) if level and _known(point) else None
-        marks.append(Mark(point, change))
-        if _known(point):
-            level = [*level, point] if change is None else [point]
-    return marks
+    series: Series
+    before: str
+    mark: Mark
+    differences: list[Difference]
 
 
-def _change(point: Point, level: Sequence[Point], between: float, limit: float, delta: float) -> float | None:
-    step = log(point.value) - float(np.median([log(before.value) for before in level]))
-    variances = [max(_own(run), between) for run in (point, *level)]
-    error = sqrt(variances[0] + _of_level(sum(variances[1:]) / len(level), len(level)))
-    return exp(step) if abs(step) > max(limit * error, log(1 + delta)) else None
+@dataclasses.dataclass(frozen=True)
+class History:
+    """The runs of a study on the machine of the newest, oldest first. ``left_out`` are sentences about the others."""
+
+    study: str
+    title: str
+    runs: dict[str, Results]
+    series: list[Series]
+    left_out: list[str]
+
+    @property
+    def too_short(self) -> bool:
+        """Whether no series has the runs that a mark takes."""
+        return all(len(series.marks) < RUNS_FOR_MARKS for series in self.series)
+
+    @property
+    def changes(self) -> list[Change]:
+        """The marked changes, in the order of the runs."""
+        found = [
+            Change(
+                series,
+                before.point.run,
+                mark,
+                differences(self.runs[before.point.run].about, self.runs[mark.point.run].about),
+            )
+            for series in self.series
+            for before, mark in itertools.pairwise(series.marks)
+            if mark.change is not None
+        ]
+        order = list(self.runs)
+        return sorted(found, key=lambda change: order.index(change.mark.point.run))
 
 
-def _known(point: Point) -> bool:
-    return point.low > 0 and isfinite(point.high)
+def of(study: str, folder: Path) -> History:
+    """The history of the study of that name in the run folders below ``folder``. Raises UserError where there are
+    fewer than two runs of it on the machine that ran it last."""
+    found, left_out = _runs(study, folder)
+    newest = found[-1]
+    here = [run for run in found if same_machine(run.about, newest.about)]
+    if len(here) < len(found):
+        left_out.append(f"{plural(len(found) - len(here), 'run')} of other machines")
+    runs = {run.path.name: Results(run) for run in here}
+    if len(runs) < 2:
+        others = f" ({', '.join(left_out)} left out)" if left_out else ""
+        raise UserError(f"{study} has one run on this machine{others}; a history needs two: make bench STUDY={study}")
+    return History(study, str(newest.about["study"]["title"]), runs, _series(runs), left_out)
 
 
-def _own(point: Point) -> float:
-    """The variance of a run's logarithm as its 95% interval has it."""
-    return ((log(point.high) - log(point.low)) / (2 * 1.96)) ** 2
+def _runs(study: str, folder: Path) -> tuple[list[Run], list[str]]:
+    """The runs of the study, oldest first, and what is left out because it cannot be read."""
+    runs: list[Run] = []
+    left_out = []
+    for path in store.runs(folder):
+        try:
+            runs.append(Run.open(path))
+        except UserError as error:
+            left_out.append(str(error))
+    names = {run.about["study"]["name"] for run in runs}
+    if study not in names:
+        there = ", ".join(sorted(names)) or "none"
+        raise UserError(f"there is no run of a study {study!r} in {folder.name}/; there are runs of: {there}")
+    own = [run for run in runs if run.about["study"]["name"] == study]
+    return sorted(own, key=lambda run: str(run.about["created"])), left_out
 
 
-def _of_level(variance: float, runs: int) -> float:
-    # The level is a median, hence pi / 2.
-    return pi / 2 * variance / runs
-
-
-def _between_runs(logarithms: Array) -> Array:
-    """The variance between runs along the last axis; what is left out makes it small, which the limits make up for."""
-    steps = np.sort(np.abs(np.diff(logarithms)), axis=-1)
-    kept = steps[..., : steps.shape[-1] - steps.shape[-1] // STEPS_FOR_NOISE]
-    # A step is the difference of two runs: twice the variance of one.
-    variance: Array = (kept**2).mean(axis=-1) / 2
-    return variance
-
-
-@lru_cache(maxsize=64)
-def _strays(runs: int) -> Array:
-    """How far the furthest run of each of many series of nothing but noise is from the level before it, in the
-    standard errors that ``_change`` would give it."""
-    series = np.random.default_rng(SEED).normal(size=(SERIES, runs))
-    between = _between_runs(series)
-    distances = [
-        np.abs(series[:, run] - np.median(series[:, :run], axis=1)) / sqrt(1 + _of_level(1.0, run))
-        for run in range(1, runs)
+def _series(runs: dict[str, Results]) -> list[Series]:
+    """A series for each setup, test and metric of the newest run, over the runs that asked the same."""
+    newest = list(runs.values())[-1]
+    points: dict[tuple[str, str, str], list[Point]] = {}
+    for name, results in runs.items():
+        tests = {test["name"]: test for test in results.tests}
+        alike = [test["name"] for test in newest.tests if same_test(test, tests.get(test["name"], {}))]
+        for one in estimates(results.judged):
+            if one.blocks and one.test in alike and one.label in newest.labels and one.label != newest.twin:
+                point = Point(name, one.median, one.low, one.high)
+                points.setdefault((one.test, one.metric, one.label), []).append(point)
+    shown = [
+        cell for test, metric in asked(newest) for label in newest.labels if (cell := (test, metric, label)) in points
     ]
-    strays: Array = np.max(distances, axis=0) / np.sqrt(between)
-    return strays
+    return [
+        Series(
+            label=label,
+            test=test,
+            metric=metric,
+            name=verdicts.name(newest, test, metric),
+            marks=changes(points[test, metric, label], newest.study["delta"], len(shown)),
+        )
+        for test, metric, label in shown
+    ]

@@ -10,7 +10,7 @@ from statistics import stdev
 import numpy as np
 
 from loadtests.analyse import intervals
-from loadtests.analyse.compare import Comparison, compare
+from loadtests.analyse.compare.within import Comparison, compare
 from loadtests.analyse.observations import Observation, Sample, Table
 from loadtests.analyse.verdicts import DELTA, Verdict, verdict
 

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from loadtests import paths, setups
 from loadtests.errors import UserError, said
-from loadtests.serve import setups
-from loadtests.serve.setups import Setup
+from loadtests.setups import Setup
 from loadtests.workload import Request
 
 PREPARED_WITHIN_S = 600.0
@@ -109,7 +109,7 @@ class Application:
 def sample() -> Application:
     """The project in testproject/."""
     return Application(
-        directory=setups.ROOT / "testproject",
+        directory=paths.ROOT / "testproject",
         wsgi="testproject.wsgi:application",
         asgi="testproject.asgi:application",
         settings="testproject.settings.base",

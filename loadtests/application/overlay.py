@@ -21,12 +21,13 @@ from pathlib import Path
 from loadtests import store
 from loadtests.application import program
 from loadtests.errors import UserError
-from loadtests.serve.setups import ROOT, Setup
+from loadtests.paths import ROOT
+from loadtests.setups import Setup
 
 INSTALLED_WITHIN_S = 900.0
 REQUIREMENTS = ROOT / "requirements.txt"
 CONSTRAINTS = "constraints.txt"
-PACKAGES = {"uwsgi": "pyuwsgi"}  # needs (loadtests.serve.needs) whose package has another name
+PACKAGES = {"uwsgi": "pyuwsgi"}  # needs (loadtests.setups.needs) whose package has another name
 
 # Asked of the project's Python, or the overlay's.
 FOLDERS = "import json, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"

@@ -15,7 +15,7 @@ from typing import Any
 from loadtests.application import overlay, program
 from loadtests.application.base import Application, sample
 from loadtests.errors import UserError
-from loadtests.serve.setups import KNOBS, Setup
+from loadtests.setups import KNOBS, Setup
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # where people put a virtual environment, beside manage.py or above
 ENTRY = Path(__file__).with_name("entry")

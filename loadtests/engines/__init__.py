@@ -6,11 +6,11 @@ To add one: a file beside ``openloop.py`` with a class as ``base.Engine`` has it
 from __future__ import annotations
 
 from loadtests.engines.base import Engine, EngineError
-from loadtests.engines.load import Load
 from loadtests.engines.loadtest import Loadtest
 from loadtests.engines.openloop import Openloop
-from loadtests.engines.result import Result
 from loadtests.errors import unknown
+from loadtests.store.result import Result
+from loadtests.workload.load import Load
 
 __all__ = ["ENGINES", "Engine", "EngineError", "Load", "Result", "get"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from loadtests.engines.load import Load
-from loadtests.engines.result import Result
 from loadtests.errors import UserError
+from loadtests.store.result import Result
+from loadtests.workload.load import Load
 
 OnSecond = Callable[[dict[str, Any]], None]
 ShouldStop = Callable[[], bool]

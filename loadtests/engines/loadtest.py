@@ -6,9 +6,10 @@ import dataclasses
 
 from loadtests.engines import node
 from loadtests.engines.base import OnSecond, OnStart, ShouldStop
-from loadtests.engines.load import Load
-from loadtests.engines.result import NOTHING, Figures, Result, merge
+from loadtests.engines.merge import merge
 from loadtests.errors import UserError
+from loadtests.store.result import NOTHING, Figures, Result
+from loadtests.workload.load import Load
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
 

@@ -17,16 +17,15 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, Any
 
 from loadtests.engines.base import EngineError, OnSecond, OnStart, ShouldStop
-from loadtests.engines.histogram import Histogram
-from loadtests.engines.load import Load
 from loadtests.errors import UserError
+from loadtests.paths import ROOT
+from loadtests.store.histogram import Histogram
+from loadtests.workload.load import Load
 from loadtests.workload.order import order
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 GENERATOR = ROOT / "loadtests" / "generator"
 OLDEST_NODE = (20, 18, 1)  # what undici 7 needs
 # MB of short-lived objects that are let lie before the collector runs: fewer pauses in the middle of sending.

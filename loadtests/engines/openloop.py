@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from loadtests.engines import node
 from loadtests.engines.base import OnSecond, OnStart, ShouldStop
-from loadtests.engines.load import Load
-from loadtests.engines.result import Result, merge
+from loadtests.engines.merge import merge
+from loadtests.store.result import Result
+from loadtests.workload.load import Load
 
 
 class Openloop:

@@ -23,7 +23,7 @@ def running(arguments: Sequence[str], cores: Iterable[int]) -> Iterator[subproce
     os.sched_setaffinity(0, cores)  # children inherit it; the guard has no option for it
     try:
         guard = subprocess.Popen(
-            command("loadtests.serve.guard", *arguments),
+            command("loadtests.hosts.guard", *arguments),
             cwd=_ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

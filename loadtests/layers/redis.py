@@ -11,7 +11,7 @@ from pathlib import Path
 
 from loadtests.errors import UserError
 from loadtests.layers.processes import running
-from loadtests.serve import redis
+from loadtests.setups import redis
 
 START_TIMEOUT_S = 10.0
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import psutil
 
-from loadtests.serve import redis
+from loadtests.paths import ROOT
+from loadtests.setups import redis
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 SYSCTLS = (
     "net.core.somaxconn",
     "net.ipv4.tcp_max_syn_backlog",

@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from loadtests.capacity import objective
 from loadtests.errors import UserError, unknown
-from loadtests.plan import asked
+from loadtests.paths import STUDIES
+from loadtests.plan import objective
+from loadtests.plan import requests as asked
 from loadtests.plan import sweep as sweeps
 from loadtests.plan.sweep import Sweep
-from loadtests.table import Table
-from loadtests.table import duration as duration
+from loadtests.toml import Table
+from loadtests.toml import duration as duration
 from loadtests.workload import Request
 
 if sys.version_info >= (3, 11):
@@ -22,7 +23,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-STUDIES = Path(__file__).resolve().parent.parent / "studies"
 
 KINDS = ("latency", "throughput", "capacity")
 ENGINES = ("openloop", "loadtest")

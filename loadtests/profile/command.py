@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from loadtests import engines, store
+from loadtests import engines, paths, setups, store
 from loadtests.application import project
 from loadtests.application.project import Options
 from loadtests.errors import UserError
@@ -24,7 +24,6 @@ from loadtests.profile.document import document
 from loadtests.profile.page import Drawing, Page
 from loadtests.profile.record import Plan, Progress, Round, record
 from loadtests.profile.stacks import Stacks
-from loadtests.serve import setups
 from loadtests.serve.serving import require_free
 
 
@@ -104,9 +103,9 @@ def _made(output: Path | None, wanted: Plan) -> Path:
         day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
         where = re.sub(r"[^a-z0-9]+", "-", wanted.path.lower()).strip("-")
         name = f"{day}-profile-{wanted.setup.name}" + (f"-{where}" if where else "")
-        output, number = store.RESULTS / name, 2
+        output, number = paths.RESULTS / name, 2
         while output.exists():
-            output, number = store.RESULTS / f"{name}-{number}", number + 1
+            output, number = paths.RESULTS / f"{name}-{number}", number + 1
     try:
         output.mkdir(parents=True)
     except FileExistsError:

@@ -12,11 +12,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from loadtests import setups
 from loadtests.observe import machine
 from loadtests.profile import oncpu, pyspy
 from loadtests.profile.record import Plan, Round, Window
 from loadtests.profile.shares import Role, by_role
-from loadtests.serve import setups
 
 SCHEMA = 1
 GENERATOR_FULL = 0.9  # of a core

@@ -13,8 +13,8 @@ from rich.table import Table
 from loadtests.profile.classify import Category
 from loadtests.profile.flamegraph import COLOURS
 from loadtests.profile.templates import environment
-from loadtests.report import rest
-from loadtests.report.templates import source as report_source
+from loadtests.report.formats import rest
+from loadtests.report.formats.templates import source as report_source
 
 COLUMNS = ("", "CPU", "95% interval", "of each round", "µs per request", "threads waiting")
 COLUMNS_NOTE = (

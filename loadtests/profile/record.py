@@ -21,7 +21,7 @@ from loadtests.profile import oncpu, pyspy
 from loadtests.profile.shares import Sampled
 from loadtests.profile.stacks import Reader
 from loadtests.serve.serving import NotServing, Serving, serving
-from loadtests.serve.setups import Setup
+from loadtests.setups import Setup
 from loadtests.workload import Request
 
 WARMUP_S = 2.0

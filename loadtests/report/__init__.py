@@ -6,8 +6,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.report import page, render, rest, sections, summary, terminal
-from loadtests.report.table import Results
+from loadtests.analyse.results import Results
+from loadtests.report import page as pages
+from loadtests.report.formats import csv as summary
+from loadtests.report.formats import html, render, rest, terminal
 from loadtests.store import Run, write_bytes, write_text
 
 
@@ -18,14 +20,14 @@ def write(run: Run, price: float | None = None) -> list[Path]:
     Charts of an earlier report that this one does not have are removed.
     """
     results = Results(run)
-    content = sections.page(results, price)
+    content = pages.compose(results, price)
     charts = run.path / "charts"
     charts.mkdir(exist_ok=True)
     drawings = {chart.name: render.svg(chart.spec) for chart in content.charts}
     texts = {charts / f"{name}.svg": drawing for name, drawing in drawings.items()}
     texts[run.path / "summary.csv"] = summary.csv_text(results)
     texts[run.path / "index.rst"] = rest.rst(content)
-    texts[run.path / "report.html"] = page.html(content, drawings)
+    texts[run.path / "report.html"] = html.html(content, drawings)
     images = {charts / f"{name}.png": render.png(drawing) for name, drawing in drawings.items()}
     for path, text in texts.items():
         write_text(path, text)
@@ -39,4 +41,4 @@ def write(run: Run, price: float | None = None) -> list[Path]:
 
 def print_report(run: Run, console: Console, price: float | None = None) -> None:
     """Prints the report of a run; ``price`` as ``write`` takes it."""
-    terminal.show(sections.page(Results(run), price), console, str(run.path / "report.html"))
+    terminal.show(pages.compose(Results(run), price), console, str(run.path / "report.html"))

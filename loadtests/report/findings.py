@@ -12,13 +12,13 @@ import itertools
 import math
 from typing import Any
 
-from loadtests.analyse.metrics import metric as metric_of
+from loadtests.analyse import metrics
+from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict, verdict
-from loadtests.report import metrics
-from loadtests.report.table import Results
-from loadtests.report.verdicts import many_blocks
+from loadtests.plan.metrics import metric as metric_of
+from loadtests.report.sections.verdicts import many_blocks
 from loadtests.report.view import Finding
-from loadtests.report.wording import asked, number, plural, series
+from loadtests.report.words import asked, number, plural, series
 
 NAMED = 5  # setups whose figures a sentence lists; of more it gives the range
 

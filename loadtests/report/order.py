@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from loadtests.analyse.metrics import metric as metric_of
-from loadtests.report.table import Results
+from loadtests.analyse.results import Results
+from loadtests.plan.metrics import metric as metric_of
 
 
 def by_estimate(results: Results, test: str, metric: str) -> list[str]:

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from loadtests.report import metrics, order
-from loadtests.report.table import Measured, Results
+from loadtests.analyse import metrics
+from loadtests.analyse.results import Measured, Results
+from loadtests.report import order
 from loadtests.report.view import Cell, Table
-from loadtests.report.wording import DASH, interval, number, relative, series
+from loadtests.report.words import DASH, interval, number, relative, series
 
 Column = Callable[[Measured], Cell]
 Columns = Mapping[str, Column]

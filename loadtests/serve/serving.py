@@ -12,9 +12,9 @@ import psutil
 
 from loadtests.application import Application, sample
 from loadtests.errors import UserError
+from loadtests.hosts.supervisor import Program, Supervisor
 from loadtests.serve.http import ask
-from loadtests.serve.setups import Setup
-from loadtests.serve.supervisor import Program, Supervisor
+from loadtests.setups import Setup
 from loadtests.workload import Request
 
 HEALTHY_WITHIN_S = 20.0

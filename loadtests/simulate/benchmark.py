@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from loadtests.capacity.objective import Objective
-from loadtests.capacity.search import Plan
+from loadtests.plan.objective import Objective
+from loadtests.searches.capacity import Plan
 from loadtests.simulate.choices import LANDSCAPES, searched, swept
 from loadtests.simulate.histories import BETWEEN_RUNS, CHANGES, RUNS, SERIES, simulate_history
 from loadtests.simulate.servers import search, servers

@@ -12,8 +12,8 @@ from math import exp
 import numpy as np
 from numpy.typing import NDArray
 
-from loadtests.advise.halving import Halving, Outcome, Round, grid_trials, trials
 from loadtests.analyse.best import places
+from loadtests.searches.halving import Halving, Outcome, Round, grid_trials, trials
 from loadtests.simulate.studies import NOISES
 
 SD = 0.09

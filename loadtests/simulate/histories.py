@@ -10,7 +10,7 @@ from math import exp, log1p
 
 import numpy as np
 
-from loadtests.analyse.history import Mark, Point, changes
+from loadtests.analyse.changes import Mark, Point, changes
 
 SERIES = 20
 RUNS = (4, 6, 8, 12, 20, 40)

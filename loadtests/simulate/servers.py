@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from loadtests.capacity.judge import Measured, Second, judge, lost
-from loadtests.capacity.objective import Objective
-from loadtests.capacity.search import Capacity, Plan, Probe, Search
+from loadtests.plan.objective import Objective
+from loadtests.searches.capacity import Capacity, Plan, Probe, Search
+from loadtests.searches.judge import Measured, Second, judge, lost
 
 Array = NDArray[np.float64]
 ServiceTimes = Callable[[Array, np.random.Generator], Array]

@@ -13,7 +13,8 @@ from math import exp, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from loadtests.analyse import intervals, runs
+from loadtests.analyse import intervals
+from loadtests.analyse.compare import between as runs
 from loadtests.analyse.verdicts import DELTA, Verdict, plus_minus, verdict
 
 Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from loadtests.errors import UserError
-from loadtests.table import Table
+from loadtests.toml import Table
 from loadtests.workload.request import Request, Workload
 
 if sys.version_info >= (3, 11):

@@ -3,8 +3,8 @@ from math import inf, log
 import numpy as np
 import pytest
 
+from loadtests.analyse.compare.between import simultaneous as simultaneous_runs
 from loadtests.analyse.intervals import alone, simultaneous
-from loadtests.analyse.runs import simultaneous as simultaneous_runs
 
 
 def normal(blocks: int, seed: int = 0) -> list[float]:

@@ -6,9 +6,9 @@ import zipfile
 
 import pytest
 
+from loadtests import setups
 from loadtests.application import overlay
 from loadtests.application.project import Options, find
-from loadtests.serve import setups
 
 
 @pytest.fixture

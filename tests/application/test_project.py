@@ -123,7 +123,7 @@ def test_without_options_the_sample_is_served():
 
 
 def test_a_setup_that_cannot_serve_the_project_says_why(mysite):
-    from loadtests.serve import setups
+    from loadtests import setups
 
     application = find(Options(mysite), []).application
     [layer, plain] = setups.find(["daphne-ipc", "gunicorn"])

@@ -13,13 +13,12 @@ import pytest
 import typer
 from docutils.nodes import make_id
 
-from loadtests import store
+from loadtests import setups, store
 from loadtests.analyse.validity import Reason
 from loadtests.cli import app
-from loadtests.engines.result import Result
 from loadtests.errors import UserError
 from loadtests.plan import study as studies
-from loadtests.serve import setups
+from loadtests.store.result import Result
 
 
 def commands() -> dict[str, Any]:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from loadtests.engines import Load, get
-from loadtests.engines.histogram import Histogram
+from loadtests.store.histogram import Histogram
 from loadtests.workload import Request
 
 pytestmark = pytest.mark.servers

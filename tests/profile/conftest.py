@@ -5,15 +5,15 @@ from collections import Counter
 
 import pytest
 
+from loadtests import setups
 from loadtests.application import sample
-from loadtests.engines.result import NOTHING, Result
 from loadtests.observe.cores import Cores
 from loadtests.profile import oncpu
 from loadtests.profile.document import document
 from loadtests.profile.record import Plan, Round, Window
 from loadtests.profile.shares import Sampled
 from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Reader
-from loadtests.serve import setups
+from loadtests.store.result import NOTHING, Result
 
 
 def frame_of(text):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from loadtests.report import sections
-from loadtests.report.table import Results
+from loadtests.analyse.results import Results
+from loadtests.report import page as pages
 
 
 @pytest.fixture
 def page(build_run):
-    return lambda **shape: sections.page(Results(build_run(**shape)))
+    return lambda **shape: pages.compose(Results(build_run(**shape)))
 
 
 def answers(page):

@@ -7,10 +7,11 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from loadtests import store
+from loadtests import paths
+from loadtests.analyse import history
 from loadtests.cli import app
 from loadtests.errors import UserError
-from loadtests.report import history, history_output
+from loadtests.report import history as history_output
 
 LABELS = ("gunicorn", "uvicorn")
 STEADY = (1.0, 1.01, 0.99, 1.0, 1.01)
@@ -127,7 +128,7 @@ def test_a_study_without_a_run_is_told_which_have_some(days, tmp_path):
 
 def test_the_command_draws_and_prints(days, monkeypatch):
     folder = days(*STEADY, 1.5)
-    monkeypatch.setattr(store, "RESULTS", folder)
+    monkeypatch.setattr(paths, "RESULTS", folder)
     result = CliRunner().invoke(app, ["history", "first-look", "--output", str(folder / "drawn.svg")])
     assert result.exit_code == 0, result.output
     assert "×1.50  worse" in result.output

@@ -9,9 +9,9 @@ import altair as alt
 import pytest
 
 from loadtests import report
-from loadtests.report import sections
-from loadtests.report.palette import looks
-from loadtests.report.table import Results
+from loadtests.analyse.results import Results
+from loadtests.report import page as pages
+from loadtests.report.charts.palette import looks
 from loadtests.store import Run
 
 CHARTS = {"verdicts-latency", "verdicts-throughput", "latency-latency", "over-time-throughput"}
@@ -57,7 +57,7 @@ def test_charts_hold_every_setup_and_its_figures(written):
 
 def test_every_chart_is_valid_vega_lite_and_json(build_run):
     run = build_run(labels=("gunicorn", "daphne"), aa=True, tests=("latency", "throughput", "capacity"))
-    charts = sections.page(Results(run)).charts
+    charts = pages.compose(Results(run)).charts
     assert len(charts) == 9
     for chart in charts:
         alt.Chart.from_dict(chart.spec)  # raises SchemaValidationError

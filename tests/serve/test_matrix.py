@@ -14,10 +14,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from loadtests import setups
+from loadtests.hosts.supervisor import Program
 from loadtests.plan import study
-from loadtests.serve import setups
 from loadtests.serve.serving import serving
-from loadtests.serve.supervisor import Program
 
 SETUPS = setups.known()
 REDIS_URL = os.environ.get("REDIS_URL")

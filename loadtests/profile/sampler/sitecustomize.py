@@ -41,7 +41,7 @@ def next_of_the_name() -> None:
 
 
 # supervisord forks and then becomes another program, which would inherit the timer but not what handles its signal.
-NOT_SAMPLED = ("supervisord", "loadtests.serve.guard")
+NOT_SAMPLED = ("supervisord", "loadtests.hosts.guard")
 
 if "PROFILE_STACKS" in os.environ and not any(name in word for word in sys.orig_argv for name in NOT_SAMPLED):
     os.register_at_fork(after_in_child=start)  # timers do not survive a fork

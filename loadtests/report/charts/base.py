@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from loadtests.report.palette import Look, config
+from loadtests.report.charts.palette import Look, config
 
 WIDTH = 520  # of the plot; with labels about 700, which fits a README column unscaled
 SEVERAL_DECADES = 20.0  # largest over smallest from which a linear axis would flatten the small ones

@@ -20,7 +20,7 @@ from loadtests.report.charts.base import (
     values,
 )
 from loadtests.report.charts.interval_rows import interval_rows
-from loadtests.report.palette import INK, MUTED, PAPER, Look
+from loadtests.report.charts.palette import INK, MUTED, PAPER, Look
 
 HEIGHT = 210
 OVER = 2.0  # a curve is drawn up to this many times the objective: what is over it is over it

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from loadtests.report.charts.base import WIDTH, arrows, clamp, finish, values
-from loadtests.report.palette import INK, MUTED, PAPER, ROLE_COLOURS, Look
+from loadtests.report.charts.palette import INK, MUTED, PAPER, ROLE_COLOURS, Look
 
 ROW = 30
 

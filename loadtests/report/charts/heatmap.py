@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from loadtests.report.charts.base import WIDTH, finish, values
-from loadtests.report.palette import GRID, MUTED, ON_RAMP, PAPER, RAMP
+from loadtests.report.charts.palette import GRID, MUTED, ON_RAMP, PAPER, RAMP
 
 ROW = 52
 WIDEST = 130

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from loadtests.report.charts.base import WIDTH, clamp, colour, finish, shape, values
-from loadtests.report.palette import INK, Look
+from loadtests.report.charts.palette import INK, Look
 
 HEIGHT = 170
 MARGIN = 1.15

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from loadtests.report.charts.base import WIDTH, arrows, colour, shape, values
-from loadtests.report.palette import MUTED, Look
+from loadtests.report.charts.palette import MUTED, Look
 
 ROW = 19
 

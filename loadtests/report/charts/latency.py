@@ -8,7 +8,7 @@ import altair as alt
 
 from loadtests.report.charts.base import axis_for, clamp, finish, heading, scale_for
 from loadtests.report.charts.interval_rows import interval_rows
-from loadtests.report.palette import Look
+from loadtests.report.charts.palette import Look
 
 
 def spec(rows: list[dict[str, Any]], looks: dict[str, Look], time: str, subtitle: list[str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 
 from loadtests.report.charts.base import WIDTH, colour, finish, shape, values
-from loadtests.report.palette import Look
+from loadtests.report.charts.palette import Look
 
 HEIGHT = 320
 LINES = 7  # in a panel: as many as there are colours

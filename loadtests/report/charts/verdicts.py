@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from loadtests.report.charts.base import WIDTH, arrows, clamp, colour, finish, heading, shape, values
-from loadtests.report.palette import BAND, INK, MUTED, NOISE, Look
+from loadtests.report.charts.palette import BAND, INK, MUTED, NOISE, Look
 
 ROW = 20
 ABOVE = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)

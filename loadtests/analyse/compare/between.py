@@ -1,0 +1,115 @@
+"""Two runs against each other: blocks of different runs are no pairs, so the samples stand side by side.
+
+What changed for the whole machine between the runs (its temperature, its neighbours, a kernel) is in the ratio and
+not in the interval: only a setup that ran in both and did not change can show it. The caller says whether machines
+and packages differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import hypot, inf, nan, sqrt
+
+import numpy as np
+from scipy import stats
+
+from loadtests.analyse import trimmed
+from loadtests.analyse.compare.within import Comparison, Pairing, settle
+from loadtests.analyse.intervals import CONFIDENCE, Interval, around, settled
+from loadtests.analyse.observations import Observation, Table
+from loadtests.analyse.trimmed import Array
+from loadtests.analyse.verdicts import DELTA
+
+Pair = tuple[Array, Array]
+
+
+def compare_runs(before: Iterable[Observation], after: Iterable[Observation], delta: float = DELTA) -> list[Comparison]:
+    """Every label, test and metric that both runs have; ``ratio`` is the median after over the median before.
+
+    Baseline and candidate are the same label.
+    """
+    first, second = Table(before), Table(after)
+    both = set(second.cells())
+    cells = [cell for cell in first.cells() if cell in both]
+    pairs = [(_values(first.sample(*cell)), _values(second.sample(*cell))) for cell in cells]
+    found = simultaneous(pairs)
+    return [
+        settle(Pairing(label, label, test, metric, min(map(len, pair)), _spread(pair)), interval, delta, len(cells))
+        for (test, metric, label), pair, interval in zip(cells, pairs, found, strict=True)
+    ]
+
+
+def simultaneous(pairs: Sequence[Pair], confidence: float = CONFIDENCE) -> list[Interval]:
+    """An interval for the second median minus the first of each pair of ordered samples; together they hold with
+    ``confidence``.
+
+    Where all figures of both are the same, it is one run compared with itself, and nothing is uncertain. Otherwise as
+    ``intervals.simultaneous``, with Yuen's standard error: the two runs may be differently noisy. Too few blocks
+    on either side: Welch's t interval.
+    """
+    if all(trimmed.same(*pair) for pair in pairs):
+        return [_exactly(pair) for pair in pairs]
+    error_each = (1 - confidence) / max(1, len(pairs))
+    return [_interval(pair, error_each) for pair in pairs]
+
+
+def _values(sample: Mapping[int, float]) -> Array:
+    return np.array(sorted(sample.values()), dtype=float)
+
+
+def _spread(pair: Pair) -> float:
+    if min(map(len, pair)) < 2:
+        return nan
+    (_, error), (_, other) = _centres(pair, _cuts(pair))
+    return hypot(error, other) * sqrt(min(map(len, pair)))
+
+
+def _exactly(pair: Pair) -> Interval:
+    median = float(np.median(pair[1]) - np.median(pair[0]))
+    return Interval(median, median, median, "constant")
+
+
+def _cuts(pair: Pair) -> tuple[int, int]:
+    """What to leave out of each side: of both or of neither, as one reference serves the two."""
+    before, after = map(trimmed.cut, pair)
+    return (before, after) if before and after else (0, 0)
+
+
+def _centres(pair: Pair, cuts: tuple[int, int]) -> list[tuple[float, float]]:
+    found = [trimmed.centre(values, outside) for values, outside in zip(pair, cuts, strict=True)]
+    return [(float(centre), float(error)) for centre, error in found]
+
+
+def _interval(pair: Pair, error: float) -> Interval:
+    before, after = pair
+    if not len(before) or not len(after):
+        return Interval(nan, -inf, inf, "none")
+    median = float(np.median(after) - np.median(before))
+    if min(map(len, pair)) < 2:
+        return Interval(median, -inf, inf, "none")
+    if all(map(trimmed.constant, pair)):
+        enough = settled(min(map(len, pair)), error)
+        return _exactly(pair) if enough else Interval(median, -inf, inf, "none")
+    cuts = _cuts(pair)
+    (first, first_error), (second, second_error) = _centres(pair, cuts)
+    errors = (first_error, second_error)
+    quantile = _of_yuen(pair, cuts, errors, error) if any(cuts) else _of_welch(pair, errors, error)
+    return around(median, second - first, quantile * hypot(*errors), "trimmed" if any(cuts) else "student")
+
+
+def _of_welch(pair: Pair, errors: tuple[float, float], error: float) -> float:
+    shares = [each**2 / hypot(*errors) ** 2 for each in errors]
+    freedom = 1 / sum(share**2 / (len(values) - 1) for share, values in zip(shares, pair, strict=True))
+    return float(stats.t.ppf(1 - error / 2, freedom))
+
+
+def _of_yuen(pair: Pair, cuts: tuple[int, int], errors: tuple[float, float], error: float) -> float:
+    """From pairs of samples of noise that differ as the two sides do."""
+    (first, first_error), (second, second_error) = (
+        trimmed.of_noise(len(values), outside) for values, outside in zip(pair, cuts, strict=True)
+    )
+    scale, other = errors[0] / first_error.mean(), errors[1] / second_error.mean()
+    # Samples of one size are the same ones: shifted, they are independent.
+    distance = scale * first - other * np.roll(second, 1)
+    drawn_error = np.hypot(scale * first_error, other * np.roll(second_error, 1))
+    return float(np.quantile(np.abs(distance) / drawn_error, 1 - error))

@@ -1,0 +1,103 @@
+"""How a run goes, for the person who waits: a bar with the time left in a terminal, a line a trial elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from loadtests.plan.schedule import Slot
+from loadtests.store import Trial
+
+
+class RunProgress:
+    """A watcher of a run, and a context manager. Takes about how many seconds the run will take."""
+
+    def __init__(self, console: Console, seconds: float) -> None:
+        self.console = console
+        self._doing = ""
+        self._trials = 0
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._seconds = seconds
+        if console.is_terminal:
+            self._bar = Progress(
+                BarColumn(bar_width=30),
+                TextColumn("{task.percentage:3.0f}%"),
+                TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+                TextColumn("{task.description}"),
+                console=console,
+                transient=True,
+            )
+
+    def __enter__(self) -> RunProgress:
+        if self._bar is not None:
+            self._bar.start()
+            self._task = self._bar.add_task("", total=self._seconds)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def started(self, slot: Slot, attempt: int, trials: int) -> None:
+        """A trial begins."""
+        self._trials = trials
+        again = " (again)" if attempt > 1 else ""
+        self._doing = f"trial {slot.number} of {trials}: {slot.label}, {slot.test}{again}"
+        if self._bar is not None and self._task is not None:
+            share = (slot.number - 1) / trials
+            self._bar.update(self._task, completed=self._seconds * share, description=self._doing)
+
+    def second(self, row: dict[str, Any]) -> None:
+        """A second of load went by."""
+        if self._bar is not None and self._task is not None:
+            answered = f"{row['completed']:,} requests/s"
+            self._bar.update(self._task, advance=1, description=f"{self._doing}: {answered}")
+
+    def ended(self, trial: Trial, again: bool) -> None:
+        """A trial was written."""
+        what = f"{trial.number:>3}/{self._trials} {trial.label}, {trial.test}"
+        if trial.status == "ok" and trial.result is not None:
+            self.console.print(escape(f"{what}: {_figures(trial)}"), highlight=False)
+        else:
+            self.console.print(f"{escape(what)}: [bold red]invalid[/]{', once more' if again else ''}", highlight=False)
+        for flag in trial.flags:
+            self.console.print(f"      {flag['severity']}: {escape(flag['sentence'])}", highlight=False, soft_wrap=True)
+        if trial.log:
+            for line in trial.log.splitlines():
+                self.console.print(f"      | {escape(line)}", highlight=False, soft_wrap=True)
+
+
+def _figures(trial: Trial) -> str:
+    assert trial.result is not None
+    times = trial.result["response_time_ms"]
+    errors = sum(trial.result["errors"].values())
+    parts = [f"{trial.result['rate']:,.0f} requests/s"]
+    with contextlib.suppress(TypeError):  # a percentile that the engine does not know
+        parts += [f"p50 {times['p50']:.1f} ms", f"p99 {times['p99']:.1f} ms"]
+    if errors or trial.result["unfinished"]:
+        parts.append(f"{errors:,} errors, {trial.result['unfinished']:,} unfinished")
+    return ", ".join(parts)
+
+
+@contextlib.contextmanager
+def steps(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """Progress of something in steps: a function to be told what is done now, how many steps are done, and of how many.
+
+    A bar with the time left in a terminal; elsewhere nothing, for nobody waits there.
+    """
+    if not console.is_terminal:
+        yield lambda doing, done, total: None
+        return
+    columns = (BarColumn(bar_width=30), TimeRemainingColumn(compact=True), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("")
+        yield lambda doing, done, total: bar.update(task, completed=done, total=total, description=doing)

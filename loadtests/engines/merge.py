@@ -1,0 +1,98 @@
+"""One result of what the processes of a load measured."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from loadtests.store.histogram import Histogram
+from loadtests.store.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures, Result
+from loadtests.workload import Request
+
+
+def merge(
+    engine: str, parts: Sequence[Mapping[str, Any]], timeline: list[dict[str, Any]], requests: Sequence[Request]
+) -> Result:
+    """One result of what the processes of a load measured (the generator's ``Measured``, see generator/job.js)."""
+    total: Counter[str] = Counter()
+    errors: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for part in parts:
+        for name in ("planned", "sent", "completed", "ok", "ok_in_time", "unfinished", "waited"):
+            total[name] += part[name]
+        errors.update(part["errors"])
+        examples = {**part["examples"], **examples}
+    spreads = {name: Spread.merged([part["spreads"][name] for part in parts]) for name in parts[0]["spreads"]}
+    duration_s = max(part["duration_s"] for part in parts)
+    return Result(
+        engine=engine,
+        planned=total["planned"],
+        sent=total["sent"],
+        completed=total["completed"],
+        ok=total["ok"],
+        unfinished=total["unfinished"],
+        errors={kind: errors[kind] for kind in ERROR_KINDS if errors[kind]},
+        duration_s=duration_s,
+        rate=total["ok_in_time"] / duration_s if duration_s > 0 else 0.0,
+        response_time_ms=spreads["response_time"].figures(),
+        service_time_ms=spreads["service_time"].figures(),
+        send_lag_ms=spreads["send_lag"].figures(),
+        pacing_lag_ms=spreads["pacing_lag"].figures(),
+        waited=total["waited"],
+        latency_of="response_time",
+        examples=examples,
+        timeline=timeline,
+        histograms={
+            name: spreads[name].histogram.encode() for name in ("response_time", "service_time", "send_lag", "failed")
+        },
+        generator=[part["generator"] for part in parts],
+        requests=[
+            _row(request.name, [part["requests"][index] for part in parts]) for index, request in enumerate(requests)
+        ]
+        if len(requests) > 1
+        else [],
+    )
+
+
+def _row(name: str, shares: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What became of one request of several, of what each process measured (``Share``, see generator/job.js)."""
+    counts = {key: sum(share[key] for share in shares) for key in ("planned", "sent", "completed", "ok")}
+    errors = sum((Counter(share["errors"]) for share in shares), Counter())
+    return {
+        "name": name,
+        **counts,
+        "unfinished": counts["planned"] - counts["ok"] - errors.total(),
+        "errors": {kind: errors[kind] for kind in ERROR_KINDS if errors[kind]},
+        "response_time_ms": Spread.merged([share["response_time"] for share in shares]).figures(),
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class Spread:
+    """A distribution of times in microseconds, with its exact maximum and sum."""
+
+    histogram: Histogram
+    max_us: int
+    sum_us: int
+
+    @classmethod
+    def merged(cls, parts: Sequence[Mapping[str, Any]]) -> Spread:
+        """One of several, as the generator writes them."""
+        return cls(
+            functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts)),
+            max(part["max_us"] for part in parts),
+            sum(part["sum_us"] for part in parts),
+        )
+
+    def figures(self) -> Figures:
+        """Its percentiles, maximum and mean, in milliseconds."""
+        count = self.histogram.total
+        if not count:
+            return dict(NOTHING)
+        figures: Figures = {"max": self.max_us / 1000, "mean": self.sum_us / count / 1000}
+        for name, percent in PERCENTILES.items():
+            figures[name] = min(self.histogram.percentile(percent) or 0, self.max_us) / 1000
+        return {name: figures[name] for name in FIGURES}

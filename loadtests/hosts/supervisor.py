@@ -1,0 +1,151 @@
+"""supervisord for the length of a trial: started, asked over XML-RPC, stopped with all that it started."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xmlrpc.client
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from supervisor.xmlrpc import SupervisorTransport
+
+from loadtests.errors import UserError
+from loadtests.paths import ROOT, SUPERVISOR
+
+# Variables that servers take options from: a setup is its file and the knobs, and nothing else.
+TELL_SERVERS = ("GUNICORN_CMD_ARGS", "UVICORN_", "GRANIAN_", "UWSGI_", "FORWARDED_ALLOW_IPS")
+STARTED_WITHIN_S = 10.0
+STOPPED_WITHIN_S = 25.0
+LOG_LINES = 20
+
+# The same two lines that a person types (README).
+# supervisord is always the harness's, whatever PATH the project that is served brings.
+SUPERVISORD = Path(sys.executable).parent / "supervisord"
+COMMAND = f'. "{SUPERVISOR}/defaults.sh" && exec "{SUPERVISORD}" --nodaemon -c "{SUPERVISOR}/supervisord.conf"'
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A process that supervisord started: its role (web, worker_0, redis), state, pid and exit status."""
+
+    role: str
+    state: str
+    pid: int
+    exit_status: int
+
+
+class Supervisor:
+    """A supervisord of our own, in a private folder; a context manager.
+
+    Takes the knobs as environment variables (see supervisor/defaults.sh). On leaving, whatever was started is stopped
+    and the folder is removed; loadtests.hosts.guard does the same should this process die.
+    """
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self.env = dict(env)
+        self.folder = Path()
+        self._guard: subprocess.Popen[bytes] | None = None
+        self._rpc: Any = None
+        self._transport: SupervisorTransport | None = None
+
+    def __enter__(self) -> Supervisor:
+        # Short, as a Unix socket's path must be: at most 107 bytes.
+        self.folder = Path(tempfile.mkdtemp(prefix="bench-", dir=_short_folder()))
+        env = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+            **self.env,
+            "RUN_DIR": str(self.folder),
+            "GUARD_REMOVES": str(self.folder),
+            "PYTHONUNBUFFERED": "1",
+        }
+        env = {name: value for name, value in env.items() if not name.startswith(TELL_SERVERS)}
+        try:
+            with open(self.folder / "supervisord.out", "wb") as out:
+                self._guard = subprocess.Popen(
+                    [sys.executable, "-m", "loadtests.hosts.guard", "sh", "-c", COMMAND],
+                    stdin=subprocess.PIPE,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    cwd=ROOT,
+                    env=env,
+                )
+            self._connect()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def start(self, group: str) -> None:
+        """Starts the group without waiting for it to be ready."""
+        self._rpc.startProcessGroup(group, False)
+
+    def programs(self, group: str) -> list[Program]:
+        """The group's processes as supervisord sees them now."""
+        return [
+            Program(str(info["name"]), str(info["statename"]), int(info["pid"]), int(info["exitstatus"]))
+            for info in self._rpc.getAllProcessInfo()
+            if info["group"] == group
+        ]
+
+    def logs(self) -> str:
+        """The ends of the programs' logs."""
+        parts = []
+        for file in sorted(self.folder.glob("*.log")):
+            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
+            if lines and file.name != "supervisord.log":
+                parts.append("\n".join([f"--- {file.name}", *lines]))
+        return "\n".join(parts)
+
+    def _connect(self) -> None:
+        assert self._guard is not None
+        url = f"unix://{self.folder / 'supervisor.sock'}"
+        end = time.monotonic() + STARTED_WITHIN_S
+        while time.monotonic() < end and self._guard.poll() is None:
+            # A transport that failed once cannot be used again.
+            transport = SupervisorTransport(None, None, url)
+            self._rpc = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport).supervisor
+            with contextlib.suppress(OSError, xmlrpc.client.Error):
+                self._rpc.getState()
+                self._transport = transport
+                return
+            transport.close()
+            time.sleep(0.05)
+        said = ""
+        with contextlib.suppress(OSError):
+            said = (self.folder / "supervisord.out").read_text(encoding="utf-8", errors="replace")
+        raise UserError(f"supervisord did not start: {' '.join(said.split()) or 'it said nothing'}")
+
+    def _stop(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+        if self._guard is not None and self._guard.stdin is not None:
+            self._guard.stdin.close()
+            try:
+                self._guard.wait(STOPPED_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                self._guard.kill()
+                self._guard.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _short_folder() -> str:
+    """In memory where there is such a folder (the IPC layer's queues go below it), and short in any case."""
+    for folder in ("/dev/shm", tempfile.gettempdir()):
+        if len(folder) < 60 and os.access(folder, os.W_OK):
+            return folder
+    return "/tmp"

@@ -1,0 +1,123 @@
+"""The report in a terminal: the tables of the page, and where the page is."""
+
+from __future__ import annotations
+
+import contextlib
+import textwrap
+from collections.abc import Collection, Iterable, Iterator
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from loadtests.report.view import Cell, Page, Section, Table
+from loadtests.report.words import DASH
+
+PLAIN_WIDTH = 200  # where there is no terminal whose width would be its own, lines are as long as they need be
+GAP = 2  # between columns
+STYLES = {"good": "green", "bad": "red", "muted": "dim", "": ""}
+LEFT_OUT = ("compared", "repeat", "generator", "flags", "unsettled")  # sections and tables that only the pages have
+
+
+def show(page: Page, console: Console, where: str) -> None:
+    """Prints the report. Not on a terminal, it is plain and aligned, and nothing is wrapped."""
+    with unwrapped(console):
+        _print(page, console, where)
+
+
+@contextlib.contextmanager
+def unwrapped(console: Console) -> Iterator[None]:
+    """Meanwhile lines are as long as they need be, unless there is a terminal, whose width is its own."""
+    width = console.width
+    if not console.is_terminal:
+        console.width = max(width, PLAIN_WIDTH)
+    try:
+        yield
+    finally:
+        console.width = width
+
+
+def grid(columns: Iterable[str], right: Collection[int] = ()) -> RichTable:
+    """An empty table without lines; the columns ``right`` (from 0) are flush right."""
+    drawn = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
+    for place, column in enumerate(columns):
+        drawn.add_column(Text(column), justify="right" if place in right else "left", overflow="fold")
+    return drawn
+
+
+def _print(page: Page, console: Console, where: str) -> None:
+    console.print(Text(page.title, style="bold"))
+    if page.question:
+        console.print(Text(page.question))
+    console.print()
+    console.print(_findings(page))
+    for sentence in page.summary:
+        console.print(Text(sentence, style="dim"))
+    for section in page.sections:
+        if section.name not in LEFT_OUT:
+            _section(section, console)
+    console.print()
+    console.print(Text(f"The page: {where}"), soft_wrap=True)
+
+
+def _findings(page: Page) -> RichTable:
+    drawn = RichTable.grid(padding=(0, GAP, 0, 0))
+    drawn.add_column(ratio=2)
+    drawn.add_column(ratio=3)
+    for finding in page.findings:
+        drawn.add_row(Text(finding.asked, style="bold"), Text(finding.answer))
+    return drawn
+
+
+def _section(section: Section, console: Console) -> None:
+    shown = [table for table in section.tables if not table.name.startswith(LEFT_OUT)]
+    if not shown:
+        console.print()
+        for paragraph in section.paragraphs:
+            console.print(Text(paragraph))
+    for table in shown:
+        console.print()
+        console.print(Text(table.caption, style="bold"))
+        console.print(_table(table, console.width))
+        if table.note:
+            console.print(Text(table.note, style="dim"))
+
+
+def _table(table: Table, width: int) -> RichTable:
+    places = _fitting(table, width)
+    right = [column for column, place in enumerate(places) if place in table.numeric]
+    drawn = grid((_heading(table, place) for place in places), right)
+    for row in table.rows:
+        drawn.add_row(*(_text(row[place]) for place in places))
+    return drawn
+
+
+def _fitting(table: Table, width: int) -> list[int]:
+    """The columns that are shown: without those that are empty, and without the optional ones that find no room."""
+    places = [place for place in range(len(table.columns)) if not place or not _empty(table, place)]
+    for optional in table.optional:
+        if sum(_width(table, place) + GAP for place in places) - GAP <= width:
+            break
+        places = [place for place in places if place != optional]
+    return places
+
+
+def _heading(table: Table, place: int) -> str:
+    """The column's heading, in lines that are no longer than its fields need."""
+    longest = max((cell_len(_text(row[place]).plain) for row in table.rows), default=0)
+    words = table.columns[place].split()
+    return textwrap.fill(" ".join(words), max(longest, *(cell_len(word) for word in ("", *words))))
+
+
+def _width(table: Table, place: int) -> int:
+    lines = (*_heading(table, place).splitlines(), *(_text(row[place]).plain for row in table.rows))
+    return max(cell_len(line) for line in lines)
+
+
+def _empty(table: Table, place: int) -> bool:
+    return bool(table.rows) and all(row[place].text in ("", DASH) for row in table.rows)
+
+
+def _text(field: Cell) -> Text:
+    return Text(field.short or field.text, style=STYLES[field.tone])

@@ -1,0 +1,179 @@
+"""The section on a sweep: what to choose, a heat map of each measure and of memory, and the figures of every cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from loadtests.analyse.best import Place
+from loadtests.analyse.cells import Measure, Swept, advice
+from loadtests.analyse.results import Results
+from loadtests.plan import sweep as sweeps
+from loadtests.plan.metrics import metric as metric_of
+from loadtests.report import tables
+from loadtests.report.charts import heatmap
+from loadtests.report.charts.base import Chart
+from loadtests.report.view import Cell, Finding, Section, Table
+from loadtests.report.words import DASH, number, plural, ratio, series, what
+
+HOW = (
+    "The cell that looks best was picked because it did, so its figure flatters it. Therefore every cell in turn was "
+    "taken for the best, and dropped only where another is surely better: those that are left, within noise of the "
+    "best, hold the true best with 95%, in all measures at once. In the same 95% no cell is further behind the best "
+    "than its figure at the worst says. Of the cells that are left in every measure the one to choose takes the least "
+    "memory; what is within ±{delta:.0%} of that counts as alike, and the first in the order of the study is taken."
+)
+STRONGER = "The stronger the colour, the better."
+HALVED = (
+    "Found by successive halving: in each round the worse half was dropped and the rest measured twice as often. So "
+    "the figures of what was dropped early stand on few blocks, and are only what the search saw. The comparison "
+    "with the runner-up stands on the last round alone, before which the two had been fixed."
+)
+MARKED = f"Framed: looks best; dashed: within noise of the best. {STRONGER}"
+IN_WORDS = {"within": "within noise of the best"}
+
+
+def of(results: Results) -> Swept | None:
+    """The sweep that a run is; None where it is none."""
+    sweep = sweeps.from_dict(results.study.get("sweep"))
+    return Swept(results, sweep) if sweep else None
+
+
+def findings(results: Results) -> tuple[Finding, ...]:
+    """What to choose, where the run is a sweep."""
+    swept = of(results)
+    return (Finding("What to choose", advice(swept)),) if swept and results.trials else ()
+
+
+def section(results: Results) -> Section | None:
+    """Advice, heat maps and figures; None where the run is no sweep."""
+    swept = of(results)
+    if swept is None:
+        return None
+    knobs = swept.sweep.swept
+    paragraphs = [advice(swept), HALVED if swept.searched else HOW.format(delta=results.study["delta"])]
+    if len(knobs) > 2:
+        paragraphs.append(f"The maps have a panel for each combination of {series(list(knobs)[2:])}.")
+    charts = [_chart(swept, measure) for measure in swept.measures]
+    return Section(
+        "sweep",
+        f"Sweep of {series(list(knobs))}",
+        tuple(paragraphs),
+        (_table(swept),),
+        tuple(chart for chart in (*charts, _memory(swept)) if chart),
+    )
+
+
+def _table(swept: Swept) -> Table:
+    columns = ["cell"]
+    for measure in swept.measures:
+        columns += [_unit(measure), "of the best"]
+    columns += ["peak MB"]
+    rows = []
+    for label in swept.labels:
+        fields = [Cell(label, tone="good" if label == swept.choice else "")]
+        for measure in swept.measures:
+            fields += [
+                tables.estimate(swept.results, label, measure.test, measure.metric),
+                _place(swept, label, measure),
+            ]
+        fields.append(Cell(number(swept.memory.get(label)), tone="" if label in swept.memory else "muted"))
+        rows.append(tuple(fields))
+    return Table(
+        "sweep",
+        f"Every cell of {swept.sweep.setup}",
+        tuple(columns),
+        tuple(rows),
+        note=f"{tables.MEDIAN} Of the best: the ratio within the blocks, and what it is at the worst; muted where "
+        "another cell is surely better. Memory: the sum over processes.",
+        numeric=frozenset(range(1, len(columns))),
+    )
+
+
+def _unit(measure: Measure) -> str:
+    unit = metric_of(measure.metric).unit
+    return measure.name if unit == "requests/s" else f"{measure.name}, {unit}"
+
+
+def _place(swept: Swept, label: str, measure: Measure) -> Cell:
+    place = swept.places[measure].get(label)
+    if place is None:
+        return Cell(DASH, tone="muted")
+    if not swept.told:
+        return Cell(ratio(place.ratio))
+    worst = ratio(place.worst)
+    tone = "" if place.may_be_best else "muted"
+    return Cell(ratio(place.ratio), f"at the worst {worst}", f"{ratio(place.ratio)} (at worst {worst})", tone)
+
+
+def _chart(swept: Swept, measure: Measure) -> Chart | None:
+    figures = {
+        label: found.median
+        for label in swept.labels
+        if (found := swept.results.estimate(label, measure.test, measure.metric))
+    }
+    places = swept.places[measure] if swept.told else {}
+    details = {label: "looks best" if place.ratio == 1 else ratio(place.ratio) for label, place in places.items()}
+    marks = {label: _mark(place) for label, place in places.items()}
+    test = next(test for test in swept.results.tests if test["name"] == measure.test)
+    said = f"{_unit(measure)}: {what(test)}"
+    return _map(swept, f"sweep-{measure.test}", said, figures, measure.more_is_better, details, marks)
+
+
+def _memory(swept: Swept) -> Chart | None:
+    least = min(swept.memory.values(), default=0.0)
+    details = {label: "least" if figure == least else ratio(figure / least) for label, figure in swept.memory.items()}
+    return _map(swept, "sweep-memory", "peak memory, MB: the sum over processes", swept.memory, False, details, {})
+
+
+def _mark(place: Place) -> str:
+    if place.ratio == 1:
+        return "best"
+    return "within" if place.may_be_best else ""
+
+
+def _map(
+    swept: Swept,
+    name: str,
+    said: str,
+    figures: Mapping[str, float],
+    more_is_better: bool,
+    details: Mapping[str, str],
+    marks: Mapping[str, str],
+) -> Chart | None:
+    if not figures:
+        return None
+    axes = [(knob, list(values)) for knob, values in swept.sweep.swept.items()]
+    down, across, *further = axes if len(axes) > 1 else [("", [""]), *axes]
+    rows = []
+    for label in swept.labels:
+        env = swept.env[label]
+        row: dict[str, Any] = {
+            "panel": ", ".join(f"{knob}={env[knob]}" for knob, _ in further),
+            "down": env.get(down[0], ""),
+            "across": env[across[0]],
+            "label": label,
+            "note": number(figures[label]) if label in figures else "not measured",
+        }
+        if label in figures:
+            row |= {"value": figures[label], "detail": details.get(label, ""), "mark": marks.get(label, "")}
+        remarks = [row["note"], row.get("detail", ""), IN_WORDS.get(row.get("mark", ""), "")]
+        rows.append({**row, "text": f"{label}: {', '.join(filter(None, remarks))}"})
+    heading, _, what_is_sent = said.partition(": ")
+    return Chart(
+        name,
+        f"{heading[0].upper()}{heading[1:]}, by {series(list(swept.sweep.swept))}. {MARKED if marks else STRONGER}",
+        f"{said}. {'; '.join(row['text'] for row in rows)}.",
+        heatmap.spec(
+            rows,
+            (down, across),
+            more_is_better,
+            f"{heading[0].upper()}{heading[1:]}",
+            _subtitle(swept, what_is_sent, marks),
+        ),
+    )
+
+
+def _subtitle(swept: Swept, what_is_sent: str, marks: Mapping[str, str]) -> list[str]:
+    medians = f"{what_is_sent}; median of {plural(swept.results.blocks, 'block')}"
+    return [medians, MARKED] if marks else [medians]

@@ -1,0 +1,213 @@
+"""The search for the highest rate that passes: double, bisect, confirm. A state machine without clock or process.
+
+The caller alternates ``next`` and ``record``::
+
+    search = Search(start_rate=100)
+    while isinstance(step := search.next(), Probe):
+        search.record(judge(measure(step), objective))
+    print(step.sentence)
+
+The steps are a coroutine: it yields a probe and is sent its judgement, so the search reads from top to bottom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from enum import Enum
+from math import inf, sqrt
+
+from loadtests.searches.judge import Judgement, Outcome
+
+# A doubtful point is decided by the first outcome that two short probes agree on.
+AGREE = 2
+
+
+class Purpose(str, Enum):
+    DOUBLE = "double"
+    BISECT = "bisect"
+    CONFIRM = "confirm"
+
+
+class LimitedBy(str, Enum):
+    """What kept the result from being higher."""
+
+    SERVER = "server"
+    GENERATOR = "generator"
+    MAX_RATE = "max_rate"
+    PROBES = "probes"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One measurement to make: requests per second, seconds, and what for."""
+
+    rate: float
+    duration_s: float
+    purpose: Purpose
+
+
+@dataclass(frozen=True)
+class Record:
+    """A probe and how it was judged."""
+
+    probe: Probe
+    judgement: Judgement
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The result. ``rate`` passed a long probe; None if nothing did. ``above`` is the lowest rate that did not."""
+
+    rate: float | None
+    above: float | None
+    limited_by: LimitedBy
+    records: tuple[Record, ...]
+
+    @property
+    def seconds(self) -> float:
+        """Measured time, at most: probes that are lost stop early."""
+        return sum(record.probe.duration_s for record in self.records)
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether ``rate`` is the server's capacity and not the end of something else."""
+        return self.rate is not None and self.limited_by is LimitedBy.SERVER
+
+    @property
+    def sentence(self) -> str:
+        """The result in words."""
+        if self.limited_by is LimitedBy.PROBES:
+            return f"inconclusive: {len(self.records)} probes did not settle it"
+        if self.limited_by is LimitedBy.GENERATOR:
+            reached = "no rate" if self.rate is None else f"{self.rate:.0f} requests/s"
+            return f"{reached} within the objective: the generator's limit, not the server's"
+        if self.rate is None:
+            return f"no rate is within the objective, not even {self.above:.3g} requests/s"
+        if self.limited_by is LimitedBy.MAX_RATE:
+            return f"at least {self.rate:.0f} requests/s, the highest rate that was allowed"
+        return f"{self.rate:.0f} requests/s within the objective"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to search. Rates in requests per second; ``precision`` is the ratio between fail and pass, minus 1."""
+
+    start_rate: float = 100.0
+    max_rate: float = 100_000.0
+    min_rate: float = 1.0
+    precision: float = 0.03
+    short_s: float = 5.0
+    long_s: float = 30.0
+    max_probes: int = 60
+
+
+Steps = Generator[Probe, Judgement, "Capacity"]
+Moves = Generator[Probe, Judgement, None]
+Answer = Generator[Probe, Judgement, Outcome]
+
+
+class Search:
+    """``next`` says what to do, ``record`` takes how it went; strictly in turn."""
+
+    def __init__(self, plan: Plan | None = None) -> None:
+        self.plan = plan or Plan()
+        check(self.plan)
+        self._records: list[Record] = []
+        self._below = 0.0  # the highest rate that passed
+        self._above = inf  # the lowest that did not, and what it did
+        self._above_outcome = Outcome.FAIL
+        self._steps = self._search()
+        self._now: Probe | Capacity = next(self._steps)
+
+    def next(self) -> Probe | Capacity:
+        """The probe to make now, or the result. The same until ``record`` is called."""
+        return self._now
+
+    def record(self, judgement: Judgement) -> None:
+        """How the probe that ``next`` gave was judged. Raises ValueError when the search is over."""
+        if isinstance(self._now, Capacity):
+            raise ValueError("the search is over")
+        self._records.append(Record(self._now, judgement))
+        try:
+            probe = self._steps.send(judgement)
+        except StopIteration as end:
+            self._now = end.value
+            return
+        out_of_probes = len(self._records) >= self.plan.max_probes
+        self._now = self._result(out_of_probes=True) if out_of_probes else probe
+
+    def _search(self) -> Steps:
+        yield from self._double()
+        yield from self._bisect(Purpose.BISECT)
+        if not self._below:
+            return self._result()
+        yield from self._confirm()
+        yield from self._bisect(Purpose.CONFIRM)
+        return self._result()
+
+    def _double(self) -> Moves:
+        """Up by two while rates pass, or down by two until one does: leaves a pass with a fail above it."""
+        rate = min(self.plan.start_rate, self.plan.max_rate)
+        while self._above == inf and self._below < self.plan.max_rate:
+            yield from self._try(rate, Purpose.DOUBLE)
+            rate = min(2 * rate, self.plan.max_rate)
+        while not self._below and self._above > self.plan.min_rate:
+            yield from self._try(max(self._above / 2, self.plan.min_rate), Purpose.DOUBLE)
+
+    def _bisect(self, purpose: Purpose) -> Moves:
+        while 0 < self._below * (1 + self.plan.precision) < self._above < inf:
+            yield from self._try(sqrt(self._below * self._above), purpose)
+
+    def _confirm(self) -> Moves:
+        """Long probes, which alone count from here on: from the rate found, down until one passes or, as a few
+        unlucky short probes may have ended the bisection too low, up until one fails. In growing steps."""
+        rate, step = self._below, 1 + self.plan.precision
+        self._below, self._above = 0.0, inf
+        yield from self._try(rate, Purpose.CONFIRM)
+        while not self._below and rate > self.plan.min_rate:
+            rate, step = max(rate / step, self.plan.min_rate), step**2
+            yield from self._try(rate, Purpose.CONFIRM)
+        while self._above == inf and self._below < self.plan.max_rate:
+            rate, step = min(rate * step, self.plan.max_rate), step**2
+            yield from self._try(rate, Purpose.CONFIRM)
+
+    def _try(self, rate: float, purpose: Purpose) -> Moves:
+        outcome = yield from self._ask(rate, purpose)
+        if outcome is Outcome.PASS:
+            self._below = rate
+        else:
+            self._above, self._above_outcome = rate, outcome
+
+    def _ask(self, rate: float, purpose: Purpose) -> Answer:
+        """Probes of one rate until the outcome is clear, or until two agree."""
+        duration_s = self.plan.long_s if purpose is Purpose.CONFIRM else self.plan.short_s
+        seen: list[Outcome] = []
+        while True:
+            judgement = yield Probe(rate, duration_s, purpose)
+            seen.append(judgement.outcome)
+            if judgement.clear or seen.count(judgement.outcome) == AGREE:
+                return judgement.outcome
+
+    def _result(self, out_of_probes: bool = False) -> Capacity:
+        return Capacity(
+            rate=self._below if self._below and not out_of_probes else None,
+            above=self._above if self._above < inf else None,
+            limited_by=LimitedBy.PROBES if out_of_probes else self._limit(),
+            records=tuple(self._records),
+        )
+
+    def _limit(self) -> LimitedBy:
+        if self._above == inf:
+            return LimitedBy.MAX_RATE
+        return LimitedBy.GENERATOR if self._above_outcome is Outcome.INVALID else LimitedBy.SERVER
+
+
+def check(plan: Plan) -> None:
+    """Raises ValueError for a plan that makes no sense."""
+    if not 0 < plan.min_rate <= plan.start_rate:
+        raise ValueError(f"capacity: the start rate, {plan.start_rate:g}, must be at least {plan.min_rate:g}")
+    if plan.max_rate < plan.min_rate:
+        raise ValueError(f"capacity: the highest rate, {plan.max_rate:g}, is under {plan.min_rate:g}")
+    if plan.precision <= 0:
+        raise ValueError(f"capacity: the precision, {plan.precision:g}, must be over 0")

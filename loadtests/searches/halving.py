@@ -1,0 +1,127 @@
+"""Successive halving: which of many candidates is the best, for a fraction of what measuring all of them well costs.
+
+Round by round the worse half is dropped and the rest is measured twice as often, so every round takes about as long
+and most of the time goes to those that are hard to tell apart (Karnin, Koren and Somekh, *Almost optimal exploration
+in multi-armed bandits*, ICML 2013; Jamieson and Talwalkar, *Non-stochastic best arm identification and hyperparameter
+optimization*, AISTATS 2016). Here a candidate is measured more often, in more blocks, and not for longer: each block
+starts the servers anew, and that, not the length of a trial, is where most of the noise comes from.
+
+A pure state machine: ask ``next`` what to measure, ``record`` what came out, until ``next`` gives the ``Outcome``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from math import ceil, log
+
+from loadtests.analyse import intervals
+from loadtests.analyse.best import places
+from loadtests.analyse.compare.within import ratios
+
+FINALISTS = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Round:
+    """To measure: each of ``candidates`` once in each of ``blocks`` (numbers that no round before had)."""
+
+    candidates: tuple[str, ...]
+    blocks: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What was found. ``ratio`` is that of the pick's figure over the runner-up's, with its 95% interval, from the
+    blocks of the last round alone: the finalists were fixed before it, so no selection flatters it. Without a
+    runner-up (no other has a value), or a second block that both have, there is none."""
+
+    pick: str
+    runner_up: str | None = None
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the difference between the two is more than noise."""
+        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
+
+
+def plan(candidates: int, first_blocks: int) -> list[tuple[int, int]]:
+    """The rounds: how many candidates, in how many blocks. The last is between two."""
+    rounds = [(candidates, first_blocks)]
+    while rounds[-1][0] > FINALISTS:
+        count, blocks = rounds[-1]
+        rounds.append((max(FINALISTS, ceil(count / 2)), 2 * blocks))
+    return rounds
+
+
+def trials(candidates: int, first_blocks: int) -> int:
+    """How many trials the whole search takes at the most."""
+    return sum(count * blocks for count, blocks in plan(candidates, first_blocks))
+
+
+def grid_trials(candidates: int, first_blocks: int) -> int:
+    """How many it would take to measure every candidate as often as the finalists are."""
+    return candidates * sum(blocks for _, blocks in plan(candidates, first_blocks))
+
+
+class Halving:
+    """The search among ``candidates`` (two at least), the first round in ``first_blocks`` blocks."""
+
+    def __init__(self, candidates: Sequence[str], first_blocks: int, more_is_better: bool = True) -> None:
+        self.left = tuple(candidates)
+        self.more_is_better = more_is_better
+        self.plan = plan(len(self.left), first_blocks)
+        self.rounds: list[Round] = []
+        self._logs: dict[str, dict[int, float]] = {candidate: {} for candidate in candidates}
+
+    def next(self) -> Round | Outcome:
+        """What to measure now, or what was found."""
+        done = len(self.rounds)
+        if done == len(self.plan) or len(self.left) < FINALISTS:
+            return self._outcome()
+        first = 1 + sum(len(past.blocks) for past in self.rounds)
+        return Round(self.left, tuple(range(first, first + self.plan[done][1])))
+
+    def record(self, measured: Round, values: Mapping[str, Mapping[int, float]]) -> None:
+        """Takes the values of a round, above 0, by candidate and block.
+
+        A candidate that is not among them goes, whatever it did before: what breaks is no advice. One of which nothing
+        was ever seen, because the machine spoiled its trials, cannot have lost and stays. Raises ValueError where that
+        is all there is.
+        """
+        for candidate, by_block in values.items():
+            self._logs[candidate].update({block: log(value) for block, value in by_block.items()})
+        working = [candidate for candidate in measured.candidates if candidate in values]
+        ranked = self._ranked(working)
+        if not ranked:
+            raise ValueError("no candidate has a valid trial in which it answered what it was asked")
+        self.rounds.append(measured)
+        room = self.plan[len(self.rounds)][0] if len(self.rounds) < len(self.plan) else len(ranked)
+        kept = {*ranked[:room], *(candidate for candidate in working if not self._logs[candidate])}
+        self.left = tuple(candidate for candidate in self.left if candidate in kept)
+
+    def _ranked(self, candidates: Sequence[str]) -> list[str]:
+        """The best first, by all that is known of them."""
+        found = places({one: self._logs[one] for one in candidates}, self.more_is_better)
+        return sorted(found, key=lambda one: found[one].ratio, reverse=self.more_is_better)
+
+    def _outcome(self) -> Outcome:
+        ranked = self._ranked(self.left)
+        if len(ranked) < FINALISTS:
+            return Outcome(ranked[0])
+        pick, runner_up = ranked[:FINALISTS]
+        last = self.rounds[-1].blocks
+        one, other = self._logs[pick], self._logs[runner_up]
+        differences = [one[block] - other[block] for block in last if block in one and block in other]
+        if len(differences) < 2 or len(self.rounds[-1].candidates) > FINALISTS:
+            return Outcome(
+                pick, runner_up
+            )  # one has no interval, and the best two of many were chosen by the same blocks
+        found = Outcome(pick, runner_up, *ratios(intervals.alone(differences)))
+        if found.told_apart and found.ratio is not None and (found.ratio > 1) != self.more_is_better:
+            # All rounds together rank the pick first, but those before the last flatter whom they let through.
+            return Outcome(runner_up, pick, *ratios(intervals.alone([-one for one in differences])))
+        return found

@@ -1,0 +1,153 @@
+"""One probe against the objective: passed, failed, or invalid because the generator was the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from scipy import stats
+
+from loadtests.plan.objective import Limit, Objective
+
+# A backlog grows if it takes up more than this share of the requests, second after second ...
+GROWTH = 0.01
+# ... steadily (Kendall's rank correlation of backlog and time) ...
+GROWTH_P = 0.05
+# ... after the first seconds, in which connections are made.
+SETTLING = 0.2
+# Within these factors of a limit a result could have been the other one: the point is asked again.
+DOUBTFUL = (0.5, 2.0)
+
+
+class Outcome(str, Enum):
+    PASS = "pass"
+    FAIL = "fail"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True)
+class Second:
+    """One second of a probe's timeline: counts in that second; times are of the answers in it."""
+
+    sent: int
+    completed: int
+    errors: int = 0
+    p50_ms: float | None = None
+    p99_ms: float | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a probe found. ``percentiles_ms`` has a key for each limit (p99); ``ok`` counts right answers."""
+
+    rate: float
+    planned: int
+    ok: int
+    errors: int
+    percentiles_ms: Mapping[str, float | None]
+    timeline: Sequence[Second] = field(default_factory=tuple)
+    lost: str | None = None
+    """Why the probe was stopped early, as ``lost`` said."""
+    generator_limit: str | None = None
+    """Why the generator, not the server, limited the probe."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """``clear``: far enough from every limit that asking again would be a waste."""
+
+    outcome: Outcome
+    why: str
+    clear: bool
+
+
+def judge(measured: Measured, objective: Objective) -> Judgement:
+    """Whether the whole probe was within the objective, and the first reason why not."""
+    if measured.generator_limit is not None:
+        return Judgement(Outcome.INVALID, measured.generator_limit, clear=False)
+    if measured.lost is not None:
+        # Cheap to ask again, and one stall of the machine is enough to lose a short probe.
+        return Judgement(Outcome.FAIL, measured.lost, clear=False)
+    if measured.planned == 0:
+        return Judgement(Outcome.INVALID, "no request was planned", clear=False)
+    share = measured.errors / measured.planned
+    if share > objective.max_errors:
+        why = f"{share:.2%} errors, at most {objective.max_errors:.2%}"
+        return Judgement(Outcome.FAIL, why, clear=share > 10 * objective.max_errors)
+    answered = measured.ok / measured.planned
+    if answered < objective.min_answered:
+        why = f"{answered:.1%} answered in time, at least {objective.min_answered:.0%}"
+        return Judgement(Outcome.FAIL, why, clear=answered < 1 - 2 * (1 - objective.min_answered))
+    ratios = [_of_limit(measured, limit) for limit in objective.limits]
+    for limit, ratio in zip(objective.limits, ratios, strict=True):
+        if ratio > 1:
+            why = f"{limit.key} {ratio * limit.ms:.1f} ms, at most {limit.ms:g} ms"
+            return Judgement(Outcome.FAIL, why, clear=ratio > DOUBTFUL[1])
+    if backlog_grows(measured.timeline, measured.rate):
+        return Judgement(Outcome.FAIL, "the backlog grew until the end", clear=False)
+    return Judgement(Outcome.PASS, "within the objective", clear=max(ratios) < DOUBTFUL[0])
+
+
+def backlog_grows(timeline: Sequence[Second], rate: float) -> bool:
+    """Whether requests pile up while they are sent: sent minus answered rises steadily, by over 1% of the rate.
+
+    By Little's law the backlog is rate times response time, so this also finds response times that only rise.
+    """
+    sending = [second for second in timeline if second.sent]
+    backlog = _backlog(sending)[int(len(sending) * SETTLING) :]
+    if len(backlog) < 4:
+        return False
+    seconds = np.arange(len(backlog))
+    slope = float(stats.theilslopes(backlog, seconds).slope)
+    if slope <= GROWTH * rate:
+        return False
+    return bool(stats.kendalltau(seconds, backlog, alternative="greater").pvalue < GROWTH_P)
+
+
+def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: Objective) -> str | None:
+    """Why a probe of ``duration_s`` cannot be won any more, from its timeline so far; None while it can.
+
+    No guess: it counts requests that are late for certain, out of those that the whole probe plans. Of the answers
+    in a second with a p99 over the limit 1% were late, with a p50 over it half; and of the requests without an
+    answer, all but those of the last moments have waited for longer than the limit.
+    """
+    planned = rate * duration_s
+    errors = sum(second.errors for second in timeline)
+    if errors > objective.max_errors * planned:
+        return f"{errors} errors by second {len(timeline)}, at most {objective.max_errors * planned:.0f}"
+    for limit in objective.limits:
+        late = _late(timeline, rate, limit)
+        if late > limit.late_share * planned:
+            return f"{late:.0f} requests over {limit.ms:g} ms by second {len(timeline)}"
+    return None
+
+
+def _of_limit(measured: Measured, limit: Limit) -> float:
+    found = measured.percentiles_ms.get(limit.key)
+    if found is None:
+        raise ValueError(f"the probe holds no {limit.key}; it has {', '.join(measured.percentiles_ms)}")
+    return found / limit.ms
+
+
+def _backlog(timeline: Sequence[Second]) -> list[int]:
+    in_flight, series = 0, []
+    for second in timeline:
+        in_flight += second.sent - second.completed
+        series.append(in_flight)
+    return series
+
+
+def _late(timeline: Sequence[Second], rate: float, limit: Limit) -> float:
+    late = sum(second.completed * _late_share(second, limit) for second in timeline)
+    waiting = _backlog(timeline)[-1] if timeline else 0
+    return late + max(0.0, waiting - rate * limit.ms / 1000)
+
+
+def _late_share(second: Second, limit: Limit) -> float:
+    if second.p50_ms is not None and second.p50_ms > limit.ms:
+        return 0.5
+    if second.p99_ms is not None and second.p99_ms > limit.ms:
+        return 0.01
+    return 0.0

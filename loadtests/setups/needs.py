@@ -1,0 +1,80 @@
+"""What a setup needs beyond Django, by the names of `needs=` in supervisor/conf.d: how to tell, how to get it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from loadtests.setups import redis
+
+HERE = Path(sys.executable).parent
+
+# Where Debian and others keep servers; a user's PATH often lacks it. supervisor/nginx.sh looks there as well.
+SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+
+
+def command(name: str) -> Callable[[Path], bool]:
+    """Whether a Python package's command is beside the Python that runs it: elsewhere it would run with another."""
+    return lambda bin: shutil.which(name, path=str(bin)) is not None
+
+
+def module(name: str) -> Callable[[Path], bool]:
+    """Whether that Python finds a module, without importing it."""
+
+    def found(bin: Path) -> bool:
+        if bin == HERE:
+            return PathFinder.find_spec(name) is not None
+        ask = f"import sys, importlib.util; sys.exit(importlib.util.find_spec({name!r}) is None)"
+        return subprocess.run([bin / "python", "-c", ask], capture_output=True, check=False).returncode == 0
+
+    return found
+
+
+def system(name: str) -> Callable[[Path], bool]:
+    """Whether the machine has a program of that name."""
+    return lambda bin: (
+        shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM])) is not None
+    )
+
+
+def redis_somewhere(bin: Path) -> bool:
+    """Whether REDIS_URL names a Redis, or there is a server that supervisor/redis.sh can start."""
+    return "REDIS_URL" in os.environ or redis.executable() is not None
+
+
+# The Python packages are in requirements.txt, but for mod_wsgi, which is compiled against the machine's Apache.
+NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
+    "gunicorn": (command("gunicorn"), "pip install gunicorn"),
+    "gevent": (module("gevent"), "pip install gevent"),
+    "packaging": (module("packaging"), "pip install packaging"),
+    "uvicorn": (command("uvicorn"), "pip install uvicorn"),
+    "uvicorn-worker": (module("uvicorn_worker"), "pip install uvicorn-worker"),
+    "uvloop": (module("uvloop"), "pip install uvloop"),
+    "httptools": (module("httptools"), "pip install httptools"),
+    "daphne": (command("daphne"), "pip install daphne"),
+    "hypercorn": (command("hypercorn"), "pip install hypercorn"),
+    "granian": (command("granian"), "pip install granian"),
+    "uwsgi": (command("uwsgi"), "pip install pyuwsgi"),
+    "waitress": (command("waitress-serve"), "pip install waitress"),
+    "mod_wsgi": (command("mod_wsgi-express"), "apt-get install apache2-bin apache2-dev, then pip install mod_wsgi"),
+    "nginx": (system("nginx"), "apt-get install nginx"),
+    "redis": (redis_somewhere, "apt-get install redis-server, or set REDIS_URL"),
+}
+
+
+def lacking(needs: Iterable[str], bin: Path | None = None) -> str | None:
+    """What of these this machine lacks, and how to get it, in a line; None where it lacks nothing.
+
+    ``bin`` is the directory of the Python that the servers run with, and of their commands; this Python's by default.
+    """
+    absent = []
+    for name in needs:
+        present, remedy = NEEDS[name]
+        if not present(bin or HERE):
+            absent.append(f"{name} is not installed: {remedy}")
+    return "; ".join(absent) or None

@@ -1,0 +1,127 @@
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+
+import pytest
+
+from loadtests.analyse.compare.between import compare_runs
+from loadtests.analyse.compare.within import compare, estimates, noise_floors, widest_interval
+from loadtests.analyse.observations import Observation
+from loadtests.analyse.verdicts import Verdict
+
+Study = Callable[..., list[Observation]]
+
+
+def test_each_candidate_gets_its_ratio_and_verdict(study: Study) -> None:
+    found = compare(study({"gunicorn": 10.0, "daphne": 20.0, "uvicorn": 8.0}), "gunicorn")
+    assert [(one.candidate, one.verdict) for one in found] == [
+        ("daphne", Verdict.SLOWER),
+        ("uvicorn", Verdict.FASTER),
+    ]
+    assert found[0].ratio == pytest.approx(2.0, rel=0.05)
+    assert found[0].low < found[0].ratio < found[0].high
+    assert {one.family for one in found} == {2}
+
+
+def test_more_throughput_is_faster(study: Study) -> None:
+    (found,) = compare(study({"gunicorn": 100.0, "uvicorn": 150.0}, metric="rps"), "gunicorn")
+    assert found.verdict is Verdict.FASTER
+
+
+def test_drift_between_blocks_cancels(study: Study) -> None:
+    # Blocks differ by 10%, trials within a block by 0.5%: the ratio is known far better than either value.
+    observations = study({"a": 10.0, "b": 10.0}, sd=0.005)
+    (found,) = compare(observations, "a")
+    assert found.verdict is Verdict.EQUIVALENT
+    assert all(one.high / one.low > 1.05 for one in estimates(observations))
+
+
+def test_inconclusive_says_how_many_blocks_would_do(study: Study) -> None:
+    (found,) = compare(study({"a": 10.0, "b": 10.3}, blocks=3, sd=0.04), "a")
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.blocks_needed is not None
+    assert found.blocks_needed > 3
+
+
+def test_one_block_is_inconclusive_and_open(study: Study) -> None:
+    (found,) = compare(study({"a": 10.0, "b": 30.0}, blocks=1), "a")
+    assert (found.verdict, found.low, found.high) == (Verdict.INCONCLUSIVE, 0.0, inf)
+    assert found.blocks_needed is None
+
+
+def test_block_without_a_valid_trial_is_left_out(study: Study) -> None:
+    observations = study({"a": 10.0, "b": 20.0})
+    gap = [one for one in observations if not (one.label == "b" and one.block in (2, 5))]
+    (found,) = compare(gap, "a")
+    assert found.blocks == 8
+    assert found.verdict is Verdict.SLOWER
+
+
+def test_candidate_without_any_valid_trial_is_inconclusive(study: Study) -> None:
+    observations = [one for one in study({"a": 10.0, "b": 20.0}) if one.block > 5 or one.label == "a"]
+    other_half = [one for one in observations if one.block <= 5 or one.label == "b"]
+    (found,) = compare(other_half, "a")
+    assert (found.blocks, found.verdict) == (0, Verdict.INCONCLUSIVE)
+
+
+def test_differences_inside_the_noise_floor_are_marked(study: Study) -> None:
+    observations = study({"a": 10.0, "again": 10.0, "near": 10.01, "far": 20.0}, sd=0.03)
+    found = {one.candidate: one for one in compare(observations, "a", aa="again")}
+    assert set(found) == {"near", "far"}
+    assert found["near"].inside_noise
+    assert not found["far"].inside_noise
+    (floor,) = noise_floors(observations, "a", "again")
+    assert floor.low < 1 < floor.high
+    assert floor.blocks == 10
+
+
+def test_without_a_second_label_nothing_is_inside_noise(study: Study) -> None:
+    assert not any(one.inside_noise for one in compare(study({"a": 10.0, "b": 10.0}), "a"))
+
+
+def test_widest_interval_shrinks_with_blocks(study: Study) -> None:
+    few = widest_interval(compare(study({"a": 10.0, "b": 11.0, "c": 12.0}, blocks=6), "a"))
+    many = widest_interval(compare(study({"a": 10.0, "b": 11.0, "c": 12.0}, blocks=24), "a"))
+    assert 0.02 > many > 0
+    assert few > many
+    assert widest_interval([]) == inf
+
+
+def test_estimates_are_medians_with_intervals(study: Study) -> None:
+    (found,) = estimates(study({"a": 10.0}, blocks=20))
+    assert found.low < found.median < found.high
+    assert found.median == pytest.approx(10.0, rel=0.15)
+
+
+def test_zero_has_no_ratio(study: Study) -> None:
+    observations = [replace(one, value=0.0) if one.block == 1 else one for one in study({"a": 1.0, "b": 1.0})]
+    (found,) = compare(observations, "a")
+    assert found.blocks == 9
+
+
+def test_cell_given_twice_is_refused(study: Study) -> None:
+    with pytest.raises(ValueError, match="block 1 is given twice"):
+        compare(study({"a": 1.0}) * 2, "a")
+
+
+def test_unknown_metric_is_refused(study: Study) -> None:
+    with pytest.raises(ValueError, match="unknown metric 'speed'"):
+        compare(study({"a": 1.0, "b": 1.0}, metric="speed"), "a")
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 4, 10])
+def test_run_compared_with_itself_is_equivalent_everywhere(study: Study, blocks: int) -> None:
+    run = study({"a": 10.0, "b": 20.0}, blocks=blocks)
+    found = compare_runs(run, run)
+    assert [(one.candidate, one.verdict, one.ratio) for one in found] == [
+        ("a", Verdict.EQUIVALENT, 1.0),
+        ("b", Verdict.EQUIVALENT, 1.0),
+    ]
+
+
+def test_twice_the_throughput_in_another_run_is_faster(study: Study) -> None:
+    before = study({"gunicorn": 1000.0}, blocks=4, metric="rps")
+    after = study({"gunicorn": 1900.0, "new": 1.0}, blocks=4, metric="rps", seed=2)
+    (found,) = compare_runs(before, after)
+    assert found.verdict is Verdict.FASTER
+    assert found.ratio == pytest.approx(1.9, rel=0.2)

@@ -1,0 +1,128 @@
+"""Histograms and results: read, added up, kept."""
+
+import json
+import math
+import random
+import subprocess
+
+import pytest
+
+from loadtests.engines import Result, node
+from loadtests.engines.merge import merge
+from loadtests.store.histogram import Histogram
+from loadtests.store.result import FIGURES, NOTHING
+from loadtests.workload import Request
+
+ENCODE = """
+import hdr from 'hdr-histogram-js';
+const { values, digits } = JSON.parse(process.argv[1]);
+const histogram = hdr.build({ highestTrackableValue: 3600e6, numberOfSignificantValueDigits: digits });
+values.forEach((value) => histogram.recordValue(value));
+const percentiles = [0.1, 50, 90, 99, 99.9, 100].map((percent) => [percent, histogram.getValueAtPercentile(percent)]);
+console.log(JSON.stringify({ text: hdr.encodeIntoCompressedBase64(histogram), percentiles }));
+"""
+
+
+def encoded(values, digits=3):
+    """The values in a histogram of the JavaScript library, and its percentiles."""
+    job = json.dumps({"values": values, "digits": digits})
+    command = [node.require(), "--input-type=module", "-e", ENCODE, job]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=node.ROOT)
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def values():
+    chance = random.Random(1)
+    return [0, 1, 2047, 2048, 2049, 3_600_000_000] + [int(chance.lognormvariate(9, 3)) for _ in range(2000)]
+
+
+@pytest.mark.parametrize("digits", [2, 3])
+def test_a_histogram_of_the_generator_is_read_as_the_generator_reads_it(values, digits):
+    theirs = encoded(values, digits)
+    ours = Histogram.decode(theirs["text"])
+    assert ours.total == len(values)
+    assert [[percent, ours.percentile(percent)] for percent, _ in theirs["percentiles"]] == theirs["percentiles"]
+    assert Histogram.decode(ours.encode()) == ours
+
+
+def test_percentiles_are_exact_to_a_thousandth(values):
+    histogram = Histogram.decode(encoded(values)["text"])
+    ordered = sorted(values)
+    for percent in (1, 25, 50, 75, 90, 99, 100):
+        exact = ordered[math.ceil(len(ordered) * percent / 100) - 1]
+        assert exact <= histogram.percentile(percent) <= exact * 1.001
+
+
+def test_added_up_they_are_one(values):
+    halves = [Histogram.decode(encoded(part)["text"]) for part in (values[::2], values[1::2])]
+    assert halves[0] + halves[1] == Histogram.decode(encoded(values)["text"])
+
+
+def test_an_empty_one():
+    histogram = Histogram.decode(encoded([])["text"])
+    assert (histogram.total, histogram.percentile(50)) == (0, None)
+    assert Histogram.decode(histogram.encode()) == histogram
+
+
+@pytest.mark.parametrize("text", ["", "no base64!", "AAAA", "HISTFAAAAAAAAAAA"])
+def test_what_is_no_histogram(text):
+    with pytest.raises(ValueError, match="not an HDR histogram"):
+        Histogram.decode(text)
+
+
+def share(planned, ok, errors, spread):
+    counts = {"planned": planned, "sent": planned, "completed": ok, "ok": ok}
+    return {**counts, "errors": errors, "response_time": spread}
+
+
+def part(values):
+    """What one process measured that had these response times, in microseconds, and as many errors."""
+    spread = {"hdr": encoded(values)["text"], "max_us": max(values), "sum_us": sum(values)}
+    nothing = {"hdr": encoded([])["text"], "max_us": 0, "sum_us": 0}
+    count = len(values)
+    return {
+        "planned": 2 * count, "sent": 2 * count, "completed": count, "ok": count, "ok_in_time": count,
+        "unfinished": 0, "waited": 0, "errors": {"reset": count}, "examples": {"reset": "gone"}, "duration_s": 2,
+        "spreads": dict.fromkeys(("response_time", "service_time", "send_lag", "pacing_lag", "failed"), spread),
+        "generator": {"cpu_s": 1, "wall_s": 2, "peak_rss_mb": 3}, "own_ms": None,
+        "requests": [share(2 * count, count, {}, spread), share(count, 0, {"reset": count}, nothing)],
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def result():
+    return merge("openloop", [part([1000, 2000, 3000]), part([9000])], [], (Request("often"), Request("rarely")))
+
+
+def test_processes_are_merged(result):
+    assert (result.planned, result.ok, result.errors, result.rate) == (8, 4, {"reset": 4}, 2)
+    assert result.response_time_ms == {
+        "p50": 2.0, "p90": 9.0, "p95": 9.0, "p99": 9.0, "p99.9": 9.0, "max": 9.0, "mean": 3.75
+    }  # fmt: skip
+
+
+def test_each_request_of_several_is_told_by_itself(result):
+    often, rarely = result.requests
+    assert [often[key] for key in ("name", "planned", "ok", "unfinished", "errors")] == ["often", 8, 4, 4, {}]
+    assert often["response_time_ms"] == result.response_time_ms
+    assert (rarely["planned"], rarely["ok"], rarely["errors"]) == (4, 0, {"reset": 4})
+    assert rarely["response_time_ms"] == NOTHING
+
+
+def test_a_single_request_is_not_told_twice():
+    assert merge("openloop", [part([1000])], [], (Request("only"),)).requests == []
+
+
+def test_the_summary_is_what_load_prints(result):
+    summary = result.summary()
+    assert list(summary) == [
+        "engine", "planned", "sent", "completed", "ok", "unfinished", "errors", "duration_s", "rate",
+        "response_time_ms", "service_time_ms", "send_lag_ms", "requests",
+    ]  # fmt: skip
+    for name in ("response_time_ms", "service_time_ms", "send_lag_ms"):
+        assert tuple(summary[name]) == FIGURES
+
+
+def test_a_result_is_kept_whole(result):
+    assert Result.from_dict(json.loads(json.dumps(result.to_dict()))) == result

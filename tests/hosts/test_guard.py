@@ -1,0 +1,62 @@
+"""Nothing outlives the harness, however it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+# A shell that ignores SIGTERM and has left a daemon behind, in a session of its own, whose parent is gone.
+STUBBORN = 'trap "" TERM; (setsid sleep 321 &) ; echo ready; while :; do sleep 0.1; done'
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+
+
+def sleepers(mark):
+    found = []
+    for process in psutil.process_iter(["cmdline", "environ"]):
+        environ = process.info["environ"] or {}
+        if environ.get("TEST_MARK") == mark:
+            found.append(process)
+    return found
+
+
+@pytest.fixture
+def guard(tmp_path, monkeypatch):
+    mark = f"{os.getpid()}-{time.monotonic_ns()}"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "loadtests.hosts.guard", "sh", "-c", STUBBORN],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TEST_MARK": mark, "GUARD_GRACE_S": "0.5"},
+    )
+    process.mark = mark
+    assert process.stdout.readline() == b"ready\n"
+    yield process
+    for left in sleepers(mark):
+        left.kill()
+    process.stdout.close()
+    process.stdin.close()
+    process.wait()
+
+
+def test_when_the_harness_is_gone_all_that_was_started_goes(guard):
+    assert len(sleepers(guard.mark)) >= 3
+    guard.stdin.close()
+    wait_until(lambda: not sleepers(guard.mark), "processes are left")
+    assert guard.wait(10) == 0
+
+
+def test_a_ctrl_c_is_the_harness_s_to_act_on(guard):
+    guard.send_signal(signal.SIGINT)
+    guard.send_signal(signal.SIGTERM)
+    time.sleep(0.2)
+    assert guard.poll() is None

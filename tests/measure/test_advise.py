@@ -1,0 +1,133 @@
+"""The search as a run: its candidates, its rounds in a run folder, and what it says."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from loadtests import setups
+from loadtests.analyse.results import Results
+from loadtests.errors import UserError
+from loadtests.measure import advise as search
+from loadtests.report import page as pages
+from loadtests.report.sections import advice as searched
+from loadtests.report.sections import sweep
+from loadtests.searches import candidates
+
+SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "run.schema.json"
+
+
+class Watcher:
+    def started(self, slot, attempt, trials):
+        pass
+
+    def second(self, row):
+        pass
+
+    def ended(self, trial, again):
+        pass
+
+
+def setup(name):
+    return setups.find([name])[0]
+
+
+def plan(name="gunicorn", rate=None, max_time_s=600.0, path="/"):
+    return search.plan(setup(name), 1, path, rate, max_time_s)
+
+
+def test_workers_go_from_one_to_twice_the_cores_and_one():
+    assert candidates.workers(1) == ("1", "2", "3")
+    assert candidates.workers(2) == ("1", "2", "3", "4", "5")
+    assert candidates.workers(16) == ("1", "2", "3", "4", "5", "7", "9", "12", "16", "21", "28", "33")
+
+
+def test_threads_are_tried_only_where_the_setup_takes_them():
+    assert candidates.candidates(setup("gunicorn"), 1).knobs.keys() == {"WORKERS", "THREADS"}
+    assert candidates.candidates(setup("uvicorn"), 1).knobs.keys() == {"WORKERS"}
+
+
+def test_nobody_is_short_of_connections():
+    assert plan().study.tests[0].connections == 24
+    assert plan("uvicorn").study.tests[0].connections == 10
+
+
+def test_more_time_makes_more_blocks_and_too_little_is_told():
+    assert plan(max_time_s=250).first_blocks == 1
+    assert plan(max_time_s=500).first_blocks == 2
+    assert plan(max_time_s=9e9).first_blocks == search.MOST_FIRST_BLOCKS
+    with pytest.raises(UserError, match=r"the shortest search takes about 3\.\d minutes; give it a longer --max-time"):
+        plan(max_time_s=60)
+
+
+def test_a_mistake_is_told_as_in_a_study():
+    with pytest.raises(UserError, match="path: is 'x'; it must begin with '/'"):
+        plan(path="x")
+    with pytest.raises(UserError, match="rate: is -1"):
+        plan(rate=-1)
+
+
+def test_at_a_rate_it_is_p99_that_decides_and_a_trial_can_know_it():
+    found = plan(rate=100.0, max_time_s=9e9)
+    assert found.metric == "p99_ms"
+    assert found.study.tests[0].duration_s * 100 >= 1000
+
+
+@pytest.fixture
+def run(trials, tmp_path):
+    def go(found):
+        execution = search.prepare(found, tmp_path / "run", 1, None)
+        return execution.run, search.execute(found, execution, Watcher())
+
+    return go
+
+
+def test_the_rounds_are_in_the_run_and_the_best_is_found(run, trials):
+    found, outcome = run(plan(max_time_s=250))
+    assert outcome.pick == "3w-2t"
+    assert outcome.told_apart
+    assert [number for number, _, _ in trials.ran] == list(range(1, 53))
+    assert sorted({block for _, block, _ in trials.ran}) == list(range(1, 16))
+    assert len({label for _, block, label in trials.ran if block > 7}) == 2
+    assert found.about["study"]["blocks"] == 15
+    assert found.about["ended"]
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    advice = {**schema["properties"]["advice"], "$defs": schema["$defs"]}
+    Draft202012Validator(advice).validate(json.loads(json.dumps(found.about["advice"], allow_nan=False)))
+
+
+def test_the_least_p99_is_found_as_well(run):
+    assert run(plan(rate=100.0, max_time_s=9e9))[1].pick == "3w-2t"
+
+
+def test_it_says_what_to_set_how_sure_it_is_and_what_it_saved(run):
+    found, _ = run(plan(max_time_s=250))
+    best, sure, saved = searched.sentences(found.about, plan().sweep)
+    assert best == "3 workers × 2 threads did best in throughput."
+    assert "of the runner-up, " in sure
+    assert sure.endswith(": more than noise.")
+    assert "12 candidates in 4 rounds took 52 trials" in saved
+    assert "would have taken 180 trials" in saved
+    assert searched.line(found.about) == "WORKERS=3 THREADS=2"
+
+
+def test_its_report_is_a_sweep_without_a_claim_on_all_cells(run):
+    found, _ = run(plan(max_time_s=250))
+    results = Results(found)
+    assert pages.compose(results).findings[0].answer.endswith("WORKERS=3 THREADS=2")
+    section = sweep.section(results)
+    assert "successive halving" in section.paragraphs[1]
+    assert not any("within noise" in chart.alt for chart in section.charts)
+
+
+def test_what_does_not_start_is_no_advice(run, trials):
+    trials.broken = {"3w-2t"}
+    assert run(plan(max_time_s=250))[1].pick != "3w-2t"
+    assert all(label != "3w-2t" for _, block, label in trials.ran if block > 1)
+
+
+def test_where_nothing_starts_it_says_so(run, trials):
+    trials.broken = {cell["label"] for cell in plan().sweep.cells()}
+    with pytest.raises(UserError, match=r"no candidate has a valid trial in which .*; report\.html in it says why"):
+        run(plan(max_time_s=250))

@@ -1,0 +1,236 @@
+"""The HTML page: one file, complete, and for everyone."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.report import page as pages
+from loadtests.report.formats import render
+from loadtests.report.formats.html import html
+
+FIVE = ("gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn")
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+
+class Document(HTMLParser):
+    """The page's elements with their attributes and text, and whether every one is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.source, self.elements, self.open, self.text = text, [], [], ""
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture
+def page(build_run):
+    """Gives a function that writes a run of that shape and returns its page."""
+    return lambda **shape: written(build_run(**shape))
+
+
+@pytest.fixture(scope="module")
+def usual(run_builder, tmp_path_factory):
+    """The page of five setups, all kinds of tests, one block, and the baseline twice."""
+    build = run_builder(tmp_path_factory.mktemp("usual"))
+    return written(build(blocks=1, aa=True, tests=("latency", "throughput", "capacity")))
+
+
+def written(run):
+    results = Results(run)
+    content = pages.compose(results)
+    return Document(html(content, {chart.name: render.svg(chart.spec) for chart in content.charts}))
+
+
+def test_nothing_is_loaded_from_anywhere(usual):
+    assert [a for _, a in usual.elements if "src" in a or "srcset" in a or "data" in a] == []
+    assert usual.all("link") == []
+    assert all(attributes["href"].startswith("#") for attributes in usual.all("a"))
+    assert set(re.findall(r"https?://[^\s\"'<)]+", usual.source)) <= {"http://www.w3.org/2000/svg"}
+    assert re.findall(r"@import|url\((?!#)", usual.source) == []
+    policy = next(a["content"] for a in usual.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'")
+
+
+def test_it_stays_small(usual):
+    assert len(usual.source.encode()) < 400_000
+
+
+def test_it_answers_top_down(usual):
+    sections = [attributes["id"] for attributes in usual.all("section") if "id" in attributes]
+    assert sections == ["compared", "verdicts", "latency", "throughput", "capacity", "cost", "invalid", "repeat"]
+
+
+def test_tables_have_captions_and_headers_that_say_what_they_head(usual):
+    assert len(usual.all("caption")) == len(usual.all("table")) > 5
+    assert {attributes.get("scope") for attributes in usual.all("th")} == {"col", "row", "rowgroup"}
+
+
+def test_what_scrolls_can_be_reached_with_the_keyboard_and_has_a_name(usual):
+    for attributes in usual.all("div"):
+        if attributes.get("class") == "scroll":
+            assert attributes["tabindex"] == "0"
+            assert attributes["role"] == "region"
+            assert attributes.get("aria-label") or attributes.get("aria-labelledby")
+
+
+def test_ids_are_unique_and_links_have_targets(usual):
+    ids = [attributes["id"] for _, attributes in usual.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {attributes["href"][1:] for attributes in usual.all("a")} <= set(ids)
+
+
+def test_each_chart_says_its_figures_in_words(usual):
+    charts = {one["aria-label"] for one in usual.all("svg") if one["role"] == "img"}
+    # gunicorn, block 1: 2 ms times 1.01, times 1 as its jitter in block 1 is none
+    assert any("gunicorn 2.02" in said.partition("p50: ")[2].partition(";")[0] for said in charts)
+    assert len(charts) == len(usual.all("figure")) == 9
+
+
+def test_numbers_of_the_tables_are_the_arithmetic(usual):
+    assert "2.02" in usual.text  # gunicorn's p50
+    assert "8.08" in usual.text  # and its p99, four times that
+    assert "3.54" in usual.text or "3.53" in usual.text  # daphne-redis: 3.535 CPU ms per request
+
+
+def test_an_invalid_trial_is_shown_with_its_reason_and_in_no_figure(page):
+    found = page(labels=("gunicorn", "daphne"), blocks=2, lost=(("daphne", "latency", 1), ("daphne", "latency", 2)))
+    assert "the generator was at 97% of its core, at most 85%. Lower the rate & <try> again." in found.text
+    assert "invalid: generator busy" in found.text
+    assert "4,0" not in found.text.split("Latency", 1)[1].split("Throughput", 1)[0]  # 4.0 ms times 1,000
+
+
+def test_texts_of_the_study_are_escaped(page):
+    found = page(labels=("gunicorn",), blocks=1, study={"title": "<script>x</script> & more", "question": "Is 1 < 2?"})
+    assert "<script>x</script> & more" in found.text
+    assert len(found.all("script")) == 1
+
+
+def test_the_machine_is_described_in_words_and_settings_keep_their_names(page):
+    machine = {"memory_mb": 24000, "governor": None, "sysctl": {"net.ipv4.tcp_tw_reuse": "2"}, "cores": [0, 1]}
+    text = page(labels=("gunicorn",), blocks=1, about={"machine": machine}).text
+    for words in ("memory mb", "24000", "sysctl net.ipv4.tcp_tw_reuse", "0 and 1"):
+        assert words in text
+
+
+def test_it_says_how_to_repeat_the_run(usual):
+    assert "python -m loadtests run first-look --seed 7" in usual.text
+    assert "git checkout 0123456789abcdef0123456789abcdef01234567" in usual.text
+    assert "WORKERS=1 python -m loadtests run" in usual.text
+    assert "Django==5.2.19\ngunicorn==27.0.1" in usual.text
+
+
+def test_a_command_without_a_seed_is_repeated_with_the_one_it_drew(page):
+    about = {"command": "python -m loadtests run first-look", "knobs": {}, "seed": 99}
+    assert "python -m loadtests run first-look --seed 99" in page(labels=("gunicorn",), blocks=1, about=about).text
+
+
+def test_what_is_long_is_folded(page):
+    setups = {"gunicorn": {"label": "", "interface": "wsgi", "config": "[program:gunicorn]\ncommand = gunicorn <x>"}}
+    lost = (("gunicorn", "latency", 1),)
+    found = page(labels=("gunicorn",), blocks=1, about={"setups": setups}, lost=lost)
+    titles = re.findall(r"<details><summary>(.*?)</summary>", found.source)
+    folded = ["Machine (9)", "Flagged trials (2)", "Packages", "Node packages", "supervisor/conf.d/gunicorn.conf"]
+    assert titles == folded
+    assert "command = gunicorn <x>" in found.text
+
+
+def test_it_says_when_the_revision_is_not_all(page):
+    dirty = {"git": {"revision": "0123456789", "dirty": True}}
+    one = {"labels": ("gunicorn",), "blocks": 1}
+    assert "changes that were not committed" in page(**one, about=dirty).text
+    assert "The revision is not known." in page(**one, about={"git": {"revision": None}}, name="other").text
+
+
+def test_the_noise_floor_is_in_the_caption(usual, page):
+    assert "Noise floor: gunicorn against itself as gunicorn-again gave p50 response time" in usual.text
+    assert "The noise floor is not known" in page(labels=("gunicorn", "uvicorn"), blocks=1).text
+
+
+def test_a_difference_inside_the_noise_is_grey(page):
+    def alike(label, test, block, result):
+        for key, value in result["response_time_ms"].items():
+            twin = {"gunicorn": 1.0, "gunicorn-again": 1.1, "uvicorn": 1.07 / 1.5}[label]
+            result["response_time_ms"][key] = value * twin
+
+    found = page(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=10, aa=True, change=alike)
+    p50 = found.source.partition('scope="rowgroup" colspan="5">p50 response time')[2].split("<tr")[1]
+    assert "inside the noise" in p50
+    assert 'data-tone="muted">slower' in p50
+    assert "bad" not in p50
+
+
+def test_rows_are_in_the_order_of_the_effect(page):
+    found = page(labels=FIVE, blocks=2)
+    rows = re.findall(r'<tr data-setup="([^"]+)"', found.source.partition('id="verdicts-throughput-caption"')[2])
+    assert rows[:4] == ["uvicorn", "daphne", "daphne-ipc", "daphne-redis"]
+    rows = re.findall(r'<tr data-setup="([^"]+)"', found.source.partition('id="latency-latency-caption"')[2])
+    assert rows[:5] == ["gunicorn", "uvicorn", "daphne", "daphne-ipc", "daphne-redis"]
+
+
+def test_a_setup_without_a_figure_comes_last(page):
+    lost = tuple(("gunicorn", "latency", block) for block in (1, 2))
+    found = page(labels=("gunicorn", "daphne", "uvicorn"), tests=("latency",), lost=lost)
+    rows = re.findall(r'<tr data-setup="([^"]+)"', found.source.partition('id="latency-latency-caption"')[2])
+    assert rows[:3] == ["uvicorn", "daphne", "gunicorn"]
+
+
+def test_each_metric_heads_its_group_of_verdicts(usual):
+    table = usual.source.partition('id="verdicts-latency-caption"')[2].partition("</table>")[0]
+    groups = ["p50 response time", "p99 response time", "CPU per request"]
+    assert re.findall(r'scope="rowgroup" colspan="5">([^<]+)', table) == groups
+    assert table.count("<tbody>") == table.count("</tbody>") == 3
+    assert table.count("p50 response time") == 2  # in the caption, on the noise floor, and over the group
+
+
+def test_charts_stand_before_the_tables_that_hold_their_figures(usual):
+    for name in ("verdicts", "latency", "throughput", "capacity", "cost"):
+        section = usual.source.partition(f'<section id="{name}"')[2].partition("</section>")[0]
+        assert 0 < section.rindex("<figure") < section.index("<table"), name
+
+
+def test_what_was_skipped_is_told_with_the_reason(page):
+    skipped = {"uwsgi": "uwsgi is not installed: pip install uwsgi", "nginx": "nginx is not on PATH"}
+    found = page(labels=("gunicorn",), blocks=1, about={"skipped": skipped})
+    assert "Skipped, with the reason below: uwsgi and nginx." in found.text
+    below = found.text.partition("What was invalid, and why")[2].partition("What was invalid, and why")[2]
+    assert "uwsgi was skipped: uwsgi is not installed: pip install uwsgi." in below
+    assert "Skipped" not in page(labels=("gunicorn",), blocks=1, name="none").text
+
+
+def test_many_in_front_are_told_by_who_is_not(page):
+    def alike(label, test, block, result):
+        for key in result["response_time_ms"]:
+            result["response_time_ms"][key] = (50.0 if label == "s7" else 5.0) * (1 + block / 1000)
+
+    labels = tuple(f"s{number}" for number in range(8))
+    found = page(labels=labels, tests=("latency",), blocks=10, change=alike)
+    assert "all but s7" in found.text
+
+
+def test_no_panel_of_the_throughput_has_more_lines_than_a_reader_can_follow(run_builder, tmp_path):
+    run = run_builder(tmp_path)(labels=tuple(f"setup-{number}" for number in range(20)), blocks=1)
+    chart = next(chart for chart in pages.compose(Results(run)).charts if chart.name == "over-time-throughput")
+    panels = chart.spec["vconcat"]
+    drawn = [chart.spec["datasets"][panel["layer"][1]["data"]["name"]] for panel in panels]
+    named = [{row["label"] for row in rows} for rows in drawn]
+    assert [len(labels) for labels in named] == [7, 7, 6]
+    assert len(set.union(*named)) == 20

@@ -1,0 +1,44 @@
+"""The reST page builds, whatever the texts in it."""
+
+import pytest
+from sphinx.application import Sphinx
+
+from loadtests import report
+from loadtests.report.formats.rest import escape
+
+
+@pytest.mark.filterwarnings("default")  # what Sphinx and docutils deprecate among themselves
+def test_it_builds_without_warnings(build_run, tmp_path):
+    def fail(label, test, block, result):
+        result["errors"] = {"status": 15}
+
+    for name, shape in {
+        "full": {
+            "tests": ("latency", "throughput", "capacity"),
+            "blocks": 2,
+            "aa": True,
+            "lost": (("daphne", "latency", 1),),
+            "change": fail,
+        },
+        "empty": {"blocks": 0},
+        "odd": {
+            "labels": ("a_", "b-2.x", "1."),
+            "study": {"title": "*Odd* `texts` | and_ <more>", "question": "- 1. Why\n\n  not_?"},
+            "about": {"machine": {"cpu": "* AMD | EPYC_ `x`", "list": [], "empty": {}}},
+        },
+    }.items():
+        report.write(build_run(name=name, **shape))
+    (tmp_path / "index.rst").write_text("Runs\n====\n\n.. toctree::\n\n   full/index\n   empty/index\n   odd/index\n")
+    (tmp_path / "conf.py").write_text("")
+    with (tmp_path / "warnings").open("w+") as warnings:
+        app = Sphinx(tmp_path, tmp_path, tmp_path / "out", tmp_path / "doctrees", "html", status=None, warning=warnings)
+        app.build()
+        warnings.seek(0)
+        assert warnings.read() == ""
+    html = (tmp_path / "out" / "full" / "index.html").read_text(encoding="utf-8")
+    assert html.count("<img alt=") == 9
+    assert "Odd* `texts` | and_ &lt;more&gt;" in (tmp_path / "out" / "odd" / "index.html").read_text(encoding="utf-8")
+
+
+def test_markup_is_taken_literally():
+    assert escape("*a* `b` |c| d_ <e>\n f\\") == r"\*a\* \`b\` \|c\| d\_ \<e\> f\\"

@@ -1,0 +1,62 @@
+"""What a million requests cost, and how the processes shared them."""
+
+import dataclasses
+
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.report import page as pages
+
+
+@pytest.fixture
+def cost(build_run):
+    """Gives a function: the cost table of a run with that price, and of what ``change`` made of its processes."""
+
+    def of(price=None, change=None, **shape):
+        run = build_run(labels=("gunicorn", "daphne-redis"), tests=("latency",), blocks=1, **shape)
+        if change:
+            for trial in run.trials():
+                run.save_trial(dataclasses.replace(trial, processes=change(trial)))
+        section = next(one for one in pages.compose(Results(run), price).sections if one.name == "cost")
+        table = section.tables[0]
+        columns = {heading: place for place, heading in enumerate(table.columns)}
+        rows = {row[0].text: {heading: row[place] for heading, place in columns.items()} for row in table.rows}
+        return rows, " ".join(section.paragraphs)
+
+    return of
+
+
+def test_a_million_requests_cost_their_cpu_time(cost):
+    rows, text = cost(price=0.072)
+    # 3.03 CPU seconds for 3,000 requests: 1.01 ms each, 0.28056 core-hours a million.
+    assert rows["gunicorn"]["cost of a million requests"].text == "0.0202"
+    assert "the CPU time that was used" in text
+    assert "0.072" in text
+
+
+def test_the_price_given_goes_before_the_studys(cost):
+    study = {"price_per_core_hour": 1.0}
+    assert cost(study=study)[0]["gunicorn"]["cost of a million requests"].text == "0.281"
+    assert cost(price=2.0, study=study, name="other")[0]["gunicorn"]["cost of a million requests"].text == "0.561"
+
+
+def test_without_a_price_there_is_no_column(cost):
+    rows, text = cost()
+    assert "cost of a million requests" not in rows["gunicorn"]
+    assert "--price" in text
+
+
+def test_several_processes_of_a_role_show_how_they_shared(cost):
+    def four(trial):
+        web = next(row for row in trial.processes if row["role"] == "web")
+        return [{**web, "pid": pid, "requests": requests} for pid, requests in enumerate((None, 600, 1800, 0))]
+
+    rows, _ = cost(change=lambda trial: four(trial) if trial.label == "gunicorn" else trial.processes)
+    shared = rows["gunicorn"]["requests per web process"]
+    assert (shared.text, shared.detail) == ("0 to 1,800", "busiest 75% of 3")
+    assert rows["daphne-redis"]["requests per web process"].text == "–"
+
+
+def test_one_process_of_a_role_shares_nothing(cost):
+    rows, _ = cost()
+    assert not any(heading.startswith("requests per web") for heading in rows["gunicorn"])

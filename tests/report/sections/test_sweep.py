@@ -1,0 +1,152 @@
+"""A sweep in the report: heat maps, the cells within noise of the best, and the advice."""
+
+import dataclasses
+import json
+
+import pytest
+
+from loadtests.analyse.cells import advice
+from loadtests.analyse.results import Results
+from loadtests.plan.sweep import Sweep
+from loadtests.report import page as pages
+from loadtests.report.formats import rest
+from loadtests.report.sections import sweep as sweeps
+
+SLOWER = {"1w": 2.0, "2w": 1.05, "4w": 1.0}  # than the best, whatever the threads
+MEGABYTES = {"1w": 60.0, "2w": 80.0, "4w": 160.0}
+
+
+@pytest.fixture
+def swept(build_run):
+    """Builds a sweep: four workers are the best, two 5% slower and half as big, one half as fast."""
+
+    def build(knobs=None, noise=0.03, slower=SLOWER, **shape):
+        sweep = Sweep("gunicorn", knobs or {"WORKERS": ("1", "2", "4"), "THREADS": ("1", "2")})
+        cells = sweep.cells()
+
+        def change(label, test, block, result):
+            times = slower[label[:2]] * (
+                1 + noise * (((block * 7 + len(label) * 3 + int(label[3:4] or 0)) % 5) - 2) / 2
+            )
+            result["rate"] = 1000 / times
+            result["response_time_ms"] = dict.fromkeys(result["response_time_ms"], 5 * times)
+
+        labels = tuple(cell["label"] for cell in cells)
+        study = {"sweep": dataclasses.asdict(sweep), "entries": cells}
+        run = build_run(labels=labels, change=change, study=study, **{"blocks": 6, **shape})
+        for trial in run.trials():
+            size = MEGABYTES[trial.label[:2]]
+            processes = [{**row, "peak_rss_mb": size, "rss_mb": size} for row in trial.processes]
+            run.save_trial(dataclasses.replace(trial, processes=processes))
+        return Results(run)
+
+    return build
+
+
+def field(table, row, column):
+    return next(one for one in table.rows if one[0].text == row)[table.columns.index(column)]
+
+
+def test_the_cheapest_cell_within_noise_of_the_best_is_advised(swept):
+    found = swept(noise=0.3, tests=("throughput",))
+    told = pages.compose(found).findings[0]
+    assert told.asked == "What to choose"
+    assert told.answer.startswith("2 workers × 1 thread is within noise of the best (×0.9")
+    assert "of 4 workers × " in told.answer
+    assert told.answer.endswith("uses 50% of its memory (80.0 instead of 160 MB). Set WORKERS=2 THREADS=1")
+
+
+def test_what_is_surely_slower_is_not_advised_however_cheap(swept):
+    told = pages.compose(swept(noise=0.003)).findings[0]
+    assert told.answer.startswith("4 workers × ")
+
+
+def test_where_no_cell_is_good_in_everything_both_are_named(swept):
+    found = swept(noise=0.003)
+    for trial in found.trials:
+        if trial.test == "latency":
+            trial.result["response_time_ms"] = {"p99": 5.0 if trial.label[:2] == "1w" else 50.0 + trial.block % 2}
+    assert "It depends on what counts" in (said := advice(sweeps.of(found)))
+    assert "4 workers" in said
+    assert "1 worker " in said
+
+
+def test_what_no_trial_can_know_does_not_keep_from_advice(swept):
+    found = swept(noise=0.003)
+    for trial in found.trials:
+        if trial.test == "latency":
+            trial.result["completed"] = 600
+    said = advice(sweeps.of(found))
+    assert said.startswith("4 workers × ")
+    assert "Not known, for the trials are too short: p99 response time. Set WORKERS=4" in said
+
+
+def test_one_block_gives_no_advice(swept):
+    found = swept(blocks=1)
+    assert pages.compose(found).findings[0].answer.startswith("Not known: too few blocks")
+    assert all("detail" not in row or not row["detail"] for row in drawn(found, "sweep-throughput"))
+
+
+def drawn(results, name):
+    chart = next(chart for chart in sweeps.section(results).charts if chart.name == name)
+    json.dumps(chart.spec, allow_nan=False)
+    return chart.spec["datasets"][chart.spec["data"]["name"]]
+
+
+def test_there_is_a_map_of_each_measure_and_of_memory(swept):
+    found = swept(noise=0.3)
+    assert [chart.name for chart in sweeps.section(found).charts] == [
+        "sweep-latency",
+        "sweep-throughput",
+        "sweep-memory",
+    ]
+    rows = {row["label"]: row for row in drawn(found, "sweep-throughput")}
+    assert (rows["4w-2t"]["down"], rows["4w-2t"]["across"]) == ("4", "2")
+    assert [row["mark"] for row in rows.values()].count("best") == 1
+    assert rows["2w-1t"]["mark"] == "within"
+    assert rows["1w-1t"]["mark"] == ""
+    assert "within noise of the best" in rows["2w-1t"]["text"]
+
+
+def test_stronger_is_better_and_what_hardly_differs_looks_alike(swept):
+    rate = {row["label"]: row["fill"] for row in drawn(swept(noise=0.01), "sweep-throughput")}
+    p99 = {row["label"]: row["fill"] for row in drawn(swept(name="b", noise=0.01), "sweep-latency")}
+    assert rate["1w-1t"] == p99["1w-1t"] != rate["4w-1t"] == p99["4w-1t"]
+    alike = drawn(swept(name="c", noise=0.01, slower=dict.fromkeys(SLOWER, 1.0)), "sweep-throughput")
+    assert len({row["fill"] for row in alike}) == 1
+
+
+def test_a_cell_without_a_valid_trial_is_an_empty_cell(swept):
+    lost = tuple(("1w-1t", "throughput", block) for block in range(1, 7))
+    found = swept(lost=lost)
+    row = next(row for row in drawn(found, "sweep-throughput") if row["label"] == "1w-1t")
+    assert (row["note"], row.get("value")) == ("not measured", None)
+    assert field(sweeps.section(found).tables[0], "1w-1t", "requests per second").text == "–"
+
+
+@pytest.mark.parametrize(
+    ("knobs", "panels"),
+    [
+        ({"WORKERS": ("1", "2")}, [""]),
+        ({"WORKERS": ("1", "2"), "THREADS": ("4",)}, [""]),
+        ({"WORKERS": ("1", "2"), "THREADS": ("1", "2"), "BACKLOG": ("64", "128")}, ["BACKLOG=64", "BACKLOG=128"]),
+    ],
+)
+def test_one_knob_is_a_row_and_a_third_makes_panels(swept, knobs, panels):
+    rows = drawn(swept(knobs), "sweep-throughput")
+    assert list(dict.fromkeys(row["panel"] for row in rows)) == panels
+    if len(knobs) == 1:
+        assert {row["down"] for row in rows} == {""}
+
+
+@pytest.mark.parametrize("shape", [{}, {"blocks": 0}, {"blocks": 1}, {"aa": False, "tests": ("capacity",)}])
+def test_any_shape_is_written(swept, shape):
+    page = pages.compose(swept(**shape))
+    assert page.sections[0].name == "sweep"
+    rest.rst(page)
+
+
+def test_a_study_that_is_no_sweep_has_no_section(build_run):
+    found = Results(build_run())
+    assert sweeps.section(found) is None
+    assert sweeps.findings(found) == ()

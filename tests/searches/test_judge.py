@@ -1,0 +1,86 @@
+from collections.abc import Callable
+
+import pytest
+
+from loadtests.plan.objective import Objective, parse
+from loadtests.searches.judge import Measured, Outcome, Second, backlog_grows, judge, lost
+
+Make = Callable[..., Measured]
+OBJECTIVE = Objective()
+
+
+@pytest.mark.parametrize(
+    ("what", "outcome", "why", "clear"),
+    [
+        ({}, Outcome.PASS, "within", True),
+        ({"p99": 40.0}, Outcome.PASS, "within", False),
+        ({"p99": 51.0}, Outcome.FAIL, "p99 51.0 ms, at most 50 ms", False),
+        ({"p99": 500.0}, Outcome.FAIL, "p99 500.0 ms", True),
+        ({"errors": 10}, Outcome.PASS, "within", True),
+        ({"errors": 11}, Outcome.FAIL, "0.11% errors, at most 0.10%", False),
+        ({"errors": 500}, Outcome.FAIL, "5.00% errors", True),
+        ({"ok": 9_890}, Outcome.FAIL, "98.9% answered in time, at least 99%", False),
+        ({"ok": 5_000}, Outcome.FAIL, "50.0% answered", True),
+        ({"backlog": range(20, 220, 20)}, Outcome.FAIL, "the backlog grew", False),
+        ({"lost": "11 errors by second 1"}, Outcome.FAIL, "11 errors by second 1", False),
+        ({"generator_limit": "no core left", "p99": 900.0}, Outcome.INVALID, "no core left", False),
+    ],
+)
+def test_each_condition_decides(
+    measured: Make, what: dict[str, object], outcome: Outcome, why: str, clear: bool
+) -> None:
+    found = judge(measured(**what), OBJECTIVE)
+    assert found.outcome is outcome
+    assert why in found.why
+    assert found.clear is clear
+
+
+def test_every_limit_of_the_objective_counts(measured: Make) -> None:
+    probe = Measured(100, 1000, 1000, 0, {"p50": 30.0, "p99": 40.0})
+    assert judge(probe, parse("p99<50ms")).outcome is Outcome.PASS
+    assert judge(probe, parse("p99<50ms, p50<20ms")).why == "p50 30.0 ms, at most 20 ms"
+
+
+def test_missing_percentile_is_an_error(measured: Make) -> None:
+    with pytest.raises(ValueError, match=r"holds no p99\.9; it has p99"):
+        judge(measured(), parse("p99.9<50ms"))
+
+
+def test_backlog_that_wavers_does_not_grow() -> None:
+    backlog = [5, 40, 10, 60, 5, 30, 50, 10, 20, 15]
+    assert not backlog_grows(timeline(backlog), rate=1000)
+
+
+def test_backlog_that_grows_slower_than_a_hundredth_of_the_rate_is_let_be() -> None:
+    assert not backlog_grows(timeline(list(range(0, 90, 9))), rate=1000)
+    assert backlog_grows(timeline(list(range(0, 110, 11))), rate=1000)
+
+
+def test_backlog_that_drains_after_the_last_request_has_still_grown() -> None:
+    grown = [*timeline(list(range(0, 300, 30))), Second(0, 200), Second(0, 70)]
+    assert backlog_grows(grown, rate=1000)
+
+
+def test_probe_is_lost_when_too_many_are_late_for_certain() -> None:
+    # 10 s at 1,000/s plan 10,000 requests, of which 100 may be late; 50 ms of requests are merely under way.
+    assert lost(timeline([140]), 1000, 10, OBJECTIVE) is None
+    assert lost(timeline([160]), 1000, 10, OBJECTIVE) == "110 requests over 50 ms by second 1"
+
+
+def test_slow_seconds_add_up_to_a_lost_probe() -> None:
+    slow = Second(1000, 1000, p50_ms=10, p99_ms=60)
+    assert lost([slow] * 10, 1000, 10, OBJECTIVE) is None
+    assert lost([slow, Second(1000, 1000, p50_ms=51, p99_ms=60)], 1000, 10, OBJECTIVE) is not None
+
+
+def test_errors_lose_a_probe() -> None:
+    assert lost([Second(1000, 1000, errors=11)], 1000, 10, OBJECTIVE) == "11 errors by second 1, at most 10"
+
+
+def test_nothing_is_lost_before_the_first_second() -> None:
+    assert lost([], 1000, 10, OBJECTIVE) is None
+
+
+def timeline(backlog: list[int]) -> list[Second]:
+    before = [0, *backlog[:-1]]
+    return [Second(1000, 1000 - (now - then)) for then, now in zip(before, backlog, strict=True)]

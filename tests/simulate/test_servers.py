@@ -1,0 +1,52 @@
+"""The search against simulated servers of known capacity."""
+
+import numpy as np
+import pytest
+
+from loadtests.plan.objective import Objective
+from loadtests.searches.capacity import LimitedBy, Plan, Purpose
+from loadtests.simulate.servers import Server, noisy, queue, search, servers
+
+OBJECTIVE, PLAN = Objective(), Plan()
+SERVERS = servers(OBJECTIVE, PLAN.long_s)
+
+
+@pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
+def test_capacity_is_found_within_five_percent(server: Server) -> None:
+    found = [search(server, PLAN, OBJECTIVE, np.random.default_rng(seed)) for seed in range(5)]
+    rates = [one.rate for one in found if one.rate is not None]
+    assert len(rates) == 5
+    assert np.median(rates) == pytest.approx(server.capacity, rel=0.05)
+    # A single search of a noisy server may miss by more; a study takes the median of several blocks.
+    assert rates == pytest.approx([server.capacity] * 5, rel=0.08)
+    assert max(len(one.records) for one in found) <= 40
+    expected = LimitedBy.GENERATOR if server.generator_limit else LimitedBy.SERVER
+    assert {one.limited_by for one in found} == {expected}
+
+
+def test_slow_leak_passes_short_probes_that_long_ones_fail() -> None:
+    leak = next(server for server in SERVERS if server.name == "slow leak")
+    found = search(leak, PLAN, OBJECTIVE, np.random.default_rng(0))
+    short = [r.probe.rate for r in found.records if r.probe.purpose is not Purpose.CONFIRM and r.judgement.clear]
+    assert max(short) > leak.capacity > (found.rate or 0)
+
+
+def test_overloaded_probe_is_lost_early() -> None:
+    probe = queue(1000, OBJECTIVE).probe(2000, 30, OBJECTIVE, np.random.default_rng(0))
+    assert probe.lost is not None
+    assert "by second 1" in probe.lost
+
+
+def test_queue_at_its_capacity_has_the_objectives_p99() -> None:
+    server = queue(1000, OBJECTIVE)
+    probe = server.probe(server.capacity, 600, OBJECTIVE, np.random.default_rng(0))
+    assert probe.percentiles_ms["p99"] == pytest.approx(50, rel=0.15)
+
+
+def test_noise_costs_capacity_little() -> None:
+    assert noisy(1000, OBJECTIVE, PLAN.long_s).capacity == pytest.approx(queue(1000, OBJECTIVE).capacity, rel=0.05)
+
+
+def test_server_too_slow_for_the_objective_has_no_capacity() -> None:
+    with pytest.raises(ValueError, match="cannot meet p99<50ms"):
+        queue(50, OBJECTIVE)
