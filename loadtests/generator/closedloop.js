@@ -1,0 +1,44 @@
+// As fast as a number of connections are answered: each sends as soon as it has been.
+
+import { nowMs } from './clock.js';
+import { Load } from './load.js';
+
+/** @import { Connection } from './connection.js' */
+/** @import { Job, Second } from './job.js' */
+
+export class ClosedLoop extends Load {
+  /**
+   * @param {Job} job
+   * @param {(second: Second) => void} onSecond
+   */
+  constructor(job, onSecond) {
+    super(job, onSecond);
+    this.next = 0;
+  }
+
+  start(/** @type {number} */ startMs) {
+    const measured = super.start(startMs);
+    setTimeout(() => this.onFree(), Math.max(0, startMs - nowMs()));
+    return measured;
+  }
+
+  onFree() {
+    if (this.finished) {
+      return;
+    }
+    if (nowMs() < this.endMs) {
+      while (this.idle.length > 0 || !this.full) {
+        this.inFlight++;
+        (this.idle.pop() ?? this.open()).send(this.mix.at(this.next++), 0); // its intended time is set when it is sent
+      }
+    } else if (this.isDone()) {
+      this.finish(nowMs());
+    }
+  }
+
+  /** A request is intended when it is sent. */
+  onSent(/** @type {Connection} */ connection, /** @type {number} */ at) {
+    connection.intended = at;
+    super.onSent(connection, at);
+  }
+}
