@@ -155,7 +155,7 @@ def _fast_server(core: int) -> Iterator[tuple[str, psutil.Process]]:
     with process:
         assert process.stdout is not None
         try:
-            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/", psutil.Process(process.pid)
+            yield f"{process.stdout.readline().strip()}/", psutil.Process(process.pid)
         finally:
             process.kill()
 

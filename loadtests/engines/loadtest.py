@@ -34,6 +34,8 @@ class Loadtest:
 
     def check(self, load: Load) -> None:
         """Raises UserError for what the package cannot do."""
+        if load.protocol != "http":
+            raise UserError(f"the engine loadtest speaks HTTP only; use openloop for {load.protocol}")
         if load.processes != 1:
             raise UserError("the engine loadtest runs as one process; use openloop for several")
         if len(load.requests) > 1 or load.recorded:

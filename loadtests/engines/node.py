@@ -56,6 +56,11 @@ def require() -> str:
     return path
 
 
+def protocols() -> list[str]:
+    """What the generator can speak: the files of its folder ``protocols``, without their .js."""
+    return sorted(file.stem for file in (GENERATOR / "protocols").glob("*.js"))
+
+
 def run(
     engine: str,
     load: Load,
@@ -161,6 +166,7 @@ def _job(engine: str, load: Load, index: int) -> Event:
     share, rest = divmod(load.connection_count, load.processes)
     return {
         "engine": engine,
+        "protocol": load.protocol,
         "origin": load.origin,
         "requests": [
             {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from loadtests.engines import node
 from loadtests.engines.base import OnSecond, OnStart, ShouldStop
 from loadtests.engines.merge import merge
+from loadtests.errors import unknown
 from loadtests.store.result import Result
 from loadtests.workload.load import Load
 
@@ -31,7 +32,9 @@ class Openloop:
         node.require()
 
     def check(self, load: Load) -> None:
-        """Every load that makes sense can be made."""
+        """Raises UserError for a protocol that the generator does not speak; all else that makes sense can be made."""
+        if load.protocol not in node.protocols():
+            raise unknown("protocol", load.protocol, node.protocols())
 
     def run(
         self,

@@ -3,16 +3,17 @@
 import { nowMs } from './clock.js';
 import { Load } from './load.js';
 
-/** @import { Connection } from './connection.js' */
 /** @import { Job, Second } from './job.js' */
+/** @import { Connection, Protocol } from './protocol.js' */
 
 export class ClosedLoop extends Load {
   /**
+   * @param {Protocol} protocol
    * @param {Job} job
    * @param {(second: Second) => void} onSecond
    */
-  constructor(job, onSecond) {
-    super(job, onSecond);
+  constructor(protocol, job, onSecond) {
+    super(protocol, job, onSecond);
     this.next = 0;
   }
 

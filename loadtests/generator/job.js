@@ -3,10 +3,11 @@
 /**
  * @typedef {object} Job the first line on standard input
  * @property {'openloop' | 'loadtest'} engine
+ * @property {string} protocol a file of protocols/, without its .js; `loadtest` speaks HTTP only
  * @property {string} origin such as http://127.0.0.1:8000
  * @property {Asked[]} requests
- * @property {string} order which request (its index) each send of the whole load is for, of all processes together; it is
- *   gone through again and again. 16 bits each, in the machine's byte order, base64
+ * @property {string} order which request (its index) each send of the whole load is for, of all processes together; it
+ *   is gone through again and again. 16 bits each, in the machine's byte order, base64
  * @property {number[] | null} timesMs when each send of the whole load is due after the start, instead of by the rate
  * @property {number | null} rate requests per second of all processes together; null: closed loop
  * @property {number} connections of this process: at most so many at a fixed rate, exactly so many in a closed loop
@@ -15,7 +16,7 @@
  * @property {number} timeoutMs
  * @property {number} index which process this is, from 0
  * @property {number} of how many processes share the rate
- * @property {boolean} keepAlive
+ * @property {boolean} keepAlive false: a connection for each send
  */
 
 /**

@@ -2,12 +2,11 @@
 // all of it is recorded.
 
 import { nowMs } from './clock.js';
-import { Connection } from './connection.js';
 import { Mix } from './mix.js';
 import { Recorder } from './recorder.js';
 
-/** @import { Owner } from './connection.js' */
 /** @import { ErrorKind, Job, Measured, Running, Second } from './job.js' */
+/** @import { Connection, Owner, Protocol } from './protocol.js' */
 
 const LOOK_EVERY_MS = 50; // for requests that have waited too long
 
@@ -17,12 +16,14 @@ const LOOK_EVERY_MS = 50; // for requests that have waited too long
  */
 export class Load {
   /**
+   * @param {Protocol} protocol
    * @param {Job} job
    * @param {(second: Second) => void} onSecond
    */
-  constructor(job, onSecond) {
+  constructor(protocol, job, onSecond) {
+    this.protocol = protocol;
     this.job = job;
-    this.mix = new Mix(job);
+    this.mix = new Mix(protocol, job);
     this.recorder = new Recorder(
       onSecond,
       this.mix.exchanges.map((exchange) => exchange.tally),
@@ -92,7 +93,7 @@ export class Load {
   }
 
   open() {
-    const connection = new Connection(this.job, this);
+    const connection = this.protocol.connect(this.job, this);
     this.connections.add(connection);
     return connection;
   }
@@ -142,7 +143,7 @@ export class Load {
    */
   onFailed(connection, at, kind, answered, text) {
     this.recorder.wasError(connection.exchange.tally, kind, answered, connection.intended, at, text);
-    setImmediate(() => this.release(connection)); // undici's client must not be used while it reports an error
+    setImmediate(() => this.release(connection)); // a client need not bear to be used while it reports an error
   }
 
   release(/** @type {Connection} */ connection) {

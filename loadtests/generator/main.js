@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { nowMs } from './clock.js';
 
 /** @import { Job, Running, Second } from './job.js' */
+/** @import { Protocol } from './protocol.js' */
 
 process.stdin.on('close', () => process.exit(0));
 process.stdout.on('error', () => process.exit(1));
@@ -36,7 +37,7 @@ function tell(event) {
  * @returns {Promise<Running>}
  */
 async function prepare(job) {
-  const make = await engine(job.engine);
+  const make = await engine(job);
   if (job.warmUpMs > 0) {
     const warmUp = make({ ...job, durationMs: job.warmUpMs, timesMs: null }, () => {});
     await warmUp.ready();
@@ -46,18 +47,19 @@ async function prepare(job) {
 }
 
 /**
- * @param {Job['engine']} name
+ * @param {Job} job
  * @returns {Promise<(job: Job, onSecond: (second: Second) => void) => Running>}
  */
-async function engine(name) {
-  if (name === 'loadtest') {
+async function engine(job) {
+  if (job.engine === 'loadtest') {
     const { Loadtest } = await import('./loadtest.js');
     return (job, onSecond) => new Loadtest(job, onSecond);
   }
   const { openloop } = await import('./openloop.js');
   const { warmUp } = await import('./warmup.js');
-  await warmUp();
-  return openloop;
+  const { protocol } = /** @type {{protocol: Protocol}} */ (await import(`./protocols/${job.protocol}.js`));
+  await warmUp(protocol, job);
+  return (job, onSecond) => openloop(protocol, job, onSecond);
 }
 
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();

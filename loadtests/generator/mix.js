@@ -2,34 +2,24 @@
 
 import { Tally } from './recorder.js';
 
-/** @import { Asked, Job } from './job.js' */
+/** @import { Job } from './job.js' */
+/** @import { Protocol } from './protocol.js' */
 
-/** One of the requests of a load: what is sent, what is expected, and what became of it. */
+/** One of the requests of a load, as its protocol sends it, and what became of it. */
 export class Exchange {
-  /**
-   * @param {Asked} asked
-   * @param {boolean} keepAlive
-   */
-  constructor(asked, keepAlive) {
-    /** @type {import('undici').Dispatcher.DispatchOptions} */
-    this.request = {
-      path: asked.path,
-      method: asked.method,
-      headers: asked.headers,
-      body: decoded(asked.body),
-      reset: !keepAlive, // said here, for after HEAD, or DELETE with a body, undici would close by itself
-    };
-    this.status = asked.status;
-    this.body = decoded(asked.expectBody);
+  constructor() {
     this.tally = new Tally();
   }
 }
 
 /** The requests of a load in their order, of which a process takes those at `index`, `index + of`, `index + 2 of`, ... */
 export class Mix {
-  /** @param {Job} job */
-  constructor(job) {
-    this.exchanges = job.requests.map((asked) => new Exchange(asked, job.keepAlive));
+  /**
+   * @param {Protocol} protocol
+   * @param {Job} job
+   */
+  constructor(protocol, job) {
+    this.exchanges = job.requests.map((asked) => protocol.exchange(asked, job));
     this.order = new Uint16Array(Uint8Array.from(Buffer.from(job.order, 'base64')).buffer);
     this.index = job.index;
     this.of = job.of;
@@ -62,9 +52,4 @@ export class Mix {
     }
     return counts;
   }
-}
-
-/** @param {string | null} base64 */
-function decoded(base64) {
-  return base64 === null ? null : Buffer.from(base64, 'base64');
 }

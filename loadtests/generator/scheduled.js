@@ -6,16 +6,18 @@ import { Pacer } from './pacer.js';
 import { Recorded, Schedule } from './schedule.js';
 
 /** @import { Job, Second } from './job.js' */
+/** @import { Protocol } from './protocol.js' */
 
 const OPENED_PER_TURN = 4;
 
 export class Scheduled extends Load {
   /**
+   * @param {Protocol} protocol
    * @param {Job} job
    * @param {(second: Second) => void} onSecond
    */
-  constructor(job, onSecond) {
-    super(job, onSecond);
+  constructor(protocol, job, onSecond) {
+    super(protocol, job, onSecond);
     this.schedule = scheduleOf(job);
     this.noticed = 0; // the first request that was not yet seen to be due
     this.next = 0; // the first request not handed to a connection

@@ -24,6 +24,8 @@ MAX_PROCESSES = 64
 class Load:
     """One load on one server: requests, how they are mixed, and when they are sent.
 
+    ``protocol`` is what is spoken, by the name that the generator has for it (a file of generator/protocols/).
+
     ``origin`` is the address without a path, ``http://127.0.0.1:8000``. The ``requests`` are sent in a mix by their
     weights, whose order depends on nothing but them and ``seed`` (see ``loadtests.workload.order``). ``bodies`` are
     what they should be answered with, in the order of the requests; None means that a body is not checked, and where
@@ -59,6 +61,7 @@ class Load:
     processes: int = 1
     core: int | None = None
     keep_alive: bool = True
+    protocol: str = "http"
 
     @classmethod
     def of_url(cls, url: str, *, bodies: tuple[bytes | None, ...] = (), **options: Any) -> Load:

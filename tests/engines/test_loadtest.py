@@ -91,6 +91,7 @@ def test_it_can_be_stopped_early(server):
     ("load", "words"),
     [
         (Load.of_url("http://127.0.0.1:1/", processes=2), "one process"),
+        (Load.of_url("http://127.0.0.1:1/", protocol="echo"), "speaks HTTP only; use openloop for echo"),
         (Load(NOWHERE, (Request("a", "HEAD"),)), "cannot send HEAD"),
         (Load(NOWHERE, (Request("a", "POST", body=b"\xff"),)), "cannot send a body that is not UTF-8"),
         (Load(NOWHERE, (Request("a"),), (b"\xff",)), "cannot expect a body that is not UTF-8"),

@@ -59,6 +59,8 @@ def test_a_generator_that_dies_is_one_clear_line(server, generators):
 @pytest.mark.servers
 def test_a_generator_that_crashes_says_why(server, monkeypatch, tmp_path):
     (tmp_path / "main.js").write_text("process.stdin.once('data', () => { throw new TypeError('so it goes') })\n")
+    (tmp_path / "protocols").mkdir()
+    (tmp_path / "protocols" / "http.js").touch()
     monkeypatch.setattr(node, "GENERATOR", tmp_path)
     with pytest.raises(EngineError, match=r"broke off: TypeError: so it goes \(exit status 1\)$"):
         get("openloop").run(Load.of_url(f"{server.url}/ok", rate=20, duration_s=1))

@@ -1,24 +1,53 @@
-// One keep-alive connection: an undici Client, one request on it at a time.
+// HTTP: one keep-alive connection is an undici Client, one request on it at a time.
 //
 // It takes undici's oldest handler interface, for that costs least: one handler for all requests of a connection and
 // no parsed headers. Nothing is ever sent twice: where a server closes a kept connection at the very moment it is
 // used again, the request counts as a reset. undici looks for such a close before it writes, so that is rare.
 
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
 import { Client } from 'undici';
 
-import { nowMs } from './clock.js';
+import { nowMs } from '../clock.js';
+import { Exchange } from '../mix.js';
 
-/** @import { ErrorKind, Job } from './job.js' */
-/** @import { Exchange } from './mix.js' */
+/** @import { AddressInfo } from 'node:net' */
+/** @import { Asked, ErrorKind, Job } from '../job.js' */
+/** @import { Answering, Connection, Owner, Protocol } from '../protocol.js' */
 
-/**
- * @typedef {object} Owner is told of what happens on a connection
- * @property {(connection: Connection, at: number) => void} onSent
- * @property {(connection: Connection, at: number) => void} onOk
- * @property {(connection: Connection, at: number, kind: ErrorKind, answered: boolean, text: string) => void} onFailed
- */
+const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK');
 
-export class Connection {
+/** @type {Protocol} */
+export const protocol = {
+  exchange: (asked, job) => new HttpExchange(asked, job.keepAlive),
+  connect: (job, owner) => new HttpConnection(job, owner),
+  answering,
+};
+
+/** A request, and what it should be answered with. */
+class HttpExchange extends Exchange {
+  /**
+   * @param {Asked} asked
+   * @param {boolean} keepAlive
+   */
+  constructor(asked, keepAlive) {
+    super();
+    /** @type {import('undici').Dispatcher.DispatchOptions} */
+    this.request = {
+      path: asked.path,
+      method: asked.method,
+      headers: asked.headers,
+      body: decoded(asked.body),
+      reset: !keepAlive, // said here, for after HEAD, or DELETE with a body, undici would close by itself
+    };
+    this.status = asked.status;
+    this.body = decoded(asked.expectBody);
+  }
+}
+
+/** @implements {Connection} */
+class HttpConnection {
   /**
    * @param {Job} job
    * @param {Owner} owner
@@ -31,7 +60,7 @@ export class Connection {
       bodyTimeout: 0,
       connectTimeout: 0,
     });
-    this.exchange = /** @type {Exchange} */ (/** @type {unknown} */ (undefined)); // until something is sent
+    this.exchange = /** @type {HttpExchange} */ (/** @type {unknown} */ (undefined)); // until something is sent
     this.client.on('connect', () => {
       this.open = true;
     });
@@ -59,7 +88,7 @@ export class Connection {
    * @param {number} intended
    */
   send(exchange, intended) {
-    this.exchange = exchange;
+    this.exchange = /** @type {HttpExchange} */ (exchange);
     this.busy = true;
     this.intended = intended;
     this.handedAt = nowMs();
@@ -69,7 +98,7 @@ export class Connection {
     if (!this.open) {
       this.wasSent();
     }
-    this.client.dispatch(exchange.request, this);
+    this.client.dispatch(this.exchange.request, this);
   }
 
   wasSent() {
@@ -152,4 +181,29 @@ function kindOf(error) {
     default:
       return 'other';
   }
+}
+
+/**
+ * Answers whatever comes in on a connection with the same bytes, without parsing it, so that it is never the limit.
+ *
+ * @returns {Promise<Answering>}
+ */
+async function answering() {
+  const server = createServer({ noDelay: true }, (socket) => {
+    socket.on('data', () => socket.write(ANSWER));
+    socket.on('error', () => {});
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    asked: { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null },
+    close: () => server.close(),
+  };
+}
+
+/** @param {string | null} base64 */
+function decoded(base64) {
+  return base64 === null ? null : Buffer.from(base64, 'base64');
 }

@@ -1,0 +1,47 @@
+// What the generator asks of a protocol. protocols/<name>.js, where <name> is Job.protocol, exports one as `protocol`;
+// nothing else of the generator knows what is spoken.
+
+/** @import { Asked, ErrorKind, Job } from './job.js' */
+/** @import { Exchange } from './mix.js' */
+
+/**
+ * @typedef {object} Protocol
+ * @property {(asked: Asked, job: Job) => Exchange} exchange makes what is sent of what is asked, once for each of
+ *   Job.requests; all that can be worked out beforehand is worked out here
+ * @property {(job: Job, owner: Owner) => Connection} connect makes a connection to Job.origin, which need not be opened
+ *   before something is sent
+ * @property {() => Promise<Answering>} answering starts a server within this process
+ */
+
+/**
+ * One send at a time, from `send` until the owner is told of its one end: onOk or onFailed. Timeouts are the owner's:
+ * it gives up a connection that takes too long.
+ *
+ * @typedef {object} Connection
+ * @property {boolean} busy from send to the end
+ * @property {Exchange} exchange what was sent last
+ * @property {number} intended when that was due; the owner may set it when it is told of the send
+ * @property {number} handedAt when `send` was called
+ * @property {number} sentAt when it was put on the wire; 0: not yet
+ * @property {(exchange: Exchange, intended: number) => void} send takes an exchange of this protocol
+ * @property {() => void} destroy closes it, and gives up what was sent. The owner is not told
+ */
+
+/**
+ * @typedef {object} Owner is told of what happens on a connection
+ * @property {(connection: Connection, at: number) => void} onSent once for each send, before its end
+ * @property {(connection: Connection, at: number) => void} onOk it was answered as expected
+ * @property {(connection: Connection, at: number, kind: ErrorKind, answered: boolean, text: string) => void} onFailed
+ *   `answered` where the server did answer, but wrongly
+ */
+
+/**
+ * A server that answers at once and always well, to warm up on, and to find how fast the generator is.
+ *
+ * @typedef {object} Answering
+ * @property {string} origin
+ * @property {Asked} asked what it can be asked
+ * @property {() => void} close
+ */
+
+export {};

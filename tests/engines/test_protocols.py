@@ -1,0 +1,89 @@
+"""To teach the generator a protocol is to add a file to its folder."""
+
+import shutil
+
+import pytest
+
+from loadtests.engines import Load, get, node
+from loadtests.errors import UserError
+
+# Every other send is answered with what was asked for, the rest with something else. Nothing goes over a network.
+ECHO = """
+import { nowMs } from '../clock.js';
+import { Exchange } from '../mix.js';
+
+class EchoExchange extends Exchange {
+  constructor(asked) {
+    super();
+    this.path = asked.path;
+  }
+}
+
+let sends = 0;
+
+class EchoConnection {
+  constructor(owner) {
+    this.owner = owner;
+    this.busy = false;
+  }
+
+  send(exchange, intended) {
+    this.busy = true;
+    this.exchange = exchange;
+    this.intended = intended;
+    this.handedAt = this.sentAt = nowMs();
+    this.owner.onSent(this, this.sentAt);
+    setImmediate(() => this.answered());
+  }
+
+  answered() {
+    this.busy = false;
+    if (sends++ % 2 === 0) {
+      this.owner.onOk(this, nowMs());
+    } else {
+      this.owner.onFailed(this, nowMs(), 'wrong-body', true, `asked for ${this.exchange.path}`);
+    }
+  }
+
+  destroy() {
+    this.busy = false;
+  }
+}
+
+export const protocol = {
+  exchange: (asked) => new EchoExchange(asked),
+  connect: (job, owner) => new EchoConnection(owner),
+  answering: async () => ({ origin: 'echo:', asked: { path: '/warm-up' }, close() {} }),
+};
+"""
+
+
+@pytest.fixture
+def generator(monkeypatch, tmp_path):
+    """A copy of the generator's folder, which is run instead of it."""
+    folder = tmp_path / "loadtests" / "generator"
+    shutil.copytree(node.GENERATOR, folder)
+    shutil.copy(node.ROOT / "package.json", tmp_path)
+    (tmp_path / "node_modules").symlink_to(node.ROOT / "node_modules")
+    monkeypatch.setattr(node, "GENERATOR", folder)
+    return folder
+
+
+@pytest.mark.parametrize("rate", [100, None])
+def test_a_protocol_is_a_file(generator, rate):
+    (generator / "protocols" / "echo.js").write_text(ECHO)
+    load = Load.of_url("http://127.0.0.1:1/asked", rate=rate, connections=1, duration_s=0.5, protocol="echo")
+    result = get("openloop").run(load)
+    assert result.planned == result.sent == result.completed > 0
+    assert abs(result.ok - result.errors["wrong-body"]) <= 1
+    assert result.ok + result.errors["wrong-body"] == result.planned
+    assert result.examples == {"wrong-body": "asked for /asked"}
+    assert result.response_time_ms["max"] >= result.service_time_ms["p50"] > 0
+
+
+def test_an_unknown_protocol_is_refused_before_anything_is_started(generator, monkeypatch):
+    (generator / "protocols" / "echo.js").write_text(ECHO)
+    monkeypatch.setenv("PATH", "")  # no node to start
+    for name, says in (("gopher", "; there are: echo, http$"), ("htp", "; did you mean http")):
+        with pytest.raises(UserError, match=f"^unknown protocol '{name}'{says}"):
+            get("openloop").run(Load.of_url("http://127.0.0.1:1/", protocol=name))
