@@ -12,6 +12,8 @@ from loadtests.store.histogram import Histogram
 from loadtests.store.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures, Result
 from loadtests.workload import Request
 
+DELIVERY_COUNTS = ("expected", "delivered", "missing", "duplicate", "reordered")
+
 
 def merge(
     engine: str, parts: Sequence[Mapping[str, Any]], timeline: list[dict[str, Any]], requests: Sequence[Request]
@@ -67,6 +69,24 @@ def _row(name: str, shares: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "unfinished": counts["planned"] - counts["ok"] - errors.total(),
         "errors": {kind: errors[kind] for kind in ERROR_KINDS if errors[kind]},
         "response_time_ms": Spread.merged([share["response_time"] for share in shares]).figures(),
+    }
+
+
+def merged_deliveries(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """What became of messages on their way to receivers, at all processes of a load; None where there are no receivers.
+
+    ``expected = delivered + missing``. Counted beside it: ``duplicate``, arrivals of what had arrived; ``reordered``,
+    those of the delivered ones that came after a later one of the same sender. ``lag_ms`` has the figures of arrival at
+    a receiver minus intended send, in milliseconds, and ``lag`` is its histogram (as Result's are).
+    """
+    told = [part["deliveries"] for part in parts if part["deliveries"] is not None]
+    if not told:
+        return None
+    lag = Spread.merged([each["lag"] for each in told])
+    return {
+        **{name: sum(each[name] for each in told) for name in DELIVERY_COUNTS},
+        "lag_ms": lag.figures(),
+        "lag": lag.histogram.encode(),
     }
 
 

@@ -9,7 +9,7 @@
  * @property {string} order which request (its index) each send of the whole load is for, of all processes together; it
  *   is gone through again and again. 16 bits each, in the machine's byte order, base64
  * @property {number[] | null} timesMs when each send of the whole load is due after the start, instead of by the rate
- * @property {number | null} rate requests per second of all processes together; null: closed loop
+ * @property {number | null} rate requests per second of all processes together; null: closed loop; 0: nothing is sent
  * @property {number} connections of this process: at most so many at a fixed rate, exactly so many in a closed loop
  * @property {number} durationMs
  * @property {number} warmUpMs for how long to send the same load beforehand, unmeasured
@@ -60,6 +60,16 @@
  */
 
 /**
+ * @typedef {object} Delivered what became of messages on their way to receivers: see deliveries.js
+ * @property {number} expected delivered + missing
+ * @property {number} delivered
+ * @property {number} missing
+ * @property {number} duplicate
+ * @property {number} reordered
+ * @property {Spread} lag arrival at a receiver minus intended send
+ */
+
+/**
  * @typedef {object} Measured the last event of a run: see loadtests/store/result.py for what each means
  * @property {number} planned
  * @property {number} sent
@@ -73,6 +83,7 @@
  * @property {number} duration_s
  * @property {Record<'response_time' | 'service_time' | 'send_lag' | 'pacing_lag' | 'failed', Spread>} spreads
  * @property {Share[]} requests in the order of Job.requests
+ * @property {Delivered | null} deliveries null: there are no receivers, as with HTTP
  * @property {Record<string, number | null> | null} own_ms figures that the engine made itself
  */
 

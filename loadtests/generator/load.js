@@ -6,7 +6,7 @@ import { Mix } from './mix.js';
 import { Recorder } from './recorder.js';
 
 /** @import { ErrorKind, Job, Measured, Running, Second } from './job.js' */
-/** @import { Connection, Owner, Protocol } from './protocol.js' */
+/** @import { Connection, Held, Owner, Protocol } from './protocol.js' */
 
 const LOOK_EVERY_MS = 50; // for requests that have waited too long
 
@@ -28,6 +28,8 @@ export class Load {
       onSecond,
       this.mix.exchanges.map((exchange) => exchange.tally),
     );
+    /** @type {Held | null} */
+    this.held = null;
     /** @type {Set<Connection>} */
     this.connections = new Set();
     /** @type {Connection[]} */
@@ -40,7 +42,10 @@ export class Load {
     this.resolve = () => {};
   }
 
-  async ready() {}
+  async ready() {
+    this.held = (await this.protocol.hold?.(this.job)) ?? null;
+    this.recorder.deliveries = this.held?.deliveries ?? null;
+  }
 
   /**
    * @param {number} startMs
@@ -84,7 +89,8 @@ export class Load {
   }
 
   isDone() {
-    return this.inFlight === 0;
+    const { deliveries } = this.recorder;
+    return this.inFlight === 0 && (deliveries === null || deliveries.missing === 0);
   }
 
   /** Whether there are as many connections as are allowed. */
@@ -93,7 +99,7 @@ export class Load {
   }
 
   open() {
-    const connection = this.protocol.connect(this.job, this);
+    const connection = this.protocol.connect(this.job, this, this.held);
     this.connections.add(connection);
     return connection;
   }
@@ -120,6 +126,7 @@ export class Load {
       }
       connection.destroy();
     }
+    this.held?.close();
     this.resolve(this.recorder.measured(now, this.planned(now)));
   }
 

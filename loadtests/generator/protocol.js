@@ -1,6 +1,7 @@
 // What the generator asks of a protocol. protocols/<name>.js, where <name> is Job.protocol, exports one as `protocol`;
-// nothing else of the generator knows what is spoken.
+// nothing else of openloop knows what is spoken.
 
+/** @import { Deliveries } from './deliveries.js' */
 /** @import { Asked, ErrorKind, Job } from './job.js' */
 /** @import { Exchange } from './mix.js' */
 
@@ -8,8 +9,11 @@
  * @typedef {object} Protocol
  * @property {(asked: Asked, job: Job) => Exchange} exchange makes what is sent of what is asked, once for each of
  *   Job.requests; all that can be worked out beforehand is worked out here
- * @property {(job: Job, owner: Owner) => Connection} connect makes a connection to Job.origin, which need not be opened
- *   before something is sent
+ * @property {(job: Job, owner: Owner, held: Held | null) => Connection} connect makes a connection to Job.origin, which
+ *   need not be opened before something is sent
+ * @property {(job: Job) => Promise<Held>} [hold] opens what stays open for the whole of a load beside the connections
+ *   that send: receivers, or connections that idle. It resolves when all of that is open; the load starts afterwards.
+ *   A protocol without such has no `hold`
  * @property {() => Promise<Answering>} answering starts a server within this process
  */
 
@@ -33,6 +37,15 @@
  * @property {(connection: Connection, at: number) => void} onOk it was answered as expected
  * @property {(connection: Connection, at: number, kind: ErrorKind, answered: boolean, text: string) => void} onFailed
  *   `answered` where the server did answer, but wrongly
+ */
+
+/**
+ * What `hold` has opened, with whatever else the protocol's own connections need of it.
+ *
+ * @typedef {object} Held
+ * @property {Deliveries | null} deliveries is told by the protocol what its receivers are to get, and what arrives; the
+ *   grace period is then for what is missing, too. null: there are no receivers
+ * @property {() => void} close
  */
 
 /**

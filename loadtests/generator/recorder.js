@@ -2,6 +2,7 @@
 
 import { Times } from './times.js';
 
+/** @import { Deliveries } from './deliveries.js' */
 /** @import { ErrorKind, Measured, Second, Share } from './job.js' */
 
 /** Counts and response times of one of the requests of a load. */
@@ -46,6 +47,8 @@ export class Recorder {
     this.sendLag = new Times();
     this.pacingLag = new Times();
     this.failed = new Times();
+    /** @type {Deliveries | null} */
+    this.deliveries = null; // unless the protocol has receivers
 
     this.startMs = 0;
     this.endMs = Infinity;
@@ -181,6 +184,7 @@ export class Recorder {
         failed: this.failed.spread(),
       },
       requests: this.tallies.map((tally, index) => tally.share(plannedOf[index])),
+      deliveries: this.deliveries?.measured() ?? null,
       own_ms: null,
     };
   }

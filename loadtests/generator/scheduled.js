@@ -27,8 +27,8 @@ export class Scheduled extends Load {
     this.pacer = new Pacer(() => this.advance(), this.schedule.gapMs * job.of);
   }
 
-  ready() {
-    return this.pacer.ready();
+  async ready() {
+    await Promise.all([super.ready(), this.pacer.ready()]);
   }
 
   start(/** @type {number} */ startMs) {

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from loadtests.engines import Result, node
-from loadtests.engines.merge import merge
+from loadtests.engines.merge import merge, merged_deliveries
 from loadtests.store.histogram import Histogram
 from loadtests.store.result import FIGURES, NOTHING
 from loadtests.workload import Request
@@ -76,14 +76,18 @@ def share(planned, ok, errors, spread):
     return {**counts, "errors": errors, "response_time": spread}
 
 
-def part(values):
+def spread_of(values):
+    return {"hdr": encoded(values)["text"], "max_us": max(values, default=0), "sum_us": sum(values)}
+
+
+def part(values, deliveries=None):
     """What one process measured that had these response times, in microseconds, and as many errors."""
-    spread = {"hdr": encoded(values)["text"], "max_us": max(values), "sum_us": sum(values)}
-    nothing = {"hdr": encoded([])["text"], "max_us": 0, "sum_us": 0}
+    spread, nothing = spread_of(values), spread_of([])
     count = len(values)
     return {
         "planned": 2 * count, "sent": 2 * count, "completed": count, "ok": count, "ok_in_time": count,
-        "unfinished": 0, "waited": 0, "errors": {"reset": count}, "examples": {"reset": "gone"}, "duration_s": 2,
+        "unfinished": 0, "waited": 0, "errors": {"reset": count} if count else {},
+        "examples": {"reset": "gone"} if count else {}, "duration_s": 2, "deliveries": deliveries,
         "spreads": dict.fromkeys(("response_time", "service_time", "send_lag", "pacing_lag", "failed"), spread),
         "generator": {"cpu_s": 1, "wall_s": 2, "peak_rss_mb": 3}, "own_ms": None,
         "requests": [share(2 * count, count, {}, spread), share(count, 0, {"reset": count}, nothing)],
@@ -126,3 +130,35 @@ def test_the_summary_is_what_load_prints(result):
 
 def test_a_result_is_kept_whole(result):
     assert Result.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+
+
+def test_a_load_that_sends_nothing_is_zeros():
+    idle = merge("openloop", [part([]), part([])], [], (Request("only"),))
+    assert (idle.planned, idle.sent, idle.ok, idle.unfinished, idle.errors, idle.rate) == (0, 0, 0, 0, {}, 0)
+    assert idle.response_time_ms == idle.send_lag_ms == NOTHING
+    assert json.dumps(idle.to_dict(), allow_nan=False)
+
+
+def deliveries(lags_us, missing, duplicate, reordered):
+    counts = {"expected": len(lags_us) + missing, "delivered": len(lags_us), "missing": missing}
+    return {**counts, "duplicate": duplicate, "reordered": reordered, "lag": spread_of(lags_us)}
+
+
+def test_the_deliveries_of_several_processes_are_added_up():
+    first, second = deliveries([1000, 2000, 3000], 2, 1, 0), deliveries([9000], 0, 3, 1)
+    merged = merged_deliveries([part([1000], first), part([], second)])
+    assert merged == {
+        "expected": 6, "delivered": 4, "missing": 2, "duplicate": 4, "reordered": 1,
+        "lag_ms": {"p50": 2.0, "p90": 9.0, "p95": 9.0, "p99": 9.0, "p99.9": 9.0, "max": 9.0, "mean": 3.75},
+        "lag": Histogram.decode(encoded([1000, 2000, 3000, 9000])["text"]).encode(),
+    }  # fmt: skip
+
+
+def test_where_nothing_arrived_there_is_no_lag():
+    merged = merged_deliveries([part([], deliveries([], 5, 0, 0)), part([], deliveries([], 0, 0, 0))])
+    assert (merged["expected"], merged["delivered"], merged["missing"]) == (5, 0, 5)
+    assert merged["lag_ms"] == NOTHING
+
+
+def test_without_receivers_there_are_no_deliveries():
+    assert merged_deliveries([part([1000]), part([])]) is None

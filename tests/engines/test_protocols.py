@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from loadtests.engines import Load, get, node
+from loadtests.engines.merge import merged_deliveries
 from loadtests.errors import UserError
 
 # Every other send is answered with what was asked for, the rest with something else. Nothing goes over a network.
@@ -57,6 +58,25 @@ export const protocol = {
 };
 """
 
+# Each process has two receivers, which were to get two messages. One of the four does not arrive.
+RECEIVERS = """
+import { Deliveries } from '../deliveries.js';
+import { protocol as http } from './http.js';
+
+async function hold() {
+  const deliveries = new Deliveries();
+  for (const receiver of [1, 2]) {
+    deliveries.expect(receiver, 'sender', 0, 1000);
+    deliveries.expect(receiver, 'sender', 1, 1000);
+    deliveries.arrived(receiver, 'sender', 0, 1020);
+  }
+  deliveries.arrived(1, 'sender', 1, 1040);
+  return { deliveries, close() {} };
+}
+
+export const protocol = { ...http, hold };
+"""
+
 
 @pytest.fixture
 def generator(monkeypatch, tmp_path):
@@ -69,6 +89,7 @@ def generator(monkeypatch, tmp_path):
     return folder
 
 
+@pytest.mark.servers
 @pytest.mark.parametrize("rate", [100, None])
 def test_a_protocol_is_a_file(generator, rate):
     (generator / "protocols" / "echo.js").write_text(ECHO)
@@ -79,6 +100,23 @@ def test_a_protocol_is_a_file(generator, rate):
     assert result.ok + result.errors["wrong-body"] == result.planned
     assert result.examples == {"wrong-body": "asked for /asked"}
     assert result.response_time_ms["max"] >= result.service_time_ms["p50"] > 0
+
+
+@pytest.mark.servers
+def test_what_receivers_get_is_measured_in_every_process(generator, server):
+    (generator / "protocols" / "receivers.js").write_text(RECEIVERS)
+    load = Load.of_url(f"{server.url}/ok", rate=50, duration_s=0.2, timeout_s=0.5, processes=2, protocol="receivers")
+    parts, _ = node.run("openloop", load, None, None)
+    found = merged_deliveries(parts)
+    assert [found[name] for name in ("expected", "delivered", "missing", "duplicate", "reordered")] == [8, 6, 2, 0, 0]
+    assert (found["lag_ms"]["max"], found["lag_ms"]["p50"]) == (40, pytest.approx(20, rel=0.001))
+    assert [part["ok"] for part in parts] == [5, 5]
+
+
+@pytest.mark.servers
+def test_http_has_no_receivers(server):
+    parts, _ = node.run("openloop", Load.of_url(f"{server.url}/ok", rate=50, duration_s=0.2), None, None)
+    assert merged_deliveries(parts) is None
 
 
 def test_an_unknown_protocol_is_refused_before_anything_is_started(generator, monkeypatch):

@@ -1,12 +1,16 @@
-"""The generator's schedule, tested where it lives: in Node."""
+"""What the generator is made of, tested where it lives: in Node."""
 
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from loadtests.engines import node
 
+TESTS = sorted(Path(__file__).parent.glob("*.test.js"))
 
-def test_the_schedule():
-    tests = Path(__file__).with_name("schedule.test.js")
+
+@pytest.mark.parametrize("tests", TESTS, ids=lambda tests: tests.name)
+def test_in_node(tests):
     done = subprocess.run([node.require(), "--test", str(tests)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { Deliveries } from '../../loadtests/generator/deliveries.js';
+
+const MS = 1000; // microseconds
+
+/**
+ * Messages 0, 1, 2, ... of the stream 'a' to the receiver 1, of which message k is due at 100 k.
+ *
+ * @param {number} count
+ */
+function expecting(count) {
+  const deliveries = new Deliveries();
+  for (let number = 0; number < count; number++) {
+    deliveries.expect(1, 'a', number, 100 * number);
+  }
+  return deliveries;
+}
+
+/** @param {Deliveries} deliveries */
+function counts(deliveries) {
+  const { lag, ...counted } = deliveries.measured();
+  return counted;
+}
+
+test('what is expected is missing until it arrives', () => {
+  const deliveries = expecting(3);
+  assert.equal(deliveries.missing, 3);
+  deliveries.arrived(1, 'a', 0, 5);
+  deliveries.arrived(1, 'a', 1, 107);
+  assert.deepEqual(counts(deliveries), { expected: 3, delivered: 2, missing: 1, duplicate: 0, reordered: 0 });
+});
+
+test('the lag is from the intended send to the arrival', () => {
+  const deliveries = expecting(3);
+  deliveries.arrived(1, 'a', 0, 5);
+  deliveries.arrived(1, 'a', 2, 208);
+  const { lag } = deliveries.measured();
+  assert.deepEqual([lag.max_us, lag.sum_us], [8 * MS, 13 * MS]);
+});
+
+test('nothing expected, nothing arrived: zeros', () => {
+  const { lag, ...counted } = new Deliveries().measured();
+  assert.deepEqual(counted, { expected: 0, delivered: 0, missing: 0, duplicate: 0, reordered: 0 });
+  assert.deepEqual([lag.max_us, lag.sum_us], [0, 0]);
+});
+
+test('one send to several receivers is a delivery to each', () => {
+  const deliveries = new Deliveries();
+  for (const receiver of ['x', 'y', 'z']) {
+    deliveries.expect(receiver, 'a', 0, 0);
+  }
+  deliveries.arrived('x', 'a', 0, 1);
+  deliveries.arrived('z', 'a', 0, 2);
+  assert.deepEqual(counts(deliveries), { expected: 3, delivered: 2, missing: 1, duplicate: 0, reordered: 0 });
+});
+
+test('streams have no order among each other', () => {
+  const deliveries = new Deliveries();
+  deliveries.expect(1, 'a', 7, 0);
+  deliveries.expect(1, 'b', 3, 0);
+  deliveries.arrived(1, 'a', 7, 1);
+  deliveries.arrived(1, 'b', 3, 2);
+  assert.deepEqual(counts(deliveries), { expected: 2, delivered: 2, missing: 0, duplicate: 0, reordered: 0 });
+});
+
+test('the late one is reordered, not those that overtook it', () => {
+  const deliveries = expecting(4);
+  [1, 2, 0, 3].forEach((number) => deliveries.arrived(1, 'a', number, 400));
+  assert.deepEqual(counts(deliveries), { expected: 4, delivered: 4, missing: 0, duplicate: 0, reordered: 1 });
+});
+
+test('a message that comes again is a duplicate, neither delivered nor reordered nor in the lag', () => {
+  const deliveries = expecting(2);
+  deliveries.arrived(1, 'a', 0, 5);
+  deliveries.arrived(1, 'a', 1, 105);
+  deliveries.arrived(1, 'a', 0, 900);
+  deliveries.arrived(1, 'a', 0, 900);
+  assert.deepEqual(counts(deliveries), { expected: 2, delivered: 2, missing: 0, duplicate: 2, reordered: 0 });
+  assert.equal(deliveries.measured().lag.max_us, 5 * MS);
+});
+
+test('a duplicate fills no hole', () => {
+  const deliveries = expecting(2);
+  deliveries.arrived(1, 'a', 1, 105);
+  deliveries.arrived(1, 'a', 1, 106);
+  assert.deepEqual(counts(deliveries), { expected: 2, delivered: 1, missing: 1, duplicate: 1, reordered: 0 });
+});
+
+test('an arrival may be told before it is expected', () => {
+  const deliveries = new Deliveries();
+  [1, 0, 1].forEach((number, k) => deliveries.arrived(1, 'a', number, 200 + k));
+  assert.deepEqual(counts(deliveries), { expected: 0, delivered: 0, missing: 0, duplicate: 0, reordered: 0 });
+  deliveries.expect(1, 'a', 0, 190);
+  deliveries.expect(1, 'a', 1, 195);
+  assert.deepEqual(counts(deliveries), { expected: 2, delivered: 2, missing: 0, duplicate: 1, reordered: 1 });
+  assert.deepEqual([deliveries.lag.max, deliveries.lag.sum], [11 * MS, 16 * MS]);
+});
+
+test('what was under way when a receiver joined is counted nowhere', () => {
+  const deliveries = new Deliveries();
+  deliveries.expect(1, 'a', 5, 0);
+  [3, 4, 4, 5].forEach((number) => deliveries.arrived(1, 'a', number, 1));
+  assert.deepEqual(counts(deliveries), { expected: 1, delivered: 1, missing: 0, duplicate: 0, reordered: 0 });
+});
+
+test('a number that does not follow the one before is a mistake of the protocol', () => {
+  const deliveries = expecting(2);
+  assert.throws(() => deliveries.expect(1, 'a', 3, 0), /stream a, receiver 1: 3 is expected after 1/);
+});
+
+/** Numbers from 0 to below 1, the same in each run (a linear congruential generator). */
+function chance(seed = 1) {
+  return () => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return seed / 2 ** 32;
+  };
+}
+
+test('counts are exact, whatever is lost, repeated and out of order', () => {
+  const random = chance();
+  for (let round = 0; round < 50; round++) {
+    const deliveries = new Deliveries();
+    const events = [];
+    for (let k = 0; k < 400; k++) {
+      const [receiver, stream, number] = [k % 2, (k >> 1) % 2, k >> 2];
+      events.push({ at: k, tell: true, receiver, stream, number });
+      const copies = random() < 0.2 ? 0 : random() < 0.2 ? 2 : 1;
+      for (let copy = 0; copy < copies; copy++) {
+        events.push({ at: k - 3 + 20 * random(), tell: false, receiver, stream, number });
+      }
+    }
+    events.sort((a, b) => a.at - b.at);
+
+    const counted = { expected: 0, delivered: 0, missing: 0, duplicate: 0, reordered: 0 };
+    let lag_us = 0;
+    /** @type {Map<string, number[]>} */
+    const come = new Map([0, 1, 2, 3].map((k) => [`${k % 2} ${k >> 1}`, []]));
+    for (const { at, tell, receiver, stream, number } of events) {
+      const before = /** @type {number[]} */ (come.get(`${receiver} ${stream}`));
+      if (tell) {
+        deliveries.expect(receiver, stream, number, 1000 + at - 10);
+        counted.expected++;
+      } else {
+        deliveries.arrived(receiver, stream, number, 1000 + at);
+        if (before.includes(number)) {
+          counted.duplicate++;
+        } else {
+          counted.delivered++;
+          counted.reordered += before.some((other) => other > number) ? 1 : 0;
+          const intended = (number << 2) + (stream << 1) + receiver - 10;
+          lag_us += Math.round((at - intended) * MS);
+        }
+        before.push(number);
+      }
+    }
+    counted.missing = counted.expected - counted.delivered;
+    assert.deepEqual(counts(deliveries), counted);
+    assert.ok(Math.abs(deliveries.measured().lag.sum_us - lag_us) <= counted.delivered); // halves of a microsecond
+    assert.ok(counted.missing > 0 && counted.duplicate > 0 && counted.reordered > 0);
+  }
+});
+
+test('what has arrived takes no memory', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  const deliveries = new Deliveries();
+  /** @param {number} from @param {number} to */
+  const deliver = (from, to) => {
+    for (let number = from; number < to; number++) {
+      for (let receiver = 0; receiver < 50; receiver++) {
+        deliveries.expect(receiver, 'a', number, number);
+        if (number % 1000 !== 500) {
+          deliveries.arrived(receiver, 'a', number, number + 0.5);
+        }
+      }
+    }
+  };
+  deliver(0, 2000);
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  deliver(2000, 12_000);
+  collect();
+  const bytes = process.memoryUsage().heapUsed - before;
+  assert.ok(bytes < 500_000, `${bytes} bytes more after 500,000 deliveries`); // one byte of each
+  assert.deepEqual([deliveries.delivered, deliveries.missing], [50 * 11_988, 50 * 12]);
+});

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { nowMs } from '../../loadtests/generator/clock.js';
+import { Deliveries } from '../../loadtests/generator/deliveries.js';
+import { Exchange } from '../../loadtests/generator/mix.js';
+import { openloop } from '../../loadtests/generator/openloop.js';
+import { protocol as http } from '../../loadtests/generator/protocols/http.js';
+
+const ORDER = Buffer.from(Uint16Array.of(0).buffer).toString('base64');
+const ASKED = { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null };
+
+const JOB = {
+  engine: 'openloop',
+  protocol: 'given',
+  origin: 'http://127.0.0.1:1',
+  requests: [ASKED],
+  order: ORDER,
+  timesMs: null,
+  rate: 100,
+  connections: 1,
+  durationMs: 100,
+  warmUpMs: 0,
+  timeoutMs: 1000,
+  index: 0,
+  of: 1,
+  keepAlive: true,
+};
+
+async function measured(protocol, job = {}) {
+  const load = openloop(protocol, { ...JOB, ...job }, () => {});
+  await load.ready();
+  return load.start(nowMs());
+}
+
+/** Each send is to reach receivers 0, 1 and 2, after `delayMs`. Send 4 does not reach 2, and reaches 1 twice. */
+class Room {
+  constructor(delayMs) {
+    this.delayMs = delayMs;
+    this.deliveries = new Deliveries();
+    this.closed = false;
+  }
+
+  send(number, intended) {
+    for (const receiver of [0, 1, 2]) {
+      this.deliveries.expect(receiver, 'sender', number, intended);
+    }
+    setTimeout(() => this.deliver(number), this.delayMs);
+  }
+
+  deliver(number) {
+    for (const receiver of number === 4 ? [0, 1, 1] : [0, 1, 2]) {
+      this.deliveries.arrived(receiver, 'sender', number, nowMs());
+    }
+  }
+
+  close() {
+    this.closed = true;
+  }
+}
+
+class Sender {
+  constructor(owner, room) {
+    this.owner = owner;
+    this.room = room;
+    this.busy = false;
+    this.number = 0;
+  }
+
+  send(exchange, intended) {
+    this.exchange = exchange;
+    this.intended = intended;
+    this.busy = true;
+    this.handedAt = this.sentAt = nowMs();
+    this.owner.onSent(this, this.sentAt);
+    this.room.send(this.number++, intended);
+    setImmediate(() => {
+      this.busy = false;
+      this.owner.onOk(this, nowMs());
+    });
+  }
+
+  destroy() {}
+}
+
+const chat = (room) => ({
+  exchange: () => new Exchange(),
+  connect: (_job, owner, held) => new Sender(owner, held),
+  hold: async () => room,
+});
+
+test('one send is delivered to several receivers, and each delivery is counted', async () => {
+  const room = new Room(0);
+  const { planned, ok, unfinished, deliveries } = await measured(chat(room));
+  const { lag, ...counts } = deliveries;
+  assert.deepEqual([planned, ok, unfinished], [10, 10, 0]);
+  assert.deepEqual(counts, { expected: 30, delivered: 29, missing: 1, duplicate: 1, reordered: 0 });
+  assert.ok(lag.max_us > 0);
+  assert.ok(room.closed);
+});
+
+test('the grace period is for deliveries as well', async () => {
+  const begun = nowMs();
+  const { deliveries } = await measured(chat(new Room(400)), { durationMs: 30, timeoutMs: 10_000 });
+  assert.deepEqual([deliveries.expected, deliveries.missing], [9, 0]);
+  assert.ok(nowMs() - begun < 8000, 'it ends when all is delivered');
+});
+
+test('a load that sends nothing is zeros', async () => {
+  const idle = await measured(http, { rate: 0 });
+  const spreads = Object.values(idle.spreads).flatMap((spread) => [spread.max_us, spread.sum_us]);
+  assert.deepEqual(spreads, spreads.map(() => 0));
+  const { planned, sent, completed, ok, ok_in_time, unfinished, waited, duration_s, errors, deliveries } = idle;
+  const counts = [planned, sent, completed, ok, ok_in_time, unfinished, waited];
+  assert.deepEqual(counts, counts.map(() => 0));
+  assert.deepEqual([duration_s, errors, deliveries], [0.1, {}, null]);
+  const [{ response_time: _, ...share }] = idle.requests;
+  assert.deepEqual(share, { planned: 0, sent: 0, completed: 0, ok: 0, errors: {} });
+});
+
+test('connections that idle are held open until the end', async () => {
+  let open = 0;
+  const hold = async () => {
+    open += 50;
+    return { deliveries: null, close: () => (open -= 50) };
+  };
+  setTimeout(() => assert.equal(open, 50), 50);
+  const { sent, deliveries } = await measured({ ...http, hold }, { rate: 0 });
+  assert.deepEqual([sent, deliveries, open], [0, null, 0]);
+});
