@@ -9,8 +9,9 @@ import msgpack
 from channels.exceptions import ChannelFull, MessageTooLarge
 from channels.layers import BaseChannelLayer
 
-from . import node
+from . import lifecycle
 from .directory import default_path, private_directory
+from .node import Node
 from .store import MAX_MESSAGE, QueueFull
 
 Message: TypeAlias = dict[str, Any]
@@ -47,7 +48,7 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
         self.path = os.fspath(path) if path is not None else default_path()
         self.group_expiry = group_expiry
         self.channel_capacity = self.compile_capacities(channel_capacity or {})
-        self._joined: tuple[str, node.Node] | None = None
+        self._joined: tuple[str, Node] | None = None
 
     # Channels
 
@@ -86,7 +87,7 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
             directory, joined = self._joined
             self._joined = None
             if not joined.closed:
-                node.leave(directory)
+                lifecycle.leave(directory)
 
     # Groups
 
@@ -116,11 +117,11 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
         return self._node.statistics()
 
     @property
-    def _node(self) -> node.Node:
+    def _node(self) -> Node:
         # Joined at first use, for a server may import the settings and then fork; and anew in a child.
         if self._joined is None or self._joined[1].closed:
             directory = private_directory(self.path)
-            self._joined = directory, node.join(directory)
+            self._joined = directory, lifecycle.join(directory)
         return self._joined[1]
 
 

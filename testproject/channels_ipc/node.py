@@ -1,12 +1,9 @@
 """A process's part in the exchange: its store, its doorbell, and those who wait here."""
 
 import asyncio
-import atexit
 import itertools
-import os
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
@@ -288,59 +285,3 @@ class Node:
         self._bell.close()
         self._bells.close()
         self._lock.release()
-
-
-_nodes: dict[str, Node] = {}
-_users: Counter[str] = Counter()
-_nodes_lock = threading.Lock()
-
-
-def join(directory: str) -> Node:
-    """The node of this process in `directory`, shared by all who join; each says leave() when done."""
-    with _nodes_lock:
-        if directory not in _nodes or _nodes[directory].closed:
-            _nodes[directory] = Node(directory)
-        _users[directory] += 1
-        return _nodes[directory]
-
-
-def leave(directory: str) -> None:
-    with _nodes_lock:
-        _users[directory] -= 1
-        if not _users[directory]:
-            _nodes.pop(directory).close()
-
-
-@atexit.register
-def _leave_all() -> None:
-    for node in _nodes.values():
-        node.close()
-
-
-def _before_fork() -> None:
-    _nodes_lock.acquire()
-    for node in _nodes.values():
-        node.before_fork()
-
-
-def _after_fork_in_parent() -> None:
-    try:
-        for node in _nodes.values():
-            node.after_fork_in_parent()
-    finally:
-        _nodes_lock.release()
-
-
-def _after_fork_in_child() -> None:
-    for node in _nodes.values():
-        node.after_fork_in_child()
-    _nodes.clear()
-    _users.clear()
-    _nodes_lock.release()
-
-
-os.register_at_fork(
-    before=_before_fork,
-    after_in_parent=_after_fork_in_parent,
-    after_in_child=_after_fork_in_child,
-)

@@ -1,0 +1,66 @@
+"""From when to when this process has a node in a directory.
+
+From the first layer that joins to the last that leaves, or to the process's exit; a forked child begins anew.
+"""
+
+import atexit
+import os
+import threading
+from collections import Counter
+
+from .node import Node
+
+_nodes: dict[str, Node] = {}
+_users: Counter[str] = Counter()
+_lock = threading.Lock()
+
+
+def join(directory: str) -> Node:
+    """The node of this process in `directory`, shared by all who join; each says leave() when done."""
+    with _lock:
+        if directory not in _nodes or _nodes[directory].closed:
+            _nodes[directory] = Node(directory)
+        _users[directory] += 1
+        return _nodes[directory]
+
+
+def leave(directory: str) -> None:
+    with _lock:
+        _users[directory] -= 1
+        if not _users[directory]:
+            _nodes.pop(directory).close()
+
+
+@atexit.register
+def _leave_all() -> None:
+    for node in _nodes.values():
+        node.close()
+
+
+def _before_fork() -> None:
+    _lock.acquire()
+    for node in _nodes.values():
+        node.before_fork()
+
+
+def _after_fork_in_parent() -> None:
+    try:
+        for node in _nodes.values():
+            node.after_fork_in_parent()
+    finally:
+        _lock.release()
+
+
+def _after_fork_in_child() -> None:
+    for node in _nodes.values():
+        node.after_fork_in_child()
+    _nodes.clear()
+    _users.clear()
+    _lock.release()
+
+
+os.register_at_fork(
+    before=_before_fork,
+    after_in_parent=_after_fork_in_parent,
+    after_in_child=_after_fork_in_child,
+)

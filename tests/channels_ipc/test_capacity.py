@@ -1,0 +1,90 @@
+"""What happens where nobody reads: capacity and expiry."""
+
+import asyncio
+
+import pytest
+from channels.exceptions import ChannelFull
+
+
+def test_a_full_channel_refuses_and_others_do_not(layer):
+    async def scenario():
+        for n in range(3):
+            await layer.send("channel", {"n": n})
+        with pytest.raises(ChannelFull):
+            await layer.send("channel", {"n": 3})
+        await layer.send("channel2", {})
+        assert (await layer.receive("channel"))["n"] == 0
+        await layer.send("channel", {"n": 3})
+        assert [(await layer.receive("channel"))["n"] for _ in range(3)] == [1, 2, 3]
+
+    asyncio.run(scenario())
+
+
+def test_capacity_can_be_set_by_channel(make_layer):
+    layer = make_layer(capacity=2, channel_capacity={"big.*": 5, "none": 0})
+
+    async def sendable(channel):
+        for n in range(10):
+            try:
+                await layer.send(channel, {})
+            except ChannelFull:
+                return n
+
+    async def scenario():
+        return [await sendable(channel) for channel in ("small", "big.one", "none")]
+
+    assert asyncio.run(scenario()) == [2, 5, 0]
+
+
+def test_a_store_that_is_full_refuses_and_recovers(make_layer):
+    layer = make_layer(capacity=100)
+
+    async def scenario():
+        body = bytes(100 * 2**20)
+        for n in range(5):
+            await layer.send("channel", {"n": n, "body": body})
+        with pytest.raises(ChannelFull):
+            await layer.send("channel", {"n": 5, "body": body})
+        await layer.group_add("group", "member")
+        await layer.group_send("group", {"body": body})  # dropped, without an error
+        for n in range(5):
+            assert (await layer.receive("channel"))["n"] == n
+        await layer.send("channel", {"n": "again"})
+        assert (await layer.receive("channel"))["n"] == "again"
+
+    asyncio.run(scenario())
+
+
+def test_what_nobody_reads_expires(make_layer, nothing_comes):
+    layer = make_layer(expiry=0.1)
+
+    async def scenario():
+        channel = await layer.new_channel()
+        for name in ("channel", channel):
+            await layer.send(name, {"n": 1})
+        await asyncio.sleep(0.15)
+        for name in ("channel", channel):
+            await nothing_comes(layer, name)
+            await layer.send(name, {"n": 2})
+            assert (await layer.receive(name))["n"] == 2
+
+    asyncio.run(scenario())
+
+
+def test_expired_messages_do_not_fill_a_channel(make_layer):
+    layer = make_layer(expiry=0.1, capacity=3)
+
+    async def scenario():
+        channel = await layer.new_channel()
+        for name in ("channel", channel):
+            for _ in range(3):
+                await layer.send(name, {})
+        await asyncio.sleep(0.15)
+        for name in ("channel", channel + "other"):
+            for n in range(3):
+                await layer.send(name, {"n": n})
+            with pytest.raises(ChannelFull):
+                await layer.send(name, {})
+            assert (await layer.receive(name))["n"] == 0
+
+    asyncio.run(scenario())

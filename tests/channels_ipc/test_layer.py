@@ -1,0 +1,60 @@
+"""The layer as a whole: flush, close, and what it refuses."""
+
+import asyncio
+
+import pytest
+
+
+def test_flush_empties_everything_but_those_who_wait(layer, nothing_comes):
+    async def scenario():
+        waiting = asyncio.create_task(layer.receive("waited.for"))
+        channel = await layer.new_channel()
+        await layer.group_add("group", channel)
+        await layer.group_send("group", {})
+        for name in ("channel", channel):
+            await layer.send(name, {})
+        await layer.flush()
+        await layer.group_send("group", {})
+        for name in ("channel", channel):
+            await nothing_comes(layer, name)
+        await layer.send("waited.for", {"n": 1})
+        return await asyncio.wait_for(waiting, 0.5)
+
+    assert asyncio.run(scenario()) == {"n": 1}
+
+
+def test_a_closed_layer_can_be_used_again(layer, path):
+    async def scenario():
+        await layer.send("channel", {"n": 1})
+        await layer.close()
+        await layer.close()
+        assert not list(path.glob("ipc*"))
+        return await layer.receive("channel")
+
+    assert asyncio.run(scenario()) == {"n": 1}
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda layer: layer.send("in valid", {}), TypeError),
+        (lambda layer: layer.send("a" * 101, {}), TypeError),
+        (lambda layer: layer.send("channel", ["no dict"]), TypeError),
+        (lambda layer: layer.send("channel", {"__asgi_channel__": "x"}), ValueError),
+        (lambda layer: layer.send("channel", {"what": object()}), TypeError),
+        (lambda layer: layer.receive("in valid"), TypeError),
+        (lambda layer: layer.receive("specific.ipc0123456789abcdef!x"), ValueError),
+        (lambda layer: layer.group_add("in!valid", "channel"), TypeError),
+        (lambda layer: layer.group_add("group", "in valid"), TypeError),
+        (lambda layer: layer.group_discard("group", "in valid"), TypeError),
+        (lambda layer: layer.group_send("in valid", {}), TypeError),
+    ],
+)
+def test_wrong_names_and_messages_are_refused(layer, call, error):
+    with pytest.raises(error):
+        asyncio.run(call(layer))
+
+
+def test_extensions_are_those_of_the_specification(layer):
+    assert set(layer.extensions) == {"groups", "flush"}
+    assert layer.group_expiry == 86400

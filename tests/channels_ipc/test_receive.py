@@ -1,0 +1,71 @@
+"""Waiting for a message, and no longer waiting for it."""
+
+import asyncio
+
+import pytest
+
+
+def test_receive_waits_for_a_message(layer):
+    async def scenario():
+        received = asyncio.create_task(layer.receive("channel"))
+        await asyncio.sleep(0.05)
+        assert not received.done()
+        await layer.send("channel", {"n": 1})
+        return await asyncio.wait_for(received, 5)
+
+    assert asyncio.run(scenario()) == {"n": 1}
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_cancelling_receive_loses_nothing(layer, local):
+    """Cancelled before, at, and after the moment that the message wakes it."""
+
+    async def scenario():
+        channel = await layer.new_channel() if local else "channel"
+        for steps in range(6):
+            received = asyncio.create_task(layer.receive(channel))
+            await asyncio.sleep(0)
+            await layer.send(channel, {"n": steps})
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            received.cancel()
+            try:
+                message = await received
+            except asyncio.CancelledError:
+                message = await asyncio.wait_for(layer.receive(channel), 5)
+            assert message == {"n": steps}
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_a_cancelled_receive_passes_its_wake_up_on(layer, local):
+    async def scenario():
+        channel = await layer.new_channel() if local else "channel"
+        first, second = (asyncio.create_task(layer.receive(channel)) for _ in range(2))
+        await asyncio.sleep(0.01)
+        await layer.send(channel, {"n": 1})
+        first.cancel()  # the message has woken it, but it has not run yet
+        return await asyncio.wait_for(second, 0.5)  # well before the backstop
+
+    assert asyncio.run(scenario()) == {"n": 1}
+
+
+def test_waiting_leaves_nothing_behind(layer, nothing_comes):
+    async def scenario():
+        for n in range(20):
+            await nothing_comes(layer, f"channel{n}")
+        return layer.statistics()["entries"]
+
+    assert asyncio.run(scenario()) == 0
+
+
+def test_closing_ends_a_receive_that_waits(layer):
+    async def scenario():
+        waiting = asyncio.create_task(layer.receive("channel"))
+        await asyncio.sleep(0.01)
+        await layer.close()
+        with pytest.raises(RuntimeError, match="closed"):
+            await asyncio.wait_for(waiting, 5)
+
+    asyncio.run(scenario())
