@@ -65,6 +65,7 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
         """The next message on `channel`, waiting for it if need be; cancelling it loses none.
 
         On "prefix!", the next on any channel of that prefix, whose name is under "__asgi_channel__".
+        Raises ValueError for a name with "!" of another process.
         """
         self.require_valid_channel_name(channel)
         taken = await self._node.receive(channel)

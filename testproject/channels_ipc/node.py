@@ -11,7 +11,7 @@ from weakref import WeakSet
 
 from .directory import data_file
 from .doorbell import Doorbell, Doorbells
-from .names import new_process, non_local, owner_of
+from .names import is_local, new_process, non_local, owner_of
 from .queues import Waiter
 from .store import QueueFull, Store, Taken
 from .waiting import Waiting, WaitingRoom
@@ -59,15 +59,18 @@ class Node:
     async def receive(self, channel: str) -> Taken:
         """The next message of the channel. Cancelled at any moment, it has taken none.
 
-        Raises ValueError for the channel of another process.
+        Raises ValueError for a name with "!" of another process.
         """
         loop = asyncio.get_running_loop()
-        owner = owner_of(channel)
-        if owner and owner != self.process:
-            raise ValueError(f"Channel {channel} belongs to another process, which alone receives on it.")
+        local = is_local(channel)
+        if local and owner_of(channel) != self.process:
+            raise ValueError(
+                f'Cannot receive on "{channel}": a name with "!" belongs to the process that made it, '
+                f'and those of this one begin with "<prefix>.{self.process}!".'
+            )
         while True:
             with self._lock:
-                ticket = "" if owner else self._ticket()
+                ticket = "" if local else self._ticket()
                 taken = self._take(channel, ticket)
                 if taken:  # no await from here to the caller: a message taken is a message returned
                     return taken
@@ -126,9 +129,11 @@ class Node:
         return f"{self._latest_ticket:016x}"
 
     def _reachable(self, channel: str) -> bool:
-        """Whether a message on the channel could ever be received: not if its one reader is dead."""
+        """Whether a message on the channel could ever be received: not if its one reader is dead, or nobody."""
+        if not is_local(channel):
+            return True
         owner = owner_of(channel)
-        return owner is None or owner == self.process or self._bells.known(owner)
+        return owner is not None and (owner == self.process or self._bells.known(owner))
 
     def _take(self, channel: str, ticket: str) -> Taken | None:
         if self.closed:

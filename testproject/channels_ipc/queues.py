@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import lmdb
 
-from .names import non_local, owner_of
+from .names import is_local, non_local, owner_of
 
 Cursor: TypeAlias = "lmdb.Cursor[memoryview]"
 Transaction: TypeAlias = "lmdb.Transaction[memoryview]"
@@ -109,7 +109,7 @@ def remove(txn: Transaction, cursor: Cursor, channel: str) -> bytes:
     cursor.delete()
     if shared:
         return _dereference(txn, content)
-    if "!" in channel:
+    if is_local(channel):
         _uncount(txn, channel)
     return content
 
@@ -159,13 +159,13 @@ def _number(key: bytes) -> int:
 
 def unread(txn: Transaction, channel: str) -> int:
     """How many messages of send() the channels with the prefix of `channel` have; 0 without a prefix."""
-    counted = txn.get(_counter(channel)) if "!" in channel else None
+    counted = txn.get(_counter(channel)) if is_local(channel) else None
     return _UNREAD.unpack(counted)[0] if counted else 0
 
 
 def count(txn: Transaction, cursor: Cursor, channel: str, now: float, expires: float, capacity: int) -> bool:
     """Count one more message of the channel's prefix; False if it has as many as it may."""
-    if "!" not in channel:
+    if not is_local(channel):
         return True
     key = _counter(channel)
     counted = txn.get(key)
@@ -209,17 +209,16 @@ def _purge(txn: Transaction, cursor: Cursor, prefix: str, now: float, earliest: 
 
 
 def pop_waiter(cursor: Cursor, channel: str) -> Waiter | None:
-    """Take off the list who has waited longest on `channel`, or on its prefix."""
-    if owner_of(channel):  # its one reader is known by the name, and never listed
+    """Take off the list who has waited longest on `channel`."""
+    if is_local(channel):  # its one reader is known by the name, and never listed
         return None
-    for name in dict.fromkeys((channel, non_local(channel))):
-        prefix = waiters(name)
-        key = skip_to(cursor, prefix)
-        if key.startswith(prefix):
-            cursor.delete()
-            waiter = key[len(prefix) :].decode()
-            return Waiter(waiter[_TICKET_LENGTH:], waiter[:_TICKET_LENGTH], name)
-    return None
+    prefix = waiters(channel)
+    key = skip_to(cursor, prefix)
+    if not key.startswith(prefix):
+        return None
+    cursor.delete()
+    waiter = key[len(prefix) :].decode()
+    return Waiter(waiter[_TICKET_LENGTH:], waiter[:_TICKET_LENGTH], channel)
 
 
 # Housekeeping
@@ -242,8 +241,10 @@ def sweep_one(txn: Transaction, cursor: Cursor, key: bytes, now: float, alive: C
 
 
 def _dead(channel: str, alive: Callable[[str], bool]) -> bool:
+    if not is_local(channel):
+        return False
     owner = owner_of(channel)
-    return owner is not None and not alive(owner)
+    return owner is None or not alive(owner)
 
 
 def _is_head(cursor: Cursor, key: bytes) -> bool:

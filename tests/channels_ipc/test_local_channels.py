@@ -1,9 +1,15 @@
 """Channels of one process: names with "!"."""
 
 import asyncio
+import re
 
 import pytest
 from channels.exceptions import ChannelFull
+
+
+def own_prefix(channel):
+    """Of a name from new_channel(), what all such names of its process begin with."""
+    return channel[: channel.index("!") + 1]
 
 
 def test_new_channels_are_valid_and_all_different(make_layer):
@@ -51,7 +57,7 @@ def test_a_prefix_receives_for_all_its_channels_in_order(make_layer, waits):
 
     async def scenario():
         name = await layer.new_channel()
-        prefix = name[: name.index("!") + 1]
+        prefix = own_prefix(name)
         received = asyncio.create_task(layer.receive(prefix)) if waits else None
         await asyncio.sleep(0.01)
         for n, local in enumerate(("z", "a", "", "m", "a")):
@@ -64,13 +70,59 @@ def test_a_prefix_receives_for_all_its_channels_in_order(make_layer, waits):
     assert asyncio.run(scenario()) == [(0, "z"), (1, "a"), (2, ""), (3, "m"), (4, "a")]
 
 
-def test_names_with_an_exclamation_mark_may_be_made_by_hand(layer):
+def test_local_parts_may_be_made_by_hand(layer):
     async def scenario():
-        received = asyncio.create_task(layer.receive("mine!one"))
-        by_prefix = asyncio.create_task(layer.receive("other!"))
-        await asyncio.sleep(0.01)
-        await layer.send("mine!one", {"n": 1})
-        await layer.send("other!two", {"n": 2})
-        return [(await asyncio.wait_for(task, 5))["n"] for task in (received, by_prefix)]
+        prefix = own_prefix(await layer.new_channel())
+        received = asyncio.create_task(layer.receive(f"{prefix}mine"))
+        await asyncio.sleep(0)
+        await layer.send(f"{prefix}mine", {"n": 1})
+        return await asyncio.wait_for(received, 5)
 
-    assert asyncio.run(scenario()) == [1, 2]
+    assert asyncio.run(scenario()) == {"n": 1}
+
+
+def test_a_new_channel_may_have_an_empty_prefix(layer):
+    async def scenario():
+        name = await layer.new_channel("")
+        await layer.send(name, {"n": 1})
+        return await asyncio.wait_for(layer.receive(name), 5)
+
+    assert asyncio.run(scenario()) == {"n": 1}
+
+
+def refusal(layer, channel):
+    """The error with which the layer refuses at once to receive on the channel."""
+    with pytest.raises(ValueError, match=re.escape(channel)) as refused:
+        asyncio.run(asyncio.wait_for(layer.receive(channel), 5))
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("channel", ["other-process!name", "other-process!", "specific.ipc0123456789abcdef!name"])
+def test_receiving_on_another_process_s_channel_is_refused_by_both_names(layer, channel):
+    own = own_prefix(asyncio.run(layer.new_channel("any")))
+    assert own.removeprefix("any.") in refusal(layer, channel)
+
+
+def test_receiving_on_another_layer_s_channel_is_refused(make_layer, path):
+    one, other = make_layer(), make_layer(path=path.with_name("second"))
+    name = asyncio.run(other.new_channel())
+    for channel in (name, own_prefix(name)):
+        assert refusal(one, channel)
+
+
+def test_receiving_on_a_channel_from_before_the_layer_was_closed_is_refused(layer):
+    name = asyncio.run(layer.new_channel())
+    asyncio.run(layer.close())
+    assert refusal(layer, name)
+
+
+def test_what_is_sent_to_a_name_that_is_no_process_s_takes_no_room(layer):
+    async def scenario():
+        await layer.group_add("group", "other-process!name")
+        for _ in range(5):  # more than the capacity
+            await layer.send("other-process!name", {})
+            await layer.group_send("group", {})
+        await layer.group_discard("group", "other-process!name")
+        return layer.statistics()["entries"]
+
+    assert asyncio.run(scenario()) == 0
