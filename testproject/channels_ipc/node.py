@@ -188,7 +188,7 @@ class Node:
         elif waiting.ticket:
             self._pass_on(waiting.channel)
         else:
-            self._room.wake_first(waiting.channel)
+            self._room.wake_first(waiting.channel, non_local(waiting.channel))
 
     def _withdraw(self, waiting: Waiting) -> None:
         if waiting.ticket:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,11 +81,42 @@ def start(path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
 
 
 @pytest.fixture
-def nothing_comes() -> Callable[[IPCChannelLayer, str], Any]:
+def receive_now() -> Callable[[IPCChannelLayer, str], Awaitable[dict[str, Any] | None]]:
+    """What receive() finds without waiting, or None: a message that was sent is there for the first look."""
+
+    async def receive(layer: IPCChannelLayer, channel: str) -> dict[str, Any] | None:
+        received = asyncio.create_task(layer.receive(channel))
+        await asyncio.sleep(0)
+        if received.done():
+            return received.result()
+        received.cancel()
+        await asyncio.gather(received, return_exceptions=True)
+        return None
+
+    return receive
+
+
+@pytest.fixture
+def nothing_comes(receive_now: Callable[..., Any]) -> Callable[[IPCChannelLayer, str], Awaitable[None]]:
     """Asserts that receive() on a channel finds nothing."""
 
     async def check(layer: IPCChannelLayer, channel: str) -> None:
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(layer.receive(channel), 0.05)
+        assert await receive_now(layer, channel) is None
 
     return check
+
+
+@pytest.fixture
+def soon() -> Callable[["asyncio.Task[Any]"], Awaitable[Any]]:
+    """What a task of this event loop returns within a few turns of it.
+
+    Those who wait look for themselves only after a second, so a task that is done by then was woken.
+    """
+
+    async def result(task: "asyncio.Task[Any]") -> Any:
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert task.done()
+        return task.result()
+
+    return result
