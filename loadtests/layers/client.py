@@ -1,6 +1,7 @@
 """The process that measures: ``python -m loadtests.layers.client LAYER ADDRESS SECONDS IN_FLIGHT BODY_BYTES``.
 
-Prints one Round as JSON. Warm-up: half a second with one round trip at a time, which also waits for the other process.
+Prints one Round as JSON. Warm-up, which also waits for the other process: one round trip at a time, for half a second,
+or for SECONDS if that is less.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from loadtests.layers.layer import CHANNEL, channel_layer
 from loadtests.layers.result import SOCKET, Round
 
-WARM_UP_S = 0.5
+WARM_UP_S = 0.5  # at most
 # An answer that takes longer than this after the last send is counted as lost.
 GRACE_S = 5.0
 
@@ -69,7 +70,7 @@ async def over_layer(layer: Any, body: bytes, seconds: float, in_flight: int) ->
 
 async def layer_round(name: str, address: str, seconds: float, in_flight: int, body: bytes) -> Round:
     layer = channel_layer(name, address)
-    await over_layer(layer, body, WARM_UP_S, 1)
+    await over_layer(layer, body, min(WARM_UP_S, seconds), 1)
     alone = await over_layer(layer, body, seconds, 1)
     together = await over_layer(layer, body, seconds, in_flight)
     return to_round(alone, together)
@@ -101,7 +102,7 @@ def over_socket(connection: socket.socket, body: bytes, seconds: float, in_fligh
 def socket_round(path: str, seconds: float, in_flight: int, body: bytes) -> Round:
     connection = _connect(path)
     with connection:
-        over_socket(connection, body, WARM_UP_S, 1)
+        over_socket(connection, body, min(WARM_UP_S, seconds), 1)
         return to_round(over_socket(connection, body, seconds, 1), over_socket(connection, body, seconds, in_flight))
 
 

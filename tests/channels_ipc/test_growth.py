@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.mark.parametrize("size", [10, 3_000, 30_000])
-def test_20_000_messages_over_new_reply_channels_leave_nothing(make_layer, size):
+def test_messages_over_thousands_of_new_reply_channels_leave_nothing(make_layer, size):
     layer = make_layer()
     body = bytes(size)
     files = []
@@ -20,7 +20,7 @@ def test_20_000_messages_over_new_reply_channels_leave_nothing(make_layer, size)
             assert (await layer.receive(reply))["n"] == n
 
     async def scenario():
-        for count in (500, 10_000 if size == 10 else 1_500):
+        for count in (500, 1_500):
             await round_trips(count)
             files.append(layer.statistics()["file"])
         return layer.statistics()["entries"]
@@ -30,27 +30,26 @@ def test_20_000_messages_over_new_reply_channels_leave_nothing(make_layer, size)
 
 
 def test_late_answers_that_nobody_reads_are_swept_away(make_layer):
-    """Reply channels given up by their reader: what lies on them goes once it has expired."""
-    layer = make_layer(expiry=0.2, capacity=100_000)
-    most = 0
+    """Reply channels given up by their reader: what lies on them goes when it has expired, between what has not."""
+    layer, brief = make_layer(capacity=1_000), make_layer(capacity=1_000, expiry=0.001)
+    held = []
 
     async def scenario():
-        nonlocal most
-        for _ in range(20):
-            for _ in range(200):
-                await layer.send(await layer.new_channel(), {"late": True})
-                await layer.send(f"abandoned{_}", {"late": True})
-            most = max(most, layer.statistics()["entries"])
-            await asyncio.sleep(0.05)
-        await asyncio.sleep(0.25)
-        for _ in range(layer.statistics()["entries"]):
-            await layer.group_discard("group", "nobody")
+        for n in range(1_000):
+            await layer.send("request", {"n": n})
+        for n in range(4_000):
+            await brief.send(await brief.new_channel(), {"late": True})
+            await brief.send(f"abandoned{n % 200}", {"late": True})
+            held.append(layer.statistics()["entries"])
+        await asyncio.sleep(0.002)
+        for n in range(1_000):
+            assert (await layer.receive("request"))["n"] == n
             await layer.group_add("group", "nobody")
         await layer.group_discard("group", "nobody")
         return layer.statistics()["entries"]
 
     assert asyncio.run(scenario()) == 0
-    assert most < 6_000  # of 8,000 sent
+    assert max(held) < 5_000  # the 1,000 that are to stay, and few of the 8,000
 
 
 @pytest.mark.parametrize("size", [500, 3_000, 300_000])
@@ -59,7 +58,7 @@ def test_what_is_full_to_the_brim_can_be_emptied(start, size):
     process = start(
         f"""
     import resource
-    resource.setrlimit(resource.RLIMIT_FSIZE, (8 * 2**20, 8 * 2**20))  # as if the file system ended there
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3 * 2**20, 3 * 2**20))  # as if the file system ended there
     async def main():
         for _ in range(2):
             sent = 0
@@ -71,7 +70,7 @@ def test_what_is_full_to_the_brim_can_be_emptied(start, size):
                 pass
             assert sent * {size} > 10**6
             for n in range(sent):
-                assert (await asyncio.wait_for(layer.receive("channel"), 5))["n"] == n
+                assert (await layer.receive("channel"))["n"] == n
         print("well")
     asyncio.run(main())
     """,

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 
-def test_flush_empties_everything_but_those_who_wait(layer, nothing_comes):
+def test_flush_empties_everything_but_those_who_wait(layer, nothing_comes, soon):
     async def scenario():
         waiting = asyncio.create_task(layer.receive("waited.for"))
         channel = await layer.new_channel()
@@ -18,7 +18,7 @@ def test_flush_empties_everything_but_those_who_wait(layer, nothing_comes):
         for name in ("channel", channel):
             await nothing_comes(layer, name)
         await layer.send("waited.for", {"n": 1})
-        return await asyncio.wait_for(waiting, 0.5)
+        return await soon(waiting)
 
     assert asyncio.run(scenario()) == {"n": 1}
 

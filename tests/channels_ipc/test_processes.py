@@ -1,11 +1,14 @@
 """Several processes on the same channels."""
 
 import asyncio
+import selectors
 import signal
 import time
 from collections import Counter
 
 from channels.exceptions import ChannelFull
+
+PIPE_BYTES = 65536  # what Linux lets a pipe hold
 
 READER = """
 async def main():
@@ -63,7 +66,7 @@ def test_several_readers_and_writers_get_each_message_once(start, make_layer):
     readers = [start(READER) for _ in range(3)]
     for reader in readers:
         assert reader.stdout.readline() == "ready\n"
-    writers = [start(WRITER, first, first + 500) for first in (0, 500, 1000)]
+    writers = [start(WRITER, first, first + 500) for first in (0, 500)]
     for writer in writers:
         assert writer.wait(30) == 0
 
@@ -73,7 +76,7 @@ def test_several_readers_and_writers_get_each_message_once(start, make_layer):
 
     asyncio.run(finish())
     received = [[int(line) for line in reader.communicate(timeout=30)[0].split()] for reader in readers]
-    assert Counter(n for each in received for n in each) == Counter(range(1500))
+    assert Counter(n for each in received for n in each) == Counter(range(1000))
     assert layer.statistics()["entries"] == 0
 
 
@@ -81,20 +84,22 @@ def test_idle_readers_take_turns(start, make_layer):
     layer = make_layer()
     readers = [start(READER) for _ in range(3)]
     for reader in readers:
-        reader.stdout.readline()
-    waiting(layer, 3)
+        assert reader.stdout.readline() == "ready\n"
+    takers = []
+    while set(takers) != set(readers):
+        assert len(takers) < 30
+        waiting(layer, 3)
+        asyncio.run(layer.send("work", {"n": len(takers)}))
+        takers.append(one_that_printed(readers))
+        assert takers[-1].stdout.readline() == f"{len(takers) - 1}\n"
 
-    async def one_at_a_time():
-        for n in range(9):
-            await layer.send("work", {"n": n})
-            await asyncio.sleep(0.1)
-        for _ in readers:
-            await layer.send("work", {"n": None})
 
-    asyncio.run(one_at_a_time())
-    received = [[int(line) for line in reader.communicate(timeout=30)[0].split()] for reader in readers]
-    assert sorted(n for each in received for n in each) == list(range(9))
-    assert all(received)
+def one_that_printed(processes):
+    """The first of the processes to print something; it is still to be read."""
+    with selectors.DefaultSelector() as outputs:
+        for process in processes:
+            outputs.register(process.stdout, selectors.EVENT_READ, process)
+        return outputs.select(10)[0][0].data
 
 
 def waiting(layer, count, timeout=10):
@@ -188,14 +193,11 @@ def test_a_message_for_a_reader_that_was_killed_while_waiting_goes_to_another(st
     dead.wait()
 
     async def scenario():
-        began = time.monotonic()
         for n in (1, 2, 3, None):
             await layer.send("work", {"n": n})
-        return began
 
-    began = asyncio.run(scenario())
+    asyncio.run(scenario())
     assert alive.communicate(timeout=10)[0].split() == ["1", "2", "3"]
-    assert time.monotonic() - began < 5
 
 
 def test_a_wake_up_lost_with_a_killed_reader_is_made_good(start, make_layer):
@@ -236,7 +238,7 @@ def test_the_dead_are_forgotten(start, make_layer, path):
     async def scenario():
         await layer.send(channel, {"n": "too late"})
         await layer.group_send("group0", {})
-        layer._node._next_burial = 0
+        await layer.close()  # in the directory anew, a layer tidies it up
         for _ in range(200):
             await layer.send("other", {})
         await layer.send("other", {})
@@ -245,47 +247,47 @@ def test_the_dead_are_forgotten(start, make_layer, path):
 
     asyncio.run(scenario())
     assert layer.statistics()["entries"] == 0
-    assert [entry.name for entry in path.glob("ipc*")] == [layer._node.process]
+    assert len(list(path.glob("ipc*"))) == 1  # this process's own
 
 
 def test_more_rings_than_a_doorbell_holds(start, make_layer):
-    """A reader that is stopped while 20,000 rings come in, and is left without some, misses no message."""
-    layer = make_layer(capacity=100_000)
-    process = start(
-        """
+    """A reader that is stopped while 3,000 rings come in, and is left without some, misses no message."""
+    layer = make_layer(capacity=3000)
+    process = start("""
     async def main():
-        names = [await layer.new_channel() for _ in range(5000)]
-        print(names[0], flush=True)
-        messages = await asyncio.gather(*(layer.receive(name) for name in names))
-        print(len(messages), flush=True)
+        names = [await layer.new_channel() for _ in range(3000)]
+        waiting = [asyncio.create_task(layer.receive(name)) for name in names]
+        await asyncio.sleep(0)
+        print(*names, flush=True)
+        print(len(await asyncio.gather(*waiting)), flush=True)
     asyncio.run(main())
-    """,
-        capacity=100_000,
-    )
-    first = process.stdout.readline().strip()
-    prefix = first[: first.index("!") + 1]
-    time.sleep(0.5)
+    """)
+    names = process.stdout.readline().split()
+    rings = "".join(f" {name}\n" for name in names)
+    assert len(rings) > PIPE_BYTES
     process.send_signal(signal.SIGSTOP)
 
     async def scenario():
-        for n in range(5000):
-            await layer.send(f"{prefix}{n + 1:x}", {"n": n})
+        for name in names:
+            await layer.send(name, {})
 
     asyncio.run(scenario())
     process.send_signal(signal.SIGCONT)
-    assert process.communicate(timeout=20)[0] == "5000\n"
+    assert process.communicate(timeout=20)[0] == "3000\n"
 
 
-def test_an_idle_reader_uses_next_to_no_cpu(start):
+def test_an_idle_reader_sleeps(start):
+    """But for once a second, when it looks for itself."""
     process = start("""
     import resource
     async def main():
         waiting = [asyncio.create_task(layer.receive(f"channel{n}")) for n in range(10)]
-        await asyncio.sleep(0.3)
-        before = time.process_time()
-        await asyncio.sleep(2.5)
-        print(time.process_time() - before)
+        await asyncio.sleep(0)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+        await asyncio.sleep(0.5)
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw - before, flush=True)
         os._exit(0)
     asyncio.run(main())
     """)
-    assert float(process.communicate(timeout=20)[0] or 1) < 0.25
+    times_asleep = int(process.communicate(timeout=20)[0])
+    assert 0 < times_asleep < 10

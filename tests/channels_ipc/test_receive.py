@@ -16,6 +16,17 @@ def test_receive_waits_for_a_message(layer, soon):
     assert asyncio.run(scenario()) == {"n": 1}
 
 
+def test_the_one_that_has_waited_longest_gets_the_message(layer, soon):
+    async def scenario():
+        waiting = [asyncio.create_task(layer.receive("channel")) for _ in range(3)]
+        await asyncio.sleep(0)
+        for n in range(3):
+            await layer.send("channel", {"n": n})
+        return [(await soon(task))["n"] for task in waiting]
+
+    assert asyncio.run(scenario()) == [0, 1, 2]
+
+
 @pytest.mark.parametrize("local", [True, False])
 def test_cancelling_receive_loses_nothing(layer, local):
     """Cancelled before, at, and after the moment that the message wakes it."""
