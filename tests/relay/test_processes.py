@@ -1,8 +1,10 @@
 """Fronts and workers as processes, on both layers."""
 
+import asyncio
 import contextlib
 import hashlib
 import http.client
+import itertools
 import os
 import shutil
 import signal
@@ -16,6 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from channels_ipc.core import IPCChannelLayer
+from channels_relay.messages import WORKERS
+from channels_relay.redis import ExactlyOnceRedisChannelLayer
 
 pytestmark = pytest.mark.servers
 
@@ -28,9 +33,12 @@ class Relay:
 
     def __init__(self, layer, directory):
         self.directory = Path(directory)
-        self.ports = []
         self.workers = []
+        self._layer = layer
+        self._ports = []
         self._processes = []
+        self._known_to_serve = set()
+        self._numbers = itertools.count(1)
         self._environment = {
             **os.environ,
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -43,30 +51,58 @@ class Relay:
         self._environment.pop("REDIS_URL", None)
         if layer == "redis":
             self._start("sh", str(ROOT / "supervisor" / "redis.sh"))
+            wait_for((self.directory / "redis.sock").exists)
 
-    def _start(self, *command, **kwargs):
+    def _start(self, *command, timeout=30, **kwargs):
+        environment = {**self._environment, "RELAY_TIMEOUT": str(timeout)}
         with open(self.directory / "log", "a") as log:
             process = subprocess.Popen(
-                command, cwd=ROOT / "testproject", env=self._environment, stdout=log, stderr=log, **kwargs
+                command, cwd=ROOT / "testproject", env=environment, stdout=log, stderr=log, **kwargs
             )
         self._processes.append(process)
         return process
 
-    def start_front(self):
-        """Daphne on a free port, which the test binds."""
+    def start_front(self, timeout=30):
+        """Daphne on a free port, which the test binds, and so many seconds of patience; returns the front's number."""
         with socket.create_server(("127.0.0.1", 0), backlog=100) as listener:
             fd = listener.fileno()
-            application = "testproject.asgi_relay:application"
-            self._start(sys.executable, "-m", "daphne", "-v", "0", "--fd", str(fd), application, pass_fds=[fd])
-            self.ports.append(listener.getsockname()[1])
+            daphne = [sys.executable, "-m", "daphne", "-v", "0", "--fd", str(fd), "testproject.asgi_relay:application"]
+            self._start(*daphne, timeout=timeout, pass_fds=[fd])
+            self._ports.append(listener.getsockname()[1])
+        return len(self._ports) - 1
 
-    def start_worker(self):
-        worker = self._start(sys.executable, "manage.py", "runrelayworker")
-        self.workers.append(worker)
+    def have_workers(self, count):
+        """At least so many workers run, and each of them has answered a request."""
+        while len(self.workers) < count:
+            self.workers.append(self._start(sys.executable, "manage.py", "runrelayworker"))
+        if not {worker.pid for worker in self.workers} <= self._known_to_serve:
+            with self.all_workers_busy():
+                pass
+
+    @contextlib.contextmanager
+    def all_workers_busy(self):
+        """Each worker has a request in its hands, and answers it when the context ends."""
+        pids = {worker.pid for worker in self.workers}
+        ids = [f"busy-{next(self._numbers)}" for _ in pids]
+        with ThreadPoolExecutor(len(ids)) as pool:
+            holds = [pool.submit(self.ask, f"/hold?{id}") for id in ids]
+            try:
+                wait_for(lambda: {self.handler_of(id) for id in ids} == pids)
+                yield
+            finally:
+                self.release(*ids)
+            assert {hold.result() for hold in holds} == {(200, str(pid).encode()) for pid in pids}
+        self._known_to_serve |= pids
+
+    def end(self, pid, how):
+        """Signal a worker, which is this relay's no more; returns its process."""
+        (worker,) = [worker for worker in self.workers if worker.pid == pid]
+        self.workers.remove(worker)
+        worker.send_signal(how)
         return worker
 
-    def connect(self, front=0, timeout=20):
-        return contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.ports[front], timeout=timeout))
+    def connect(self, front=0, timeout=40):
+        return contextlib.closing(http.client.HTTPConnection("127.0.0.1", self._ports[front], timeout=timeout))
 
     def ask(self, path, body=None, front=0):
         """Status and body of an answer."""
@@ -75,27 +111,40 @@ class Relay:
             response = connection.getresponse()
             return response.status, response.read()
 
-    def wait_until_served(self):
-        """Until every front answers, and every worker has: each is given a request to hold."""
-        for front in range(len(self.ports)):
-            assert self.ask("/healthz", front=front)[0] == 200
-        running = {worker.pid for worker in self.workers if worker.poll() is None}
-        with ThreadPoolExecutor(len(running)) as pool:
-            holds = [pool.submit(self.ask, "/hold?warm-up") for _ in running]
-            wait_for(lambda: {pid for pid, ids in self.notes().items() if ids[-1] == "warm-up"} >= running)
-            self.release()
-            assert {hold.result() for hold in holds} == {(200, str(pid).encode()) for pid in running}
-        (self.directory / "release").unlink()
+    def handled(self):
+        """The ids that were handled, and by the worker with which process id; one handled twice is there twice."""
+        return [
+            (id, int(notes.name.removeprefix("handled-")))
+            for notes in self.directory.glob("handled-*")
+            for id in notes.read_text().split()
+        ]
 
-    def notes(self):
-        """The ids handled, by worker's process id."""
-        return {
-            int(path.name.removeprefix("handled-")): path.read_text().split()
-            for path in self.directory.glob("handled-*")
-        }
+    def handler_of(self, id):
+        """The process id of the worker that handles or has handled a request; None as long as none does."""
+        return dict(self.handled()).get(id)
 
-    def release(self):
-        (self.directory / "release").touch()
+    def release(self, *ids):
+        """Let the requests `/hold?ID` be answered."""
+        for id in ids:
+            (self.directory / f"release-{id}").touch()
+
+    async def told_to_workers(self, happening):
+        """What workers are told because of what the function `happening` does."""
+        if self._layer == "ipc":
+            layer = IPCChannelLayer(path=self.directory / "ipc")
+            close = layer.close
+        else:
+            hosts = [{"address": f"unix://{self.directory}/redis.sock", "socket_timeout": None}]
+            layer = ExactlyOnceRedisChannelLayer(hosts=hosts)
+            close = layer.close_pools
+        channel = await layer.new_channel()
+        await layer.group_add(WORKERS, channel)
+        try:
+            happening()
+            return await asyncio.wait_for(layer.receive(channel), 20)
+        finally:
+            await layer.group_discard(WORKERS, channel)
+            await close()
 
     def stop(self):
         for process in self._processes:
@@ -108,123 +157,115 @@ class Relay:
                 process.wait()
 
 
-def wait_for(condition, timeout=20):
+def wait_for(condition, timeout=25):
     give_up = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < give_up, "waited in vain"
         time.sleep(0.02)
 
 
-@pytest.fixture(params=["redis", "ipc"])
-def relay(request):
-    """A function that starts so many fronts and workers, and returns them once they serve."""
+@pytest.fixture(scope="module", params=["redis", "ipc"])
+def shared_relay(request):
+    """Two fronts; each test says how many workers it needs, and finds those that others have left."""
     # The path of a Unix socket has 107 bytes; pytest's temporary directories can be longer.
     directory = tempfile.mkdtemp(prefix="relay-")
-    relays = []
-
-    def start(fronts=1, workers=1):
-        relay = Relay(request.param, directory)
-        relays.append(relay)
-        for _ in range(workers):
-            relay.start_worker()
-        for _ in range(fronts):
-            relay.start_front()
-        relay.wait_until_served()
-        return relay
-
+    relay = Relay(request.param, directory)
     try:
-        yield start
+        relay.start_front()
+        relay.start_front()
+        yield relay
     finally:
-        for relay in relays:
-            relay.stop()
-        print((Path(directory) / "log").read_text())  # pytest shows it when the test fails
+        relay.stop()
         shutil.rmtree(directory)
 
 
-def test_5000_requests_are_handled_once_each_by_4_workers_behind_2_fronts(relay):
-    served = relay(fronts=2, workers=4)
+@pytest.fixture
+def relay(shared_relay):
+    log = shared_relay.directory / "log"
+    before = log.stat().st_size
+    yield shared_relay
+    print(log.read_bytes()[before:].decode())  # pytest shows it when the test fails
 
-    def ask_500(number):
-        """500 requests over one connection; returns the statuses."""
+
+def test_1000_requests_are_handled_once_each_by_3_workers_behind_2_fronts(relay):
+    relay.have_workers(3)
+
+    def ask_100(number):
+        """100 requests over one connection; returns the statuses."""
         statuses = Counter()
-        with served.connect(front=number % 2) as connection:
-            for count in range(500):
-                connection.request("GET", f"/handled?{number}-{count}")
+        with relay.connect(front=number % 2) as connection:
+            for count in range(100):
+                connection.request("GET", f"/handled?one-of-many-{number}-{count}")
                 response = connection.getresponse()
                 response.read()
                 statuses[response.status] += 1
         return statuses
 
     with ThreadPoolExecutor(10) as pool:
-        statuses = sum(pool.map(ask_500, range(10)), Counter())
-    assert statuses == {200: 5000}
+        statuses = sum(pool.map(ask_100, range(10)), Counter())
+    assert statuses == {200: 1000}
 
-    handled = Counter(id for ids in served.notes().values() for id in ids if id != "warm-up")
-    assert len(handled) == 5000
+    handled = Counter(id for id, _ in relay.handled() if id.startswith("one-of-many"))
+    assert len(handled) == 1000
     assert set(handled.values()) == {1}
 
 
 def test_4_mb_go_through_and_back(relay):
-    served = relay()
+    relay.have_workers(1)
     body = os.urandom(4 * 1024 * 1024)
-    status, answer = served.ask("/echo", body)
+    status, answer = relay.ask("/echo", body)
     assert (status, hashlib.sha256(answer).digest()) == (200, hashlib.sha256(body).digest())
-    assert served.ask("/echo", body + b"x")[0] == 413
+    assert relay.ask("/echo", body + b"x")[0] == 413
 
 
 def test_a_long_stream_arrives_in_order(relay):
-    served = relay()
+    relay.have_workers(1)
     # 700 KB: each chunk is more than a message.
-    status, answer = served.ask("/stream/?chunks=20&size=700000")
+    status, answer = relay.ask("/stream/?chunks=20&size=700000")
     assert status == 200
     assert answer == b"".join(b"%d" % (number % 10) * 700_000 for number in range(20))
 
 
-def test_sigkill_of_a_worker_costs_its_request_alone(relay):
-    served = relay(workers=2)
-    with served.connect() as connection:
-        connection.request("GET", "/hold?doomed")
-        wait_for(lambda: any("doomed" in ids for ids in served.notes().values()))
-        (victim,) = [worker for worker, ids in served.notes().items() if "doomed" in ids]
-        os.kill(victim, signal.SIGKILL)
-        others = {served.ask(f"/handled?other-{number}") for number in range(50)}
-        assert {status for status, _ in others} == {200}
-        assert str(victim).encode() not in {body for _, body in others}
-        assert connection.getresponse().status == 504
+def test_queued_work_of_a_client_that_left_is_not_begun(relay):
+    relay.have_workers(1)
 
-    served.start_worker()
-    served.wait_until_served()
+    def leave():
+        with relay.connect() as leaver:
+            leaver.request("GET", "/handled?left")
+
+    with relay.all_workers_busy():
+        asyncio.run(relay.told_to_workers(leave))
+    assert relay.ask("/handled?later")[0] == 200
+    assert relay.handler_of("later")
+    assert not relay.handler_of("left")
+
+
+def test_sigkill_of_a_worker_costs_its_request_alone(relay):
+    relay.have_workers(2)
+    impatient = relay.start_front(timeout=1)
+    assert relay.ask("/healthz", front=impatient)[0] == 200
+    with relay.connect(front=impatient) as connection:
+        connection.request("GET", "/hold?doomed")
+        wait_for(lambda: relay.handler_of("doomed"))
+        victim = relay.end(relay.handler_of("doomed"), signal.SIGKILL)
+        others = {relay.ask(f"/handled?other-{number}") for number in range(50)}
+        assert {status for status, _ in others} == {200}
+        assert str(victim.pid).encode() not in {body for _, body in others}
+        assert connection.getresponse().status == 504
 
 
 def test_sigterm_lets_a_worker_finish(relay):
-    served = relay()
-    (worker,) = served.workers
-    with served.connect() as connection:
+    relay.have_workers(1)
+    with relay.connect() as connection:
         connection.request("GET", "/hold?last")
-        wait_for(lambda: "last" in served.notes()[worker.pid])
-        worker.terminate()
-        served.release()
+        wait_for(lambda: relay.handler_of("last"))
+        worker = relay.end(relay.handler_of("last"), signal.SIGTERM)
+        relay.release("last")
         assert connection.getresponse().status == 200
     assert worker.wait(10) == 0
 
 
 def test_sigterm_ends_an_idle_worker(relay):
-    (worker,) = relay().workers
-    worker.terminate()
+    relay.have_workers(1)
+    worker = relay.end(relay.workers[0].pid, signal.SIGTERM)
     assert worker.wait(10) == 0
-
-
-def test_queued_work_of_a_client_that_left_is_not_begun(relay):
-    served = relay()
-    (worker,) = served.workers
-    with served.connect() as held:
-        held.request("GET", "/hold?first")
-        wait_for(lambda: "first" in served.notes()[worker.pid])
-        with served.connect() as leaver:
-            leaver.request("GET", "/handled?left")
-            time.sleep(0.5)  # until it is queued; were it not yet, the test would pass all the more
-        time.sleep(0.5)  # until the worker has heard
-        served.release()
-        assert held.getresponse().status == 200
-    assert served.ask("/handled?later")[0] == 200
-    assert "left" not in served.notes()[worker.pid]

@@ -1,12 +1,11 @@
 """What the workers of test_processes.py run: Django, and two paths that tell the tests what happened.
 
-`/handled?ID` notes the id; `/hold?ID` notes it and answers once the file `release` is there. Both answer with the
-worker's process id. Notes are lines of the file handled-PID in RELAY_NOTES.
+`/handled?ID` notes the id; `/hold?ID` notes it and answers once the file release-ID is there. Both answer with the
+worker's process id. Notes are lines of the file handled-PID. All files are in RELAY_NOTES.
 """
 
 import asyncio
 import os
-import time
 from pathlib import Path
 
 from channels_relay.worker import RelayHandler
@@ -20,18 +19,20 @@ def note(id):
         notes.write(f"{id}\n")
 
 
-def wait_for_release():
-    while not (NOTES / "release").exists():
-        time.sleep(0.01)
+async def released(id):
+    # The event loop sees what came before the file first: what a worker was told by then, it knows when it goes on.
+    while not (NOTES / f"release-{id}").exists():  # noqa: ASYNC110  (files have no events)
+        await asyncio.sleep(0.01)
 
 
 async def application(scope, receive, send):
     if scope["path"] not in ("/handled", "/hold"):
         await django(scope, receive, send)
         return
-    note(scope["query_string"].decode())
+    id = scope["query_string"].decode()
+    note(id)
     if scope["path"] == "/hold":
-        await asyncio.to_thread(wait_for_release)
+        await released(id)
     body = str(os.getpid()).encode()
     headers = [(b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 200, "headers": headers})

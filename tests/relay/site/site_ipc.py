@@ -1,3 +1,5 @@
+import os
+
 from testproject.settings.channels_ipc import *  # noqa: F403
 
-CHANNELS_RELAY = {"application": "relay_site.application", "timeout": 5}
+CHANNELS_RELAY = {"application": "relay_site.application", "timeout": float(os.environ["RELAY_TIMEOUT"])}
