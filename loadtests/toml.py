@@ -19,7 +19,7 @@ _TYPES = {
 _NEEDED: Any = object()
 
 
-class Table:
+class TomlTable:
     """A TOML table whose keys are taken one by one; what is left over was a mistake."""
 
     def __init__(self, values: dict[str, Any], where: str, prefix: str = "") -> None:
@@ -57,6 +57,14 @@ class Table:
         if not (math.isfinite(value) and value > 0):
             raise self.error(key, f"is {value:g}; a number above 0 is needed")
         return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts; none where the key is not there."""
+        values: list[object] = self.take(key, list, [])
+        for value in values:
+            if not isinstance(value, str):
+                raise self.error(key, f"holds {value!r}; a list of texts is needed")
+        return tuple(map(str, values))
 
     def whole(self, key: str, default: int) -> int:
         """A whole number of 1 or more."""

@@ -6,13 +6,14 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import psutil
 import pytest
 
 # Fixtures that tests of several folders share.
-pytest_plugins = ["tests.fixtures.known_server", "tests.fixtures.runs"]
+pytest_plugins = ["tests.fixtures.bench", "tests.fixtures.known_server", "tests.fixtures.runs"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -22,6 +23,38 @@ def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+# Folders whose tests share something that is costly to make, so that one process runs all of a folder.
+TOGETHER = ("docs",)
+# What takes the longest is begun first, so that no process ends long after the others.
+LONGEST = ("measure/test_run", "commands/test_profile", "docs", "engines/test_truth", "application", "engines", "serve")
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
+def pytest_collection_modifyitems(items):
+    """Each file's tests run in one process, in order: what they share is made once."""
+    for item in items:
+        path = item.path.relative_to(ROOT / "tests").with_suffix("").as_posix()
+        together = next((folder for folder in TOGETHER if path.startswith(folder)), path)
+        item.add_marker(pytest.mark.xdist_group(together))
+    items.sort(key=_turn)
+
+
+def _turn(item):
+    path = item.path.relative_to(ROOT / "tests").as_posix()
+    return next((turn for turn, start in enumerate(LONGEST) if path.startswith(start)), len(LONGEST))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What was skipped, for which reason: a reason says what to install."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", ())
+    )
+    if reasons:
+        terminalreporter.section("skipped, and why")
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count} skipped: {reason}")
 
 
 class Cli:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
+import architecture
 import setup_settings
 import typer
 from docutils import nodes
@@ -18,6 +19,7 @@ from loadtests import setups
 from loadtests.analyse.validity import Reason
 from loadtests.cli import app as cli
 from loadtests.plan import study as studies
+from loadtests.setups import services
 
 WIDTH = "92"  # columns of a help text: what fits the page
 
@@ -40,11 +42,30 @@ class Setups(FromCode):
         for setup in setups.known().values():
             yield from [f".. _setup-{setup.name}:", "", *heading(setup.label)]
             yield from ["", f":Name: ``{setup.name}``", f":Interface: ``{setup.interface}``"]
-            yield from [f":Needs: {', '.join(setup.needs)}", f":Cannot: {cannot(setup.cannot)}"]
+            yield from [f":Needs: {', '.join((*setup.needs, *setup.services))}", f":Cannot: {cannot(setup.cannot)}"]
             yield from [f":Server: {setup.docs}", ""]
             yield from head_comment(setup.file)
             yield from ["", f".. literalinclude:: /../supervisor/conf.d/{setup.file.name}", "   :language: ini"]
             yield from [f"   :caption: supervisor/conf.d/{setup.file.name}", f"   :start-at: [setup:{setup.name}]", ""]
+
+
+class Architecture(FromCode):
+    """The packages in their layers, and what each imports."""
+
+    def lines(self) -> Iterator[str]:
+        return architecture.picture()
+
+
+class Services(FromCode):
+    """A line for each service: what its file says of itself, and who needs it."""
+
+    def lines(self) -> Iterator[str]:
+        for service in services.known().values():
+            users = [setup.name for setup in setups.known().values() if service.name in setup.services]
+            yield from [f"``{service.name}`` (supervisor/services/{service.file.name})"]
+            yield from (f"   {line}" for line in head_comment(service.file))
+            yield f"   Needed by: {', '.join(f':ref:`{name} <setup-{name}>`' for name in users) or 'no setup'}."
+            yield ""
 
 
 class Fairness(FromCode):
@@ -122,6 +143,6 @@ def reason_row(reason: Reason) -> tuple[str, str, str, str]:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    for directive in (Setups, Fairness, Commands, Studies, Reasons):
+    for directive in (Architecture, Setups, Services, Fairness, Commands, Studies, Reasons):
         app.add_directive(f"from-code-{directive.__name__.lower()}", directive)
     return {"parallel_read_safe": True}

@@ -20,7 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from loadtests.report.formats import rest
 from loadtests.report.view import Page, Section
-from loadtests.report.words import plural
+from loadtests.words import plural
 
 GENERATED = ".. Written by docs/_ext/from_results.py from the runs in results/."
 

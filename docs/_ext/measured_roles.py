@@ -22,15 +22,18 @@ from reference_runs import REFERENCES, newest_profile
 from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxRole
 
-from loadtests.analyse import metrics
+from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Comparison, compare
 from loadtests.analyse.results import Results
-from loadtests.plan.metrics import METRICS, metric
+from loadtests.plan.kinds import every_metric
+from loadtests.plan.kinds import metric as metric_of
+from loadtests.plan.kinds.capacity import CAPACITY
+from loadtests.plan.metrics import CPU, MEMORY_SETTLED, TIMES
 from loadtests.report.sections import verdicts
-from loadtests.report.words import interval, number, ratio, ratio_interval
+from loadtests.words import interval, number, ratio, ratio_interval
 
-SHORT = {key: f"{key}_ms" for key in metrics.PERCENTILES}
-SHORT |= {"cpu": metrics.CPU, "capacity": metrics.CAPACITY, "memory": "memory_settled_mb"}
+SHORT = {metric.short: metric.name for metric in TIMES}
+SHORT |= {"cpu": CPU.name, "capacity": CAPACITY.name, "memory": MEMORY_SETTLED.name}
 OF_A_RUN = re.compile(
     r"(?P<study>\S+) (?P<label>\S+) (?P<test>\S+)(?: (?!against |is )(?P<metric>\S+))?"
     r"(?: against (?P<other>\S+))?(?: is (?P<verdict>\w+))?"
@@ -62,14 +65,15 @@ class OfRun(Figure):
     def found(self, asked: str) -> tuple[str, str]:
         parts = matched(OF_A_RUN, asked)
         results = REFERENCES.newest(parts["study"])
-        kinds = {test["name"]: test["kind"] for test in results.tests}
-        for what, name, names in (("label", parts["label"], results.labels), ("test", parts["test"], list(kinds))):
+        tests = [test.name for test in results.tests]
+        for what, name, names in (("label", parts["label"], results.labels), ("test", parts["test"], tests)):
             if name not in names:
                 raise LookupError(f"the study has no {what} {name!r}; it has {', '.join(names)}")
-        name = parts["metric"] or metrics.judged(kinds[parts["test"]])[0]
+        name = parts["metric"] or results.test(parts["test"]).judged[0].name
         name = SHORT.get(name, name)
-        if name not in METRICS:
-            raise LookupError(f"there is no metric {name!r}; there are {', '.join([*SHORT, *METRICS])}")
+        known = [metric.name for metric in every_metric()]
+        if name not in known:
+            raise LookupError(f"there is no metric {name!r}; there are {', '.join([*SHORT, *known])}")
         return self.figure(results, name, parts), parts["study"]
 
     def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
@@ -77,7 +81,7 @@ class OfRun(Figure):
         raise NotImplementedError
 
 
-class Ratio(OfRun):
+class RatioRole(OfRun):
     """A setup against the baseline or another setup, with the interval, held to the verdict that is claimed."""
 
     def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
@@ -91,29 +95,29 @@ class Ratio(OfRun):
         return f"{ratio(found.ratio)} ({within})" if within else ratio(found.ratio)
 
 
-class Measured(OfRun):
+class MeasuredRole(OfRun):
     """A setup's own figure with its unit and interval."""
 
     def figure(self, results: Results, metric_name: str, asked: re.Match[str]) -> str:
         found = results.estimate(asked["label"], asked["test"], metric_name)
         if found is None:
             raise LookupError(f"no valid trial knows {metric_name}")
-        figure = f"{number(found.median)} {metric(metric_name).unit}".strip()
+        figure = f"{number(found.median)} {metric_of(metric_name).unit}".strip()
         within = interval(found)
         return f"{figure} ({within})" if within else figure
 
 
-class Failed(OfRun):
+class FailedRole(OfRun):
     """The share of a setup's requests that failed."""
 
     def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
         trials = results.cells[asked["label"], asked["test"]].valid
         if not trials:
             raise LookupError("it has no valid trial")
-        return f"{metrics.failed_share(trials):.2%}"
+        return f"{readings.failed_share(trials):.2%}"
 
 
-class Share(Figure):
+class ShareRole(Figure):
     """What part of the CPU time of a role goes where, by the newest profile of the setup."""
 
     def found(self, asked: str) -> tuple[str, str]:
@@ -147,10 +151,10 @@ def compared(results: Results, label: str, test: str, metric: str, other: str | 
     if found is None:
         asked = [one for one in results.observations if (one.test, one.metric) == (test, metric)]
         pair = [one for one in asked if one.label in (label, other)]
-        found = next((one for one in compare(pair, other, results.study["delta"]) if one.blocks), None)
+        found = next((one for one in compare(pair, other, results.study.delta) if one.blocks), None)
     if found is None:
         raise LookupError(f"the run has no block with {metric} of {label} and of {other}")
     return found
 
 
-ROLES = {"ratio": Ratio(), "measured": Measured(), "failed": Failed(), "share": Share()}
+ROLES = {"ratio": RatioRole(), "measured": MeasuredRole(), "failed": FailedRole(), "share": ShareRole()}

@@ -14,6 +14,7 @@ from sphinx.errors import ExtensionError
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.report import page as pages
+from loadtests.report.sections.overview import machine_in_short
 from loadtests.report.view import Page
 from loadtests.store import Run
 
@@ -32,23 +33,23 @@ class Reference:
     @property
     def study(self) -> str:
         """The name of its study."""
-        return str(self.results.study["name"])
+        return self.results.study.name
 
     @property
     def date(self) -> str:
         """The day it was made on, as year-month-day."""
-        return str(self.results.about["created"])[:10]
+        return self.results.record.created[:10]
 
     @property
     def machine(self) -> str:
         """``AMD EPYC, 2 cores``."""
-        return ", ".join(pages.machine_in_short(self.results).split(", ")[:2])
+        return ", ".join(machine_in_short(self.results).split(", ")[:2])
 
     @property
     def verdict(self) -> str:
         """In a line: what a sweep advises, else the first certain answer, else the first."""
         found = self.page.findings
-        certain = found if self.results.study.get("sweep") else [one for one in found if one.certain]
+        certain = found if self.results.study.sweep else [one for one in found if one.certain]
         best = [*certain, *found][0]
         return f"{best.asked}: {best.answer}"
 
@@ -74,7 +75,7 @@ class References:
         """The runs of each study, the newest first. Raises ExtensionError for a run that is not whole."""
         found: dict[str, list[Reference]] = {}
         runs = [_read(path) for path in self.folders if path not in self.profiles]
-        for run in sorted(runs, key=lambda run: str(run.results.about["created"]), reverse=True):
+        for run in sorted(runs, key=lambda run: run.results.record.created, reverse=True):
             found.setdefault(run.study, []).append(run)
         return dict(sorted(found.items()))
 
@@ -113,7 +114,7 @@ def _read(path: Path) -> Reference:
         results = Results(run)
     except UserError as error:
         raise ExtensionError(f"{where} is not a whole run: {error}. Complete it or remove it") from None
-    if "ended" not in run.about:
+    if run.record.ended is None:
         raise ExtensionError(
             f"{where} is not a finished run. Go on with `python -m loadtests run --resume {where}` or remove it"
         )

@@ -8,11 +8,9 @@ from functools import lru_cache
 from math import exp, isfinite, log, pi, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from loadtests.analyse.trimmed import Array
 from loadtests.analyse.verdicts import DELTA
-
-Array = NDArray[np.float64]
 
 # From this many steps between neighbours on, a series shows what varies between runs even where one of the steps is a
 # real change. With fewer the change would hide itself, and the runs' own intervals know nothing of what differs from

@@ -8,14 +8,13 @@ from pathlib import Path
 
 from loadtests import store
 from loadtests.analyse.changes import RUNS_FOR_MARKS, Mark, Point, changes
-from loadtests.analyse.compare.differences import Difference, differences, same_machine, same_test
-from loadtests.analyse.compare.sides import asked
+from loadtests.analyse.compare.differences import RunDifference, differences, same_machine
+from loadtests.analyse.compare.sides import judged_cells, same_tests
 from loadtests.analyse.compare.within import estimates
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
-from loadtests.report.sections import verdicts
-from loadtests.report.words import plural
 from loadtests.store import Run
+from loadtests.words import plural
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Change:
     series: Series
     before: str
     mark: Mark
-    differences: list[Difference]
+    differences: list[RunDifference]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +61,7 @@ class History:
                 series,
                 before.point.run,
                 mark,
-                differences(self.runs[before.point.run].about, self.runs[mark.point.run].about),
+                differences(self.runs[before.point.run].record, self.runs[mark.point.run].record),
             )
             for series in self.series
             for before, mark in itertools.pairwise(series.marks)
@@ -72,19 +71,19 @@ class History:
         return sorted(found, key=lambda change: order.index(change.mark.point.run))
 
 
-def of(study: str, folder: Path) -> History:
+def history_of(study: str, folder: Path) -> History:
     """The history of the study of that name in the run folders below ``folder``. Raises UserError where there are
     fewer than two runs of it on the machine that ran it last."""
-    found, left_out = _runs(study, folder)
-    newest = found[-1]
-    here = [run for run in found if same_machine(run.about, newest.about)]
-    if len(here) < len(found):
-        left_out.append(f"{plural(len(found) - len(here), 'run')} of other machines")
+    known, left_out = _runs(study, folder)
+    newest = known[-1].record
+    here = [run for run in known if same_machine(run.record, newest)]
+    if len(here) < len(known):
+        left_out.append(f"{plural(len(known) - len(here), 'run')} on other machines")
     runs = {run.path.name: Results(run) for run in here}
     if len(runs) < 2:
         others = f" ({', '.join(left_out)} left out)" if left_out else ""
         raise UserError(f"{study} has one run on this machine{others}; a history needs two: make bench STUDY={study}")
-    return History(study, str(newest.about["study"]["title"]), runs, _series(runs), left_out)
+    return History(study, newest.study.title, runs, _series(runs), left_out)
 
 
 def _runs(study: str, folder: Path) -> tuple[list[Run], list[str]]:
@@ -96,12 +95,12 @@ def _runs(study: str, folder: Path) -> tuple[list[Run], list[str]]:
             runs.append(Run.open(path))
         except UserError as error:
             left_out.append(str(error))
-    names = {run.about["study"]["name"] for run in runs}
+    names = {run.record.study.name for run in runs}
     if study not in names:
         there = ", ".join(sorted(names)) or "none"
         raise UserError(f"there is no run of a study {study!r} in {folder.name}/; there are runs of: {there}")
-    own = [run for run in runs if run.about["study"]["name"] == study]
-    return sorted(own, key=lambda run: str(run.about["created"])), left_out
+    own = [run for run in runs if run.record.study.name == study]
+    return sorted(own, key=lambda run: run.record.created), left_out
 
 
 def _series(runs: dict[str, Results]) -> list[Series]:
@@ -109,22 +108,24 @@ def _series(runs: dict[str, Results]) -> list[Series]:
     newest = list(runs.values())[-1]
     points: dict[tuple[str, str, str], list[Point]] = {}
     for name, results in runs.items():
-        tests = {test["name"]: test for test in results.tests}
-        alike = [test["name"] for test in newest.tests if same_test(test, tests.get(test["name"], {}))]
+        alike = same_tests(newest, results)
         for one in estimates(results.judged):
             if one.blocks and one.test in alike and one.label in newest.labels and one.label != newest.twin:
                 point = Point(name, one.median, one.low, one.high)
                 points.setdefault((one.test, one.metric, one.label), []).append(point)
     shown = [
-        cell for test, metric in asked(newest) for label in newest.labels if (cell := (test, metric, label)) in points
+        cell
+        for test, metric in judged_cells(newest)
+        for label in newest.labels
+        if (cell := (test, metric, label)) in points
     ]
     return [
         Series(
             label=label,
             test=test,
             metric=metric,
-            name=verdicts.name(newest, test, metric),
-            marks=changes(points[test, metric, label], newest.study["delta"], len(shown)),
+            name=newest.called(test, metric),
+            marks=changes(points[test, metric, label], newest.study.delta, len(shown)),
         )
         for test, metric, label in shown
     ]

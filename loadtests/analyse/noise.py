@@ -11,7 +11,7 @@ import numpy as np
 
 from loadtests.analyse import intervals
 from loadtests.analyse.compare.within import Comparison, compare
-from loadtests.analyse.observations import Observation, Sample, Table
+from loadtests.analyse.observations import Observation, Observations, Sample
 from loadtests.analyse.verdicts import DELTA, Verdict, verdict
 
 WRONG = (Verdict.FASTER, Verdict.SLOWER)
@@ -49,7 +49,7 @@ def aa_report(
     observations hold two labels.
     """
     given = list(observations)
-    table = Table(given)
+    table = Observations(given)
     labels = list(dict.fromkeys(label for _, _, label in table.cells()))
     if len(labels) != 2:
         raise ValueError(f"an A/A report needs two labels of one setup, not {len(labels)}: {', '.join(labels)}")

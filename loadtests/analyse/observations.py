@@ -22,7 +22,7 @@ Sample = dict[int, float]
 """Block -> natural logarithm of the value."""
 
 
-class Table:
+class Observations:
     """Observations by test, metric, label and block, as logarithms: ratios become differences.
 
     Values that are not positive have no ratio (no request was answered, no CPU time was seen) and are left out.

@@ -9,8 +9,10 @@ and the median over blocks are there for such trials.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 from enum import Enum
+
+from loadtests.records import Evidence, Flag
+from loadtests.words import plural
 
 # Above this share of its core an event loop queues its own work: send lag grows before the core is full.
 GENERATOR_CPU = 0.85
@@ -116,60 +118,10 @@ class Reason(Enum):
         self.meaning = meaning
         self.remedy = remedy
 
-
-@dataclass(frozen=True)
-class Flag:
-    """One reason found in one trial; `detail` holds the figures that led to it."""
-
-    reason: Reason
-    detail: str = ""
-
-    @property
-    def invalid(self) -> bool:
-        return self.reason.severity is Severity.INVALID
-
-    @property
-    def sentence(self) -> str:
-        """What happened, with its figures, and what to do."""
-        figures = f" ({self.detail})" if self.detail else ""
-        return f"{self.reason.meaning}{figures}. {self.reason.remedy}"
-
-    def as_dict(self) -> dict[str, str]:
-        """The flag as the run folder keeps it."""
-        return {"reason": self.reason.name, "severity": self.reason.severity.value, "sentence": self.sentence}
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What was seen of a trial. None: not known here, which is never held against the trial."""
-
-    started: bool | None = None
-    """The servers answered before the time for starting was over."""
-    contract_differences: int | None = None
-    """Answers that differ from the contract, wrong bodies under load included."""
-    processes_died: int | None = None
-    """Processes of the setup that ended or were restarted while it was measured."""
-    generator_cpu: float | None = None
-    """CPU seconds over elapsed seconds of the generator's busiest process: 1.0 is a full core."""
-    send_lag_p99_ms: float | None = None
-    response_p50_ms: float | None = None
-    planned: int | None = None
-    """None for closed-loop tests, which plan no number."""
-    sent: int | None = None
-    refused: int = 0
-    """Planned requests that the server took no connection for: unsent, and not the generator's fault."""
-    clock_jump_s: float | None = None
-    """Wall-clock time minus monotonic time elapsed during the trial."""
-    swapped_pages: int | None = None
-    """Pages swapped in and out, by the setup's processes where that is known, else by the machine."""
-    others_cpu: float | None = None
-    """Share of the servers' cores' time that went to other programs and to steal, 0 to 1."""
-    frequency_change: float | None = None
-    """Mean CPU frequency in the trial over the run's typical one, minus 1."""
-    shared_core: bool | None = None
-    recovered: bool | None = None
-    """The server worked off what each probe of a search left behind."""
-    engine_failed: bool | None = None
+    def flag(self, figures: str = "") -> Flag:
+        """The flag of a trial for this reason; ``figures`` are those that led to it."""
+        seen = f" ({figures})" if figures else ""
+        return Flag(self.name, self.severity.value, f"{self.meaning}{seen}. {self.remedy}")
 
 
 # What the setup did wrong, rather than the machine or the generator: a run that ends with one of these has failed.
@@ -178,9 +130,9 @@ SETUPS_OWN = frozenset(
 )
 
 
-def is_setups_own(names: Iterable[str]) -> bool:
-    """Whether one of these reasons (by name, as flags keep them) is the setup's own fault."""
-    return not {reason.name for reason in SETUPS_OWN}.isdisjoint(names)
+def is_setups_own(flags: Iterable[Flag]) -> bool:
+    """Whether one of these flags is the setup's own fault."""
+    return not {reason.name for reason in SETUPS_OWN}.isdisjoint(flag.reason for flag in flags)
 
 
 def judge(evidence: Evidence) -> list[Flag]:
@@ -188,40 +140,30 @@ def judge(evidence: Evidence) -> list[Flag]:
     return list(_flags(evidence))
 
 
-def is_invalid(flags: list[Flag]) -> bool:
-    """Whether the trial must be kept out of every figure."""
-    return any(flag.invalid for flag in flags)
-
-
-def as_record(evidence: Evidence) -> dict[str, bool | int | float | None]:
-    """The evidence as the run folder keeps it, so that a report can judge it again."""
-    return asdict(evidence)
-
-
 def _flags(seen: Evidence) -> Iterator[Flag]:
     if seen.started is False:
-        yield Flag(Reason.server_did_not_start)
+        yield Reason.server_did_not_start.flag()
     if seen.contract_differences:
-        yield Flag(Reason.contract_broken, f"{seen.contract_differences} differences")
+        yield Reason.contract_broken.flag(plural(seen.contract_differences, "difference"))
     if seen.processes_died:
-        yield Flag(Reason.process_died, f"{seen.processes_died} times")
+        yield Reason.process_died.flag(plural(seen.processes_died, "time"))
     if seen.recovered is False:
-        yield Flag(Reason.did_not_recover)
+        yield Reason.did_not_recover.flag()
     if seen.engine_failed:
-        yield Flag(Reason.engine_failed)
+        yield Reason.engine_failed.flag()
     if seen.generator_cpu is not None and seen.generator_cpu > GENERATOR_CPU:
-        yield Flag(Reason.generator_busy, f"{seen.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
+        yield Reason.generator_busy.flag(f"{seen.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
     yield from _send_lag(seen)
     yield from _not_all_sent(seen)
     if seen.clock_jump_s is not None and abs(seen.clock_jump_s) > CLOCK_JUMP_S:
-        yield Flag(Reason.clock_jumped, f"by {seen.clock_jump_s:+.2f} s")
+        yield Reason.clock_jumped.flag(f"by {seen.clock_jump_s:+.2f} s")
     if seen.swapped_pages:
-        yield Flag(Reason.swapped, f"{seen.swapped_pages} pages")
+        yield Reason.swapped.flag(plural(seen.swapped_pages, "page"))
     yield from _others(seen)
     if seen.frequency_change is not None and abs(seen.frequency_change) > FREQUENCY_CHANGE:
-        yield Flag(Reason.frequency_changed, f"{seen.frequency_change:+.0%}")
+        yield Reason.frequency_changed.flag(f"{seen.frequency_change:+.0%}")
     if seen.shared_core:
-        yield Flag(Reason.shared_core)
+        yield Reason.shared_core.flag()
 
 
 def _send_lag(seen: Evidence) -> Iterator[Flag]:
@@ -231,22 +173,22 @@ def _send_lag(seen: Evidence) -> Iterator[Flag]:
     invalid = max(LAG_INVALID_FLOOR_MS, LAG_INVALID * seen.response_p50_ms)
     doubtful = max(LAG_DOUBTFUL_FLOOR_MS, LAG_DOUBTFUL * seen.response_p50_ms)
     if lag > invalid:
-        yield Flag(Reason.send_lag, f"p99 {lag:.1f} ms, at most {invalid:.1f} ms here")
+        yield Reason.send_lag.flag(f"p99 {lag:.1f} ms, at most {invalid:.1f} ms here")
     elif lag > doubtful:
-        yield Flag(Reason.send_lag_seen, f"p99 {lag:.1f} ms, over {doubtful:.1f} ms")
+        yield Reason.send_lag_seen.flag(f"p99 {lag:.1f} ms, over {doubtful:.1f} ms")
 
 
 def _not_all_sent(seen: Evidence) -> Iterator[Flag]:
     if seen.planned is None or seen.sent is None:
         return
     if seen.sent + seen.refused < seen.planned:
-        yield Flag(Reason.not_all_sent, f"{seen.sent} of {seen.planned}")
+        yield Reason.not_all_sent.flag(f"{seen.sent} of {seen.planned}")
 
 
 def _others(seen: Evidence) -> Iterator[Flag]:
     if seen.others_cpu is None:
         return
     if seen.others_cpu > OTHERS_CPU_INVALID:
-        yield Flag(Reason.cores_taken, f"{seen.others_cpu:.0%}")
+        yield Reason.cores_taken.flag(f"{seen.others_cpu:.0%}")
     elif seen.others_cpu > OTHERS_CPU_DOUBTFUL:
-        yield Flag(Reason.cores_disturbed, f"{seen.others_cpu:.0%}")
+        yield Reason.cores_disturbed.flag(f"{seen.others_cpu:.0%}")

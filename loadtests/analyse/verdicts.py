@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from math import exp, inf, isfinite, log, sqrt
+from math import isfinite, log, sqrt
 
 from scipy import stats
 
@@ -52,10 +52,3 @@ def blocks_needed(log_ratio: float, spread: float, blocks: int, delta: float, fa
         if (float(stats.t.ppf(1 - error, freedom)) + 0.84) * spread / sqrt(more) <= room:
             return more
     return MOST_BLOCKS
-
-
-def plus_minus(low: float, high: float) -> float:
-    """Half the width of a ratio's interval, relative: 0.02 is plus or minus 2%. Infinite for an open interval."""
-    if low <= 0 or not isfinite(high):
-        return inf
-    return exp((log(high) - log(low)) / 2) - 1

@@ -9,7 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from loadtests import paths, setups
@@ -18,6 +18,7 @@ from loadtests.setups import Setup
 from loadtests.workload import Request
 
 PREPARED_WITHIN_S = 600.0
+ASYNCHRONOUS = "/async/"  # what the paths of the sample's asynchronous views begin with
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +63,14 @@ class Application:
         if not (self.wsgi if setup.interface == "wsgi" else self.asgi):
             return f"the project has no {setup.interface.upper()} application; name one with --{setup.interface}"
         return setups.missing(setup, self.bin)
+
+    def refused(self, setup: Setup, demands: Collection[str], requests: Sequence[Request] = ()) -> str | None:
+        """Why the setup cannot do what is asked of it, in a few words; None where it can.
+
+        ``demands`` are words of ``loadtests.setups.CANNOT``; the sample's asynchronous views are a demand as well.
+        """
+        asynchronous = not self.own and any(request.path.startswith(ASYNCHRONOUS) for request in requests)
+        return setup.refuses({*demands, *(["async-views"] if asynchronous else [])})
 
     def addressed(self, requests: Sequence[Request]) -> tuple[Request, ...]:
         """The requests under the project's host, where they name none themselves."""

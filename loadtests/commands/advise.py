@@ -1,57 +1,82 @@
-"""The command: ``python -m loadtests advise SETUP``."""
+"""``advise``: a search for good knobs of a setup."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+from typing import TYPE_CHECKING, Annotated
 
-from rich.console import Console
-from rich.markup import escape
+import typer
 
-from loadtests import report, setups
-from loadtests.commands.progress import RunProgress
-from loadtests.measure import advise as searches
-from loadtests.measure.advise import Search, prepare
-from loadtests.measure.run import Execution
-from loadtests.observe import cores
-from loadtests.report.sections import advice as searched
+from loadtests.commands.console import fail, out, say
+from loadtests.commands.options import OutputFolder
+from loadtests.commands.own_project import Own, with_own_project
 from loadtests.toml import duration
+from loadtests.words import plural
 
-__all__ = ["Search", "execute", "headline", "plan", "prepare", "print_advice"]
-
-
-def plan(name: str, path: str, rate: float | None, max_time: str) -> Search:
-    """The search that a person asked for. Raises UserError for what makes no sense."""
-    [setup] = setups.find([name])
-    servers = cores.allot(os.environ.get("CORES")).servers
-    return searches.plan(setup, len(servers), path, rate, duration(max_time))
+if TYPE_CHECKING:
+    from loadtests.measure.advise import KnobSearch
+    from loadtests.measure.run import Execution
 
 
-def headline(search: Search, execution: Execution) -> str:
+@with_own_project
+def command(
+    setup: Annotated[str, typer.Argument(help="A setup's name.")] = "gunicorn",
+    path: Annotated[str, typer.Option(help="What is asked for; choose work like your own.")] = "/",
+    rate: Annotated[float | None, typer.Option(help="Judge by p99 at this rate, instead of by throughput.")] = None,
+    max_time: Annotated[str, typer.Option(help="How long it may take; the longer, the surer.")] = "10m",
+    output: OutputFolder = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of the order of trials.")] = None,
+    *,
+    own: Own,
+) -> None:
+    """Find good WORKERS and THREADS for a setup on this machine, by halving the candidates round by round."""
+    from loadtests import hosts, setups
+    from loadtests.measure import advise
+
+    [chosen] = setups.find([setup])
+    cores = hosts.at("local").allot(os.environ.get("CORES")).servers
+    search = advise.plan(chosen, len(cores), path, rate, duration(max_time))
+    execution = advise.prepare(search, output, seed, own)
+    say(_headline(search, execution))
+    try:
+        _carry_out(search, execution)
+    except KeyboardInterrupt:
+        fail(f"interrupted; what was measured is in {execution.run.path}", 130)
+    _print_advice(execution)
+
+
+def _headline(search: KnobSearch, execution: Execution) -> str:
     """What is tried, how long it takes and where it goes."""
-    cells = [f"{knob} {', '.join(values)}" for knob, values in search.sweep.knobs.items()]
+    knobs = [f"{knob} {', '.join(values)}" for knob, values in search.sweep.knobs.items()]
     where = os.path.relpath(execution.run.path)
     return (
-        f"{search.study.title}: {'; '.join(cells)}\n{search.trials} trials at the most, about "
+        f"{search.study.title}: {'; '.join(knobs)}\n{plural(search.trials, 'trial')} at the most, about "
         f"{search.seconds / 60:.1f} minutes, into {where}"
     )
 
 
-def execute(search: Search, execution: Execution, console: Console) -> None:
-    """Runs the search with progress; its report is written however it ends. Raises UserError, KeyboardInterrupt."""
+def _carry_out(search: KnobSearch, execution: Execution) -> None:
+    """Runs the search with progress; its report is written however it ends."""
+    from loadtests import report
+    from loadtests.commands.progress import RunProgress
+    from loadtests.measure.advise import execute
+
     try:
-        with RunProgress(console, search.seconds) as progress:
-            searches.execute(search, execution, progress)
+        with RunProgress(out, search.seconds) as progress:
+            execute(search, execution, progress)
     finally:
         with contextlib.suppress(KeyboardInterrupt):
             report.write(execution.run)
 
 
-def print_advice(execution: Execution, console: Console) -> None:
+def _print_advice(execution: Execution) -> None:
     """Prints what was found, and last the line to paste."""
-    about = execution.run.about
-    assert execution.study.sweep is not None
-    console.print()
-    for sentence in searched.sentences(about, execution.study.sweep):
-        console.print(escape(sentence), soft_wrap=True)
-    console.print(f"\n{escape(searched.line(about))}", soft_wrap=True)
+    from loadtests.report.sections import advice
+
+    record = execution.run.record
+    assert record.study.sweep is not None
+    out.print()
+    for sentence in advice.sentences(record, record.study.sweep):
+        say(sentence)
+    say(f"\n{advice.line(record)}")

@@ -5,22 +5,32 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadtests.application.project import Options
 from loadtests.errors import UserError
+
+if TYPE_CHECKING:
+    from loadtests.application.project import Options
+
+    Own = Options | None
+else:
+    Own = object  # what reads the project takes time to import, and `--help` does without
 
 PANEL: dict[str, Any] = {
     "app": Annotated[Path | None, typer.Option(help="The folder of a Django project to serve instead of the sample.")],
-    "wsgi": Annotated[str, typer.Option(help="Its WSGI application, if not that of its settings: mysite.wsgi:app.")],
-    "asgi": Annotated[str, typer.Option(help="Its ASGI application, likewise.")],
-    "settings": Annotated[str, typer.Option(help="Its settings module, if not the one that manage.py names.")],
+    "wsgi": Annotated[
+        str | None, typer.Option(help="Its WSGI application, if not that of its settings: mysite.wsgi:app.")
+    ],
+    "asgi": Annotated[str | None, typer.Option(help="Its ASGI application, likewise.")],
+    "settings": Annotated[str | None, typer.Option(help="Its settings module, if not the one that manage.py names.")],
     "python": Annotated[Path | None, typer.Option(help="The python of its virtual environment, if not beside it.")],
     "env_file": Annotated[Path | None, typer.Option(help="A file of NAME=value lines for its environment.")],
-    "before": Annotated[str, typer.Option(help="A command to run in it first: 'python manage.py migrate'.")],
-    "host_header": Annotated[str, typer.Option(help="The Host header to send, where ALLOWED_HOSTS asks for one.")],
+    "before": Annotated[str | None, typer.Option(help="A command to run in it first: 'python manage.py migrate'.")],
+    "host_header": Annotated[
+        str | None, typer.Option(help="The Host header to send, where ALLOWED_HOSTS asks for one.")
+    ],
 }
 
 
@@ -30,9 +40,7 @@ def with_own_project(command: Callable[..., None]) -> Callable[..., None]:
     signature = inspect.Signature(
         [parameter for parameter in parameters if parameter.name != "own"]
         + [
-            inspect.Parameter(
-                name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=_default(annotation), annotation=annotation
-            )
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=annotation)
             for name, annotation in PANEL.items()
         ]
     )
@@ -46,14 +54,14 @@ def with_own_project(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def _default(annotation: Any) -> Any:
-    return "" if annotation.__origin__ is str else None
-
-
-def _options(values: dict[str, Any]) -> Options | None:
-    given = {name: values[name] for name in PANEL if values[name]}
-    if given and "app" not in given:
+def _options(values: dict[str, Any]) -> Own:
+    given = {name: values[name] for name in PANEL if values[name] is not None}
+    if not given:
+        return None
+    if "app" not in given:
         raise UserError(f"--{next(iter(given)).replace('_', '-')} is for a project of your own; name its folder: --app")
+    from loadtests.application.project import Options
+
     if "host_header" in given:
         given["host"] = given.pop("host_header")
-    return Options(**given) if given else None
+    return Options(**given)

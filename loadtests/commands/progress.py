@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from loadtests.plan.schedule import Slot
-from loadtests.store import Trial
+from loadtests.records import Result, Second, Trial
+from loadtests.words import plural
 
 
 class RunProgress:
@@ -56,35 +56,35 @@ class RunProgress:
             share = (slot.number - 1) / trials
             self._bar.update(self._task, completed=self._seconds * share, description=self._doing)
 
-    def second(self, row: dict[str, Any]) -> None:
+    def second(self, second: Second) -> None:
         """A second of load went by."""
         if self._bar is not None and self._task is not None:
-            answered = f"{row['completed']:,} requests/s"
+            answered = f"{second.completed:,} requests/s"
             self._bar.update(self._task, advance=1, description=f"{self._doing}: {answered}")
 
     def ended(self, trial: Trial, again: bool) -> None:
         """A trial was written."""
         what = f"{trial.number:>3}/{self._trials} {trial.label}, {trial.test}"
-        if trial.status == "ok" and trial.result is not None:
-            self.console.print(escape(f"{what}: {_figures(trial)}"), highlight=False)
+        if trial.valid and trial.result is not None:
+            self.console.print(escape(f"{what}: {_figures(trial.result)}"), highlight=False, soft_wrap=True)
         else:
-            self.console.print(f"{escape(what)}: [bold red]invalid[/]{', once more' if again else ''}", highlight=False)
+            repeated = ", once more" if again else ""
+            self.console.print(f"{escape(what)}: [bold red]invalid[/]{repeated}", highlight=False, soft_wrap=True)
         for flag in trial.flags:
-            self.console.print(f"      {flag['severity']}: {escape(flag['sentence'])}", highlight=False, soft_wrap=True)
+            self.console.print(f"      {flag.severity}: {escape(flag.sentence)}", highlight=False, soft_wrap=True)
         if trial.log:
             for line in trial.log.splitlines():
                 self.console.print(f"      | {escape(line)}", highlight=False, soft_wrap=True)
 
 
-def _figures(trial: Trial) -> str:
-    assert trial.result is not None
-    times = trial.result["response_time_ms"]
-    errors = sum(trial.result["errors"].values())
-    parts = [f"{trial.result['rate']:,.0f} requests/s"]
-    with contextlib.suppress(TypeError):  # a percentile that the engine does not know
-        parts += [f"p50 {times['p50']:.1f} ms", f"p99 {times['p99']:.1f} ms"]
-    if errors or trial.result["unfinished"]:
-        parts.append(f"{errors:,} errors, {trial.result['unfinished']:,} unfinished")
+def _figures(result: Result) -> str:
+    parts = [f"{result.rate:,.0f} requests/s"]
+    p50, p99 = result.response_time_ms["p50"], result.response_time_ms["p99"]
+    if p50 is not None and p99 is not None:  # an engine may not know them
+        parts += [f"p50 {p50:.1f} ms", f"p99 {p99:.1f} ms"]
+    errors = sum(result.errors.values())
+    if errors or result.unfinished:
+        parts.append(f"{plural(errors, 'error')}, {result.unfinished:,} unfinished")
     return ", ".join(parts)
 
 
@@ -101,3 +101,15 @@ def steps(console: Console) -> Iterator[Callable[[str, int, int], None]]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("")
         yield lambda doing, done, total: bar.update(task, completed=done, total=total, description=doing)
+
+
+@contextlib.contextmanager
+def seconds(console: Console, duration_s: float) -> Iterator[Callable[[Second], None]]:
+    """Progress of one load of ``duration_s`` seconds: a function to be told of each second. Shown as ``steps`` is."""
+    if not console.is_terminal:
+        yield lambda second: None
+        return
+    columns = (BarColumn(bar_width=30), TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn(compact=True))
+    with Progress(*columns, TextColumn("{task.description}"), console=console, transient=True) as bar:
+        task = bar.add_task("", total=duration_s)
+        yield lambda second: bar.update(task, advance=1, description=f"{second.completed:,} requests/s")

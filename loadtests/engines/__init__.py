@@ -1,25 +1,44 @@
 """The programs that make the load, behind one interface and with one shape of result.
 
-To add one: a file beside ``openloop.py`` with a class as ``base.Engine`` has it, and a line in ENGINES.
+To add one: a file beside ``openloop.py`` with a class as ``base.Engine`` has it, and an instance of it that is called
+``ENGINE``; being there, it is found.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib
+import pkgutil
+
 from loadtests.engines.base import Engine, EngineError
-from loadtests.engines.loadtest import Loadtest
-from loadtests.engines.openloop import Openloop
-from loadtests.errors import unknown
-from loadtests.store.result import Result
-from loadtests.workload.load import Load
+from loadtests.errors import UserError, unknown
+from loadtests.workload import Feature, Load
 
-__all__ = ["ENGINES", "Engine", "EngineError", "Load", "Result", "get"]
+__all__ = ["Engine", "EngineError", "get", "known", "require_able"]
 
-ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Openloop(), Loadtest())}
+
+def known() -> dict[str, Engine]:
+    """All engines by name."""
+    return _found(tuple(__path__))
+
+
+@functools.cache
+def _found(folders: tuple[str, ...]) -> dict[str, Engine]:
+    modules = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(folders)]
+    engines: list[Engine] = [module.ENGINE for module in modules if hasattr(module, "ENGINE")]
+    return {engine.name: engine for engine in sorted(engines, key=lambda engine: engine.place)}
 
 
 def get(name: str) -> Engine:
     """The engine of that name. Raises UserError with the nearest names."""
     try:
-        return ENGINES[name]
+        return known()[name]
     except KeyError:
-        raise unknown("engine", name, ENGINES) from None
+        raise unknown("engine", name, known()) from None
+
+
+def require_able(engine: Engine, load: Load, needs: frozenset[Feature] = frozenset()) -> None:
+    """Raises UserError where the engine cannot make the load, or lacks what is needed beside it."""
+    for feature in sorted((load.features | needs) - engine.features, key=lambda one: one.name):
+        raise UserError(f"the engine {engine.name} cannot {feature.value}; use openloop")
+    engine.check(load)

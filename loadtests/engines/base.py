@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from loadtests.errors import UserError
-from loadtests.store.result import Result
-from loadtests.workload.load import Load
+from loadtests.records import Result, Second
+from loadtests.workload import Feature, Load
 
-OnSecond = Callable[[dict[str, Any]], None]
+OnSecond = Callable[[Second], None]
 ShouldStop = Callable[[], bool]
 OnStart = Callable[[], None]
 
@@ -22,12 +22,16 @@ class Engine(Protocol):
     """A program that makes load."""
 
     name: str
+    place: int
+    """Its place in a list."""
+    features: frozenset[Feature]
+    """What it can do."""
 
     def require(self) -> None:
         """Raises EngineError where what it needs is not installed."""
 
     def check(self, load: Load) -> None:
-        """Raises UserError where it cannot make such a load."""
+        """Raises UserError where it cannot make a load, though it can do all that the load takes (``features``)."""
 
     def run(
         self,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 
-from loadtests.engines import node
+from loadtests.engines import node, require_able
 from loadtests.engines.base import OnSecond, OnStart, ShouldStop
 from loadtests.engines.merge import merge
 from loadtests.errors import UserError
-from loadtests.store.result import NOTHING, Figures, Result
-from loadtests.workload.load import Load
+from loadtests.records.result import NOTHING, Figures, Result
+from loadtests.workload import Feature, Load
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
 
@@ -27,6 +27,8 @@ class Loadtest:
     """
 
     name = "loadtest"
+    place = 2
+    features = frozenset({Feature.FIXED_RATE, Feature.CLOSED_LOOP})
 
     def require(self) -> None:
         """Raises EngineError where Node or its packages are not there."""
@@ -36,12 +38,6 @@ class Loadtest:
         """Raises UserError for what the package cannot do."""
         if load.protocol != "http":
             raise UserError(f"the engine loadtest speaks HTTP only; use openloop for {load.protocol}")
-        if load.processes != 1:
-            raise UserError("the engine loadtest runs as one process; use openloop for several")
-        if len(load.requests) > 1 or load.recorded:
-            raise UserError(
-                "the engine loadtest sends one request, at a rate or in a closed loop; use openloop for a mix"
-            )
         [request] = load.requests
         if request.method not in METHODS:
             raise UserError(f"the engine loadtest cannot send {request.method}; it knows {', '.join(METHODS)}")
@@ -59,7 +55,7 @@ class Loadtest:
         on_start: OnStart | None = None,
     ) -> Result:
         """See base.Engine."""
-        self.check(load)
+        require_able(self, load)
         parts, timeline = node.run(self.name, load, on_second, should_stop, on_start)
         measured = merge(self.name, parts, timeline, load.requests)
         own: Figures = parts[0]["own_ms"] or dict(NOTHING)
@@ -72,3 +68,6 @@ class Loadtest:
             latency_of="service_time",
             histograms={"service_time": service_time, **({"response_time": service_time} if closed else {})},
         )
+
+
+ENGINE = Loadtest()

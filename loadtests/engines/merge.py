@@ -8,15 +8,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from loadtests.store.histogram import Histogram
-from loadtests.store.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures, Result
+from loadtests.records import Deliveries, Generator, OfRequest, Result, Second
+from loadtests.records.histogram import Histogram
+from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures
 from loadtests.workload import Request
 
+KEPT = ("response_time", "service_time", "send_lag", "failed")  # histograms that stay with the result
 DELIVERY_COUNTS = ("expected", "delivered", "missing", "duplicate", "reordered")
 
 
 def merge(
-    engine: str, parts: Sequence[Mapping[str, Any]], timeline: list[dict[str, Any]], requests: Sequence[Request]
+    engine: str, parts: Sequence[Mapping[str, Any]], timeline: Sequence[Second], requests: Sequence[Request]
 ) -> Result:
     """One result of what the processes of a load measured (the generator's ``Measured``, see generator/job.js)."""
     total: Counter[str] = Counter()
@@ -29,6 +31,7 @@ def merge(
         examples = {**part["examples"], **examples}
     spreads = {name: Spread.merged([part["spreads"][name] for part in parts]) for name in parts[0]["spreads"]}
     duration_s = max(part["duration_s"] for part in parts)
+    deliveries, lag = merged_deliveries(parts) or (None, None)
     return Result(
         engine=engine,
         planned=total["planned"],
@@ -46,48 +49,41 @@ def merge(
         waited=total["waited"],
         latency_of="response_time",
         examples=examples,
-        timeline=timeline,
-        histograms={
-            name: spreads[name].histogram.encode() for name in ("response_time", "service_time", "send_lag", "failed")
-        },
-        generator=[part["generator"] for part in parts],
-        requests=[
-            _row(request.name, [part["requests"][index] for part in parts]) for index, request in enumerate(requests)
-        ]
+        timeline=tuple(timeline),
+        histograms={name: spreads[name].histogram.encode() for name in KEPT} | ({"lag": lag.encode()} if lag else {}),
+        generator=tuple(Generator(**part["generator"]) for part in parts),
+        requests=tuple(
+            _of_request(request.name, [part["requests"][index] for part in parts])
+            for index, request in enumerate(requests)
+        )
         if len(requests) > 1
-        else [],
+        else (),
+        deliveries=deliveries,
     )
 
 
-def _row(name: str, shares: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _of_request(name: str, shares: Sequence[Mapping[str, Any]]) -> OfRequest:
     """What became of one request of several, of what each process measured (``Share``, see generator/job.js)."""
     counts = {key: sum(share[key] for share in shares) for key in ("planned", "sent", "completed", "ok")}
     errors = sum((Counter(share["errors"]) for share in shares), Counter())
-    return {
-        "name": name,
+    return OfRequest(
+        name=name,
         **counts,
-        "unfinished": counts["planned"] - counts["ok"] - errors.total(),
-        "errors": {kind: errors[kind] for kind in ERROR_KINDS if errors[kind]},
-        "response_time_ms": Spread.merged([share["response_time"] for share in shares]).figures(),
-    }
+        unfinished=counts["planned"] - counts["ok"] - errors.total(),
+        errors={kind: errors[kind] for kind in ERROR_KINDS if errors[kind]},
+        response_time_ms=Spread.merged([share["response_time"] for share in shares]).figures(),
+    )
 
 
-def merged_deliveries(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """What became of messages on their way to receivers, at all processes of a load; None where there are no receivers.
-
-    ``expected = delivered + missing``. Counted beside it: ``duplicate``, arrivals of what had arrived; ``reordered``,
-    those of the delivered ones that came after a later one of the same sender. ``lag_ms`` has the figures of arrival at
-    a receiver minus intended send, in milliseconds, and ``lag`` is its histogram (as Result's are).
-    """
+def merged_deliveries(parts: Sequence[Mapping[str, Any]]) -> tuple[Deliveries, Histogram] | None:
+    """What became of messages on their way to receivers, at all processes of a load, and the histogram of their lag in
+    microseconds; None where there are no receivers."""
     told = [part["deliveries"] for part in parts if part["deliveries"] is not None]
     if not told:
         return None
     lag = Spread.merged([each["lag"] for each in told])
-    return {
-        **{name: sum(each[name] for each in told) for name in DELIVERY_COUNTS},
-        "lag_ms": lag.figures(),
-        "lag": lag.histogram.encode(),
-    }
+    counts = {name: sum(each[name] for each in told) for name in DELIVERY_COUNTS}
+    return Deliveries(**counts, lag_ms=lag.figures()), lag.histogram
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,9 +20,10 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from loadtests.engines.base import EngineError, OnSecond, OnStart, ShouldStop
-from loadtests.errors import UserError
+from loadtests.observe.cores import pinned
 from loadtests.paths import ROOT
-from loadtests.store.histogram import Histogram
+from loadtests.records import Second
+from loadtests.records.histogram import Histogram
 from loadtests.workload.load import Load
 from loadtests.workload.order import order
 
@@ -67,7 +68,7 @@ def run(
     on_second: OnSecond | None,
     should_stop: ShouldStop | None,
     on_start: OnStart | None = None,
-) -> tuple[list[Event], list[Event]]:
+) -> tuple[list[Event], tuple[Second, ...]]:
     """Makes the load with as many processes as it asks for.
 
     Returns what each measured (``Measured`` in generator/job.js) and the timeline (see Result). Raises EngineError.
@@ -202,23 +203,6 @@ def _base64(data: bytes | None) -> str | None:
     return None if data is None else base64.b64encode(data).decode("ascii")
 
 
-@contextlib.contextmanager
-def pinned(core: int | None) -> Iterator[None]:
-    """Children started within it are pinned to the core. Raises UserError where there is no such core."""
-    if core is None or not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    try:
-        os.sched_setaffinity(0, {core})
-    except (OSError, ValueError):
-        raise UserError(f"the load generator cannot be pinned to core {core}: no such core is at hand") from None
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
-
-
 def _events(processes: list[_Process], until: str, limit_s: float, should_stop: ShouldStop | None) -> Iterator[Event]:
     """The events of all processes, until each has sent the event ``until``, which is kept as its last."""
     deadline = time.monotonic() + limit_s
@@ -250,7 +234,7 @@ class _Timeline:
         self.processes = processes
         self.on_second = on_second
         self.parts: defaultdict[int, list[Event]] = defaultdict(list)
-        self.rows: list[Event] = []
+        self.rows: list[Second] = []
 
     def add(self, second: Event) -> None:
         parts = self.parts[second["t"]]
@@ -258,20 +242,19 @@ class _Timeline:
         if len(parts) == self.processes:
             self._row(second["t"])
 
-    def finish(self) -> list[Event]:
+    def finish(self) -> tuple[Second, ...]:
         for t in sorted(self.parts):
             self._row(t)  # the last ones, in which not every process saw something
-        return sorted(self.rows, key=lambda row: int(row["t"]))
+        return tuple(sorted(self.rows, key=lambda row: row.t))
 
     def _row(self, t: int) -> None:
         parts = self.parts.pop(t)
         times = functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts))
-        row: Event = {"t": t}
-        for name in ("sent", "completed", "ok", "errors"):
-            row[name] = sum(part[name] for part in parts)
-        for name, percent in (("p50_ms", 50.0), ("p99_ms", 99.0)):
-            value = times.percentile(percent)
-            row[name] = None if value is None else value / 1000
+        percentiles = (
+            None if (value := times.percentile(percent)) is None else value / 1000 for percent in (50.0, 99.0)
+        )
+        counts = (sum(part[name] for part in parts) for name in ("sent", "completed", "ok", "errors"))
+        row = Second(t, *counts, *percentiles)
         self.rows.append(row)
         if self.on_second is not None:
             self.on_second(row)

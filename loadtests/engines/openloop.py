@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from loadtests.engines import node
+from loadtests.engines import node, require_able
 from loadtests.engines.base import OnSecond, OnStart, ShouldStop
 from loadtests.engines.merge import merge
 from loadtests.errors import unknown
-from loadtests.store.result import Result
-from loadtests.workload.load import Load
+from loadtests.records.result import Result
+from loadtests.workload import Feature, Load
 
 
 class Openloop:
@@ -26,6 +26,8 @@ class Openloop:
     """
 
     name = "openloop"
+    place = 1
+    features = frozenset(Feature)
 
     def require(self) -> None:
         """Raises EngineError where Node or its packages are not there."""
@@ -44,6 +46,9 @@ class Openloop:
         on_start: OnStart | None = None,
     ) -> Result:
         """See base.Engine."""
-        self.check(load)
+        require_able(self, load)
         parts, timeline = node.run(self.name, load, on_second, should_stop, on_start)
         return merge(self.name, parts, timeline, load.requests)
+
+
+ENGINE = Openloop()

@@ -1,6 +1,6 @@
 """Runs a command and sees to it that nothing of it outlives whoever asked for it.
 
-``python -m loadtests.hosts.guard COMMAND...`` runs the command as its child until its own standard input closes. That
+``python loadtests/hosts/guard.py COMMAND...`` runs the command as its child until its own standard input closes. That
 happens when the harness closes it, and equally when the harness dies in any way, SIGKILL included: the kernel closes
 the pipe. Then the command and all its descendants get SIGTERM, a few seconds to end by themselves, and SIGKILL. As the
 subreaper of all that is started below it (prctl(2)), the guard also finds processes whose parents have died.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 import shutil
 import subprocess
@@ -18,8 +17,9 @@ from typing import Any
 
 from supervisor.xmlrpc import SupervisorTransport
 
+from loadtests import paths
 from loadtests.errors import UserError
-from loadtests.paths import ROOT, SUPERVISOR
+from loadtests.hosts.base import Program
 
 # Variables that servers take options from: a setup is its file and the knobs, and nothing else.
 TELL_SERVERS = ("GUNICORN_CMD_ARGS", "UVICORN_", "GRANIAN_", "UWSGI_", "FORWARDED_ALLOW_IPS")
@@ -29,18 +29,9 @@ LOG_LINES = 20
 
 # The same two lines that a person types (README).
 # supervisord is always the harness's, whatever PATH the project that is served brings.
+GUARD = Path(__file__).with_name("guard.py")
 SUPERVISORD = Path(sys.executable).parent / "supervisord"
-COMMAND = f'. "{SUPERVISOR}/defaults.sh" && exec "{SUPERVISORD}" --nodaemon -c "{SUPERVISOR}/supervisord.conf"'
-
-
-@dataclasses.dataclass(frozen=True)
-class Program:
-    """A process that supervisord started: its role (web, worker_0, redis), state, pid and exit status."""
-
-    role: str
-    state: str
-    pid: int
-    exit_status: int
+COMMAND = f'. supervisor/defaults.sh && exec "{SUPERVISORD}" --nodaemon -c "$PWD/supervisor/supervisord.conf"'
 
 
 class Supervisor:
@@ -72,11 +63,11 @@ class Supervisor:
         try:
             with open(self.folder / "supervisord.out", "wb") as out:
                 self._guard = subprocess.Popen(
-                    [sys.executable, "-m", "loadtests.hosts.guard", "sh", "-c", COMMAND],
+                    [sys.executable, str(GUARD), "sh", "-c", COMMAND],
                     stdin=subprocess.PIPE,
                     stdout=out,
                     stderr=subprocess.STDOUT,
-                    cwd=ROOT,
+                    cwd=paths.SUPERVISOR.parent,
                     env=env,
                 )
             self._connect()

@@ -1,7 +1,7 @@
 """The process that measures: ``python -m loadtests.layers.client LAYER ADDRESS SECONDS IN_FLIGHT BODY_BYTES``.
 
-Prints one Round as JSON. Warm-up, which also waits for the other process: one round trip at a time, for half a second,
-or for SECONDS if that is less.
+Prints one LayerRound as JSON. Warm-up, which also waits for the other process: one round trip at a time, for half a
+second, or for SECONDS if that is less.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from loadtests.layers.layer import CHANNEL, channel_layer
-from loadtests.layers.result import SOCKET, Round
+from loadtests.layers.rounds import SOCKET, LayerRound
 
 WARM_UP_S = 0.5  # at most
 # An answer that takes longer than this after the last send is counted as lost.
@@ -33,9 +33,9 @@ class Trips:
     elapsed: float = 0.0
 
 
-def to_round(alone: Trips, together: Trips) -> Round:
+def to_round(alone: Trips, together: Trips) -> LayerRound:
     p50, p99 = np.percentile(alone.took, [50, 99]) * 1e6
-    return Round(
+    return LayerRound(
         p50_us=float(p50),
         p99_us=float(p99),
         per_second=len(together.took) / together.elapsed,
@@ -68,7 +68,7 @@ async def over_layer(layer: Any, body: bytes, seconds: float, in_flight: int) ->
     return trips
 
 
-async def layer_round(name: str, address: str, seconds: float, in_flight: int, body: bytes) -> Round:
+async def layer_round(name: str, address: str, seconds: float, in_flight: int, body: bytes) -> LayerRound:
     layer = channel_layer(name, address)
     await over_layer(layer, body, min(WARM_UP_S, seconds), 1)
     alone = await over_layer(layer, body, seconds, 1)
@@ -99,7 +99,7 @@ def over_socket(connection: socket.socket, body: bytes, seconds: float, in_fligh
     return trips
 
 
-def socket_round(path: str, seconds: float, in_flight: int, body: bytes) -> Round:
+def socket_round(path: str, seconds: float, in_flight: int, body: bytes) -> LayerRound:
     connection = _connect(path)
     with connection:
         over_socket(connection, body, min(WARM_UP_S, seconds), 1)

@@ -7,7 +7,7 @@ import socket
 import sys
 
 from loadtests.layers.layer import CHANNEL, channel_layer
-from loadtests.layers.result import SOCKET
+from loadtests.layers.rounds import SOCKET
 
 
 def over_socket(path: str) -> None:

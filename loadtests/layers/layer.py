@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from loadtests.layers.result import IPC, REDIS
+from loadtests.layers.rounds import IPC, REDIS
 
 CHANNEL = "layers.echo"
 

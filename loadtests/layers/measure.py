@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from loadtests.errors import UserError
+from loadtests.errors import UserError, said
 from loadtests.layers import redis
-from loadtests.layers.processes import command, running
-from loadtests.layers.result import IPC, REDIS, SOCKET, LayerResult, LayersReport, Round
+from loadtests.layers.children import command, running
+from loadtests.layers.rounds import IPC, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
 
 
 def measure(
@@ -33,7 +33,7 @@ def measure(
     """
     cores = tuple(sorted(cores if cores is not None else os.sched_getaffinity(0)))
     names = (SOCKET, IPC, REDIS)
-    found: dict[str, list[Round]] = {name: [] for name in names}
+    found: dict[str, list[LayerRound]] = {name: [] for name in names}
     for number in range(rounds):
         for turn, name in enumerate(names if number % 2 == 0 else names[::-1]):
             progress(name, number * len(names) + turn, rounds * len(names))
@@ -47,7 +47,7 @@ def measure(
     )
 
 
-def _round(name: str, duration_s: float, in_flight: int, body_bytes: int, cores: Sequence[int]) -> Round:
+def _round(name: str, duration_s: float, in_flight: int, body_bytes: int, cores: Sequence[int]) -> LayerRound:
     # Where the sockets' paths stay short, and in memory, as a deployment's would be.
     parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     folder = Path(tempfile.mkdtemp(prefix="layers-", dir=parent))
@@ -62,7 +62,7 @@ def _round(name: str, duration_s: float, in_flight: int, body_bytes: int, cores:
 
 def _between(
     name: str, address: str, duration_s: float, in_flight: int, body_bytes: int, cores: Sequence[int]
-) -> Round:
+) -> LayerRound:
     echo = command("loadtests.layers.echo", name, address)
     client = command("loadtests.layers.client", name, address, str(duration_s), str(in_flight), str(body_bytes))
     with running(echo, cores), running(client, cores) as measuring:
@@ -70,5 +70,5 @@ def _between(
         line = measuring.stdout.readline()
         if not line:
             _, errors = measuring.communicate()
-            raise UserError(f"{name} could not be measured: {errors.strip().splitlines()[-1:] or ['no output']}")
-    return Round(**json.loads(line))
+            raise UserError(f"{name} could not be measured: {said(errors)}")
+    return LayerRound(**json.loads(line))

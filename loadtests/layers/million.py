@@ -16,9 +16,9 @@ from pathlib import Path
 
 import psutil
 
+from loadtests.layers.children import command, running
 from loadtests.layers.layer import CHANNEL, channel_layer
-from loadtests.layers.processes import command, running
-from loadtests.layers.result import IPC
+from loadtests.layers.rounds import IPC
 
 IN_FLIGHT = 64
 ROW = "{:>12} {:>12} {:>16} {:>14} {:>14} {:>14} {:>14}"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loadtests.errors import UserError
-from loadtests.layers.processes import running
+from loadtests.layers.children import running
 from loadtests.setups import redis
 
 START_TIMEOUT_S = 10.0

@@ -8,23 +8,27 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from loadtests import store
-from loadtests.analyse import metrics
-from loadtests.analyse.percentiles import requests_needed
+from loadtests.analyse import readings
 from loadtests.analyse.validity import is_setups_own
 from loadtests.application.project import Options
 from loadtests.errors import UserError
+from loadtests.measure import prepare as preparing
 from loadtests.measure import run as runs
+from loadtests.measure.bench import bench
+from loadtests.measure.prepare import BenchOf
 from loadtests.measure.run import Execution, Watcher
 from loadtests.plan import study as studies
-from loadtests.plan.metrics import metric as metric_of
+from loadtests.plan.metrics import Metric
+from loadtests.plan.percentiles import requests_needed
 from loadtests.plan.schedule import schedule
 from loadtests.plan.study import Study
 from loadtests.plan.sweep import Sweep
+from loadtests.records import Advice, AdviceOutcome, Round
 from loadtests.searches import halving
 from loadtests.searches.candidates import candidates
-from loadtests.searches.halving import Halving, Outcome, Round
+from loadtests.searches.halving import Halving
 from loadtests.setups import Setup
+from loadtests.store import Run
 
 DURATION_S = 2.0
 WARMUP_S = 0.5
@@ -34,7 +38,7 @@ MOST_FIRST_BLOCKS = 4
 
 
 @dataclasses.dataclass(frozen=True)
-class Search:
+class KnobSearch:
     """A search that is about to begin: its study, one block of the first round, and how often each round repeats."""
 
     study: Study
@@ -57,12 +61,12 @@ class Search:
         return halving.grid_trials(len(self.study.entries), self.first_blocks) * self.study.tests[0].planned_s
 
     @property
-    def metric(self) -> str:
+    def metric(self) -> Metric:
         """What decides: throughput, or p99 at the fixed rate."""
-        return "rps" if self.study.tests[0].kind == "throughput" else "p99_ms"
+        return self.study.tests[0].decisive
 
 
-def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: float) -> Search:
+def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: float) -> KnobSearch:
     """The search for a setup's knobs on so many cores. Raises UserError, also where ``max_time_s`` is too little."""
     sweep = candidates(setup, cores)
     table = {
@@ -73,10 +77,10 @@ def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: fl
         "blocks": 1,
     }
     study = studies.parse(table, f"advise-{setup.name}", "advise")
-    shortest = Search(study, sweep, 1).seconds
+    shortest = KnobSearch(study, sweep, 1).seconds
     if shortest > max_time_s:
         raise UserError(f"the shortest search takes about {shortest / 60:.1f} minutes; give it a longer --max-time")
-    return Search(study, sweep, min(MOST_FIRST_BLOCKS, int(max_time_s / shortest)))
+    return KnobSearch(study, sweep, min(MOST_FIRST_BLOCKS, int(max_time_s / shortest)))
 
 
 def _kind(rate: float | None) -> str:
@@ -93,78 +97,80 @@ def _load(sweep: Sweep, rate: float | None) -> dict[str, Any]:
     return {"connections": max(CONNECTIONS, busy), "duration": DURATION_S}
 
 
-def prepare(search: Search, output: Path | None, seed: int | None, own: Options | None) -> Execution:
+def prepare(
+    search: KnobSearch, output: Path | None, seed: int | None, own: Options | None, bench_of: BenchOf = bench
+) -> Execution:
     """Makes the run folder, with the first round as its order. Raises UserError."""
     first = dataclasses.replace(search.study, blocks=search.first_blocks)
-    return runs.prepare(first, output, seed, own=own)
+    return preparing.prepare(first, output, seed, own=own, bench_of=bench_of)
 
 
-def execute(search: Search, execution: Execution, watcher: Watcher) -> Outcome:
+def execute(search: KnobSearch, execution: Execution, watcher: Watcher) -> AdviceOutcome:
     """Runs round after round; run.json keeps what was decided on. Raises UserError where no candidate works."""
     begun = time.monotonic()
     run = execution.run
-    machine = Halving(
-        [entry.label for entry in execution.study.entries],
-        search.first_blocks,
-        metric_of(search.metric).more_is_better,
+    halvings = Halving(
+        [entry.label for entry in execution.study.entries], search.first_blocks, search.metric.more_is_better
     )
-    while isinstance(step := machine.next(), Round):
-        _extend(execution, step)
-        _keep(run, search, machine, None, time.monotonic() - begun)
+    while isinstance(step := halvings.next(), Round):
+        _extend(run, step)
+        _keep(run, search, halvings, None, time.monotonic() - begun)
         runs.execute(execution, watcher)
         try:
-            machine.record(step, _values(run, step, search.metric))
+            halvings.record(step, _values(run, step, search.metric))
         except ValueError as error:
             raise UserError(f"{run.path}: {error}; report.html in it says why") from None
-    _keep(run, search, machine, step, time.monotonic() - begun)
+    _keep(run, search, halvings, step, time.monotonic() - begun)
     return step
 
 
-def _extend(execution: Execution, step: Round) -> None:
+def _extend(run: Run, step: Round) -> None:
     """Puts a round at the end of the run's order; the first is there already."""
-    about = execution.run.about
-    before = [slot for slot in about["order"] if slot["block"] < step.blocks[0]]
-    chosen = tuple(entry for entry in execution.study.entries if entry.label in step.candidates)
-    study = dataclasses.replace(execution.study, entries=chosen, blocks=len(step.blocks))
+    record = run.record
+    before = [slot for slot in record.order if slot.block < step.blocks[0]]
+    chosen = tuple(entry for entry in record.study.entries if entry.label in step.candidates)
+    of_round = dataclasses.replace(record.study, entries=chosen, blocks=len(step.blocks))
     # Another round, another shuffle.
-    slots = schedule(study, about["seed"] + step.blocks[0] - 1)
-    about["order"] = before + [
-        {**slot.to_dict(), "number": len(before) + slot.number, "block": step.blocks[slot.block - 1]} for slot in slots
+    slots = schedule(of_round, record.seed + step.blocks[0] - 1)
+    more = [
+        dataclasses.replace(slot, number=len(before) + slot.number, block=step.blocks[slot.block - 1]) for slot in slots
     ]
-    about["study"]["blocks"] = step.blocks[-1]
+    study = dataclasses.replace(record.study, blocks=step.blocks[-1])
+    run.update(order=(*before, *more), study=study)
 
 
-def _values(run: store.Run, step: Round, metric: str) -> dict[str, dict[int, float]]:
+def _values(run: Run, step: Round, metric: Metric) -> dict[str, dict[int, float]]:
     """What a round gave, by candidate and block; without those that failed by their own fault.
 
     That includes one that did not answer what it was asked: a percentile of the answers that it did give is no merit.
     """
     last = {trial.number: trial for trial in run.trials() if trial.block in step.blocks}  # a repeat takes the place
-    failed = {trial.label for trial in last.values() if is_setups_own(flag["reason"] for flag in trial.flags)}
-    found: dict[str, dict[int, float]] = {label: {} for label in step.candidates if label not in failed}
+    failed = {trial.label for trial in last.values() if is_setups_own(trial.flags)}
+    values: dict[str, dict[int, float]] = {label: {} for label in step.candidates if label not in failed}
     for trial in last.values():
-        if trial.status != "ok" or trial.label not in found:
+        if not trial.valid or trial.label not in values:
             continue
-        known = [one.value for one in metrics.observations(trial) if one.metric == metric and one.value > 0]
-        if known and metrics.failed_share([trial]) < metrics.FAILED:
-            found[trial.label][trial.block] = known[0]
+        value = metric.read(trial)
+        if value is not None and value > 0 and readings.failed_share([trial]) < readings.FAILED:
+            values[trial.label][trial.block] = value
         else:
             failed.add(trial.label)
-    return {label: by_block for label, by_block in found.items() if label not in failed}
+    return {label: by_block for label, by_block in values.items() if label not in failed}
 
 
-def _keep(run: store.Run, search: Search, machine: Halving, outcome: Outcome | None, seconds: float) -> None:
-    run.about["advice"] = {
-        "metric": search.metric,
-        "rounds": [dataclasses.asdict(past) for past in machine.rounds],
-        "outcome": dataclasses.asdict(outcome) if outcome else None,
-        "seconds": round(seconds, 1),
-        "grid_seconds": round(search.grid_seconds * _pace(search, machine, seconds), 1),
-    }
-    run.save_about()
+def _keep(run: Run, search: KnobSearch, halvings: Halving, outcome: AdviceOutcome | None, seconds: float) -> None:
+    run.update(
+        advice=Advice(
+            metric=search.metric.name,
+            rounds=tuple(halvings.rounds),
+            outcome=outcome,
+            seconds=round(seconds, 1),
+            grid_seconds=round(search.grid_seconds * _pace(search, halvings, seconds), 1),
+        )
+    )
 
 
-def _pace(search: Search, machine: Halving, seconds: float) -> float:
+def _pace(search: KnobSearch, halvings: Halving, seconds: float) -> float:
     """How long a trial really took, against what was planned; as planned while nothing is known."""
-    ran = sum(len(past.candidates) * len(past.blocks) for past in machine.rounds)
+    ran = sum(len(past.candidates) * len(past.blocks) for past in halvings.rounds)
     return seconds / (ran * search.study.tests[0].planned_s) if ran else 1.0

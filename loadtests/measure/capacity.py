@@ -7,14 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from loadtests.analyse import validity
-from loadtests.engines import Load, Result
 from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.errors import UserError
-from loadtests.plan.objective import Objective
-from loadtests.searches import capacity as search
+from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.records import CapacityRecord, Evidence, ProbeRecord, Result, Second
+from loadtests.records.result import PERCENTILES
 from loadtests.searches import judge
-from loadtests.searches.judge import Judgement, Measured, Second
-from loadtests.store.result import PERCENTILES
+from loadtests.searches.capacity import CapacitySearch, Probe, Purpose, SearchedCapacity
+from loadtests.searches.judge import Judgement, Outcome, ProbeFigures
+from loadtests.workload import Load
 
 RunLoad = Callable[[Load, OnSecond, ShouldStop], Result]
 
@@ -23,43 +24,53 @@ RunLoad = Callable[[Load, OnSecond, ShouldStop], Result]
 class Probed:
     """A probe that was made."""
 
-    probe: search.Probe
+    probe: Probe
     result: Result
     judgement: Judgement
 
-    def to_dict(self) -> dict[str, Any]:
+    def record(self) -> ProbeRecord:
         """As a trial keeps it."""
-        return {
-            "rate": self.probe.rate,
-            "duration_s": self.probe.duration_s,
-            "purpose": self.probe.purpose.value,
-            "outcome": self.judgement.outcome.value,
-            "why": self.judgement.why,
-            "planned": self.result.planned,
-            "ok": self.result.ok,
-            "errors": sum(self.result.errors.values()) + self.result.unfinished,
-            "response_time_ms": self.result.response_time_ms,
-        }
+        return ProbeRecord(
+            rate=self.probe.rate,
+            duration_s=self.probe.duration_s,
+            purpose=self.probe.purpose.value,
+            outcome=self.judgement.outcome.value,
+            why=self.judgement.why,
+            planned=self.result.planned,
+            ok=self.result.ok,
+            errors=sum(self.result.failed.values()),
+            response_time_ms=self.result.response_time_ms,
+        )
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class FoundCapacity:
     """The capacity, and every probe that led to it."""
 
-    capacity: search.Capacity
+    capacity: SearchedCapacity
     objective: Objective
     probes: list[Probed]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As a trial keeps it: the rate (None if no rate passed), what limited it, and the probes."""
-        return {
-            "rate": self.capacity.rate,
-            "above": self.capacity.above,
-            "limited_by": self.capacity.limited_by.value,
-            "sentence": self.capacity.sentence,
-            "objective": str(self.objective),
-            "probes": [probed.to_dict() for probed in self.probes],
-        }
+    @property
+    def confirming(self) -> int | None:
+        """The place of the probe that confirmed the rate; None where none did."""
+        for place in reversed(range(len(self.probes))):
+            probed = self.probes[place]
+            passed = probed.judgement.outcome is Outcome.PASS and probed.probe.purpose is Purpose.CONFIRM
+            if passed and probed.probe.rate == self.capacity.rate:
+                return place
+        return None
+
+    def record(self) -> CapacityRecord:
+        """As a trial keeps it."""
+        return CapacityRecord(
+            rate=self.capacity.rate,
+            above=self.capacity.above,
+            limited_by=self.capacity.limited_by.value,
+            sentence=self.capacity.sentence,
+            objective=str(self.objective),
+            probes=tuple(probed.record() for probed in self.probes),
+        )
 
 
 def require_known(objective: Objective) -> None:
@@ -72,53 +83,53 @@ def require_known(objective: Objective) -> None:
 def find(
     load: Load,
     objective: Objective,
-    plan: search.Plan,
+    plan: SearchPlan,
     run_load: RunLoad,
     on_second: OnSecond,
     on_probe: Callable[[Probed], None],
-) -> Found:
+) -> FoundCapacity:
     """The highest rate at which ``load`` is within the objective.
 
     ``load`` gives all but rate and duration. ``run_load`` runs one probe (an engine's ``run``, or more around it);
     ``on_second`` is told of each second, ``on_probe`` of each probe when it has been judged.
     """
-    steps = search.Search(plan)
+    steps = CapacitySearch(plan)
     probes: list[Probed] = []
-    while isinstance(step := steps.next(), search.Probe):
+    while isinstance(step := steps.next(), Probe):
         result, lost = _probe(
             dataclasses.replace(load, rate=step.rate, duration_s=step.duration_s), objective, run_load, on_second
         )
-        judgement = judge.judge(_measured(step, result, objective, lost), objective)
+        judgement = judge.judge(_figures(step, result, objective, lost), objective)
         probes.append(Probed(step, result, judgement))
         on_probe(probes[-1])
         steps.record(judgement)
-    return Found(step, objective, probes)
+    return FoundCapacity(step, objective, probes)
 
 
 def _probe(load: Load, objective: Objective, run_load: RunLoad, on_second: OnSecond) -> tuple[Result, str | None]:
     """One probe, stopped as soon as it is lost; and why it was lost."""
-    rows: list[Second] = []
+    seconds: list[Second] = []
     lost: str | None = None
 
-    def watch(row: dict[str, Any]) -> None:
+    def watch(second: Second) -> None:
         nonlocal lost
-        rows.append(_second(row))
+        seconds.append(second)
         assert load.rate is not None
-        lost = lost or judge.lost(rows, load.rate, load.duration_s, objective)
-        on_second(row)
+        lost = lost or judge.lost(seconds, load.rate, load.duration_s, objective)
+        on_second(second)
 
     result = run_load(load, watch, lambda: lost is not None)
     return result, lost
 
 
-def _measured(step: search.Probe, result: Result, objective: Objective, lost: str | None) -> Measured:
-    return Measured(
+def _figures(step: Probe, result: Result, objective: Objective, lost: str | None) -> ProbeFigures:
+    return ProbeFigures(
         rate=step.rate,
         planned=result.planned,
         ok=result.ok,
         errors=sum(result.errors.values()),
         percentiles_ms=result.response_time_ms,
-        timeline=[_second(row) for row in result.timeline],
+        timeline=result.timeline,
         lost=lost,
         generator_limit=generator_limit(result, objective),
     )
@@ -131,26 +142,22 @@ def generator_limit(result: Result, objective: Objective) -> str | None:
     """
     allowed_ms = min(limit.ms for limit in objective.limits)
     seen = {**generator_evidence(result), "response_p50_ms": allowed_ms}
-    invalid = [flag for flag in validity.judge(validity.Evidence(**seen)) if flag.invalid]
+    invalid = [flag for flag in validity.judge(Evidence(**seen)) if flag.invalid]
     return invalid[0].sentence if invalid else None
 
 
 def generator_evidence(result: Result) -> dict[str, Any]:
-    """What a result says of the generator, as ``loadtests.analyse.validity.Evidence`` takes it.
+    """What a result says of the generator, as fields of ``Evidence``.
 
     Its lateness is the pacing lag: the rest of the send lag is the wait for a connection, which the server causes. For
     the same reason requests that were never sent are the generator's only where none had to wait. Its CPU is held
     against the time in which it had to send: in the grace period that may follow it only waits.
     """
     return {
-        "generator_cpu": max(row["cpu_s"] / min(row["wall_s"], result.duration_s) for row in result.generator),
+        "generator_cpu": max(process.cpu_s / min(process.wall_s, result.duration_s) for process in result.generator),
         "send_lag_p99_ms": result.pacing_lag_ms["p99"],
         "response_p50_ms": result.latency_ms["p50"],
         "planned": result.planned,
         "sent": result.planned if result.waited else result.sent,
         "refused": result.errors.get("refused", 0),
     }
-
-
-def _second(row: dict[str, Any]) -> Second:
-    return Second(row["sent"], row["ok"] + row["errors"], row["errors"], row["p50_ms"], row["p99_ms"])

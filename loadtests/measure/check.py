@@ -10,21 +10,29 @@ import dataclasses
 import os
 from collections.abc import Callable, Sequence
 
-from rich.console import Console
-from rich.markup import escape
-
-from loadtests import setups
-from loadtests.application import Application, project, sample
-from loadtests.application.project import Options
+from loadtests import hosts, setups
+from loadtests.application import Application, sample
 from loadtests.errors import UserError
-from loadtests.observe import cores
-from loadtests.serve.contract import REQUESTS, Difference, answers, differences
+from loadtests.hosts import Host
+from loadtests.serve.base import NotServing
+from loadtests.serve.contract import answers, expectation, meets, show
 from loadtests.serve.http import Answer
-from loadtests.serve.serving import NotServing, serving
+from loadtests.serve.sample_requests import REQUESTS
+from loadtests.serve.serving import serving
 from loadtests.setups import Setup
 from loadtests.workload import Request
 
 REFERENCE = "gunicorn"  # WSGI is what Django's views have been written for the longest
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """A request that a setup answered otherwise than the reference did; both answers in words."""
+
+    setup: str
+    request: Request
+    expected: str
+    given: str
 
 
 @dataclasses.dataclass
@@ -50,6 +58,7 @@ def check(
     on_setup: Callable[[Setup], None],
     application: Application | None = None,
     requests: Sequence[Request] = REQUESTS,
+    host: Host | None = None,
 ) -> Check:
     """Compares the answers of the setups of these names, of all where none is named.
 
@@ -66,13 +75,14 @@ def check(
         if chosen[0].name != REFERENCE:
             chosen = [*setups.find([REFERENCE]), *chosen]
     application.prepare()
-    env = {"CORES": cores.allot(os.environ.get("CORES")).servers_list}
+    host = host or hosts.at("local")
+    env = {"CORES": host.allot(os.environ.get("CORES")).servers_list}
     expected: dict[str, Answer | str] = {}
     for setup in chosen:
         on_setup(setup)
         try:
-            with serving(setup, env, setups.host(), setups.port(), application) as running:
-                asked = [request for request in requests if _can_answer(setup, application, request)]
+            with serving(setup, env, setups.bind(), setups.port(), application, host) as running:
+                asked = [request for request in requests if application.refused(setup, (), [request]) is None]
                 given = answers(running, asked)
         except NotServing as error:
             result.failed.append((setup, error))
@@ -82,15 +92,21 @@ def check(
         expected = expected or {request.name: answer for request, answer in zip(asked, given, strict=True)}
         theirs = [expected[request.name] for request in asked]
         result.compared.append(setup)
-        result.differences += differences(setup.name, asked, theirs, given)
+        result.differences += [
+            Difference(setup.name, request, show(reference), show(own))
+            for request, reference, own in zip(asked, theirs, given, strict=True)
+            if not _alike(reference, own)
+        ]
         if len(asked) < len(requests):
             result.not_asked[setup.name] = len(requests) - len(asked)
     return result
 
 
-def _can_answer(setup: Setup, application: Application, request: Request) -> bool:
-    """Whether the setup is to be asked: not the sample's asynchronous views where it says that it cannot run them."""
-    return application.own or "async-views" not in setup.cannot or not request.path.startswith("/async/")
+def _alike(reference: Answer | str, given: Answer | str) -> bool:
+    """Whether two setups answered alike; two that do not answer are alike as well."""
+    if isinstance(reference, str) or isinstance(given, str):
+        return reference == given
+    return reference.varies == given.varies and meets(given, expectation(reference, own=False))
 
 
 def _served(chosen: Sequence[Setup], application: Application, named: bool, result: Check) -> list[Setup]:
@@ -106,35 +122,3 @@ def _served(chosen: Sequence[Setup], application: Application, named: bool, resu
     if not served:
         raise UserError("none of the setups can be started here: " + "; ".join(result.skipped.values()))
     return served
-
-
-def print_check(
-    names: Sequence[str], console: Console, own: Options | None = None, requests: Sequence[Request] = ()
-) -> bool:
-    """Runs the check, prints what differs and returns whether all is well.
-
-    Without requests the sample project is asked those of the contract, and one of the user's its first page. Raises
-    UserError.
-    """
-    served = project.chosen(own, setups.find(names))
-    requests = requests or ((Request("GET /"),) if own else REQUESTS)
-    for remark in served.remarks:
-        console.print(f"note: {escape(remark)}", soft_wrap=True)
-    found = check(names, lambda setup: console.print(f"{setup.name} ...", soft_wrap=True), served.application, requests)
-    for name, obstacle in found.skipped.items():
-        console.print(f"[yellow]{name}[/] was skipped: {escape(obstacle)}", soft_wrap=True)
-    for name, number in found.not_asked.items():
-        console.print(f"[yellow]{name}[/] was not asked {number} requests: it cannot run asynchronous views")
-    for setup, error in found.failed:
-        console.print(f"[bold red]{setup.name}[/]: {escape(str(error))}\n{escape(error.log)}", soft_wrap=True)
-    for difference in found.differences:
-        request = difference.request
-        console.print(
-            f"[bold red]{difference.setup}[/]: {escape(request.name)}: {request.method} {escape(request.path)}"
-        )
-        console.print(f"    {found.compared[0].name} answered {escape(difference.expected)}", soft_wrap=True)
-        console.print(f"    {difference.setup} answered {escape(difference.found)}", soft_wrap=True)
-    console.print(
-        f"{len(requests)} requests to each of {len(found.compared)} setups: {len(found.differences)} differences"
-    )
-    return found.good

@@ -5,12 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-from rich.markup import escape
 
 from loadtests import engines
 from loadtests.observe import conditions, machine
@@ -20,7 +17,7 @@ BUSY = 0.10  # share of all cores that others may use before a measurement suffe
 
 
 @dataclasses.dataclass(frozen=True)
-class Finding:
+class MachineFinding:
     """``level`` is ``ok``, ``warning`` (it disturbs) or ``error`` (nothing can be measured); ``fix`` is what to do."""
 
     level: str
@@ -28,70 +25,67 @@ class Finding:
     fix: str = ""
 
 
-def examine(watch_s: float = 1.0) -> list[Finding]:
+def examine(watch_s: float = 1.0) -> list[MachineFinding]:
     """All findings, the errors first. Watches the machine for ``watch_s`` seconds to see what else runs."""
     facts = machine.describe()
     found = [*_tools(), *_cores(facts), *_frequency(facts), *_memory(facts), *_limits(facts), *_others(watch_s)]
     return sorted(found, key=lambda finding: ("error", "warning", "ok").index(finding.level))
 
 
-def print_findings(findings: list[Finding], console: Console) -> bool:
-    """Prints them with what to do; returns whether a measurement is possible."""
-    colours = {"error": "bold red", "warning": "yellow", "ok": "green"}
-    for finding in findings:
-        console.print(f"[{colours[finding.level]}]{finding.level:>7}[/]  {escape(finding.what)}", soft_wrap=True)
-        if finding.fix:
-            console.print(f"         {escape(finding.fix)}", soft_wrap=True)
+def possible(findings: Sequence[MachineFinding]) -> bool:
+    """Whether anything can be measured."""
     return all(finding.level != "error" for finding in findings)
 
 
-def _tools() -> Iterator[Finding]:
-    for engine in engines.ENGINES.values():
+def _tools() -> Iterator[MachineFinding]:
+    for engine in engines.known().values():
         try:
             engine.require()
-            yield Finding("ok", f"the engine {engine.name} can run")
+            yield MachineFinding("ok", f"the engine {engine.name} can run")
         except engines.EngineError as error:
-            yield Finding("error", f"the engine {engine.name} cannot run: {error}")
+            yield MachineFinding("error", f"the engine {engine.name} cannot run: {error}")
     version = redis.version()
     if os.environ.get("REDIS_URL"):
-        yield Finding("ok", "REDIS_URL names a Redis; what it costs is not seen by the harness")
+        yield MachineFinding("ok", "REDIS_URL names a Redis; what it costs is not seen by the harness")
     elif version is None:
-        yield Finding(
+        yield MachineFinding(
             "warning", "no redis-server: daphne-redis cannot be served", "install redis-server, or set REDIS_URL"
         )
     else:
-        yield Finding("ok", f"Redis {version}")
+        yield MachineFinding("ok", f"Redis {version}")
 
 
-def _cores(facts: dict[str, Any]) -> Iterator[Finding]:
+def _cores(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     allowed = len(facts["cores_allowed"])
     if allowed < 2:
-        yield Finding("warning", "one core: generator and servers disturb each other", "measure on two or more cores")
+        yield MachineFinding(
+            "warning", "one core: generator and servers disturb each other", "measure on two or more cores"
+        )
     else:
-        yield Finding("ok", f"{allowed} cores: the generator has one of its own")
+        yield MachineFinding("ok", f"{allowed} cores: the generator has one of its own")
     if facts["smt"] == "on":
-        yield Finding(
+        yield MachineFinding(
             "warning",
             "SMT is on: two threads share a core, and generator and servers may be neighbours",
             "echo off | sudo tee /sys/devices/system/cpu/smt/control",
         )
     quota = (facts["cgroup"].get("cpu.max") or "max").split()[0]
     if quota != "max":
-        yield Finding(
+        yield MachineFinding(
             "warning",
             f"this control group's CPU time is limited (cpu.max {facts['cgroup']['cpu.max']})",
             "run without a CPU limit: a throttled process stands still for milliseconds",
         )
 
 
-def _frequency(facts: dict[str, Any]) -> Iterator[Finding]:
+def _frequency(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     governor = facts["governor"]
     if governor is None:
-        yield Finding(
+        yield MachineFinding(
             "ok", "no frequency governor is visible (usual in a virtual machine): noise shows in the A/A pair"
         )
     elif governor != "performance":
-        yield Finding("warning", f"the governor is {governor}", "sudo cpupower frequency-set -g performance")
+        yield MachineFinding("warning", f"the governor is {governor}", "sudo cpupower frequency-set -g performance")
     if facts["turbo"] == "on":
         intel = Path("/sys/devices/system/cpu/intel_pstate/no_turbo")
         fix = (
@@ -99,45 +93,47 @@ def _frequency(facts: dict[str, Any]) -> Iterator[Finding]:
             if intel.exists()
             else "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
         )
-        yield Finding("warning", "turbo is on: the frequency follows the temperature", fix)
+        yield MachineFinding("warning", "turbo is on: the frequency follows the temperature", fix)
 
 
-def _memory(facts: dict[str, Any]) -> Iterator[Finding]:
+def _memory(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     free_mb = machine.available_memory_mb()
     if free_mb < 1024:
-        yield Finding("warning", f"{free_mb} MB of memory are free", "close other programs; swapping spoils a trial")
+        yield MachineFinding(
+            "warning", f"{free_mb} MB of memory are free", "close other programs; swapping spoils a trial"
+        )
     else:
-        yield Finding("ok", f"{free_mb} MB of memory are free")
+        yield MachineFinding("ok", f"{free_mb} MB of memory are free")
     if facts["swap_mb"]:
-        yield Finding("ok", "there is swap; a trial in which pages were swapped is invalid")
+        yield MachineFinding("ok", "there is swap; a trial in which pages were swapped is invalid")
 
 
-def _limits(facts: dict[str, Any]) -> Iterator[Finding]:
+def _limits(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     files = facts["ulimit_open_files"]
     if 0 <= files < 4096:
-        yield Finding("warning", f"at most {files} open files", "ulimit -n 65536")
+        yield MachineFinding("warning", f"at most {files} open files", "ulimit -n 65536")
     somaxconn = facts["sysctl"].get("net.core.somaxconn")
     if somaxconn and int(somaxconn) < 1024:
-        yield Finding("warning", f"net.core.somaxconn is {somaxconn}", "sudo sysctl net.core.somaxconn=4096")
+        yield MachineFinding("warning", f"net.core.somaxconn is {somaxconn}", "sudo sysctl net.core.somaxconn=4096")
     ports = (facts["sysctl"].get("net.ipv4.ip_local_port_range") or "").split()
     if len(ports) == 2 and int(ports[1]) - int(ports[0]) < 20000:
-        yield Finding(
+        yield MachineFinding(
             "warning",
-            f"{int(ports[1]) - int(ports[0])} local ports: a server without keep-alive uses one a request for a minute",
+            f"{int(ports[1]) - int(ports[0])} local ports: without keep-alive each request takes one for a minute",
             "sudo sysctl net.ipv4.ip_local_port_range='10240 65535'",
         )
 
 
-def _others(watch_s: float) -> Iterator[Finding]:
+def _others(watch_s: float) -> Iterator[MachineFinding]:
     cores = sorted(os.sched_getaffinity(0))
     first = conditions.now(cores)
     time.sleep(watch_s)
     seen = conditions.between(first, conditions.now(cores), cores, own_cpu_s=0.0)
     if seen.others_cpu > BUSY:
-        yield Finding(
+        yield MachineFinding(
             "warning",
             f"{seen.others_cpu:.0%} of the cores are busy already (steal included)",
             "stop other programs (top shows them); with steal, choose a machine whose cores are not shared",
         )
     else:
-        yield Finding("ok", f"the cores are idle ({seen.others_cpu:.0%} busy)")
+        yield MachineFinding("ok", f"the cores are idle ({seen.others_cpu:.0%} busy)")

@@ -7,18 +7,14 @@ a path that is not there shows here, in one line, before anything is written.
 
 from __future__ import annotations
 
-from typing import Any
-
-from loadtests.application import Application
-from loadtests.errors import UserError, said
-from loadtests.measure.trial import Bench
-from loadtests.plan.study import Study, Test
-from loadtests.serve.contract import answer, digest, show
-from loadtests.serve.http import Answer
-from loadtests.serve.serving import NotServing, Serving, serving
-
-# By test, for each of its requests: status, content_type, and sha256 of the body or None where it is not compared.
-Contract = dict[str, list[dict[str, Any]]]
+from loadtests.errors import UserError
+from loadtests.errors import said as last_said
+from loadtests.measure.bench import Bench
+from loadtests.plan.kinds import Test
+from loadtests.plan.study import Study
+from loadtests.serve import contract as contracts
+from loadtests.serve.base import NotServing, Server
+from loadtests.store import Contract, Expectation
 
 
 def contract(bench: Bench, study: Study) -> Contract:
@@ -27,34 +23,21 @@ def contract(bench: Bench, study: Study) -> Contract:
     Raises UserError where it does not start, or a request is answered otherwise than the study expects.
     """
     baseline = next(entry for entry in study.entries if entry.label == study.baseline)
-    env = {**baseline.env, "CORES": bench.cores.servers_list}
+    beside = dict.fromkeys(service for test in study.tests for service in test.services)
     try:
-        with serving(bench.setups[baseline.setup], env, bench.host, bench.port, bench.application) as running:
-            return {test.name: _answers(running, bench.application, test) for test in study.tests}
+        with bench.serving(baseline, tuple(beside)) as running:
+            return {test.name: _learnt(bench, running, test) for test in study.tests}
     except NotServing as error:
-        why = f": {said(error.log)}" if error.log else ""
+        why = f": {last_said(error.log)}" if error.log else ""
         raise UserError(f"{baseline.setup}: {error}{why}") from None
 
 
-def _answers(running: Serving, application: Application, test: Test) -> list[dict[str, Any]]:
+def _learnt(bench: Bench, running: Server, test: Test) -> tuple[Expectation, ...]:
     found = []
-    for request in application.addressed(test.requests):
-        given = answer(running, request)
+    for request in bench.application.addressed(test.requests):
+        given = contracts.answer(running, request)
         if isinstance(given, str) or given.status != request.status:
-            raise UserError(
-                f"test {test.name}: {request.method} {request.path}: {_shown(given)}; {request.status} is needed"
-            )
-        # A page of the user's own may hold the time or who serves it: `check` tells, a run goes on.
-        compared = not given.varies and not application.own
-        found.append(
-            {
-                "status": given.status,
-                "content_type": given.content_type,
-                "sha256": digest(given.body) if compared else None,
-            }
-        )
-    return found
-
-
-def _shown(given: Answer | str) -> str:
-    return given if isinstance(given, str) else f"answered {show(given)}"
+            answered = f"{request.method} {request.path}: {contracts.said(given)}"
+            raise UserError(f"test {test.name}: {answered}; {request.status} is needed")
+        found.append(contracts.expectation(given, bench.application.own))
+    return tuple(found)

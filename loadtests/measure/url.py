@@ -1,34 +1,27 @@
-"""Load on a URL, by hand: ``python -m loadtests load URL``."""
+"""Load on a URL, and the search for its capacity: what a person asks for, checked, and carried out."""
 
 from __future__ import annotations
 
 import dataclasses
+import http.client
 import ipaddress
 import socket
 import urllib.parse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
-
-from loadtests import engines
-from loadtests.engines import Load, Result
+from loadtests import engines, hosts
 from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.errors import UserError
-from loadtests.measure import capacity as find
-from loadtests.observe import cores
+from loadtests.measure import capacity
+from loadtests.measure.capacity import FoundCapacity, Probed
 from loadtests.plan import objective as objectives
-from loadtests.plan.objective import Objective
-from loadtests.plan.study import duration
-from loadtests.searches import capacity
-from loadtests.searches.capacity import Plan
-from loadtests.serve.http import calm_down
-from loadtests.store.result import FIGURES, Figures
-from loadtests.workload import Request, Workload, tables
+from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.records import Result
+from loadtests.serve import health
+from loadtests.serve.http import ask
+from loadtests.toml import duration
+from loadtests.workload import Load, Request, Workload, from_toml
 from loadtests.workload.load import split
 
 CLOSED_LOOP_CONNECTIONS = 10
@@ -60,13 +53,13 @@ def parse(
     """The load that a person asked for. Raises UserError for what makes no sense."""
     require_local(url, allow_remote)
     origin, workload = _workload(url, asked)
-    duration_s = duration(duration_text) if duration_text else DURATION_S
+    duration_s = DURATION_S if duration_text is None else duration(duration_text)
     recorded: tuple[tuple[float, int], ...] = ()
     if asked.speed is not None:
         if rate is not None:
             raise UserError("--speed replays what was recorded at its own pace; it does not go with --rate")
         replay = workload.replay(asked.speed)
-        duration_s = min(duration_s, replay.duration_s) if duration_text else replay.duration_s
+        duration_s = replay.duration_s if duration_text is None else min(duration_s, replay.duration_s)
         rate, recorded = replay.rate, replay.until(duration_s)
     if rate is None and connections is None:
         connections = CLOSED_LOOP_CONNECTIONS
@@ -79,7 +72,7 @@ def parse(
         duration_s=duration_s,
         timeout_s=duration(timeout_text),
         processes=processes,
-        core=cores.allot().generator[0] if processes == 1 else None,
+        core=_core() if processes == 1 else None,
     )
 
 
@@ -94,7 +87,7 @@ def _workload(url: str, asked: Asked) -> tuple[str, Workload]:
         raise UserError("--workload names the requests; --method, --header and --body do not go with it")
     if path != "/":
         raise UserError(f"--workload names the paths; write the URL without one: {origin}")
-    return origin, tables.read(asked.workload)
+    return origin, from_toml.read(asked.workload)
 
 
 def _request(path: str, asked: Asked) -> Request:
@@ -122,7 +115,7 @@ def _body(text: str) -> bytes:
 
 
 def require_local(url: str, allow_remote: bool) -> None:
-    """Raises UserError for a URL that is none, and for a host other than this machine unless that is allowed."""
+    """Raises UserError for what is not a URL, and for a host other than this machine unless that is allowed."""
     try:
         parts = urllib.parse.urlsplit(url)
         host, _port = parts.hostname, parts.port
@@ -136,117 +129,70 @@ def require_local(url: str, allow_remote: bool) -> None:
         )
 
 
-def send(engine: str, load: Load, console: Console) -> Result:
-    """Sends the load, with progress on ``console`` where it is a terminal. Raises UserError."""
-    chosen = engines.get(engine)
-    if not console.is_terminal:
-        return chosen.run(load)
-    with Progress(
-        BarColumn(bar_width=30),
-        TextColumn("{task.percentage:3.0f}%"),
-        TimeRemainingColumn(compact=True),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-    ) as progress:
-        task = progress.add_task("", total=load.duration_s)
-
-        def on_second(row: dict[str, Any]) -> None:
-            progress.update(task, advance=1, description=f"{row['completed']:,} requests/s")
-
-        return chosen.run(load, on_second)
+def send(engine: str, load: Load, on_second: OnSecond) -> Result:
+    """Sends the load; ``on_second`` is told of each second of it. Raises UserError."""
+    return engines.get(engine).run(load, on_second)
 
 
 @dataclasses.dataclass(frozen=True)
-class Search:
-    """A search for a capacity, as a person asked for it."""
+class UrlSearch:
+    """A search for the capacity of a URL, as a person asked for it."""
 
     load: Load
     objective: Objective
-    plan: Plan
+    plan: SearchPlan
 
 
 def search(
     url: str, objective: str, start_rate: float, max_rate: float, probe: str, confirm: str, allow_remote: bool
-) -> Search:
+) -> UrlSearch:
     """The search that a person asked for. Raises UserError for what makes no sense."""
     require_local(url, allow_remote)
-    plan = Plan(start_rate=start_rate, max_rate=max_rate, short_s=duration(probe), long_s=duration(confirm))
+    short_s, long_s = duration(probe), duration(confirm)
     try:
         wanted = objectives.parse(objective)
-        capacity.check(plan)
+        plan = SearchPlan(start_rate=start_rate, max_rate=max_rate, short_s=short_s, long_s=long_s)
     except ValueError as error:
         raise UserError(str(error)) from None
-    find.require_known(wanted)
-    return Search(Load.of_url(url, rate=start_rate, core=cores.allot().generator[0]), wanted, plan)
+    capacity.require_known(wanted)
+    return UrlSearch(Load.of_url(url, rate=start_rate, core=_core()), wanted, plan)
 
 
-def find_capacity(wanted: Search, console: Console) -> find.Found:
-    """Finds the capacity, with a line for each probe on ``console``. Raises UserError."""
-
-    def on_probe(probed: find.Probed) -> None:
-        judgement = probed.judgement
-        console.print(
-            f"{probed.probe.rate:>9,.0f} requests/s for {probed.probe.duration_s:g} s: "
-            f"{judgement.outcome.value} ({judgement.why})",
-            soft_wrap=True,
-        )
-
+def find_capacity(wanted: UrlSearch, on_probe: Callable[[Probed], None]) -> FoundCapacity:
+    """Finds the capacity; ``on_probe`` is told of each probe when it has been judged. Raises UserError."""
     engine = engines.get("openloop")
     engine.require()
-    parts = urllib.parse.urlsplit(wanted.load.origin)
-    [request] = wanted.load.requests
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    calm_down = _calming(wanted.load)
 
     def run_load(load: Load, on_second: OnSecond, should_stop: ShouldStop) -> Result:
-        # What one probe left behind is not the next one's to bear. A URL that never answers so quickly is probed as is.
-        if parts.scheme == "http":
-            calm_down(str(parts.hostname), port, request)
+        calm_down()
         return engine.run(load, on_second, should_stop)
 
-    return find.find(wanted.load, wanted.objective, wanted.plan, run_load, lambda row: None, on_probe)
+    return capacity.find(wanted.load, wanted.objective, wanted.plan, run_load, lambda second: None, on_probe)
 
 
-def print_capacity(found: find.Found, console: Console) -> None:
-    """The result in a sentence."""
-    console.print(f"{found.capacity.sentence} ({found.objective})", soft_wrap=True)
+def _calming(load: Load) -> Callable[[], object]:
+    """What to call before a probe, so that it does not bear what the one before left behind: it waits until the URL
+    answers nearly as quickly as now, when nothing is asked of it. One that does not answer now, and one that is asked
+    over https, is not waited for."""
+    parts = urllib.parse.urlsplit(load.origin)
+    [request] = load.requests
+
+    def ask_once() -> object:
+        return ask(str(parts.hostname), parts.port or 80, request, health.CALM_WITHIN_S)
+
+    if parts.scheme != "http":
+        return lambda: None
+    try:
+        idle_s = health.seconds_to_answer(ask_once)
+    except (OSError, http.client.HTTPException):
+        return lambda: None
+    return lambda: health.calm_down(ask_once, idle_s)
 
 
-def print_result(result: Result, console: Console) -> None:
-    """The result as two tables: what became of the requests, and the times."""
-    found = result.summary()
-    counts = Table(box=None, pad_edge=False, show_header=False)
-    for key in ("planned", "sent", "completed", "ok", "unfinished"):
-        counts.add_row(key, f"{found[key]:,}")
-    for kind, number in found["errors"].items():
-        counts.add_row(f"error: {kind}", f"[red]{number:,}[/]")
-    counts.add_row("requests/s", f"{found['rate']:,.1f}")
-    console.print(counts)
-    times = Table(box=None, pad_edge=False)
-    times.add_column("ms")
-    for column in FIGURES:
-        times.add_column(column, justify="right")
-    for key in ("response_time_ms", "service_time_ms", "send_lag_ms"):
-        times.add_row(key.removesuffix("_ms").replace("_", " "), *_figures(found[key]))
-    console.print(times)
-    if result.requests:
-        console.print(_by_request(result))
-
-
-def _by_request(result: Result) -> Table:
-    table = Table(box=None, pad_edge=False, title_justify="left", title="\nresponse time by request, ms")
-    table.add_column("request", overflow="fold")
-    for column in ("sent", "failed", *FIGURES):
-        table.add_column(column, justify="right")
-    for row in result.requests:
-        failed = row["planned"] - row["ok"]
-        counts = (f"{row['sent']:,}", f"[red]{failed:,}[/]" if failed else "0")
-        table.add_row(escape(row["name"]), *counts, *_figures(row["response_time_ms"]))
-    return table
-
-
-def _figures(times: Figures) -> list[str]:
-    return ["-" if (value := times[name]) is None else f"{value:,.2f}" for name in FIGURES]
+def _core() -> int:
+    """The core of the generator on this machine."""
+    return hosts.at("local").allot(None).generator[0]
 
 
 def _is_loopback(host: str) -> bool:

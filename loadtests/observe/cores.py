@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
+from collections.abc import Iterator
 
 from loadtests.errors import UserError
 
@@ -25,9 +27,9 @@ class Cores:
         """The servers' cores as taskset takes them: ``0,1,2``."""
         return ",".join(map(str, self.servers))
 
-    def to_dict(self) -> dict[str, list[int]]:
+    def to_dict(self) -> dict[str, tuple[int, ...]]:
         """As a trial keeps it."""
-        return {"servers": list(self.servers), "generator": list(self.generator)}
+        return {"servers": self.servers, "generator": self.generator}
 
 
 def allot(wanted: str | None = None) -> Cores:
@@ -57,3 +59,20 @@ def _parse(text: str, allowed: list[int]) -> tuple[int, ...]:
     if not cores or not cores <= set(allowed):
         raise UserError(f"CORES={text}: this process may use the cores {','.join(map(str, allowed))}")
     return tuple(sorted(cores))
+
+
+@contextlib.contextmanager
+def pinned(core: int | None) -> Iterator[None]:
+    """Children started within it are pinned to the core. Raises UserError where there is no such core."""
+    if core is None or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {core})
+    except (OSError, ValueError):
+        raise UserError(f"the load generator cannot be pinned to core {core}: no such core is at hand") from None
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

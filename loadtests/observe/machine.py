@@ -7,7 +7,9 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import resource
+import shutil
 import ssl
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import psutil
 
 from loadtests.paths import ROOT
 from loadtests.setups import redis
+from loadtests.setups.needs import SYSTEM
 
 SYSCTLS = (
     "net.core.somaxconn",
@@ -71,6 +74,8 @@ def versions() -> dict[str, Any]:
         "openssl": ssl.OPENSSL_VERSION,
         "node": _output("node", "--version"),
         "redis": redis.version(),
+        "nginx": _version("nginx", "-v"),
+        "apache": _version("apache2", "-v") or _version("httpd", "-v"),
         "packages": dict(sorted(packages.items(), key=lambda item: item[0].lower())),
         "node_packages": _node_packages(),
     }
@@ -79,10 +84,8 @@ def versions() -> dict[str, Any]:
 def git() -> dict[str, Any]:
     """The revision of this project and whether the working tree differed from it; None where git does not know."""
     status = _output("git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no")
-    return {
-        "revision": _output("git", "-C", str(ROOT), "rev-parse", "HEAD"),
-        "dirty": None if status is None else status != "",
-    }
+    revision = _output("git", "-C", str(ROOT), "rev-parse", "HEAD")
+    return {"revision": revision, "dirty": None if status is None else status != ""}
 
 
 def available_memory_mb() -> int:
@@ -148,6 +151,17 @@ def _output(*command: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
+
+
+def _version(program: str, option: str) -> str | None:
+    """The number in what a system's server says of its version (nginx says it where errors go); None where there is no
+    such server."""
+    path = shutil.which(program, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM]))
+    if path is None:
+        return None
+    said = subprocess.run([path, option], capture_output=True, text=True, check=False)
+    match = re.search(r"/(\d[\w.]*)", said.stdout + said.stderr)
+    return match[1] if match else None
 
 
 def _text(file: Path) -> str:

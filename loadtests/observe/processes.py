@@ -8,9 +8,10 @@ import os
 import struct
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import psutil
+
+from loadtests.records import Process
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 
@@ -27,26 +28,36 @@ class Usage:
     peak_rss_mb: float
     context_switches: int
     requests: int | None = None
+    charged: bool = True
 
 
-def snapshot(programs: Iterable[tuple[str, int]], folder: Path | None = None) -> dict[int, Usage]:
-    """The usage of each program (role, pid) and of all its descendants, by pid.
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A process that was started for a setup or beside it, the first of its tree; whether the setup pays for it."""
+
+    role: str
+    pid: int
+    charged: bool = True
+
+
+def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usage]:
+    """The usage of each part and of all its descendants, by pid.
 
     ``folder`` is the setup's RUN_DIR, where its processes count their requests (testproject/endpoints/counting.py). A
     process that ends while it is read is left out.
     """
     found: dict[int, Usage] = {}
-    for role, pid in programs:
+    for part in parts:
         with contextlib.suppress(psutil.Error):
-            root = psutil.Process(pid)
+            root = psutil.Process(part.pid)
             for process in [root, *root.children(recursive=True)]:
-                usage = _usage(_kind(role), process.pid, folder)
+                usage = _usage(part, process.pid, folder)
                 if usage is not None:
                     found[process.pid] = usage
     return found
 
 
-def difference(before: dict[int, Usage], after: dict[int, Usage]) -> list[dict[str, Any]]:
+def difference(before: dict[int, Usage], after: dict[int, Usage]) -> tuple[Process, ...]:
     """What each process used in between, as a trial keeps it: CPU and switches as differences, memory as it ended.
 
     A process that was started in between counts from its start; one that ended cannot be counted and is missing
@@ -56,18 +67,19 @@ def difference(before: dict[int, Usage], after: dict[int, Usage]) -> list[dict[s
     for pid, usage in after.items():
         first = before.get(pid)
         rows.append(
-            {
-                "role": usage.role,
-                "name": usage.name,
-                "pid": pid,
-                "cpu_s": round(usage.cpu_s - (first.cpu_s if first else 0.0), 3),
-                "peak_rss_mb": round(usage.peak_rss_mb, 2),
-                "rss_mb": round(usage.rss_mb, 2),
-                "context_switches": usage.context_switches - (first.context_switches if first else 0),
-                "requests": _requests(usage, first),
-            }
+            Process(
+                role=usage.role,
+                name=usage.name,
+                pid=pid,
+                cpu_s=round(usage.cpu_s - (first.cpu_s if first else 0.0), 3),
+                peak_rss_mb=round(usage.peak_rss_mb, 2),
+                rss_mb=round(usage.rss_mb, 2),
+                context_switches=usage.context_switches - (first.context_switches if first else 0),
+                requests=_requests(usage, first),
+                charged=usage.charged,
+            )
         )
-    return rows
+    return tuple(rows)
 
 
 def _kind(role: str) -> str:
@@ -93,7 +105,7 @@ def _counted(folder: Path | None, pid: int) -> tuple[int, int] | None:
     return requests, switches
 
 
-def _usage(role: str, pid: int, counts: Path | None) -> Usage | None:
+def _usage(part: Part, pid: int, counts: Path | None) -> Usage | None:
     folder = Path("/proc") / str(pid)
     try:
         # The second field is the name in parentheses and may hold spaces; utime and stime are fields 14 and 15.
@@ -106,7 +118,7 @@ def _usage(role: str, pid: int, counts: Path | None) -> Usage | None:
         return None
     counted = _counted(counts, pid)
     return Usage(
-        role=role,
+        role=_kind(part.role),
         name=status["Name"].strip(),
         pid=pid,
         cpu_s=(int(stat[11]) + int(stat[12])) * TICK_S,
@@ -115,6 +127,7 @@ def _usage(role: str, pid: int, counts: Path | None) -> Usage | None:
         # Those of threads that have ended are missing in /proc.
         context_switches=counted[1] if counted else switches,
         requests=counted[0] if counted else None,
+        charged=part.charged,
     )
 
 

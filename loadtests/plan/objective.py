@@ -62,3 +62,28 @@ def _limit(part: str, percentile: float, ms: float) -> Limit:
     if not 0 < percentile < 100 or ms <= 0:
         raise ValueError(f"objective: {part!r}: a percentile is between 0 and 100, a time over 0")
     return Limit(percentile, ms)
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """How to search for the highest rate. Rates in requests per second, durations of short and long probes in seconds;
+    ``precision`` is the ratio between fail and pass, minus 1.
+
+    Raises ValueError where it makes no sense.
+    """
+
+    start_rate: float = 100.0
+    max_rate: float = 100_000.0
+    min_rate: float = 1.0
+    precision: float = 0.03
+    short_s: float = 5.0
+    long_s: float = 30.0
+    max_probes: int = 60
+
+    def __post_init__(self) -> None:
+        if not 0 < self.min_rate <= self.start_rate:
+            raise ValueError(f"capacity: the start rate, {self.start_rate:g}, must be at least {self.min_rate:g}")
+        if self.max_rate < self.min_rate:
+            raise ValueError(f"capacity: the highest rate, {self.max_rate:g}, is under {self.min_rate:g}")
+        if self.precision <= 0:
+            raise ValueError(f"capacity: the precision, {self.precision:g}, must be over 0")

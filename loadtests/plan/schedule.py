@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from collections.abc import Container
 from typing import Any
 
 from loadtests.plan.study import Study
@@ -23,8 +24,8 @@ class Slot:
         return dataclasses.asdict(self)
 
 
-def schedule(study: Study, seed: int) -> list[Slot]:
-    """Every entry once a test and a block.
+def schedule(study: Study, seed: int, left_out: Container[tuple[str, str]] = ()) -> list[Slot]:
+    """Every entry once a test and a block, but for those labels and tests that are ``left_out``.
 
     Within a block the trials of one test stand together, so that what is compared is close in time. Even blocks are
     the mirror of the block before (ABBA): a machine that drifts steadily through a pair disturbs all entries alike.
@@ -39,7 +40,7 @@ def schedule(study: Study, seed: int) -> list[Slot]:
             for test in study.tests:
                 labels = [entry.label for entry in study.entries]
                 generator.shuffle(labels)
-                order += [(label, test.name) for label in labels]
+                order += [place for label in labels if (place := (label, test.name)) not in left_out]
         else:
             order = order[::-1]
         slots += [Slot(len(slots) + i, block, label, test) for i, (label, test) in enumerate(order, start=1)]

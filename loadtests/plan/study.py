@@ -10,11 +10,11 @@ from typing import Any
 
 from loadtests.errors import UserError, unknown
 from loadtests.paths import STUDIES
-from loadtests.plan import objective
-from loadtests.plan import requests as asked
+from loadtests.plan import kinds
 from loadtests.plan import sweep as sweeps
+from loadtests.plan.kinds import Test
 from loadtests.plan.sweep import Sweep
-from loadtests.toml import Table
+from loadtests.toml import TomlTable
 from loadtests.toml import duration as duration
 from loadtests.workload import Request
 
@@ -24,17 +24,8 @@ else:
     import tomli as tomllib
 
 
-KINDS = ("latency", "throughput", "capacity")
-ENGINES = ("openloop", "loadtest")
 THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
-
-
-# Start, health, contract and stop of a trial: what it takes beside warm-up and measurement. For the time left only.
-OVERHEAD_S = 1.5
-# What a search for a capacity takes, as simulated (docs/statistics). For the time left only.
-SHORT_PROBES = 16
-LONG_PROBES = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,41 +35,6 @@ class Entry:
     label: str
     setup: str
     env: dict[str, str]
-
-
-@dataclasses.dataclass(frozen=True)
-class Test:
-    """What is asked of a setup. Rates are in requests per second, durations in seconds.
-
-    ``latency`` has a ``rate`` and ``throughput`` has ``connections``, both for ``duration_s``; ``capacity`` looks for
-    the highest rate within ``objective``, from ``start_rate`` on and at most ``max_rate``, with short probes of
-    ``probe_s`` and long ones of ``confirm_s``. What a kind does not have is None.
-
-    A replay has, in ``recorded``, when each send is due (seconds after the start) and the index of its request, at
-    ``speed`` times the recorded speed; ``rate`` is then the mean one.
-    """
-
-    name: str
-    kind: str
-    requests: tuple[Request, ...]
-    engine: str
-    warmup_s: float
-    rate: float | None = None
-    connections: int | None = None
-    duration_s: float | None = None
-    objective: str | None = None
-    start_rate: float | None = None
-    max_rate: float | None = None
-    probe_s: float | None = None
-    confirm_s: float | None = None
-    recorded: tuple[tuple[float, int], ...] = ()
-    speed: float | None = None
-
-    @property
-    def planned_s(self) -> float:
-        """About how long a trial takes."""
-        search_s = SHORT_PROBES * (self.probe_s or 0) + LONG_PROBES * (self.confirm_s or 0)
-        return OVERHEAD_S + self.warmup_s + (self.duration_s or search_s)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,29 +54,21 @@ class Study:
 
     def to_dict(self) -> dict[str, Any]:
         """The study as run.json keeps it."""
-        return {**dataclasses.asdict(self), "tests": [asked.to_dict(test) for test in self.tests]}
+        return {**dataclasses.asdict(self), "tests": [test.record() for test in self.tests]}
 
     def asking(self, requests: tuple[Request, ...]) -> Study:
         """The study with these requests in all of its tests, evenly paced; as it is where there are none."""
         if not requests:
             return self
-        tests = (dataclasses.replace(test, requests=requests, recorded=(), speed=None) for test in self.tests)
-        return dataclasses.replace(self, tests=tuple(tests))
+        return dataclasses.replace(self, tests=tuple(test.asking(requests) for test in self.tests))
 
     def quick(self) -> Study:
         """The study with short trials and a single pair of blocks: a first look at whether all works."""
-        shorter = {"warmup_s": 1.0, "duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
-        tests = (
-            dataclasses.replace(
-                test, **{key: min(limit, now) for key, limit in shorter.items() if (now := getattr(test, key))}
-            )
-            for test in self.tests
-        )
         return dataclasses.replace(
             self,
             name=f"{self.name}-quick",
             title=f"{self.title} (quick)",
-            tests=tuple(tests),
+            tests=tuple(test.quick() for test in self.tests),
             blocks=min(2, self.blocks),
         )
 
@@ -157,7 +105,7 @@ def load(name_or_path: str) -> Study:
 
 def parse(table: dict[str, Any], name: str, where: str) -> Study:
     """The study in a TOML table; ``where`` is what error messages call the file. Raises UserError."""
-    top = Table(table, where)
+    top = TomlTable(table, where)
     sweep, entries = _entries(top, where)
     labels = [entry.label for entry in entries]
     for label in labels:
@@ -187,7 +135,7 @@ def parse(table: dict[str, Any], name: str, where: str) -> Study:
 
 
 def planned_seconds(study: Study) -> float:
-    """About how long the study takes."""
+    """About how long the study takes where no setup is left out."""
     return sum(test.planned_s for test in study.tests) * len(study.entries) * study.blocks
 
 
@@ -197,13 +145,13 @@ def from_dict(values: dict[str, Any]) -> Study:
         **{
             **values,
             "entries": tuple(Entry(**entry) for entry in values["entries"]),
-            "tests": tuple(Test(**asked.from_dict(test)) for test in values["tests"]),
-            "sweep": sweeps.from_dict(values.get("sweep")),
+            "tests": tuple(kinds.from_record(test) for test in values["tests"]),
+            "sweep": sweeps.from_dict(values["sweep"]),
         }
     )
 
 
-def _entries(top: Table, where: str) -> tuple[Sweep | None, tuple[Entry, ...]]:
+def _entries(top: TomlTable, where: str) -> tuple[Sweep | None, tuple[Entry, ...]]:
     table = top.take("sweep", dict, None)
     if table is None:
         listed = top.take("setups", list)
@@ -221,7 +169,7 @@ def _entry(item: object, where: str, prefix: str = "setups.") -> Entry:
         item = {"setup": item}
     if not isinstance(item, dict):
         raise UserError(f"{where}: setups: {item!r} is neither a name nor a table with a key 'setup'")
-    table = Table(item, where, prefix)
+    table = TomlTable(item, where, prefix)
     setup = table.take("setup", str)
     label = table.take("label", str, setup)
     if not LABEL.fullmatch(label):
@@ -240,50 +188,9 @@ def _test(name: str, value: object, where: str) -> Test:
         raise UserError(f"{where}: tests.{name}: is {value!r}; a table is needed, [tests.{name}]")
     if not LABEL.fullmatch(name):
         raise UserError(f"{where}: tests.{name}: letters, digits and . _ + - = are allowed in a test's name")
-    table = Table(value, where, f"tests.{name}.")
-    kind = table.choice("kind", KINDS, name if name in KINDS else None)
-    workload = asked.workload(table, Path(where).parent)
-    replay = asked.replay(table, workload, kind)
-    test = Test(
-        name=name,
-        kind=kind,
-        requests=workload.requests,
-        engine=table.choice("engine", ENGINES, "openloop"),
-        warmup_s=table.seconds("warmup", 2.0),
-        **(replay or _OF_KIND[kind](table)),
-    )
-    if kind == "capacity" and test.engine != "openloop":
-        raise table.error("engine", f"is {test.engine!r}; a capacity is found with openloop only")
+    table = TomlTable(value, where, f"tests.{name}.")
+    known = kinds.known()
+    kind = known[table.choice("kind", tuple(known), name if name in known else None)]
+    test = kind.parse(name, table, Path(where).parent)
     table.nothing_else()
     return test
-
-
-def _latency(table: Table) -> dict[str, Any]:
-    return {"rate": table.positive("rate"), "duration_s": table.seconds("duration")}
-
-
-def _throughput(table: Table) -> dict[str, Any]:
-    return {"connections": table.whole("connections", 10), "duration_s": table.seconds("duration")}
-
-
-def _capacity(table: Table) -> dict[str, Any]:
-    text = table.take("objective", str, "p99<50ms")
-    try:
-        objective.parse(text)
-    except ValueError as error:
-        raise table.error("objective", str(error)) from None
-    found = {
-        "objective": text,
-        "start_rate": table.positive("start_rate", 100.0),
-        "max_rate": table.positive("max_rate", 100_000.0),
-        "probe_s": table.seconds("probe", 5.0),
-        "confirm_s": table.seconds("confirm", 30.0),
-    }
-    if not 1 <= found["start_rate"] <= found["max_rate"]:
-        raise table.error(
-            "start_rate", f"is {found['start_rate']:g}; from 1 to max_rate ({found['max_rate']:g}) is allowed"
-        )
-    return found
-
-
-_OF_KIND = {"latency": _latency, "throughput": _throughput, "capacity": _capacity}

@@ -15,14 +15,14 @@ from typing import Any
 from loadtests import setups
 from loadtests.observe import machine
 from loadtests.profile import oncpu, pyspy
-from loadtests.profile.record import Plan, Round, Window
+from loadtests.profile.record import Plan, ProfileRound, Window
 from loadtests.profile.shares import Role, by_role
 
 SCHEMA = 1
 GENERATOR_FULL = 0.9  # of a core
 
 
-def document(plan: Plan, rounds: Sequence[Round]) -> dict[str, Any]:
+def document(plan: Plan, rounds: Sequence[ProfileRound]) -> dict[str, Any]:
     """The document. docs/profiling.rst describes its keys."""
     roles = by_role([one.processes for one in rounds], _cpu_us_per_request(rounds))
     return {
@@ -75,17 +75,17 @@ def _window(window: Window) -> dict[str, Any]:
         "errors": result.errors,
         "unfinished": result.unfinished,
         "response_time_ms": result.response_time_ms,
-        "generator": result.generator,
-        "processes": window.processes,
+        "generator": [dataclasses.asdict(one) for one in result.generator],
+        "processes": [dataclasses.asdict(one) for one in window.processes],
     }
 
 
-def _cpu_us_per_request(rounds: Sequence[Round]) -> dict[str, float]:
+def _cpu_us_per_request(rounds: Sequence[ProfileRound]) -> dict[str, float]:
     """CPU microseconds per answered request by role, without sampling, the median over rounds."""
-    roles = dict.fromkeys(row["role"] for one in rounds for row in one.windows[0].processes)
+    roles = dict.fromkeys(row.role for one in rounds for row in one.windows[0].processes)
     return {
         role: statistics.median(
-            sum(row["cpu_s"] for row in one.windows[0].processes if row["role"] == role)
+            sum(row.cpu_s for row in one.windows[0].processes if row.role == role)
             / one.windows[0].result.completed
             * 1e6
             for one in rounds
@@ -94,11 +94,11 @@ def _cpu_us_per_request(rounds: Sequence[Round]) -> dict[str, float]:
     }
 
 
-def _disturbance(rounds: Sequence[Round], place: int) -> dict[str, float]:
+def _disturbance(rounds: Sequence[ProfileRound], place: int) -> dict[str, float]:
     """Requests per second and CPU per request under sampling, against those without: medians over rounds, minus 1."""
 
     def cpu(window: Window) -> float:
-        return float(sum(row["cpu_s"] for row in window.processes)) / window.result.completed
+        return float(sum(row.cpu_s for row in window.processes)) / window.result.completed
 
     ratios = [(one.windows[place], one.windows[0]) for one in rounds]
     return {
@@ -107,15 +107,13 @@ def _disturbance(rounds: Sequence[Round], place: int) -> dict[str, float]:
     }
 
 
-def _notes(plan: Plan, rounds: Sequence[Round]) -> list[str]:
+def _notes(plan: Plan, rounds: Sequence[ProfileRound]) -> list[str]:
     """What a reader must know before reading on."""
     notes = [f"{remark[0].upper()}{remark[1:]}." for remark in plan.remarks]
     results = [window.result for one in rounds for window in one.windows]
     if plan.rate and min(one.windows[0].result.rate for one in rounds) < 0.95 * plan.rate:
         notes.append(f"The setup did not answer {plan.rate:g} requests a second: it was overloaded.")
-    if any(
-        sum(part["cpu_s"] for part in one.generator) > GENERATOR_FULL * one.generator[0]["wall_s"] for one in results
-    ):
+    if any(sum(part.cpu_s for part in one.generator) > GENERATOR_FULL * one.generator[0].wall_s for one in results):
         notes.append("The load generator's core was full: the setup could have answered more.")
     if plan.cores.shared:
         notes.append("The load generator and the servers share a core.")

@@ -1,14 +1,10 @@
-"""The pages of a profile, and what the terminal shows: one content, three forms."""
+"""What there is to say of a profile, and its two pages."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 from typing import Any
-
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from loadtests.profile.classify import Category
 from loadtests.profile.flamegraph import COLOURS
@@ -26,7 +22,7 @@ COLUMNS_NOTE = (
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class CategoryRow:
     """A category of a role."""
 
     cells: tuple[str, ...]
@@ -51,13 +47,13 @@ class RoleView:
     name: str
     heading: str
     caption: str
-    rows: list[Row]
+    rows: list[CategoryRow]
     drawings: list[Drawing]
     speedscope: str
 
 
 @dataclasses.dataclass(frozen=True)
-class Page:
+class ProfilePage:
     """What there is to say, in order."""
 
     title: str
@@ -72,10 +68,10 @@ class Page:
     columns_note: str = COLUMNS_NOTE
 
 
-def page(document: dict[str, Any], drawings: dict[str, list[Drawing]]) -> Page:
+def page(document: dict[str, Any], drawings: dict[str, list[Drawing]]) -> ProfilePage:
     """The content. ``drawings`` are by role."""
     shown = {share["category"] for role in document["roles"] for share in role["shares"]}
-    return Page(
+    return ProfilePage(
         title=f"Where the time goes: {document['label']}, {document['path']}",
         question=_question(document),
         created=document["created"],
@@ -87,12 +83,12 @@ def page(document: dict[str, Any], drawings: dict[str, list[Drawing]]) -> Page:
     )
 
 
-def html(content: Page) -> str:
+def html(content: ProfilePage) -> str:
     """One file that needs no network."""
     return environment().get_template("index.html.j2").render(page=content, css=report_source("report.css"))
 
 
-def rst(content: Page) -> str:
+def rst(content: ProfilePage) -> str:
     """The page that the documentation includes; its drawings are files beside it."""
     templates = environment()
     templates.filters.update(rst=rest.escape, cell=_cell)
@@ -108,22 +104,6 @@ def _cell(text: str) -> str:
 def _heading(text: str, line: str) -> str:
     title = rest.escape(text)
     return f"{title}\n{line * len(title)}"
-
-
-def show(content: Page, console: Console) -> None:
-    """Prints the tables."""
-    console.print(escape(content.title), style="bold")
-    for role in content.roles:
-        table = Table(title=escape(role.heading), title_justify="left", box=None, pad_edge=False)
-        for place, column in enumerate(content.columns):
-            table.add_column(column, justify="right" if place else "left")
-        for row in role.rows:
-            table.add_row(*map(escape, row.cells))
-        console.print()
-        console.print(table)
-    console.print()
-    for sentence in content.summary:
-        console.print(escape(sentence), soft_wrap=True)
 
 
 def _question(document: dict[str, Any]) -> str:
@@ -162,7 +142,7 @@ def _role(role: dict[str, Any], drawings: list[Drawing]) -> RoleView:
     for share in sorted(role["shares"], key=lambda one: -one["share"]):
         rounds = sorted(share["rounds"])
         rows.append(
-            Row(
+            CategoryRow(
                 (
                     share["category"],
                     f"{share['share']:.1%}",

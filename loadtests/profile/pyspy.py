@@ -15,7 +15,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from loadtests.engines.node import pinned
+from loadtests.observe.cores import pinned
 from loadtests.profile.stacks import Frame, Reader, Stacks
 
 RATE = 20  # samples a second: at its usual 100 an ASGI server, with its many threads, falls behind

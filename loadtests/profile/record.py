@@ -9,20 +9,21 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 from loadtests import engines
 from loadtests.application import Application
-from loadtests.engines import Load, Result
 from loadtests.errors import UserError
+from loadtests.hosts import Host
 from loadtests.observe import processes
 from loadtests.observe.cores import Cores
 from loadtests.profile import oncpu, pyspy
 from loadtests.profile.shares import Sampled
 from loadtests.profile.stacks import Reader
-from loadtests.serve.serving import NotServing, Serving, serving
+from loadtests.records import Process, Result
+from loadtests.serve.base import NotServing
+from loadtests.serve.serving import Serving, serving
 from loadtests.setups import Setup
-from loadtests.workload import Request
+from loadtests.workload import Load, Request
 
 WARMUP_S = 2.0
 # The timer that samples CPU time is driven by the kernel's tick, 100, 250 or 1000 times a second. Requests at a rate
@@ -43,7 +44,8 @@ class Plan:
     rate: float | None
     duration_s: float
     rounds: int
-    host: str
+    host: Host
+    bind: str
     port: int
     cores: Cores
     remarks: tuple[str, ...] = ()  # on the project that is served
@@ -68,11 +70,11 @@ class Window:
 
     kind: str
     result: Result
-    processes: list[dict[str, Any]]
+    processes: tuple[Process, ...]
 
 
 @dataclasses.dataclass(frozen=True)
-class Round:
+class ProfileRound:
     """Two starts of the servers and three loads: without any sampling, with that of CPU time, with py-spy as well.
 
     ``processes`` are those of the second start; ``broken`` counts samples that could not be read, ``failures`` says
@@ -86,7 +88,7 @@ class Round:
     failures: dict[str, str]
 
 
-def record(plan: Plan, progress: Progress) -> list[Round]:
+def record(plan: Plan, progress: Progress) -> list[ProfileRound]:
     """All rounds. Raises UserError where the setup cannot be served or the load cannot be sent."""
     steps = 3 * plan.rounds
     rounds = []
@@ -103,7 +105,7 @@ def record(plan: Plan, progress: Progress) -> list[Round]:
     return rounds
 
 
-def _round(plan: Plan, said: Callable[[str, int], None]) -> Round:
+def _round(plan: Plan, said: Callable[[str, int], None]) -> ProfileRound:
     said("without sampling", 0)
     with _served(plan, {}) as running:
         undisturbed = _Window(plan, running, "undisturbed").load()
@@ -122,42 +124,42 @@ def _round(plan: Plan, said: Callable[[str, int], None]) -> Round:
             finally:
                 threads = watched.threads(reader)
         found = oncpu.between(stacks, sampled.before, sampled.after, reader)
-    return Round(
+    return ProfileRound(
         windows=windows,
         processes=_sampled(windows[1], len(plan.cores.servers), found, threads),
         broken=sum(one.broken for one in found.values()),
         errors=sum(one.errors for one in threads.values()),
         failures={
-            row["name"]: threads[row["pid"]].failure
+            row.name: threads[row.pid].failure
             for row in windows[2].processes
-            if row["pid"] in threads and threads[row["pid"]].failure
+            if row.pid in threads and threads[row.pid].failure
         },
     )
 
 
 def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Serving]:
     env = {**env, "CORES": plan.cores.servers_list}
-    return serving(plan.setup, env, plan.host, plan.port, plan.application)
+    return serving(plan.setup, env, plan.bind, plan.port, plan.application, plan.host)
 
 
 def _sampled(
     window: Window, cores: int, found: dict[int, oncpu.OnCpu], threads: dict[int, pyspy.Threads]
 ) -> list[Sampled]:
     """The processes of a window with what was found of each."""
-    seconds = window.result.generator[0]["wall_s"]
-    all_busy = sum(row["cpu_s"] for row in window.processes) >= BUSY * cores * seconds
+    seconds = window.result.generator[0].wall_s
+    all_busy = sum(row.cpu_s for row in window.processes) >= BUSY * cores * seconds
     nothing = pyspy.Threads(Counter(), 0)
     return [
         Sampled(
-            role=row["role"],
-            name=row["name"],
-            cpu_s=row["cpu_s"],
+            role=row.role,
+            name=row.name,
+            cpu_s=row.cpu_s,
             seconds=seconds,
             interval_s=oncpu.INTERVAL_S,
-            stacks=found[row["pid"]].stacks if row["pid"] in found else None,
-            busy=all_busy or row["cpu_s"] >= BUSY * seconds,
-            threads=threads.get(row["pid"], nothing).stacks,
-            looks=threads.get(row["pid"], nothing).looks,
+            stacks=found[row.pid].stacks if row.pid in found else None,
+            busy=all_busy or row.cpu_s >= BUSY * seconds,
+            threads=threads.get(row.pid, nothing).stacks,
+            looks=threads.get(row.pid, nothing).looks,
         )
         for row in window.processes
     ]
@@ -184,7 +186,7 @@ class _Window:
             example = next(iter(result.examples.values()), "no answer")
             raise UserError(f"{self.plan.setup.name}: no request to {self.plan.path} was answered with 200: {example}")
         used = processes.difference(self.usage, after)
-        if not result.rate or not sum(row["cpu_s"] for row in used):
+        if not result.rate or not sum(row.cpu_s for row in used):
             raise UserError(f"{self.plan.setup.name}: too little was answered to profile; give it a longer --duration")
         return Window(self.kind, result, used)
 
@@ -198,8 +200,7 @@ class _Window:
         self.after = oncpu.sizes(self.stacks) if self.stacks else {}
 
     def _usage(self) -> dict[int, processes.Usage]:
-        roles = [(program.role, program.pid) for program in self.running.programs()]
-        return processes.snapshot(roles, self.running.folder)
+        return self.plan.host.usage(self.running.parts(), self.running.folder)
 
 
 class _Watched(_Window):

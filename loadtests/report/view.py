@@ -11,8 +11,8 @@ from loadtests.report.charts.base import Chart
 
 
 @dataclasses.dataclass(frozen=True)
-class Cell:
-    """One field of a table: the text, its interval or remark, and the shorter form of it for a terminal.
+class Field:
+    """One field of a table: its text, its interval or remark, and the shorter form of it for a terminal.
 
     ``tone`` is how it is to be read: "good", "bad", "muted" or "".
     """
@@ -30,12 +30,13 @@ class Table:
     name: str
     caption: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Field, ...], ...]
     note: str = ""
     numeric: frozenset[int] = frozenset()
     optional: tuple[int, ...] = ()  # the columns that a narrow terminal leaves out, the first to go first
     folded: bool = False  # where a page can fold, it shows the caption alone
     grouped: int | None = None  # the column that a page may turn into a heading over the rows that share its text
+    only_on_pages: bool = False  # not in a terminal
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Section:
     charts: tuple[Chart, ...] = ()
     commands: tuple[str, ...] = ()
     folded: tuple[tuple[str, str], ...] = ()  # titles and texts to be shown as they are, where a page can fold
+    only_on_pages: bool = False  # not in a terminal
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 The caller alternates ``next`` and ``record``::
 
-    search = Search(start_rate=100)
+    search = CapacitySearch(SearchPlan(start_rate=100))
     while isinstance(step := search.next(), Probe):
         search.record(judge(measure(step), objective))
     print(step.sentence)
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import inf, sqrt
 
+from loadtests.plan.objective import SearchPlan
 from loadtests.searches.judge import Judgement, Outcome
 
 # A doubtful point is decided by the first outcome that two short probes agree on.
@@ -56,7 +57,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Capacity:
+class SearchedCapacity:
     """The result. ``rate`` passed a long probe; None if nothing did. ``above`` is the lowest rate that did not."""
 
     rate: float | None
@@ -89,44 +90,30 @@ class Capacity:
         return f"{self.rate:.0f} requests/s within the objective"
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How to search. Rates in requests per second; ``precision`` is the ratio between fail and pass, minus 1."""
-
-    start_rate: float = 100.0
-    max_rate: float = 100_000.0
-    min_rate: float = 1.0
-    precision: float = 0.03
-    short_s: float = 5.0
-    long_s: float = 30.0
-    max_probes: int = 60
-
-
-Steps = Generator[Probe, Judgement, "Capacity"]
+Steps = Generator[Probe, Judgement, "SearchedCapacity"]
 Moves = Generator[Probe, Judgement, None]
 Answer = Generator[Probe, Judgement, Outcome]
 
 
-class Search:
+class CapacitySearch:
     """``next`` says what to do, ``record`` takes how it went; strictly in turn."""
 
-    def __init__(self, plan: Plan | None = None) -> None:
-        self.plan = plan or Plan()
-        check(self.plan)
+    def __init__(self, plan: SearchPlan | None = None) -> None:
+        self.plan = plan or SearchPlan()
         self._records: list[Record] = []
         self._below = 0.0  # the highest rate that passed
         self._above = inf  # the lowest that did not, and what it did
         self._above_outcome = Outcome.FAIL
         self._steps = self._search()
-        self._now: Probe | Capacity = next(self._steps)
+        self._now: Probe | SearchedCapacity = next(self._steps)
 
-    def next(self) -> Probe | Capacity:
+    def next(self) -> Probe | SearchedCapacity:
         """The probe to make now, or the result. The same until ``record`` is called."""
         return self._now
 
     def record(self, judgement: Judgement) -> None:
         """How the probe that ``next`` gave was judged. Raises ValueError when the search is over."""
-        if isinstance(self._now, Capacity):
+        if isinstance(self._now, SearchedCapacity):
             raise ValueError("the search is over")
         self._records.append(Record(self._now, judgement))
         try:
@@ -189,8 +176,8 @@ class Search:
             if judgement.clear or seen.count(judgement.outcome) == AGREE:
                 return judgement.outcome
 
-    def _result(self, out_of_probes: bool = False) -> Capacity:
-        return Capacity(
+    def _result(self, out_of_probes: bool = False) -> SearchedCapacity:
+        return SearchedCapacity(
             rate=self._below if self._below and not out_of_probes else None,
             above=self._above if self._above < inf else None,
             limited_by=LimitedBy.PROBES if out_of_probes else self._limit(),
@@ -201,13 +188,3 @@ class Search:
         if self._above == inf:
             return LimitedBy.MAX_RATE
         return LimitedBy.GENERATOR if self._above_outcome is Outcome.INVALID else LimitedBy.SERVER
-
-
-def check(plan: Plan) -> None:
-    """Raises ValueError for a plan that makes no sense."""
-    if not 0 < plan.min_rate <= plan.start_rate:
-        raise ValueError(f"capacity: the start rate, {plan.start_rate:g}, must be at least {plan.min_rate:g}")
-    if plan.max_rate < plan.min_rate:
-        raise ValueError(f"capacity: the highest rate, {plan.max_rate:g}, is under {plan.min_rate:g}")
-    if plan.precision <= 0:
-        raise ValueError(f"capacity: the precision, {plan.precision:g}, must be over 0")

@@ -6,46 +6,20 @@ in multi-armed bandits*, ICML 2013; Jamieson and Talwalkar, *Non-stochastic best
 optimization*, AISTATS 2016). Here a candidate is measured more often, in more blocks, and not for longer: each block
 starts the servers anew, and that, not the length of a trial, is where most of the noise comes from.
 
-A pure state machine: ask ``next`` what to measure, ``record`` what came out, until ``next`` gives the ``Outcome``.
+A pure state machine: ask ``next`` what to measure, ``record`` what came out, until ``next`` gives an ``AdviceOutcome``.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from math import ceil, log
 
 from loadtests.analyse import intervals
 from loadtests.analyse.best import places
 from loadtests.analyse.compare.within import ratios
+from loadtests.records import AdviceOutcome, Round
 
 FINALISTS = 2
-
-
-@dataclasses.dataclass(frozen=True)
-class Round:
-    """To measure: each of ``candidates`` once in each of ``blocks`` (numbers that no round before had)."""
-
-    candidates: tuple[str, ...]
-    blocks: tuple[int, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """What was found. ``ratio`` is that of the pick's figure over the runner-up's, with its 95% interval, from the
-    blocks of the last round alone: the finalists were fixed before it, so no selection flatters it. Without a
-    runner-up (no other has a value), or a second block that both have, there is none."""
-
-    pick: str
-    runner_up: str | None = None
-    ratio: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-    @property
-    def told_apart(self) -> bool:
-        """Whether the difference between the two is more than noise."""
-        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
 
 def plan(candidates: int, first_blocks: int) -> list[tuple[int, int]]:
@@ -77,7 +51,7 @@ class Halving:
         self.rounds: list[Round] = []
         self._logs: dict[str, dict[int, float]] = {candidate: {} for candidate in candidates}
 
-    def next(self) -> Round | Outcome:
+    def next(self) -> Round | AdviceOutcome:
         """What to measure now, or what was found."""
         done = len(self.rounds)
         if done == len(self.plan) or len(self.left) < FINALISTS:
@@ -108,20 +82,20 @@ class Halving:
         found = places({one: self._logs[one] for one in candidates}, self.more_is_better)
         return sorted(found, key=lambda one: found[one].ratio, reverse=self.more_is_better)
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> AdviceOutcome:
         ranked = self._ranked(self.left)
         if len(ranked) < FINALISTS:
-            return Outcome(ranked[0])
+            return AdviceOutcome(ranked[0])
         pick, runner_up = ranked[:FINALISTS]
         last = self.rounds[-1].blocks
         one, other = self._logs[pick], self._logs[runner_up]
         differences = [one[block] - other[block] for block in last if block in one and block in other]
         if len(differences) < 2 or len(self.rounds[-1].candidates) > FINALISTS:
-            return Outcome(
+            return AdviceOutcome(
                 pick, runner_up
             )  # one has no interval, and the best two of many were chosen by the same blocks
-        found = Outcome(pick, runner_up, *ratios(intervals.alone(differences)))
+        found = AdviceOutcome(pick, runner_up, *ratios(intervals.alone(differences)))
         if found.told_apart and found.ratio is not None and (found.ratio > 1) != self.more_is_better:
             # All rounds together rank the pick first, but those before the last flatter whom they let through.
-            return Outcome(runner_up, pick, *ratios(intervals.alone([-one for one in differences])))
+            return AdviceOutcome(runner_up, pick, *ratios(intervals.alone([-one for one in differences])))
         return found

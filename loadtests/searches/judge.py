@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from loadtests.plan.objective import Limit, Objective
+from loadtests.records import Second
 
 # A backlog grows if it takes up more than this share of the requests, second after second ...
 GROWTH = 0.01
@@ -28,18 +29,7 @@ class Outcome(str, Enum):
 
 
 @dataclass(frozen=True)
-class Second:
-    """One second of a probe's timeline: counts in that second; times are of the answers in it."""
-
-    sent: int
-    completed: int
-    errors: int = 0
-    p50_ms: float | None = None
-    p99_ms: float | None = None
-
-
-@dataclass(frozen=True)
-class Measured:
+class ProbeFigures:
     """What a probe found. ``percentiles_ms`` has a key for each limit (p99); ``ok`` counts right answers."""
 
     rate: float
@@ -63,7 +53,7 @@ class Judgement:
     clear: bool
 
 
-def judge(measured: Measured, objective: Objective) -> Judgement:
+def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
     """Whether the whole probe was within the objective, and the first reason why not."""
     if measured.generator_limit is not None:
         return Judgement(Outcome.INVALID, measured.generator_limit, clear=False)
@@ -124,7 +114,7 @@ def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: 
     return None
 
 
-def _of_limit(measured: Measured, limit: Limit) -> float:
+def _of_limit(measured: ProbeFigures, limit: Limit) -> float:
     found = measured.percentiles_ms.get(limit.key)
     if found is None:
         raise ValueError(f"the probe holds no {limit.key}; it has {', '.join(measured.percentiles_ms)}")
@@ -134,13 +124,13 @@ def _of_limit(measured: Measured, limit: Limit) -> float:
 def _backlog(timeline: Sequence[Second]) -> list[int]:
     in_flight, series = 0, []
     for second in timeline:
-        in_flight += second.sent - second.completed
+        in_flight += second.sent - second.ok - second.errors
         series.append(in_flight)
     return series
 
 
 def _late(timeline: Sequence[Second], rate: float, limit: Limit) -> float:
-    late = sum(second.completed * _late_share(second, limit) for second in timeline)
+    late = sum((second.ok + second.errors) * _late_share(second, limit) for second in timeline)
     waiting = _backlog(timeline)[-1] if timeline else 0
     return late + max(0.0, waiting - rate * limit.ms / 1000)
 

@@ -1,51 +1,49 @@
-"""A setup that answers: its group started and healthy, and stopped at the end."""
+"""A setup that answers: its services and its group started and healthy, and stopped at the end."""
 
 from __future__ import annotations
 
 import contextlib
-import http.client
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import psutil
-
-from loadtests.application import Application, sample
-from loadtests.errors import UserError
-from loadtests.hosts.supervisor import Program, Supervisor
-from loadtests.serve.http import ask
+from loadtests import setups
+from loadtests.application import Application
+from loadtests.hosts import Host, Supervised
+from loadtests.observe.processes import Part
+from loadtests.serve import health
+from loadtests.serve.base import NotServing
+from loadtests.serve.http import Answer, ask
 from loadtests.setups import Setup
 from loadtests.workload import Request
 
 HEALTHY_WITHIN_S = 20.0
-LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to ask a server that listens everywhere
+ANSWERED_WITHIN_S = 2.0
 GONE = ("BACKOFF", "FATAL", "UNKNOWN")
 
 
-class NotServing(Exception):
-    """A setup that did not come up, or broke. ``log`` is the end of its logs."""
-
-    def __init__(self, message: str, log: str = "") -> None:
-        super().__init__(message)
-        self.log = log
-
-
 class Serving:
-    """A running setup: where it answers, and its processes."""
+    """A running setup, see ``loadtests.serve.base.Server``."""
 
     def __init__(
-        self, setup: Setup, supervisor: Supervisor, host: str, port: int, application: Application | None = None
+        self,
+        setup: Setup,
+        services: Sequence[str],
+        application: Application,
+        host: Host,
+        supervised: Supervised,
+        address: tuple[str, int],
     ) -> None:
         self.setup = setup
+        self.services = tuple(services)
+        self.application = application
         self.host = host
-        self.port = port
-        self.application = application or sample()
-        self._supervisor = supervisor
+        self._supervised = supervised
+        self._address = address
 
     @property
     def url(self) -> str:
-        """The address without a path, such as ``http://127.0.0.1:8000``."""
-        return f"http://{self.host}:{self.port}"
+        return "http://{}:{}".format(*self._address)
 
     @property
     def health(self) -> Request:
@@ -55,72 +53,83 @@ class Serving:
 
     @property
     def folder(self) -> Path:
-        """The folder of its sockets and logs, while it runs."""
-        return self._supervisor.folder
+        return self._supervised.folder
 
-    def programs(self) -> list[Program]:
-        """The processes that supervisord started for it, without those that had nothing to do."""
-        return [program for program in self._supervisor.programs(self.setup.name) if program.pid]
+    def parts(self) -> list[Part]:
+        own = [Part(program.role, program.pid) for program in self._supervised.programs(self.setup.name)]
+        beside = [
+            Part(program.role, program.pid, service in self.setup.charges)
+            for service in self.services
+            for program in self._supervised.programs(service)
+        ]
+        # A program may have nothing to do: the redis program, where REDIS_URL names another Redis.
+        return [part for part in (*own, *beside) if part.pid]
 
     def logs(self) -> str:
-        """The ends of its logs."""
-        return self._supervisor.logs()
+        return self._supervised.logs()
 
     def failed(self) -> str | None:
-        """Which process is not up, or None where all are."""
-        for program in self._supervisor.programs(self.setup.name):
-            # A program may exit with 0 by design: the redis program, where REDIS_URL names another Redis.
-            if program.state in GONE or (program.state == "EXITED" and program.exit_status != 0):
-                return f"{self.setup.name}:{program.role} is {program.state} (exit status {program.exit_status})"
+        for group in (*self.services, self.setup.name):
+            for program in self._supervised.programs(group):
+                # A program may exit with 0 by design: the redis program, where REDIS_URL names another Redis.
+                if program.state in GONE or (program.state == "EXITED" and program.exit_status != 0):
+                    return f"{group}:{program.role} is {program.state} (exit status {program.exit_status})"
         return None
+
+    def ask(self, request: Request, timeout_s: float) -> Answer:
+        return ask(*self._address, request, timeout_s)
+
+    def seconds_to_answer(self) -> float:
+        return health.seconds_to_answer(self._asked)
+
+    def calm_down(self, idle_s: float) -> bool:
+        return health.calm_down(self._asked, idle_s)
+
+    def _asked(self) -> None:
+        self.ask(self.health, health.CALM_WITHIN_S)
 
 
 @contextlib.contextmanager
 def serving(
-    setup: Setup, env: Mapping[str, str], host: str, port: int, application: Application | None = None
+    setup: Setup,
+    env: Mapping[str, str],
+    bind: str,
+    port: int,
+    application: Application,
+    host: Host,
+    services: Sequence[str] = (),
 ) -> Iterator[Serving]:
-    """Starts the setup, waits until it is healthy, and stops it at the end.
+    """Starts the services (the setup's own, and those beside), then the setup; waits until it is healthy, and stops all
+    at the end.
 
-    Takes the knobs as environment variables; without an application the sample project is served. Raises UserError
-    where the port is taken and NotServing where the setup does not come up.
+    Takes the knobs as environment variables. Raises UserError where the port is taken and NotServing where the setup
+    does not come up.
     """
-    application = application or sample()
-    require_free(host, port)
-    with Supervisor({**application.environment, **env, "BIND": host, "PORT": str(port)}) as supervisor:
-        running = Serving(setup, supervisor, LOOPBACK.get(host, host), port, application)
-        supervisor.start(setup.name)
-        _wait(running)
+    host.require_free(bind, port)
+    wanted = dict.fromkeys([*setup.services, *services])
+    with host.supervise({**application.environment, **env, "BIND": bind, "PORT": str(port)}) as supervised:
+        running = Serving(setup, tuple(wanted), application, host, supervised, (host.address(bind), port))
+        for group in (*wanted, setup.name):
+            supervised.start(group)
+        _wait(running, setups.workers(env))
         yield running
 
 
-def _wait(running: Serving) -> None:
+def _wait(running: Serving, workers: int) -> None:
+    """Until it answers and, where it has several workers, until all of them have come up: the first one that answers
+    says nothing of the others."""
     end = time.monotonic() + HEALTHY_WITHIN_S
-    last = "no answer"
+    stillness = health.Stillness(lambda: running.host.usage(running.parts(), running.folder))
+    last: str | None = "no answer"
     while time.monotonic() < end:
         if (failed := running.failed()) is not None:
             raise NotServing(f"did not start: {failed}", running.logs())
-        try:
-            answer = ask(running.host, running.port, running.health, timeout_s=2.0)
-            if answer.status < 500:  # a project may have no page there, or send it elsewhere
-                return
-            last = f"status {answer.status}"
-        except (OSError, http.client.HTTPException) as error:
-            last = str(error) or type(error).__name__
-        time.sleep(0.05)
-    raise NotServing(f"was not healthy within {HEALTHY_WITHIN_S:.0f} s: {running.health.path}: {last}", running.logs())
-
-
-def require_free(host: str, port: int) -> None:
-    """Raises UserError where something listens on the port already, and says whose it is."""
-    for connection in psutil.net_connections("tcp"):
-        address = connection.laddr
-        if connection.status != psutil.CONN_LISTEN or not address or address.port != port:
-            continue
-        if address.ip not in (host, "0.0.0.0", "::", "::1") and host != "0.0.0.0":
-            continue
-        owner = "another user's process"
-        if connection.pid:
-            with contextlib.suppress(psutil.Error):
-                process = psutil.Process(connection.pid)
-                owner = f"{process.name()} (pid {connection.pid}, user {process.username()})"
-        raise UserError(f"port {port} is taken by {owner}; stop it, or choose another: PORT={port + 1}")
+        if last is not None:
+            last = health.unhealthy(lambda: running.ask(running.health, ANSWERED_WITHIN_S), running.application.own)
+        if last is None and (workers == 1 or stillness.seen()):
+            return
+        time.sleep(health.LOOK_EVERY_S)
+    if last is not None:
+        why = f"{running.health.path}: {last}"
+        raise NotServing(f"was not healthy within {HEALTHY_WITHIN_S:.0f} s: {why}", running.logs())
+    # It answers, and is never at rest: it may have work of its own beside the requests.

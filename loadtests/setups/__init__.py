@@ -1,5 +1,6 @@
-"""What supervisor/ holds: the ways of serving the project, and what they need. Read, never changed."""
+"""What supervisor/ holds: the ways of serving the project, and what runs beside them. Read, never changed."""
 
-from loadtests.setups.setup import CANNOT, KNOBS, Setup, find, host, known, missing, port
+from loadtests.setups.knobs import KNOBS, bind, port, workers
+from loadtests.setups.reading import CANNOT, Setup, find, known, missing
 
-__all__ = ["CANNOT", "KNOBS", "Setup", "find", "host", "known", "missing", "port"]
+__all__ = ["CANNOT", "KNOBS", "Setup", "bind", "find", "known", "missing", "port", "workers"]

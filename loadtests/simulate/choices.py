@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loadtests.analyse.best import places
-from loadtests.searches.halving import Halving, Outcome, Round, grid_trials, trials
+from loadtests.records import AdviceOutcome, Round
+from loadtests.searches.halving import Halving, grid_trials, trials
 from loadtests.simulate.studies import NOISES
 
 SD = 0.09
@@ -76,7 +77,7 @@ def searched(landscape: str, cells: int, first_blocks: int, repetitions: int, se
     return Searches(landscape, cells, first_blocks, found / repetitions, covered / repetitions)
 
 
-def _search(truth: dict[str, float], first_blocks: int, rng: np.random.Generator) -> Outcome:
+def _search(truth: dict[str, float], first_blocks: int, rng: np.random.Generator) -> AdviceOutcome:
     machine = Halving(list(truth), first_blocks)
     while isinstance(step := machine.next(), Round):
         noise = rng.normal(0, SD, (len(step.candidates), len(step.blocks))) + rng.normal(0, 2 * SD, len(step.blocks))

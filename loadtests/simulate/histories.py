@@ -20,7 +20,7 @@ OWN = 0.02
 
 
 @dataclass(frozen=True)
-class Rates:
+class HistoryRates:
     """``false``: the share of histories without a change that hold a mark in any series. ``found``: change -> the
     share of series whose mark is at the run in the middle, where the change is."""
 
@@ -30,7 +30,7 @@ class Rates:
     found: dict[float, float]
 
 
-def simulate_history(runs: int, between: float, histories: int, seed: int) -> Rates:
+def simulate_history(runs: int, between: float, histories: int, seed: int) -> HistoryRates:
     """That many histories of ``SERIES`` series of ``runs`` runs, which differ by ``between`` for no reason."""
     rng = np.random.default_rng(seed)
     false = sum(any(_marked(_series(rng, runs, between, 0.0)) for _ in range(SERIES)) for _ in range(histories))
@@ -38,7 +38,7 @@ def simulate_history(runs: int, between: float, histories: int, seed: int) -> Ra
         change: sum(runs // 2 in _marked(_series(rng, runs, between, change)) for _ in range(histories)) / histories
         for change in CHANGES
     }
-    return Rates(runs, between, false / histories, found)
+    return HistoryRates(runs, between, false / histories, found)
 
 
 def _marked(marks: list[Mark]) -> list[int]:

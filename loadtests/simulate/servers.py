@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from loadtests.plan.objective import Objective
-from loadtests.searches.capacity import Capacity, Plan, Probe, Search
-from loadtests.searches.judge import Measured, Second, judge, lost
+from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.records import Second
+from loadtests.searches.capacity import CapacitySearch, Probe, SearchedCapacity
+from loadtests.searches.judge import ProbeFigures, judge, lost
 
 Array = NDArray[np.float64]
 ServiceTimes = Callable[[Array, np.random.Generator], Array]
 
 
 @dataclass(frozen=True)
-class Server:
+class SimulatedServer:
     """``service_times`` gives seconds of work for requests that arrive at given times; ``capacity`` is the truth."""
 
     name: str
@@ -33,11 +34,11 @@ class Server:
     generator_limit: float | None = None
     """The rate over which the generator, not this server, is the limit."""
 
-    def probe(self, rate: float, duration_s: float, objective: Objective, rng: np.random.Generator) -> Measured:
+    def probe(self, rate: float, duration_s: float, objective: Objective, rng: np.random.Generator) -> ProbeFigures:
         """One probe; stopped early, like a real one, once it is lost."""
         if self.generator_limit is not None and rate > self.generator_limit:
             limited = "the generator was close to the end of its core"
-            return Measured(rate, int(rate * duration_s), 0, 0, {}, generator_limit=limited)
+            return ProbeFigures(rate, int(rate * duration_s), 0, 0, {}, generator_limit=limited)
         sent = np.arange(int(rate * duration_s)) / rate
         refused = np.zeros(len(sent), dtype=bool)
         if self.refuses_over is not None and rate > self.refuses_over:
@@ -49,7 +50,7 @@ class Server:
             (why for t in range(1, len(timeline)) if (why := lost(timeline[:t], rate, duration_s, objective))), None
         )
         times = 1000 * (answered - sent)[~refused]
-        return Measured(
+        return ProbeFigures(
             rate=rate,
             planned=len(sent),
             ok=int(np.count_nonzero(~refused)),
@@ -60,15 +61,17 @@ class Server:
         )
 
 
-def search(server: Server, plan: Plan, objective: Objective, rng: np.random.Generator) -> Capacity:
+def search(
+    server: SimulatedServer, plan: SearchPlan, objective: Objective, rng: np.random.Generator
+) -> SearchedCapacity:
     """The whole search against a simulated server."""
-    machine = Search(plan)
+    machine = CapacitySearch(plan)
     while isinstance(step := machine.next(), Probe):
         machine.record(judge(server.probe(step.rate, step.duration_s, objective, rng), objective))
     return step
 
 
-def servers(objective: Objective, long_s: float) -> list[Server]:
+def servers(objective: Objective, long_s: float) -> list[SimulatedServer]:
     """The servers that the search is tested on; a probe of ``long_s`` seconds is what decides the truth."""
     return [
         queue(1000, objective),
@@ -79,12 +82,12 @@ def servers(objective: Objective, long_s: float) -> list[Server]:
     ]
 
 
-def queue(speed: float, objective: Objective) -> Server:
+def queue(speed: float, objective: Objective) -> SimulatedServer:
     """Exponential service times, ``speed`` requests per second: the textbook's D/M/1."""
-    return Server("queue", _d_m_1_capacity(speed, objective), _exponential(speed))
+    return SimulatedServer("queue", _d_m_1_capacity(speed, objective), _exponential(speed))
 
 
-def noisy(speed: float, objective: Objective, long_s: float) -> Server:
+def noisy(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
     """The same, 2% faster or slower from probe to probe, with a stall of 60 ms every 20 seconds or so.
 
     No formula gives its capacity: it is the rate at which half of 101 long probes are over the limit.
@@ -99,15 +102,15 @@ def noisy(speed: float, objective: Objective, long_s: float) -> Server:
     def excess(rate: float) -> float:
         return float(np.median([_excess(service_times, rate, long_s, objective, seed) for seed in range(101)]))
 
-    return Server("noisy", float(brentq(excess, 0.5 * speed, speed, xtol=0.002 * speed)), service_times)
+    return SimulatedServer("noisy", float(brentq(excess, 0.5 * speed, speed, xtol=0.002 * speed)), service_times)
 
 
-def cliff(capacity: float = 700.0) -> Server:
+def cliff(capacity: float = 700.0) -> SimulatedServer:
     """Quick at any rate up to its capacity; over it, what is too much gets a 503."""
-    return Server("cliff", capacity, _exponential(10 * capacity), refuses_over=capacity)
+    return SimulatedServer("cliff", capacity, _exponential(10 * capacity), refuses_over=capacity)
 
 
-def leak(speed: float, objective: Objective, long_s: float) -> Server:
+def leak(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
     """Steady work that grows by 0.3% each second: a short probe passes at rates that a long one does not.
 
     The truth is that of the long probe, at whose end more and more requests wait for longer than the limit.
@@ -121,12 +124,12 @@ def leak(speed: float, objective: Objective, long_s: float) -> Server:
     def excess(rate: float) -> float:
         return _excess(service_times, rate, long_s, objective, seed=0)
 
-    return Server("slow leak", float(brentq(excess, 0.5 * speed, speed, xtol=0.5)), service_times)
+    return SimulatedServer("slow leak", float(brentq(excess, 0.5 * speed, speed, xtol=0.5)), service_times)
 
 
-def generator(limit: float = 6000.0) -> Server:
+def generator(limit: float = 6000.0) -> SimulatedServer:
     """A server too fast for the generator: what is to be found is the generator's limit."""
-    return Server("generator-limited", limit, _exponential(20 * limit), generator_limit=limit)
+    return SimulatedServer("generator-limited", limit, _exponential(20 * limit), generator_limit=limit)
 
 
 def _exponential(speed: float) -> ServiceTimes:
@@ -176,5 +179,6 @@ def _timeline(sent: Array, answered: Array, refused: NDArray[np.bool_], duration
         times = 1000 * (answered - sent)[here & ~refused]
         p50, p99 = np.percentile(times, (50, 99)) if len(times) else (None, None)
         errors = int(np.count_nonzero(here & refused))
-        timeline.append(Second(int(counts[second]), int(np.count_nonzero(here)), errors, p50, p99))
+        ended = int(np.count_nonzero(here))
+        timeline.append(Second(second, int(counts[second]), ended, ended - errors, errors, p50, p99))
     return timeline

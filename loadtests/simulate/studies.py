@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from loadtests.analyse import intervals
 from loadtests.analyse.compare import between as runs
-from loadtests.analyse.verdicts import DELTA, Verdict, plus_minus, verdict
+from loadtests.analyse.verdicts import DELTA, Verdict, verdict
+from loadtests.words import plus_minus
 
 Array = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, tuple[int, int]], Array]

@@ -1,5 +1,6 @@
-"""What a server is asked: requests, how often each, and where they were recorded, when. Pure."""
+"""What a server is asked: requests, how often each, where they were recorded, when; and a load made of them. Pure."""
 
+from loadtests.workload.load import Feature, Load
 from loadtests.workload.request import Request, Workload
 
-__all__ = ["Request", "Workload"]
+__all__ = ["Feature", "Load", "Request", "Workload"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from loadtests.errors import UserError, unknown
 from loadtests.workload import accesslog, har, recorded
-from loadtests.workload.recorded import Found
+from loadtests.workload.recorded import RecordedWorkload
 from loadtests.workload.write import to_toml
 
 KINDS = ("har", "log")
@@ -20,7 +20,7 @@ def convert(
     skip_unknown: bool = False,
     times: bool = False,
     most: int = 100,
-) -> Found:
+) -> RecordedWorkload:
     """The workload in a HAR file or an access log. Raises UserError."""
     if kind not in KINDS:
         raise unknown("kind of recording", kind, KINDS)
@@ -38,10 +38,10 @@ def convert(
     else:
         sent, remarks = accesslog.read(text.split("\n"), str(file), skip_unknown)
     found = recorded.workload(sent, most, times, str(file))
-    return Found(found.workload, (*found.remarks[:1], *remarks, *found.remarks[1:]))
+    return RecordedWorkload(found.workload, (*found.remarks[:1], *remarks, *found.remarks[1:]))
 
 
-def write(found: Found, file: Path, output: Path) -> None:
+def write(found: RecordedWorkload, file: Path, output: Path) -> None:
     """Writes the workload. Raises UserError where the file is there already or cannot be written."""
     try:
         with output.open("x", encoding="utf-8") as stream:
@@ -52,6 +52,6 @@ def write(found: Found, file: Path, output: Path) -> None:
         raise UserError(f"{output}: cannot be written: {error.strerror}") from None
 
 
-def text(found: Found, file: Path) -> str:
+def text(found: RecordedWorkload, file: Path) -> str:
     """The text of the workload file."""
     return to_toml(found.workload, (f"From {file.name}.", *found.remarks))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from enum import Enum
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from loadtests.errors import UserError
-from loadtests.workload import Request, Workload
+from loadtests.words import plural
+from loadtests.workload.request import Request, Workload
 
 DEFAULT_CONNECTIONS_CLOSED = 10
 DEFAULT_CONNECTIONS_FIXED = 1000  # below the 1,024 open files that many servers are allowed
@@ -18,6 +20,18 @@ MAX_DURATION_S = 24 * 3600.0
 MAX_REQUESTS = 1_000_000_000
 MAX_CONNECTIONS = 60_000  # an address has about so many ports
 MAX_PROCESSES = 64
+
+
+class Feature(Enum):
+    """What an engine may be able to do, in words that end ``the engine ... cannot``."""
+
+    FIXED_RATE = "send at a fixed rate"
+    CLOSED_LOOP = "send as fast as it is answered"
+    MIX = "send a mix of requests"
+    REPLAY = "replay a recording"
+    PROCESSES = "share a load among several processes"
+    EARLY_STOP = "stop a probe that is lost"
+    RESPONSE_TIME = "count time from the intended send"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,14 +100,16 @@ class Load:
                     f"{self.rate:g} requests per second for {self.duration_s:g} s are over {MAX_REQUESTS:,}"
                 )
             if self.planned < self.processes:
+                processes = plural(self.processes, "process", "processes")
                 raise UserError(
-                    f"{self.rate:g} requests per second for {self.duration_s:g} s are {self.planned} requests, "
-                    f"fewer than {self.processes} processes"
+                    f"{self.rate:g} requests per second for {self.duration_s:g} s are "
+                    f"{plural(self.planned, 'request')}, fewer than {processes}"
                 )
         _check_count("processes", self.processes, MAX_PROCESSES)
         _check_count("connections", self.connection_count, MAX_CONNECTIONS)
         if self.connection_count < self.processes:
-            raise UserError(f"{self.connection_count} connections cannot be shared by {self.processes} processes")
+            shared = plural(self.connection_count, "connection")
+            raise UserError(f"{shared} cannot be shared by {plural(self.processes, 'process', 'processes')}")
 
     @property
     def connection_count(self) -> int:
@@ -111,6 +127,18 @@ class Load:
         if self.recorded:
             return len(self.recorded)
         return 0 if self.rate is None else math.ceil(self.rate * self.duration_s - 1e-6)
+
+    @property
+    def features(self) -> frozenset[Feature]:
+        """What an engine must be able to do to make it."""
+        wanted = {
+            Feature.FIXED_RATE: self.rate is not None and not self.recorded,
+            Feature.CLOSED_LOOP: self.rate is None,
+            Feature.MIX: len(self.requests) > 1,
+            Feature.REPLAY: bool(self.recorded),
+            Feature.PROCESSES: self.processes > 1,
+        }
+        return frozenset(feature for feature, needed in wanted.items() if needed)
 
 
 def split(url: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from loadtests.errors import UserError
+from loadtests.words import plural
 from loadtests.workload.request import METHODS, MOST_RECORDED, PATH, Request, Workload
 
 # Without them a server sees another user, or none; with them it sees somebody's session.
@@ -30,14 +31,14 @@ class Sent:
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class RecordedWorkload:
     """A workload, and sentences that say what was taken and what was left out of the recording."""
 
     workload: Workload
     remarks: tuple[str, ...]
 
 
-def workload(sent: Sequence[Sent], most: int, times: bool, what: str) -> Found:
+def workload(sent: Sequence[Sent], most: int, times: bool, what: str) -> RecordedWorkload:
     """The workload of what was sent: the ``most`` frequent requests, weighted by their number, in the order of their
     first appearance; with ``times``, also when each was sent.
 
@@ -57,7 +58,7 @@ def workload(sent: Sequence[Sent], most: int, times: bool, what: str) -> Found:
     frequent = sorted(groups, key=lambda key: -len(groups[key]))[:most]
     chosen = [key for key in groups if key in set(frequent)]
     rare = len(sendable) - sum(len(groups[key]) for key in chosen)
-    remarks += left_out(f"to {len(groups) - len(chosen)} rarer URLs; --most keeps more", rare)
+    remarks += left_out(f"to {plural(len(groups) - len(chosen), 'rarer URL')}; --most keeps more", rare)
     if not chosen:
         raise UserError(f"{what}: holds no request that can be sent" + "".join(f"; {remark}" for remark in remarks))
     try:
@@ -66,12 +67,12 @@ def workload(sent: Sequence[Sent], most: int, times: bool, what: str) -> Found:
         raise UserError(f"{what}: {error}") from None
     count = sum(len(groups[key]) for key in chosen)
     if not times:
-        return Found(Workload(requests), (_taken(count, len(requests)), *remarks))
+        return RecordedWorkload(Workload(requests), (_taken(count, len(requests)), *remarks))
     if count > MOST_RECORDED:
         raise UserError(f"{what}: {count:,} requests are more than the {MOST_RECORDED:,} that can be replayed")
     begin = min(one.at for key in chosen for one in groups[key])
     at = tuple(tuple(sorted(round(one.at - begin, 6) for one in groups[key])) for key in chosen)
-    return Found(Workload(requests, at), (_taken(count, len(requests)), *remarks))
+    return RecordedWorkload(Workload(requests, at), (_taken(count, len(requests)), *remarks))
 
 
 def without_secrets(headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

@@ -54,7 +54,7 @@ class Request:
         if not PATH.fullmatch(self.path):
             raise UserError(f"path: is {self.path!r}; write it percent-encoded, without a fragment (#)")
         if sum(name.lower() == "host" for name, _ in self.headers) > 1:
-            raise UserError("headers: Host stands twice")
+            raise UserError("headers: Host is there twice; leave one out")
         for name, value in self.headers:
             if not _TOKEN.fullmatch(name):
                 raise UserError(f"headers: {name!r} is not a header's name")
@@ -113,7 +113,7 @@ class Workload:
         names = [request.name for request in self.requests]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise UserError(f"requests: the name {twice!r} stands twice; give one of them another name")
+            raise UserError(f"requests: two have the name {twice!r}; give one of them another")
         if not self.at:
             return
         if len(self.at) != len(self.requests) or not all(self.at):
@@ -122,10 +122,11 @@ class Workload:
         if len(times) > MOST_RECORDED:
             raise UserError(f"requests: {len(times):,} were recorded; at most {MOST_RECORDED:,} can be replayed")
         if not all(math.isfinite(time) and time >= 0 for time in times):
-            raise UserError("requests: at: the times are seconds after the recording's begin, 0 or more")
+            raise UserError("requests: at: the times are seconds after the start of the recording, 0 or more")
 
     def replay(self, speed: float = 1.0) -> Replay:
-        """What was recorded, at so many times its speed. Raises UserError where nothing was, or the speed is none."""
+        """What was recorded, at so many times its speed. Raises UserError where nothing was, or for a speed
+        of 0 or less."""
         if not self.at:
             raise UserError("it was not recorded: its requests have no times (at)")
         if not (math.isfinite(speed) and speed > 0):

@@ -1,6 +1,7 @@
 import pytest
 
-from loadtests.analyse.validity import Evidence, Flag, Reason, Severity, is_invalid, judge
+from loadtests.analyse.validity import Reason, Severity, judge
+from loadtests.records import Evidence
 
 QUIET = Evidence(
     started=True,
@@ -21,7 +22,7 @@ QUIET = Evidence(
 
 def reasons(**seen: object) -> list[str]:
     values = {**vars(QUIET), **seen}
-    return [flag.reason.name for flag in judge(Evidence(**values))]
+    return [flag.reason for flag in judge(Evidence(**values))]
 
 
 def test_quiet_trial_has_no_flag() -> None:
@@ -59,7 +60,7 @@ def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> Non
 def test_every_reason_can_be_found() -> None:
     everything = Evidence(False, 1, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True)
     found = {flag.reason for flag in judge(everything)}
-    assert found == set(Reason) - {Reason.cores_disturbed, Reason.send_lag_seen}
+    assert found == {reason.name for reason in Reason} - {"cores_disturbed", "send_lag_seen"}
 
 
 def test_send_lag_may_be_a_tenth_of_a_long_response_time() -> None:
@@ -73,14 +74,14 @@ def test_requests_that_the_server_refused_are_not_the_generators_fault() -> None
 
 
 def test_doubtful_trial_still_counts() -> None:
-    assert not is_invalid([Flag(Reason.shared_core)])
-    assert is_invalid([Flag(Reason.shared_core), Flag(Reason.swapped)])
+    assert not Reason.shared_core.flag().invalid
+    assert Reason.swapped.flag().invalid
 
 
 @pytest.mark.parametrize("reason", list(Reason), ids=lambda reason: reason.name)
 def test_each_reason_says_what_to_do(reason: Reason) -> None:
-    record = Flag(reason, "42").as_dict()
-    assert record["severity"] in {severity.value for severity in Severity}
-    assert "(42)" in record["sentence"]
-    assert record["sentence"].endswith(".")
+    flag = reason.flag("42")
+    assert flag.severity in {severity.value for severity in Severity}
+    assert "(42)" in flag.sentence
+    assert flag.sentence.endswith(".")
     assert len(reason.remedy.split()) > 4

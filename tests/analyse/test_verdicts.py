@@ -2,7 +2,8 @@ from math import inf, log, nan
 
 import pytest
 
-from loadtests.analyse.verdicts import MOST_BLOCKS, Verdict, blocks_needed, plus_minus, verdict
+from loadtests.analyse.verdicts import MOST_BLOCKS, Verdict, blocks_needed, verdict
+from loadtests.words import plus_minus
 
 
 @pytest.mark.parametrize(

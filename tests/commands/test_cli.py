@@ -12,23 +12,47 @@ import pytest
         (["run", "first-lok"], "unknown study 'first-lok'; did you mean first-look?"),
         (["run"], "name a study (2016, capacity, first-look"),
         (["run", "nothing.toml"], "there is no study file nothing.toml"),
-        (["run", "--resume", "/tmp"], "/tmp is not a run folder (has no run.json)"),
+        (["run", "first-look", "--blocks", "0"], "--blocks 0: 1 or more are needed"),
+        (["run", "first-look", "--price", "0"], "--price 0: a price above 0 is needed"),
+        (["run", "first-look", "--until", ""], "--until : write a percentage, such as 2%"),
         (["report", "nothing"], "nothing is not a run folder (does not exist)"),
         (["check", "daphne-icp"], "unknown setup 'daphne-icp'; did you mean daphne-ipc"),
         (["serve", "iis"], "unknown setup 'iis'; there are: "),
+        (["serve", "gunicorn", "--wsgi", ""], "--wsgi is for a project of your own; name its folder: --app"),
         (["load", "ftp://127.0.0.1/"], "is not a URL that load can be sent to"),
         (["load", "http://192.0.2.1/", "--rate", "1"], "192.0.2.1 is not this machine"),
         (["load", "http://127.0.0.1:1/", "--duration", "fast"], "'fast' is not a duration; write 10s"),
+        (["load", "http://127.0.0.1:1/", "--duration", ""], "'' is not a duration; write 10s"),
         (["load", "http://127.0.0.1:1/", "--engine", "openlop"], "unknown engine 'openlop'; did you mean openloop?"),
         (["load", "http://127.0.0.1:1/", "--rate", "-3"], "rate"),
+        (["load", "http://127.0.0.1:1/", "--rate", "0"], "the rate must be over 0"),
         (["load", "http://127.0.0.1:1/", "--processes", "0"], "processes"),
+        (["capacity", "http://127.0.0.1:1/", "--objective", "fast"], "objective: 'fast' is no limit"),
+        (["capacity", "http://127.0.0.1:1/", "--start-rate", "0"], "capacity: the start rate, 0, must be at least 1"),
+        (["advise", "gunicron"], "unknown setup 'gunicron'; did you mean gunicorn"),
+        (["aa", "gunicorn", "--duration", ""], "'' is not a duration"),
     ],
 )
-def test_wrong_input_gets_one_line(cli, arguments, says):
-    code, printed, errors = cli.run(*arguments)
+def test_wrong_input_gets_one_line(command, arguments, says):
+    code, printed, errors = command(*arguments)
     assert code == 1
     assert printed == ""
     assert says in errors
+    assert errors.count("\n") == 1
+
+
+def test_a_mistyped_option_is_named(command):
+    code, printed, errors = command("load", "http://127.0.0.1:1/", "--speeed", "1")
+    assert (code, printed) == (2, "")
+    assert "--speeed" in errors
+
+
+def test_wrong_input_gets_one_line_from_a_process_of_its_own(cli):
+    code, printed, errors = cli.run("run", "--resume", "/tmp")
+    assert (code, printed) == (1, "")
+    assert errors.endswith(
+        "/tmp is not a run folder (has no run.json); `python -m loadtests list` names those there are\n"
+    )
     assert errors.count("\n") == 1
 
 
@@ -44,22 +68,22 @@ def test_a_taken_port_is_named_with_its_owner(cli):
 
 
 @pytest.mark.parametrize("port", ["http", "0", "65536"])
-def test_a_port_that_is_none(cli, port):
-    cli.env["PORT"] = port
-    code, _, errors = cli.run("serve", "gunicorn")
+def test_a_port_that_is_none(command, monkeypatch, port):
+    monkeypatch.setenv("PORT", port)
+    code, _, errors = command("serve", "gunicorn")
     assert code == 1
     assert f"PORT={port}: not a port" in errors
 
 
-def test_cores_that_are_none(cli):
-    cli.env["CORES"] = "0,four"
-    code, _, errors = cli.run("check", "gunicorn")
+def test_cores_that_are_none(command, monkeypatch):
+    monkeypatch.setenv("CORES", "0,four")
+    code, _, errors = command("check", "gunicorn")
     assert code == 1
     assert "CORES=0,four: not a list of cores" in errors
 
 
-def test_the_list_as_json_names_setups_studies_and_engines(cli):
-    code, printed, errors = cli.run("list", "--json")
+def test_the_list_as_json_names_setups_studies_and_engines(command):
+    code, printed, errors = command("list", "--json")
     assert code == 0, errors
     found = json.loads(printed)
     assert {"gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn"} <= {row["name"] for row in found["setups"]}
@@ -67,8 +91,15 @@ def test_the_list_as_json_names_setups_studies_and_engines(cli):
     assert [row["name"] for row in found["engines"]] == ["openloop", "loadtest"]
 
 
-def test_the_doctor_looks_at_tools_cores_and_limits(cli):
-    code, printed, _ = cli.run("doctor")
+def test_the_list_has_a_table_a_kind(command):
+    code, printed, _ = command("list")
+    assert code == 0
+    for kind in ("setups", "studies", "engines", "runs"):
+        assert f"{kind} " in printed or f"{kind}\n" in printed
+
+
+def test_the_doctor_looks_at_tools_cores_and_limits(command):
+    code, printed, _ = command("doctor")
     assert code in (0, 1)
     for word in ("openloop", "Redis", "cores", "memory"):
         assert word in printed

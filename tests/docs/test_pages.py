@@ -13,12 +13,12 @@ import pytest
 import typer
 from docutils.nodes import make_id
 
-from loadtests import setups, store
+from loadtests import setups
 from loadtests.analyse.validity import Reason
 from loadtests.cli import app
 from loadtests.errors import UserError
 from loadtests.plan import study as studies
-from loadtests.store.result import Result
+from loadtests.records import Result, Trial
 
 
 def commands() -> dict[str, Any]:
@@ -97,7 +97,7 @@ def test_the_example_of_a_study_is_one(root: Path, tmp_path: Path) -> None:
     assert {entry.setup for entry in study.entries} <= set(setups.known())
 
 
-@pytest.mark.parametrize("kind", [store.Trial, Result])
+@pytest.mark.parametrize("kind", [Trial, Result])
 def test_every_field_is_on_the_page_of_the_run_folder(root: Path, kind: type) -> None:
     documented = terms(root / "docs/reference/run-folder.rst")
     assert {field.name for field in dataclasses.fields(kind)} <= documented

@@ -36,8 +36,8 @@ def results(root: Path, tmp_path: Path) -> Path:
 
 def change(run: Path, **values: Any) -> None:
     """Changes keys of a run.json; None takes a key out."""
-    about = {**json.loads((run / "run.json").read_text(encoding="utf-8")), **values}
-    kept = {key: value for key, value in about.items() if value is not None}
+    record = {**json.loads((run / "run.json").read_text(encoding="utf-8")), **values}
+    kept = {key: value for key, value in record.items() if key not in values or value is not None}
     (run / "run.json").write_text(json.dumps(kept), encoding="utf-8")
 
 
@@ -112,7 +112,7 @@ def no_report(run: Path) -> None:
         (cut_off, "is not a whole run: .*run.json cannot be read"),
         (not_ended, "is not a finished run. Go on with `python -m loadtests run --resume results/reference-"),
         (no_trials, "has no valid trial"),
-        (half_a_trial, "is not a whole run: .* is not a trial"),
+        (half_a_trial, "is not a whole run: .*/trials/.* cannot be read"),
         (no_chart, "lacks charts/verdicts-throughput.svg. Write them with `python -m loadtests report results/refer"),
         (no_report, "lacks report.html. Write them with"),
     ],

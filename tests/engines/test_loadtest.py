@@ -2,9 +2,9 @@
 
 import pytest
 
-from loadtests.engines import Load, get
+from loadtests.engines import get
 from loadtests.errors import UserError
-from loadtests.workload import Request
+from loadtests.workload import Load, Request
 
 loadtest = get("loadtest")
 
@@ -24,7 +24,7 @@ def test_its_latency_is_a_service_time_in_whole_milliseconds(server):
     assert result.service_time_ms["p99.9"] is None
     assert result.response_time_ms == result.send_lag_ms == NONE
     assert result.errors == {}
-    assert sum(row["ok"] for row in result.timeline) == result.ok
+    assert sum(row.ok for row in result.timeline) == result.ok
 
 
 @pytest.mark.servers
@@ -90,13 +90,13 @@ def test_it_can_be_stopped_early(server):
 @pytest.mark.parametrize(
     ("load", "words"),
     [
-        (Load.of_url("http://127.0.0.1:1/", processes=2), "one process"),
+        (Load.of_url("http://127.0.0.1:1/", processes=2), "cannot share a load among several processes; use openloop"),
         (Load.of_url("http://127.0.0.1:1/", protocol="echo"), "speaks HTTP only; use openloop for echo"),
         (Load(NOWHERE, (Request("a", "HEAD"),)), "cannot send HEAD"),
         (Load(NOWHERE, (Request("a", "POST", body=b"\xff"),)), "cannot send a body that is not UTF-8"),
         (Load(NOWHERE, (Request("a"),), (b"\xff",)), "cannot expect a body that is not UTF-8"),
-        (Load(NOWHERE, (Request("a"), Request("b"))), "sends one request"),
-        (Load(NOWHERE, (Request("a"),), recorded=((0.0, 0),), rate=1), "sends one request"),
+        (Load(NOWHERE, (Request("a"), Request("b"))), "cannot send a mix of requests; use openloop"),
+        (Load(NOWHERE, (Request("a"),), recorded=((0.0, 0),), rate=1), "cannot replay a recording; use openloop"),
     ],
 )
 def test_what_it_cannot_do_is_said(load, words):

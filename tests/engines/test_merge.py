@@ -1,16 +1,19 @@
 """Histograms and results: read, added up, kept."""
 
+import dataclasses
 import json
 import math
 import random
 import subprocess
 
+import msgspec
 import pytest
 
-from loadtests.engines import Result, node
-from loadtests.engines.merge import merge, merged_deliveries
-from loadtests.store.histogram import Histogram
-from loadtests.store.result import FIGURES, NOTHING
+from loadtests.engines import node
+from loadtests.engines.merge import merge
+from loadtests.records import Deliveries, Result
+from loadtests.records.histogram import Histogram
+from loadtests.records.result import FIGURES, NOTHING
 from loadtests.workload import Request
 
 ENCODE = """
@@ -108,14 +111,14 @@ def test_processes_are_merged(result):
 
 def test_each_request_of_several_is_told_by_itself(result):
     often, rarely = result.requests
-    assert [often[key] for key in ("name", "planned", "ok", "unfinished", "errors")] == ["often", 8, 4, 4, {}]
-    assert often["response_time_ms"] == result.response_time_ms
-    assert (rarely["planned"], rarely["ok"], rarely["errors"]) == (4, 0, {"reset": 4})
-    assert rarely["response_time_ms"] == NOTHING
+    assert [getattr(often, key) for key in ("name", "planned", "ok", "unfinished", "errors")] == ["often", 8, 4, 4, {}]
+    assert often.response_time_ms == result.response_time_ms
+    assert (rarely.planned, rarely.ok, rarely.errors) == (4, 0, {"reset": 4})
+    assert rarely.response_time_ms == NOTHING
 
 
 def test_a_single_request_is_not_told_twice():
-    assert merge("openloop", [part([1000])], [], (Request("only"),)).requests == []
+    assert merge("openloop", [part([1000])], [], (Request("only"),)).requests == ()
 
 
 def test_the_summary_is_what_load_prints(result):
@@ -129,14 +132,14 @@ def test_the_summary_is_what_load_prints(result):
 
 
 def test_a_result_is_kept_whole(result):
-    assert Result.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+    assert msgspec.convert(json.loads(json.dumps(dataclasses.asdict(result))), Result) == result
 
 
 def test_a_load_that_sends_nothing_is_zeros():
     idle = merge("openloop", [part([]), part([])], [], (Request("only"),))
     assert (idle.planned, idle.sent, idle.ok, idle.unfinished, idle.errors, idle.rate) == (0, 0, 0, 0, {}, 0)
     assert idle.response_time_ms == idle.send_lag_ms == NOTHING
-    assert json.dumps(idle.to_dict(), allow_nan=False)
+    assert json.dumps(dataclasses.asdict(idle), allow_nan=False)
 
 
 def deliveries(lags_us, missing, duplicate, reordered):
@@ -146,19 +149,18 @@ def deliveries(lags_us, missing, duplicate, reordered):
 
 def test_the_deliveries_of_several_processes_are_added_up():
     first, second = deliveries([1000, 2000, 3000], 2, 1, 0), deliveries([9000], 0, 3, 1)
-    merged = merged_deliveries([part([1000], first), part([], second)])
-    assert merged == {
-        "expected": 6, "delivered": 4, "missing": 2, "duplicate": 4, "reordered": 1,
-        "lag_ms": {"p50": 2.0, "p90": 9.0, "p95": 9.0, "p99": 9.0, "p99.9": 9.0, "max": 9.0, "mean": 3.75},
-        "lag": Histogram.decode(encoded([1000, 2000, 3000, 9000])["text"]).encode(),
-    }  # fmt: skip
+    merged = merge("openloop", [part([1000], first), part([], second)], [], (Request("GET /"),))
+    times = {"p50": 2.0, "p90": 9.0, "p95": 9.0, "p99": 9.0, "p99.9": 9.0, "max": 9.0, "mean": 3.75}
+    assert merged.deliveries == Deliveries(6, 4, missing=2, duplicate=4, reordered=1, lag_ms=times)
+    assert merged.histograms["lag"] == Histogram.decode(encoded([1000, 2000, 3000, 9000])["text"]).encode()
 
 
 def test_where_nothing_arrived_there_is_no_lag():
-    merged = merged_deliveries([part([], deliveries([], 5, 0, 0)), part([], deliveries([], 0, 0, 0))])
-    assert (merged["expected"], merged["delivered"], merged["missing"]) == (5, 0, 5)
-    assert merged["lag_ms"] == NOTHING
+    parts = [part([], deliveries([], 5, 0, 0)), part([], deliveries([], 0, 0, 0))]
+    assert merge("openloop", parts, [], (Request("GET /"),)).deliveries == Deliveries(5, 0, 5, 0, 0, NOTHING)
 
 
 def test_without_receivers_there_are_no_deliveries():
-    assert merged_deliveries([part([1000]), part([])]) is None
+    merged = merge("openloop", [part([1000]), part([])], [], (Request("GET /"),))
+    assert merged.deliveries is None
+    assert "lag" not in merged.histograms

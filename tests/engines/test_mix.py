@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from loadtests.engines import Load, get
-from loadtests.workload import Request
+from loadtests.engines import get
+from loadtests.workload import Load, Request
 from loadtests.workload.order import order
 
 pytestmark = pytest.mark.servers
@@ -17,7 +17,7 @@ SLOW = Request("slow", path="/after/200", weight=1)
 
 
 def row(result, name):
-    return next(row for row in result.requests if row["name"] == name)
+    return next(row for row in result.requests if row.name == name)
 
 
 def expected(count):
@@ -29,26 +29,26 @@ def expected(count):
 def test_each_request_has_its_own_times(server):
     result = openloop.run(Load(server.url, (QUICK, SLOW), rate=100, duration_s=2))
     assert (result.planned, result.ok, result.errors) == (200, 200, {})
-    assert [row["name"] for row in result.requests] == ["quick", "slow"]
-    assert [row["planned"] for row in result.requests] == expected(200)
+    assert [row.name for row in result.requests] == ["quick", "slow"]
+    assert [row.planned for row in result.requests] == expected(200)
     for key in ("planned", "sent", "completed", "ok"):
-        assert sum(row[key] for row in result.requests) == getattr(result, key)
-    assert row(result, "quick")["response_time_ms"]["p50"] < 150
-    assert 200 <= row(result, "slow")["response_time_ms"]["p50"] < 350
-    assert result.response_time_ms["max"] == max(row["response_time_ms"]["max"] for row in result.requests)
+        assert sum(getattr(row, key) for row in result.requests) == getattr(result, key)
+    assert row(result, "quick").response_time_ms["p50"] < 150
+    assert 200 <= row(result, "slow").response_time_ms["p50"] < 350
+    assert result.response_time_ms["max"] == max(row.response_time_ms["max"] for row in result.requests)
     assert result.response_time_ms["p90"] >= 200  # a quarter of all is slow
 
 
 def test_several_processes_send_the_same_mix(server):
     result = openloop.run(Load(server.url, (QUICK, SLOW), rate=100, duration_s=1.01, processes=3))
     assert result.planned == result.ok == server.count() == 101
-    assert [row["planned"] for row in result.requests] == expected(101)
+    assert [row.planned for row in result.requests] == expected(101)
 
 
 def test_a_closed_loop_sends_a_mix(server):
     result = openloop.run(Load(server.url, (QUICK, SLOW), connections=4, duration_s=1.5))
-    assert result.ok == result.planned == sum(row["ok"] for row in result.requests) > 40
-    assert [row["planned"] for row in result.requests] == expected(result.planned)
+    assert result.ok == result.planned == sum(row.ok for row in result.requests) > 40
+    assert [row.planned for row in result.requests] == expected(result.planned)
 
 
 def test_each_request_has_its_own_errors_and_expectations(server):
@@ -61,29 +61,29 @@ def test_each_request_has_its_own_errors_and_expectations(server):
     )
     load = Load(server.url, requests, (b"OK", None, None, b"b", None), rate=100, duration_s=1)
     result = openloop.run(load)
-    assert {row["name"]: set(row["errors"]) for row in result.requests} == {
+    assert {row.name: set(row.errors) for row in result.requests} == {
         "good": set(), "moved": set(), "down": {"status"}, "other": {"wrong-body"}, "reset": {"reset"},
     }  # fmt: skip
     assert result.errors == {
-        kind: sum(row["errors"].get(kind, 0) for row in result.requests) for kind in ("status", "reset", "wrong-body")
+        kind: sum(row.errors.get(kind, 0) for row in result.requests) for kind in ("status", "reset", "wrong-body")
     }
-    assert row(result, "down")["response_time_ms"]["p50"] is None
-    assert row(result, "down")["completed"] == row(result, "down")["planned"]
+    assert row(result, "down").response_time_ms["p50"] is None
+    assert row(result, "down").completed == row(result, "down").planned
 
 
 def test_a_request_that_is_never_answered_is_unfinished_or_given_up(server):
     requests = (Request("good", path="/ok"), Request("never", path="/never"))
     result = openloop.run(Load(server.url, requests, rate=50, duration_s=1.5, timeout_s=0.5))
     never = row(result, "never")
-    assert never["planned"] == never["errors"]["timeout"] + never["unfinished"] == result.planned - result.ok
-    assert row(result, "good")["unfinished"] == 0
-    assert never["unfinished"] > 0
+    assert never.planned == never.errors["timeout"] + never.unfinished == result.planned - result.ok
+    assert row(result, "good").unfinished == 0
+    assert never.unfinished > 0
 
 
 def test_a_server_that_refuses_fails_every_request(unused_port):
     requests = (Request("a"), Request("b", path="/b"))
     result = openloop.run(Load(f"http://127.0.0.1:{unused_port}", requests, rate=40, duration_s=0.5))
-    assert [row["errors"] for row in result.requests] == [{"refused": row["planned"]} for row in result.requests]
+    assert [row.errors for row in result.requests] == [{"refused": row.planned} for row in result.requests]
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
@@ -109,8 +109,8 @@ def test_a_replay_sends_when_it_was_recorded(server, processes):
     result = openloop.run(load)
     assert time.monotonic() - begun > 2.3
     assert (result.planned, result.ok, result.duration_s) == (6, 6, 3)
-    assert [row["planned"] for row in result.requests] == [4, 2]
-    seconds = {row["t"]: row["sent"] for row in result.timeline}
+    assert [row.planned for row in result.requests] == [4, 2]
+    seconds = {row.t: row.sent for row in result.timeline}
     assert (seconds[0], seconds.get(1, 0), seconds[2]) == (4, 0, 2)
     assert result.send_lag_ms["p50"] < 200
 

@@ -8,12 +8,14 @@ import threading
 
 import pytest
 
-from loadtests.engines import EngineError, Load, get, node
+from loadtests.engines import EngineError, get, node
 from loadtests.errors import UserError
+from loadtests.workload import Load
 
 RUN = """
 import sys
-from loadtests.engines import Load, get
+from loadtests.engines import get
+from loadtests.workload import Load
 load = Load.of_url(sys.argv[1], rate=50, duration_s=60, processes=2)
 get("openloop").run(load, lambda row: print("second", flush=True))
 """

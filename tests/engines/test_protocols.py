@@ -1,12 +1,13 @@
 """To teach the generator a protocol is to add a file to its folder."""
 
+import dataclasses
 import shutil
 
 import pytest
 
-from loadtests.engines import Load, get, node
-from loadtests.engines.merge import merged_deliveries
+from loadtests.engines import get, node
 from loadtests.errors import UserError
+from loadtests.workload import Load
 
 # Every other send is answered with what was asked for, the rest with something else. Nothing goes over a network.
 ECHO = """
@@ -106,17 +107,16 @@ def test_a_protocol_is_a_file(generator, rate):
 def test_what_receivers_get_is_measured_in_every_process(generator, server):
     (generator / "protocols" / "receivers.js").write_text(RECEIVERS)
     load = Load.of_url(f"{server.url}/ok", rate=50, duration_s=0.2, timeout_s=0.5, processes=2, protocol="receivers")
-    parts, _ = node.run("openloop", load, None, None)
-    found = merged_deliveries(parts)
-    assert [found[name] for name in ("expected", "delivered", "missing", "duplicate", "reordered")] == [8, 6, 2, 0, 0]
-    assert (found["lag_ms"]["max"], found["lag_ms"]["p50"]) == (40, pytest.approx(20, rel=0.001))
-    assert [part["ok"] for part in parts] == [5, 5]
+    result = get("openloop").run(load)
+    assert dataclasses.astuple(result.deliveries)[:5] == (8, 6, 2, 0, 0)
+    assert result.deliveries.lag_ms["max"] == 40
+    assert result.deliveries.lag_ms["p50"] == pytest.approx(20, rel=0.001)
+    assert result.ok == 10
 
 
 @pytest.mark.servers
 def test_http_has_no_receivers(server):
-    parts, _ = node.run("openloop", Load.of_url(f"{server.url}/ok", rate=50, duration_s=0.2), None, None)
-    assert merged_deliveries(parts) is None
+    assert get("openloop").run(Load.of_url(f"{server.url}/ok", rate=50, duration_s=0.2)).deliveries is None
 
 
 def test_an_unknown_protocol_is_refused_before_anything_is_started(generator, monkeypatch):

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from loadtests.engines import Load, get
-from loadtests.store.histogram import Histogram
-from loadtests.workload import Request
+from loadtests.engines import get
+from loadtests.records.histogram import Histogram
+from loadtests.workload import Load, Request
 
 pytestmark = pytest.mark.servers
 
@@ -28,8 +28,8 @@ def test_a_known_service_time_is_reported(server):
     assert result.response_time_ms["p50"] <= result.response_time_ms["p99"] <= result.response_time_ms["max"]
     # The last five of the hundred are answered after the schedule's end.
     assert 40 <= result.rate <= 48
-    assert sum(row["sent"] for row in result.timeline) == 100
-    assert sum(row["ok"] for row in result.timeline) == 100
+    assert sum(row.sent for row in result.timeline) == 100
+    assert sum(row.ok for row in result.timeline) == 100
 
 
 def test_a_server_that_freezes_for_a_second_every_five(freezing_server):
@@ -98,7 +98,7 @@ def test_waiting_for_a_connection_is_in_the_response_time(server):
     assert 1900 < result.response_time_ms["max"] < 4000
     assert 1800 < result.send_lag_ms["max"] < 3900
     assert result.pacing_lag_ms["p50"] < 100  # the generator itself was on time
-    assert 15 <= sum(row["ok"] for row in result.timeline if row["t"] < 2) <= 20
+    assert 15 <= sum(row.ok for row in result.timeline if row.t < 2) <= 20
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ def test_several_processes_share_a_rate_exactly(server):
     assert result.planned == result.sent == result.ok == server.count() == 101
     assert Histogram.decode(result.histograms["response_time"]).total == 101
     assert len(result.generator) == 3
-    assert sum(row["sent"] for row in result.timeline) == 101
-    assert sorted(rows, key=lambda row: row["t"]) == result.timeline
+    assert sum(row.sent for row in result.timeline) == 101
+    assert tuple(sorted(rows, key=lambda row: row.t)) == result.timeline
 
 
 def test_a_load_can_be_stopped_early(server):

@@ -1,5 +1,6 @@
 """The search as a run: its candidates, its rounds in a run folder, and what it says."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from loadtests import setups
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.measure import advise as search
+from loadtests.records import Flag, Trial
+from loadtests.records.result import NOTHING
 from loadtests.report import page as pages
 from loadtests.report.sections import advice as searched
 from loadtests.report.sections import sweep
@@ -22,11 +25,47 @@ class Watcher:
     def started(self, slot, attempt, trials):
         pass
 
-    def second(self, row):
+    def second(self, second):
         pass
 
     def ended(self, trial, again):
         pass
+
+
+class Trials:
+    """Stands for run_trial: each cell has a rate of its own, blocks differ by far more. The rate is the better the more
+    workers there are, and best with two threads."""
+
+    def __init__(self, a_result):
+        self.a_result = a_result
+        self.ran = []
+        self.broken = set()
+
+    def __call__(self, bench, slot, entry, test, attempt, on_second):
+        self.ran.append((slot.number, slot.block, slot.label))
+        fails = slot.label in self.broken
+        speed = 100.0 * int(entry.env["WORKERS"]) * (1.5 if entry.env.get("THREADS") == "2" else 1)
+        rate = speed * (1 + slot.block % 3) * (1 + (slot.block * len(self.ran)) % 7 / 2000)
+        times = {**NOTHING, "p50": 1.0, "p99": 1e3 / rate}
+        return Trial(
+            number=slot.number,
+            block=slot.block,
+            label=slot.label,
+            setup=entry.setup,
+            test=test.name,
+            attempt=attempt,
+            started="",
+            status="invalid" if fails else "ok",
+            flags=(Flag("server_did_not_start", "invalid", ""),) if fails else (),
+            result=self.a_result(
+                bench.load(test, bench.url), rate=rate, ok=1000, completed=1000, response_time_ms=times
+            ),
+        )
+
+
+@pytest.fixture
+def trials(a_result):
+    return Trials(a_result)
 
 
 def setup(name):
@@ -70,14 +109,15 @@ def test_a_mistake_is_told_as_in_a_study():
 
 def test_at_a_rate_it_is_p99_that_decides_and_a_trial_can_know_it():
     found = plan(rate=100.0, max_time_s=9e9)
-    assert found.metric == "p99_ms"
+    assert found.metric.name == "p99_ms"
     assert found.study.tests[0].duration_s * 100 >= 1000
 
 
 @pytest.fixture
-def run(trials, tmp_path):
+def run(trials, tmp_path, bench_of):
     def go(found):
-        execution = search.prepare(found, tmp_path / "run", 1, None)
+        made = search.prepare(found, tmp_path / "run", 1, None, bench_of)
+        execution = dataclasses.replace(made, trial=trials)
         return execution.run, search.execute(found, execution, Watcher())
 
     return go
@@ -90,11 +130,13 @@ def test_the_rounds_are_in_the_run_and_the_best_is_found(run, trials):
     assert [number for number, _, _ in trials.ran] == list(range(1, 53))
     assert sorted({block for _, block, _ in trials.ran}) == list(range(1, 16))
     assert len({label for _, block, label in trials.ran if block > 7}) == 2
-    assert found.about["study"]["blocks"] == 15
-    assert found.about["ended"]
+    assert found.record.study.blocks == 15
+    assert found.record.ended
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     advice = {**schema["properties"]["advice"], "$defs": schema["$defs"]}
-    Draft202012Validator(advice).validate(json.loads(json.dumps(found.about["advice"], allow_nan=False)))
+    Draft202012Validator(advice).validate(
+        json.loads(json.dumps(dataclasses.asdict(found.record.advice), allow_nan=False))
+    )
 
 
 def test_the_least_p99_is_found_as_well(run):
@@ -103,13 +145,13 @@ def test_the_least_p99_is_found_as_well(run):
 
 def test_it_says_what_to_set_how_sure_it_is_and_what_it_saved(run):
     found, _ = run(plan(max_time_s=250))
-    best, sure, saved = searched.sentences(found.about, plan().sweep)
+    best, sure, saved = searched.sentences(found.record, plan().sweep)
     assert best == "3 workers × 2 threads did best in throughput."
     assert "of the runner-up, " in sure
     assert sure.endswith(": more than noise.")
     assert "12 candidates in 4 rounds took 52 trials" in saved
     assert "would have taken 180 trials" in saved
-    assert searched.line(found.about) == "WORKERS=3 THREADS=2"
+    assert searched.line(found.record) == "WORKERS=3 THREADS=2"
 
 
 def test_its_report_is_a_sweep_without_a_claim_on_all_cells(run):

@@ -2,14 +2,16 @@
 
 import dataclasses
 import random
+from pathlib import Path
 
 import pytest
 
-from loadtests import store
 from loadtests.errors import UserError
+from loadtests.measure import prepare as preparing
 from loadtests.measure import run as runs
-from loadtests.measure.run import Goal
 from loadtests.plan import study as studies
+from loadtests.records import Flag, Trial
+from loadtests.store import Goal, Run
 
 TABLE = {
     "setups": ["gunicorn", "uvicorn"],
@@ -22,7 +24,7 @@ class Watcher:
     def started(self, slot, attempt, trials):
         pass
 
-    def second(self, row):
+    def second(self, second):
         pass
 
     def ended(self, trial, again):
@@ -30,9 +32,10 @@ class Watcher:
 
 
 class Trials:
-    """Stands for loadtests.trial.run_trial: remembers what was asked, and answers with rates of its own."""
+    """Stands for run_trial: remembers what was asked, and answers with rates of its own."""
 
-    def __init__(self):
+    def __init__(self, a_result):
+        self.a_result = a_result
         self.ran = []
         self.invalid = set()
         self.interrupt_at = None
@@ -46,7 +49,7 @@ class Trials:
         self.ran.append((slot.number, slot.label, attempt))
         rate = {"gunicorn": 1000.0, "uvicorn": 500.0}[slot.label] * (1 + self.noise.uniform(-1, 1) * self.spread)
         invalid = (slot.number, attempt) in self.invalid
-        return store.Trial(
+        return Trial(
             number=slot.number,
             block=slot.block,
             label=slot.label,
@@ -55,92 +58,110 @@ class Trials:
             attempt=attempt,
             started="",
             status="invalid" if invalid else "ok",
-            flags=[{"reason": self.reason, "severity": "invalid", "sentence": ""}] if invalid else [],
-            result={"rate": rate, "ok": 1000, "completed": 1000, "response_time_ms": {"p50": 1.0}},
-            processes=[],
-            cores={},
+            flags=(Flag(self.reason, "invalid", ""),) if invalid else (),
+            result=self.a_result(bench.load(test, bench.url), rate=rate),
         )
 
 
 @pytest.fixture
-def trials(monkeypatch, free_port):
-    fake = Trials()
-    monkeypatch.setattr(runs, "run_trial", fake)
-    monkeypatch.setattr(runs.preflight, "contract", lambda bench, study: {})
-    monkeypatch.setattr(runs.Application, "prepare", lambda application: None)
-    monkeypatch.setenv("PORT", str(free_port))
-    return fake
+def trials(a_result):
+    return Trials(a_result)
 
 
-def prepare(folder, goal=None):
-    return runs.prepare(studies.parse(TABLE, "s", "s.toml"), folder / "run", seed=1, goal=goal)
+@pytest.fixture
+def begin(tmp_path, bench_of, trials):
+    """Makes the run folder of the study; a function, as what cannot be prepared is tested as well."""
+
+    def prepare(goal=None, table=TABLE):
+        study = studies.parse(table, "s", "s.toml")
+        made = preparing.prepare(study, tmp_path / "run", seed=1, goal=goal, bench_of=bench_of)
+        return dataclasses.replace(made, trial=trials)
+
+    return prepare
 
 
-def test_every_place_in_the_order_is_run_once(trials, tmp_path):
-    execution = prepare(tmp_path)
+@pytest.fixture
+def go_on(tmp_path, bench_of, trials):
+    return lambda: dataclasses.replace(preparing.resume(tmp_path / "run", bench_of), trial=trials)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "run"
+
+
+def test_every_place_in_the_order_is_run_once(begin, go_on, trials, folder):
+    execution = begin()
     assert runs.execute(execution, Watcher())
     assert [number for number, _, _ in trials.ran] == [1, 2, 3, 4]
     labels = [label for _, label, _ in trials.ran]
     assert labels[2:] == labels[:2][::-1]
-    assert "ended" in store.Run.open(tmp_path / "run").about
+    assert Run.open(folder).record.ended
 
 
-def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(trials, tmp_path):
+def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(begin, go_on, trials, folder):
     trials.invalid = {(2, 1), (3, 1), (3, 2)}
-    assert runs.execute(prepare(tmp_path), Watcher())
+    assert runs.execute(begin(), Watcher())
     assert [(number, attempt) for number, _, attempt in trials.ran] == [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1)]
 
 
-def test_a_setup_without_a_valid_trial_fails_the_run(trials, tmp_path):
-    order = prepare(tmp_path).order
+def test_a_setup_without_a_valid_trial_fails_the_run(begin, go_on, trials, folder):
+    order = begin().order
     trials.invalid = {(slot.number, attempt) for slot in order if slot.label == "uvicorn" for attempt in (1, 2)}
-    assert not runs.execute(runs.resume(tmp_path / "run"), Watcher())
+    assert not runs.execute(go_on(), Watcher())
 
 
-def test_a_setup_that_failed_fails_the_run_even_where_its_other_blocks_are_valid(trials, tmp_path):
+def test_a_setup_that_failed_fails_the_run_even_where_its_other_blocks_are_valid(begin, go_on, trials, folder):
     trials.invalid = {(2, 1), (2, 2)}
     trials.reason = "server_did_not_start"
-    assert not runs.execute(prepare(tmp_path), Watcher())
+    assert not runs.execute(begin(), Watcher())
 
 
-def test_a_run_that_was_interrupted_goes_on_where_it_was_with_the_same_schedule(trials, tmp_path):
-    whole = [slot.label for slot in prepare(tmp_path).order]
+def test_a_run_that_was_interrupted_goes_on_where_it_was_with_the_same_schedule(begin, go_on, trials, folder):
+    whole = [slot.label for slot in begin().order]
     trials.interrupt_at = 2
     with pytest.raises(KeyboardInterrupt):
-        runs.execute(runs.resume(tmp_path / "run"), Watcher())
-    before = store.Run.open(tmp_path / "run").trials()
-    assert "ended" not in store.Run.open(tmp_path / "run").about
+        runs.execute(go_on(), Watcher())
+    before = Run.open(folder).trials()
+    assert Run.open(folder).record.ended is None
     trials.interrupt_at = None
-    assert runs.execute(runs.resume(tmp_path / "run"), Watcher())
-    after = store.Run.open(tmp_path / "run").trials()
+    assert runs.execute(go_on(), Watcher())
+    after = Run.open(folder).trials()
     assert after[:2] == before
     assert [trial.label for trial in after] == whole
     assert [number for number, _, _ in trials.ran] == [1, 2, 3, 4]
 
 
-def test_blocks_are_added_in_pairs_until_the_interval_is_narrow(trials, tmp_path):
+def test_blocks_are_added_in_pairs_until_the_interval_is_narrow(begin, go_on, trials, folder):
     trials.spread = 0.02
-    runs.execute(prepare(tmp_path, Goal(until=0.03, max_time_s=60)), Watcher())
-    about = store.Run.open(tmp_path / "run").about
-    study = studies.from_dict(about["study"])
-    assert study.blocks >= 4
-    assert study.blocks % 2 == 0
-    assert len(trials.ran) == len(about["order"]) == 2 * study.blocks
-    assert runs._widest(store.Run.open(tmp_path / "run")) <= 0.03
+    runs.execute(begin(Goal(until=0.03, max_time_s=60)), Watcher())
+    record = Run.open(folder).record
+    assert record.study.blocks >= 4
+    assert record.study.blocks % 2 == 0
+    assert len(trials.ran) == len(record.order) == 2 * record.study.blocks
 
 
-def test_no_block_is_added_once_the_time_is_over(trials, tmp_path):
+def test_no_block_is_added_once_the_time_is_over(begin, go_on, trials, folder):
     trials.spread = 0.5
-    runs.execute(prepare(tmp_path, Goal(until=0.001, max_time_s=0.0)), Watcher())
+    runs.execute(begin(Goal(until=0.001, max_time_s=0.0)), Watcher())
     assert len(trials.ran) == 4
 
 
-def test_adding_blocks_leaves_the_order_so_far_as_it_was(trials, tmp_path):
-    execution = prepare(tmp_path)
-    before = execution.run.about["order"]
-    runs._add_blocks(execution.run)
-    assert execution.run.about["order"][: len(before)] == before
-    assert len(execution.run.about["order"]) == 2 * len(before)
+def test_adding_blocks_leaves_the_order_so_far_as_it_was(begin, go_on, trials, folder):
+    trials.spread = 0.5
+    execution = begin(Goal(until=0.3, max_time_s=60))
+    before = execution.order
+    runs.execute(execution, Watcher())
+    assert len(execution.order) > len(before)
+    assert execution.order[: len(before)] == before
+
+
+def test_the_time_for_adding_blocks_goes_on_where_a_run_was_interrupted(begin, go_on, trials, folder):
+    trials.spread = 0.5
+    execution = begin(Goal(until=0.001, max_time_s=10.0))
+    execution.run.update(measured_s=20.0)
+    runs.execute(go_on(), Watcher())
+    assert len(trials.ran) == 4
 
 
 def test_a_twin_of_the_baseline_is_added_once():
@@ -151,39 +172,64 @@ def test_a_twin_of_the_baseline_is_added_once():
     assert dataclasses.replace(study, blocks=4).blocks == 4
 
 
-def test_what_this_machine_lacks_leaves_a_setup_out_with_the_reason(trials, monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        runs.Application, "obstacle", lambda application, setup: "is not there" if setup.name == "uvicorn" else None
-    )
-    execution = prepare(tmp_path)
+def test_what_cannot_be_served_is_left_out_with_the_reason(begin, bench_of, trials, folder):
+    bench_of.application = dataclasses.replace(bench_of.application, asgi=None)
+    execution = begin()
     assert runs.execute(execution, Watcher())
     assert {label for _, label, _ in trials.ran} == {"gunicorn"}
-    assert store.Run.open(tmp_path / "run").about["skipped"] == {"uvicorn": "is not there"}
-    assert "skipped: uvicorn: is not there" in execution.headline
+    [left_out] = Run.open(folder).record.left_out
+    assert (left_out.label, left_out.test) == ("uvicorn", None)
+    assert "skipped: uvicorn: the project has no ASGI application" in execution.headline
 
 
-def test_without_its_baseline_a_study_is_not_begun(trials, monkeypatch, tmp_path):
-    monkeypatch.setattr(runs.Application, "obstacle", lambda application, setup: "is not there")
-    with pytest.raises(UserError, match="baseline, gunicorn, cannot be served: is not there"):
-        prepare(tmp_path)
-    assert not (tmp_path / "run").exists()
+def test_what_a_setup_cannot_do_is_left_out_of_that_test_only(begin, trials, folder):
+    tests = {"throughput": {"duration": "1s"}, "async": {"kind": "throughput", "duration": "1s", "path": "/async/"}}
+    execution = begin(table={**TABLE, "setups": ["gunicorn", "gunicorn-gevent"], "tests": tests})
+    places = {(slot.label, slot.test) for slot in execution.order}
+    assert ("gunicorn-gevent", "throughput") in places
+    assert ("gunicorn-gevent", "async") not in places
+    [left_out] = Run.open(folder).record.left_out
+    assert (left_out.label, left_out.test) == ("gunicorn-gevent", "async")
+    assert left_out.why.startswith("it cannot run asynchronous views")
+    assert [slot.number for slot in execution.order] == list(range(1, len(execution.order) + 1))
 
 
-def test_a_folder_that_exists_is_refused_before_anything_is_started(trials, monkeypatch, tmp_path):
-    (tmp_path / "run").mkdir()
-    monkeypatch.setattr(runs.preflight, "contract", lambda bench, study: pytest.fail("was started"))
+def test_without_its_baseline_a_study_is_not_begun(begin, bench_of, trials, folder):
+    bench_of.application = dataclasses.replace(bench_of.application, wsgi=None)
+    with pytest.raises(UserError, match="baseline, gunicorn, cannot be served: the project has no WSGI application"):
+        begin()
+    assert not folder.exists()
+
+
+def test_a_folder_that_exists_is_refused_before_anything_is_started(begin, bench_of, trials, folder):
+    folder.mkdir()
     with pytest.raises(UserError, match="exists already"):
-        prepare(tmp_path)
+        begin()
+    assert bench_of.server.served == []
 
 
-def test_an_ended_run_that_goes_on_is_no_longer_ended(trials, tmp_path):
-    runs.execute(prepare(tmp_path), Watcher())
-    file = next((tmp_path / "run" / "trials").glob("*.json"))
+def test_the_baseline_sets_the_contract(begin, bench_of, trials, folder):
+    execution = begin(table={**TABLE, "baseline": "uvicorn"})
+    assert [setup for setup, _, _ in bench_of.server.served] == ["uvicorn"]
+    [expected] = execution.run.record.contract["throughput"]
+    assert (expected.status, expected.content_type) == (200, "text/plain")
+
+
+def test_an_engine_that_cannot_make_the_load_is_refused_before_anything_is_started(begin, bench_of, folder):
+    bench_of.engine.features = frozenset()
+    with pytest.raises(UserError, match="test throughput: the engine openloop cannot send as fast as it is answered"):
+        begin()
+    assert not folder.exists()
+
+
+def test_an_ended_run_that_goes_on_is_no_longer_ended(begin, go_on, trials, folder):
+    runs.execute(begin(), Watcher())
+    file = next((Path(folder) / "trials").glob("*.json"))
     file.unlink()
     trials.interrupt_at = len(trials.ran)
     with pytest.raises(KeyboardInterrupt):
-        runs.execute(runs.resume(tmp_path / "run"), Watcher())
-    assert "ended" not in store.Run.open(tmp_path / "run").about
+        runs.execute(go_on(), Watcher())
+    assert Run.open(folder).record.ended is None
 
 
 def test_a_quick_study_has_short_trials_and_one_pair_of_blocks():
@@ -196,4 +242,4 @@ def test_a_quick_study_has_short_trials_and_one_pair_of_blocks():
 
 def test_max_time_without_until_is_a_mistake():
     with pytest.raises(UserError, match="--until"):
-        runs.goal_of(None, "1h")
+        preparing.goal_of(None, "1h")

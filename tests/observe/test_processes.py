@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from loadtests.observe import processes
+from loadtests.observe.processes import Part
 
 BUSY = """
 import os, sys
@@ -29,16 +30,16 @@ def busy():
 
 
 def test_cpu_and_memory_of_a_process_and_its_children_are_counted(busy):
-    before = processes.snapshot([("worker_0", os.getpid())])
+    before = processes.snapshot([Part("worker_0", os.getpid())])
     assert busy.stdout.readline() == b"done\n"
-    after = processes.snapshot([("worker_0", busy.pid)])
-    rows = {row["pid"]: row for row in processes.difference(before, after)}
+    after = processes.snapshot([Part("worker_0", busy.pid, charged=False)])
+    rows = {row.pid: row for row in processes.difference(before, after)}
     child = next(row for pid, row in rows.items() if pid != busy.pid)
     assert len(rows) == 2
-    assert {row["role"] for row in rows.values()} == {"worker"}
-    assert 0.25 <= child["cpu_s"] < 5
-    assert rows[busy.pid]["peak_rss_mb"] >= 57
-    assert child["context_switches"] > 0
+    assert {(row.role, row.charged) for row in rows.values()} == {("worker", False)}
+    assert 0.25 <= child.cpu_s < 5
+    assert rows[busy.pid].peak_rss_mb >= 57
+    assert child.context_switches > 0
 
 
 def test_usage_is_the_difference_between_two_moments():
@@ -46,10 +47,10 @@ def test_usage_is_the_difference_between_two_moments():
         return processes.Usage("web", "gunicorn", 7, cpu_s, 10.0, 12.0, switches)
 
     [row] = processes.difference({7: usage(1.5, 100)}, {7: usage(4.0, 130)})
-    assert (row["cpu_s"], row["context_switches"], row["rss_mb"], row["peak_rss_mb"]) == (2.5, 30, 10.0, 12.0)
+    assert (row.cpu_s, row.context_switches, row.rss_mb, row.peak_rss_mb) == (2.5, 30, 10.0, 12.0)
 
 
 def test_a_process_that_is_gone_is_left_out():
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
-        assert processes.snapshot([("web", gone.pid)]) == {}
+        assert processes.snapshot([Part("web", gone.pid)]) == {}

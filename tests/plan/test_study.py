@@ -2,6 +2,7 @@ import pytest
 
 from loadtests.errors import UserError
 from loadtests.plan import study
+from loadtests.plan.kinds.latency import Latency
 
 GOOD = """
 setups = ["gunicorn", {setup = "gunicorn", label = "two", env = {WORKERS = 2}}]
@@ -25,13 +26,8 @@ def test_a_study_file_becomes_setups_tests_and_blocks(tmp_path):
         ("two", "gunicorn", {"WORKERS": "2"}),
     ]
     [test] = found.tests
-    assert (test.kind, test.rate, test.connections, test.duration_s, test.engine) == (
-        "latency",
-        300,
-        None,
-        10,
-        "openloop",
-    )
+    assert isinstance(test, Latency)
+    assert (test.kind, test.rate, test.duration_s, test.engine) == ("latency", 300, 10, "openloop")
     assert found.baseline == "gunicorn"
 
 
@@ -56,7 +52,7 @@ def test_the_nearest_names_are_given_for_an_unknown_study():
         ('"10s"', '"10 parsecs"', r"tests.latency.duration: '10 parsecs' is not a duration; write 10s"),
         ('"10s"', '"0s"', r"not a usable duration"),
         ("[tests.latency]", "[tests.fast]", r"tests.fast.kind: is missing"),
-        ("[tests.latency]", "[tests.latency]\nengine = 'wrk'", r"engine: is 'wrk'; allowed: openloop, loadtest"),
+        ("[tests.latency]", "[tests.latency]\nservices = [1]", r"tests.latency.services: holds 1; a list of texts"),
         ("[tests.latency]", "[tests.latency]\npath = 'x'", r"path: is 'x'; it must begin with '/'"),
         ('label = "two", ', "", r"the label 'gunicorn' stands twice"),
         ('"two"', '"t w o"', r"setups.label: 't w o'"),

@@ -5,15 +5,16 @@ from collections import Counter
 
 import pytest
 
-from loadtests import setups
+from loadtests import hosts, setups
 from loadtests.application import sample
 from loadtests.observe.cores import Cores
 from loadtests.profile import oncpu
 from loadtests.profile.document import document
-from loadtests.profile.record import Plan, Round, Window
+from loadtests.profile.record import Plan, ProfileRound, Window
 from loadtests.profile.shares import Sampled
 from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Reader
-from loadtests.store.result import NOTHING, Result
+from loadtests.records import Generator, Process, Result
+from loadtests.records.result import NOTHING
 
 
 def frame_of(text):
@@ -65,10 +66,10 @@ def rounds(stacks):
     """Two rounds of a profile: a role in Python that was seen by both samplers, and Redis."""
 
     def window(kind):
-        rows = [
-            {"role": "web", "name": "gunicorn", "pid": 1, "cpu_s": 5.0},
-            {"role": "redis", "name": "redis-server", "pid": 2, "cpu_s": 1.0},
-        ]
+        rows = (
+            Process("web", "gunicorn", 1, 5.0, peak_rss_mb=60.0, rss_mb=55.0, context_switches=10),
+            Process("redis", "redis-server", 2, 1.0, peak_rss_mb=10.0, rss_mb=9.0, context_switches=10),
+        )
         return Window(kind, result(), rows)
 
     def web(seen):
@@ -77,7 +78,7 @@ def rounds(stacks):
 
     redis = Sampled(role="redis", name="redis-server", cpu_s=1.0, seconds=10.0, interval_s=0.5, stacks=None)
     return [
-        Round(
+        ProfileRound(
             windows=[window("undisturbed"), window("sampled"), window("watched")],
             processes=[web(stacks), redis],
             broken=1,
@@ -98,7 +99,8 @@ def plan():
         rate=200.0,
         duration_s=10.0,
         rounds=2,
-        host="127.0.0.1",
+        host=hosts.at("local"),
+        bind="127.0.0.1",
         port=8000,
         cores=Cores((0,), (1,)),
         remarks=("the project has a remark",),
@@ -122,9 +124,9 @@ def result():
         rate=100.0,
         latency_of="response_time",
         examples={},
-        timeline=[],
+        timeline=(),
         histograms={},
-        generator=[{"cpu_s": 1.0, "wall_s": 10.0, "peak_rss_mb": 100.0}],
+        generator=(Generator(cpu_s=1.0, wall_s=10.0, peak_rss_mb=100.0),),
         **counts,
         **times,
     )

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from loadtests.profile import command
+from loadtests.profile import profiling
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
@@ -44,7 +44,7 @@ document.getElementById("probe").textContent = JSON.stringify(found);
 @pytest.fixture
 def folder(tmp_path, plan, rounds):
     """A profile's folder, written."""
-    command.write(tmp_path, plan, rounds)
+    profiling.write(tmp_path, plan, rounds)
     return tmp_path
 
 

@@ -140,14 +140,15 @@ def serving(supervisord):
     started = []
 
     def serve(setup):
-        started.append(setup)
-        supervisord.control("start", f"{setup}:*")
+        groups = ["redis", setup] if setup == "daphne-redis" else [setup]  # the service that its file asks for
+        started.extend(groups)
+        supervisord.control("start", *(f"{group}:*" for group in groups))
         wait_for(supervisord.answers)
         return supervisord
 
     yield serve
-    for setup in started:
-        supervisord.control("stop", f"{setup}:*")
+    for group in started:
+        supervisord.control("stop", f"{group}:*")
     print(supervisord.logs())  # pytest shows it when the test fails
 
 

@@ -2,11 +2,12 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from loadtests.searches.judge import Measured, Second
+from loadtests.records import Second
+from loadtests.searches.judge import ProbeFigures
 
 
 @pytest.fixture
-def measured() -> Callable[..., Measured]:
+def measured() -> Callable[..., ProbeFigures]:
     """Makes a probe at 1,000 requests/s for 10 s; everything is well unless said otherwise."""
 
     def make(
@@ -16,9 +17,10 @@ def measured() -> Callable[..., Measured]:
         backlog: Sequence[int] = (5,) * 10,
         lost: str | None = None,
         generator_limit: str | None = None,
-    ) -> Measured:
+    ) -> ProbeFigures:
         before = (0, *backlog[:-1])
-        timeline = [Second(1000, 1000 - (now - then)) for then, now in zip(before, backlog, strict=True)]
-        return Measured(1000.0, 10_000, ok, errors, {"p99": p99}, timeline, lost, generator_limit)
+        answered = [1000 - (now - then) for then, now in zip(before, backlog, strict=True)]
+        timeline = [Second(t, 1000, count, count, 0, None, None) for t, count in enumerate(answered)]
+        return ProbeFigures(1000.0, 10_000, ok, errors, {"p99": p99}, timeline, lost, generator_limit)
 
     return make

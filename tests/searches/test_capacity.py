@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from loadtests.searches.capacity import Capacity, LimitedBy, Plan, Probe, Purpose, Search
+from loadtests.plan.objective import SearchPlan
+from loadtests.searches.capacity import CapacitySearch, LimitedBy, Probe, Purpose, SearchedCapacity
 from loadtests.searches.judge import Judgement, Outcome
 
 PASS = Judgement(Outcome.PASS, "", clear=True)
@@ -12,8 +13,8 @@ FAIL = Judgement(Outcome.FAIL, "", clear=True)
 INVALID = Judgement(Outcome.INVALID, "", clear=False)
 
 
-def run(answer: Callable[[Probe], Judgement], plan: Plan | None = None) -> Capacity:
-    search = Search(plan)
+def run(answer: Callable[[Probe], Judgement], plan: SearchPlan | None = None) -> SearchedCapacity:
+    search = CapacitySearch(plan)
     while isinstance(step := search.next(), Probe):
         search.record(answer(step))
     return step
@@ -38,7 +39,7 @@ def test_it_doubles_then_bisects_then_confirms() -> None:
     purposes = [record.probe.purpose for record in found.records]
     assert purposes == sorted(purposes, key=list(Purpose).index)
     assert [record.probe.rate for record in found.records][:4] == [100, 200, 400, 800]
-    assert found.records[-1].probe.duration_s == Plan().long_s
+    assert found.records[-1].probe.duration_s == SearchPlan().long_s
     assert found.sentence == f"{found.rate:.0f} requests/s within the objective"
 
 
@@ -61,7 +62,7 @@ def test_it_steps_up_when_short_probes_were_unlucky() -> None:
 
 def test_doubtful_points_are_asked_until_two_agree() -> None:
     doubtful = iter([Outcome.FAIL, Outcome.PASS, Outcome.PASS])
-    search = Search(Plan(start_rate=100))
+    search = CapacitySearch(SearchPlan(start_rate=100))
     for outcome in doubtful:
         assert search.next() == Probe(100, 5.0, Purpose.DOUBLE)
         search.record(Judgement(outcome, "", clear=False))
@@ -83,7 +84,7 @@ def test_server_that_fails_under_the_generators_limit_is_still_found() -> None:
 
 
 def test_highest_rate_that_is_allowed_ends_the_search() -> None:
-    found = run(up_to(10_000), Plan(max_rate=1000))
+    found = run(up_to(10_000), SearchPlan(max_rate=1000))
     assert (found.rate, found.limited_by, found.above) == (1000, LimitedBy.MAX_RATE, None)
     assert found.sentence == "at least 1000 requests/s, the highest rate that was allowed"
 
@@ -95,7 +96,7 @@ def test_server_that_meets_the_objective_at_no_rate() -> None:
 
 
 def test_search_that_does_not_come_to_an_end_is_inconclusive() -> None:
-    found = run(up_to(700), Plan(max_probes=6))
+    found = run(up_to(700), SearchPlan(max_probes=6))
     assert (found.rate, found.limited_by) == (None, LimitedBy.PROBES)
     assert found.sentence == "inconclusive: 6 probes did not settle it"
     assert len(found.records) == 6
@@ -108,13 +109,13 @@ def test_server_that_passes_no_long_probe_has_no_capacity() -> None:
 
 
 def test_nothing_can_be_recorded_after_the_end() -> None:
-    search = Search(Plan(max_probes=1))
+    search = CapacitySearch(SearchPlan(max_probes=1))
     search.record(PASS)
     with pytest.raises(ValueError, match="the search is over"):
         search.record(PASS)
 
 
-@pytest.mark.parametrize("plan", [Plan(start_rate=0.5), Plan(max_rate=0.5), Plan(precision=0), Plan(min_rate=0)])
-def test_plans_that_make_no_sense_are_refused(plan: Plan) -> None:
-    with pytest.raises(ValueError, match="capacity: "):
-        Search(plan)
+@pytest.mark.parametrize("fields", [{"start_rate": 0.5}, {"max_rate": 0.5}, {"precision": 0}, {"min_rate": 0}])
+def test_plans_that_make_no_sense_are_refused(fields: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="capacity"):
+        SearchPlan(**fields)

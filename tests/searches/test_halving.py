@@ -4,8 +4,9 @@ import math
 
 import pytest
 
+from loadtests.records import AdviceOutcome, Round
 from loadtests.searches import halving
-from loadtests.searches.halving import Halving, Outcome, Round
+from loadtests.searches.halving import Halving
 from loadtests.simulate import choices
 
 
@@ -74,7 +75,7 @@ def test_what_the_machine_spoiled_has_not_lost():
 
 
 def test_the_only_one_that_works_is_picked_without_a_comparison():
-    assert play(Halving("abc", 1), wobbling, broken={("a", 1), ("b", 1)})[1] == Outcome("c")
+    assert play(Halving("abc", 1), wobbling, broken={("a", 1), ("b", 1)})[1] == AdviceOutcome("c")
 
 
 def test_if_nothing_works_there_is_an_error():

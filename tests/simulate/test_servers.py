@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from loadtests.plan.objective import Objective
-from loadtests.searches.capacity import LimitedBy, Plan, Purpose
-from loadtests.simulate.servers import Server, noisy, queue, search, servers
+from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.searches.capacity import LimitedBy, Purpose
+from loadtests.simulate.servers import SimulatedServer, noisy, queue, search, servers
 
-OBJECTIVE, PLAN = Objective(), Plan()
+OBJECTIVE, PLAN = Objective(), SearchPlan()
 SERVERS = servers(OBJECTIVE, PLAN.long_s)
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
-def test_capacity_is_found_within_five_percent(server: Server) -> None:
+def test_capacity_is_found_within_five_percent(server: SimulatedServer) -> None:
     found = [search(server, PLAN, OBJECTIVE, np.random.default_rng(seed)) for seed in range(5)]
     rates = [one.rate for one in found if one.rate is not None]
     assert len(rates) == 5

@@ -5,8 +5,10 @@ import pytest
 
 from loadtests import store
 from loadtests.errors import UserError
+from loadtests.records import Trial
+from loadtests.store import Run
 
-TRIAL = store.Trial(
+TRIAL = Trial(
     number=1,
     block=1,
     label="gunicorn",
@@ -15,21 +17,21 @@ TRIAL = store.Trial(
     attempt=1,
     started="2026-11-21T07:00:00+00:00",
     status="ok",
-    flags=[],
-    result={"rate": 300.0},
-    processes=[],
-    cores={"servers": [0], "generator": [1]},
+    cores={"servers": (0,), "generator": (1,)},
 )
 
 
-def test_a_run_folder_is_read_back_as_it_was_written(tmp_path):
-    run = store.Run.create(tmp_path / "r", {"name": "first-look"})
-    second = dataclasses.replace(TRIAL, attempt=2)
+def test_a_run_folder_is_read_back_as_it_was_written(run, a_result):
+    result = a_result(
+        run.record.study.tests[0].load("http://127.0.0.1:1", run.record.study.tests[0].requests, (), None)
+    )
+    trial = dataclasses.replace(TRIAL, result=result)
+    second = dataclasses.replace(trial, attempt=2)
     run.save_trial(second)
-    run.save_trial(TRIAL)
-    again = store.Run.open(tmp_path / "r")
-    assert again.about["name"] == "first-look"
-    assert again.trials() == [TRIAL, second]
+    run.save_trial(trial)
+    again = Run.open(run.path)
+    assert again.record == run.record
+    assert again.trials() == [trial, second]
 
 
 def test_nothing_is_half_written_when_writing_fails(tmp_path):
@@ -50,18 +52,31 @@ def test_a_folder_that_is_not_a_run_is_named(tmp_path):
     with pytest.raises(UserError, match="cannot be read"):
         store.Run.open(tmp_path)
     (tmp_path / "run.json").write_text('{"schema": 99}')
-    with pytest.raises(UserError, match="has schema 99; this version reads schema 1"):
+    with pytest.raises(UserError, match="has schema 99; this version reads schema 1 to 2"):
         store.Run.open(tmp_path)
 
 
-def test_a_run_is_never_written_over_another(tmp_path):
-    store.Run.create(tmp_path / "r", {})
+def test_a_run_is_never_written_over_another(run):
     with pytest.raises(UserError, match="exists already"):
-        store.Run.create(tmp_path / "r", {})
+        Run.create(run.path, run.record)
 
 
-def test_a_trial_that_cannot_be_read_is_named(tmp_path):
-    run = store.Run.create(tmp_path / "r", {})
-    (run.path / "trials" / "0001-x.json").write_text('{"schema": 1}')
-    with pytest.raises(UserError, match=r"0001-x.json is not a trial"):
+def test_a_trial_that_cannot_be_read_is_named(run):
+    (run.path / "trials" / "0001-x.json").write_text('{"schema": 2}')
+    with pytest.raises(UserError, match=r"0001-x.json is not a trial: .*number"):
         run.trials()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("seed", "many", r"Expected `int`, got `str` - at `\$.seed`"),
+        ("order", [{"number": 1}], r"missing required field `block` - at `\$.order\[0\]`"),
+        ("study", {}, "it lacks 'entries'"),
+    ],
+)
+def test_a_run_that_is_not_as_the_records_say_is_refused_with_the_place(run, key, value, says):
+    file = run.path / "run.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), key: value}))
+    with pytest.raises(UserError, match=rf"run.json does not describe a run: .*{says}"):
+        Run.open(run.path)

@@ -72,7 +72,7 @@ def test_requests_of_one_second_are_spread_over_it(log):
 def test_the_most_frequent_are_kept(log):
     found = convert("log", log(line("GET /a"), line("GET /b"), line("GET /b"), line("GET /c")), most=2)
     assert requests(found) == [("GET", "/a", 1, 200), ("GET", "/b", 2, 200)]
-    assert "1 left out to 1 rarer URLs; --most keeps more" in found.remarks
+    assert "1 left out to 1 rarer URL; --most keeps more" in found.remarks
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from loadtests.errors import UserError
+from loadtests.workload import from_toml
 from loadtests.workload import har as hars
-from loadtests.workload import tables
 from loadtests.workload.convert import convert, text, write
 
 SITE = "https://shop.example"
@@ -176,7 +176,7 @@ def test_the_file_that_is_written_is_a_workload(har, entry, tmp_path):
     found = convert("har", file, times=True)
     output = tmp_path / "out.toml"
     write(found, file, output)
-    assert tables.read(output) == found.workload
+    assert from_toml.read(output) == found.workload
     assert output.read_text().startswith("# From page.har.\n# requests taken: 3, different ones: 2\n")
     with pytest.raises(UserError, match=r"out.toml exists already; name another file with --output"):
         write(found, file, output)

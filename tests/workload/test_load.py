@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from loadtests.engines import Load
 from loadtests.errors import UserError
+from loadtests.workload import Load
 
 URL = "http://127.0.0.1:8000/"
 

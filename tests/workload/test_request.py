@@ -23,7 +23,7 @@ from loadtests.workload import Request, Workload
         ({"headers": (("X", "a\r\nb"),)}, r"^headers: X: "),
         ({"headers": (("X", "日"),)}, r"^headers: X: .*Latin-1"),
         ({"headers": (("Content-Length", "3"),)}, r"^headers: Content-Length is set by what sends"),
-        ({"headers": (("Host", "a"), ("host", "b"))}, r"^headers: Host stands twice"),
+        ({"headers": (("Host", "a"), ("host", "b"))}, r"^headers: Host is there twice"),
         ({"weight": 0}, r"^weight: is 0; a number above 0"),
         ({"weight": -1}, r"^weight: is -1"),
         ({"weight": float("nan")}, r"^weight: is nan"),
@@ -50,7 +50,7 @@ A, B = Request("a"), Request("b")
     ("requests", "at", "says"),
     [
         ((), (), "at least one"),
-        ((A, Request("a", path="/other")), (), "the name 'a' stands twice"),
+        ((A, Request("a", path="/other")), (), "two have the name 'a'"),
         (tuple(Request(str(number)) for number in range(501)), (), "there are 501; at most 500"),
         ((A, B), ((1.0,), ()), "all or none"),
         ((A,), ((-1.0,),), "0 or more"),

@@ -75,13 +75,6 @@ def test_run_json_holds_all_of_it(load):
     assert study.from_dict(json.loads(json.dumps(found.to_dict()))) == found
 
 
-def test_a_run_of_before_had_a_path():
-    about = {"name": "latency", "kind": "latency", "path": "/old", "engine": "openloop", "warmup_s": 1, "rate": 5.0}
-    values = study.parse({"setups": ["gunicorn"], "tests": {"latency": {"rate": 5, "duration": 1}}}, "a", "a.toml")
-    old = study.from_dict({**values.to_dict(), "tests": [about]})
-    assert old.tests[0].requests == (Request("GET /old", path="/old"),)
-
-
 @pytest.mark.parametrize(
     ("kind", "lines", "says"),
     [

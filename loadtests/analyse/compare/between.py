@@ -16,7 +16,7 @@ from scipy import stats
 from loadtests.analyse import trimmed
 from loadtests.analyse.compare.within import Comparison, Pairing, settle
 from loadtests.analyse.intervals import CONFIDENCE, Interval, around, settled
-from loadtests.analyse.observations import Observation, Table
+from loadtests.analyse.observations import Observation, Observations
 from loadtests.analyse.trimmed import Array
 from loadtests.analyse.verdicts import DELTA
 
@@ -28,7 +28,7 @@ def compare_runs(before: Iterable[Observation], after: Iterable[Observation], de
 
     Baseline and candidate are the same label.
     """
-    first, second = Table(before), Table(after)
+    first, second = Observations(before), Observations(after)
     both = set(second.cells())
     cells = [cell for cell in first.cells() if cell in both]
     pairs = [(_values(first.sample(*cell)), _values(second.sample(*cell))) for cell in cells]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from loadtests.analyse.compare.within import Comparison
 from loadtests.analyse.trimmed import SAME
 from loadtests.analyse.verdicts import Verdict
-from loadtests.plan.metrics import metric
+from loadtests.plan.kinds import metric
 
 RULE = re.compile(r"\s*(slower|faster)\s*(?:>\s*(\d+(?:\.\d+)?)\s*%)?\s*")
 

@@ -7,13 +7,13 @@ import math
 from typing import Any
 
 from loadtests.analyse.compare import fail_if
-from loadtests.analyse.compare.differences import Difference
+from loadtests.analyse.compare.differences import RunDifference
 from loadtests.analyse.compare.within import Comparison, Estimate
-from loadtests.report.words import ratio
+from loadtests.words import ratio
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One setup in one test and metric, on both sides. ``missing`` says why there is no comparison."""
 
     label: str
@@ -22,7 +22,7 @@ class Row:
     name: str
     before: Estimate | None
     after: Estimate | None
-    found: Comparison | None
+    comparison: Comparison | None
     missing: str = ""
 
 
@@ -33,8 +33,8 @@ class Compared:
     before: str
     after: str
     delta: float
-    rows: list[Row]
-    differences: list[Difference] = dataclasses.field(default_factory=list)
+    rows: list[ComparisonRow]
+    differences: list[RunDifference] = dataclasses.field(default_factory=list)
     one_machine: bool = True
     left_out: list[str] = dataclasses.field(default_factory=list)
     rule: fail_if.Rule | None = None
@@ -42,7 +42,7 @@ class Compared:
     @property
     def comparisons(self) -> list[Comparison]:
         """Those that there are."""
-        return [row.found for row in self.rows if row.found is not None]
+        return [row.comparison for row in self.rows if row.comparison is not None]
 
     @property
     def failure(self) -> str:
@@ -50,10 +50,14 @@ class Compared:
         if self.rule is None:
             return ""
         broken = fail_if.failures(self.rule, self.comparisons)
-        told = [f"{_told(row)} {ratio(row.found.ratio)}" for row in self.rows if row.found and row.found in broken]
+        told = [
+            f"{_told(row)} {ratio(row.comparison.ratio)}"
+            for row in self.rows
+            if row.comparison and row.comparison in broken
+        ]
         if told:
             return f"{self.rule.verdict.value} by more than {self.rule.threshold * 100:.4g}%: {'; '.join(told)}"
-        unjudged = [f"{_told(row)}: {row.missing}" for row in self.rows if row.found is None]
+        unjudged = [f"{_told(row)}: {row.missing}" for row in self.rows if row.comparison is None]
         return f"--fail-if cannot be judged: {'; '.join(unjudged)}" if unjudged else ""
 
     def to_json(self) -> dict[str, Any]:
@@ -70,31 +74,31 @@ class Compared:
         }
 
 
-def _told(row: Row) -> str:
+def _told(row: ComparisonRow) -> str:
     return f"{row.label} in {row.test}, {row.name}"
 
 
-def _to_json(row: Row) -> dict[str, Any]:
-    found = row.found
+def _to_json(row: ComparisonRow) -> dict[str, Any]:
+    one = row.comparison
     return {
         "setup": row.label,
         "test": row.test,
         "metric": row.metric,
         "before": _bounded(row.before.median, row.before) if row.before else None,
         "after": _bounded(row.after.median, row.after) if row.after else None,
-        "ratio": _bounded(found.ratio, found) if found else None,
-        "verdict": found.verdict.value if found else None,
-        "inside_noise": found.inside_noise if found else None,
-        "blocks": found.blocks if found else 0,
-        "blocks_needed": found.blocks_needed if found else None,
-        "family": found.family if found else None,
+        "ratio": _bounded(one.ratio, one) if one else None,
+        "verdict": one.verdict.value if one else None,
+        "inside_noise": one.inside_noise if one else None,
+        "blocks": one.blocks if one else 0,
+        "blocks_needed": one.blocks_needed if one else None,
+        "family": one.family if one else None,
         "missing": row.missing or None,
     }
 
 
-def _bounded(value: float, found: Estimate | Comparison) -> dict[str, float | None]:
+def _bounded(value: float, interval: Estimate | Comparison) -> dict[str, float | None]:
     return {
         "value": value,
-        "low": found.low if found.low > 0 else None,
-        "high": found.high if math.isfinite(found.high) else None,
+        "low": interval.low if interval.low > 0 else None,
+        "high": interval.high if math.isfinite(interval.high) else None,
     }

@@ -4,39 +4,37 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
-from loadtests.analyse import metrics
 from loadtests.analyse.compare import fail_if
 from loadtests.analyse.compare.between import compare_runs
-from loadtests.analyse.compare.differences import differences, same_machine, same_test
-from loadtests.analyse.compare.rows import Compared, Row
+from loadtests.analyse.compare.differences import differences, same_machine
+from loadtests.analyse.compare.rows import Compared, ComparisonRow
 from loadtests.analyse.compare.within import Comparison, Estimate, compare
 from loadtests.analyse.observations import Observation
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError, unknown
-from loadtests.report.sections import verdicts
-from loadtests.report.words import series, what
+from loadtests.plan.kinds import Test
 from loadtests.store import Run
+from loadtests.words import series
 
 
-def of(run: Path, other: Path | None = None, setups: str = "", rule: str = "") -> Compared:
+def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: str | None = None) -> Compared:
     """Compares ``run`` with ``other`` or, without it, its setups with each other, the first being the baseline.
 
     ``setups`` are labels with commas between; all that both runs have where it is empty. ``rule`` is that of
-    ``--fail-if``. Raises UserError for what does not exist and where nothing can be compared.
+    ``--fail-if``, where there is one. Raises UserError for what does not exist and where nothing can be compared.
     """
     labels = [label.strip() for label in setups.split(",") if label.strip()]
     try:
-        parsed = fail_if.parse(rule) if rule else None
+        parsed = None if rule is None else fail_if.parse(rule)
     except ValueError as error:
         raise UserError(str(error)) from None
     first = Run.open(run)
     if other is None:
-        found = _within(Results(first), labels, first.path.name)
+        compared = _within(Results(first), labels, first.path.name)
     else:
-        found = _between(first, Run.open(other), labels)
-    return dataclasses.replace(found, rule=parsed)
+        compared = _between(first, Run.open(other), labels)
+    return dataclasses.replace(compared, rule=parsed)
 
 
 def _within(results: Results, labels: list[str], run: str) -> Compared:
@@ -47,11 +45,11 @@ def _within(results: Results, labels: list[str], run: str) -> Compared:
     baseline, *candidates = labels
     twin = results.twin if baseline == results.baseline and results.twin not in labels else None
     wanted = [one for one in results.judged if one.label in (*labels, twin)]
-    delta = results.study["delta"]
-    found = compare(wanted, baseline, delta, twin)
+    delta = results.study.delta
+    comparisons = compare(wanted, baseline, delta, twin)
     before = _Side(results, baseline, baseline)
     pairs = [(before, _Side(results, label, label)) for label in candidates]
-    return Compared(baseline, " and ".join(candidates), delta, _rows(pairs, asked(results), found))
+    return Compared(baseline, " and ".join(candidates), delta, _rows(pairs, judged_cells(results), comparisons))
 
 
 def _between(first: Run, second: Run, labels: list[str]) -> Compared:
@@ -63,33 +61,38 @@ def _between(first: Run, second: Run, labels: list[str]) -> Compared:
     if not common:
         there = " against ".join(", ".join(results.labels) for results in (before, after))
         raise UserError(f"the runs have no setup in common: {there}")
-    tests = {test["name"]: test for test in after.tests}
-    alike = [test["name"] for test in before.tests if same_test(test, tests.get(test["name"], {}))]
+    alike = same_tests(before, after)
     if not alike:
         there = " against ".join(", ".join(map(_test, results.tests)) for results in (before, after))
         raise UserError(f"the runs have no test in common: {there}")
-    delta = before.study["delta"]
-    found = compare_runs(_shared(before, common, alike), _shared(after, common, alike), delta)
-    cells = [(test, metric) for test, metric in asked(before) if test in alike]
+    delta = before.study.delta
+    comparisons = compare_runs(_shared(before, common, alike), _shared(after, common, alike), delta)
+    cells = [(test, metric) for test, metric in judged_cells(before) if test in alike]
     pairs = [(_Side(before, label, "A"), _Side(after, label, "B")) for label in common]
     return Compared(
         before=_name(first, second),
         after=_name(second, first),
         delta=delta,
-        rows=_rows(pairs, cells, found),
-        differences=differences(first.about, second.about),
-        one_machine=same_machine(first.about, second.about),
+        rows=_rows(pairs, cells, comparisons),
+        differences=differences(first.record, second.record),
+        one_machine=same_machine(first.record, second.record),
         left_out=_left_out(before, after, alike),
     )
 
 
+def same_tests(before: Results, after: Results) -> list[str]:
+    """The names of the tests that ask the same in both runs."""
+    tests = {test.name: test for test in after.tests}
+    return [test.name for test in before.tests if test.name in tests and test.same_as(tests[test.name])]
+
+
+def judged_cells(results: Results) -> list[tuple[str, str]]:
+    """The names of the tests and metrics that verdicts are given on, in the order they are shown."""
+    return [(test.name, metric.name) for test in results.tests for metric in test.judged]
+
+
 def _shared(results: Results, labels: list[str], tests: list[str]) -> list[Observation]:
     return [one for one in results.judged if one.label in labels and one.test in tests]
-
-
-def asked(results: Results) -> list[tuple[str, str]]:
-    """The tests and metrics that verdicts are given on, in the order they are shown."""
-    return [(test["name"], metric) for test in results.tests for metric in metrics.judged(test["kind"])]
 
 
 def _own(results: Results) -> list[str]:
@@ -101,7 +104,7 @@ def _left_out(before: Results, after: Results, alike: list[str]) -> list[str]:
     """What is in one of the runs only, or not the same in both."""
     labels = dict.fromkeys([*_own(before), *_own(after)])
     alone = [label for label in labels if not (label in before.labels and label in after.labels)]
-    names = dict.fromkeys(test["name"] for results in (before, after) for test in results.tests)
+    names = dict.fromkeys(test.name for results in (before, after) for test in results.tests)
     differ = [name for name in names if name not in alike]
     return [f"setup {label}: in one of the runs only" for label in alone] + [
         f"test {name}: not the same in both runs" for name in differ
@@ -114,8 +117,8 @@ def _require(labels: list[str], results: Results, run: str) -> None:
             raise unknown(f"setup in {run}", label, results.labels)
 
 
-def _test(test: dict[str, Any]) -> str:
-    return f"{test['name']} ({what(test)}, {test['engine']})"
+def _test(test: Test) -> str:
+    return f"{test.name} ({test.what}, {test.engine})"
 
 
 def _name(run: Run, other: Run) -> str:
@@ -131,10 +134,12 @@ class _Side:
     name: str
 
 
-def _rows(pairs: list[tuple[_Side, _Side]], cells: list[tuple[str, str]], found: list[Comparison]) -> list[Row]:
+def _rows(
+    pairs: list[tuple[_Side, _Side]], cells: list[tuple[str, str]], comparisons: list[Comparison]
+) -> list[ComparisonRow]:
     """A row for each pair, test and metric but those that neither side can know. Raises UserError where none has
     a comparison."""
-    by_key = {(one.candidate, one.test, one.metric): one for one in found if one.blocks}
+    by_key = {(one.candidate, one.test, one.metric): one for one in comparisons if one.blocks}
     rows = []
     for test, metric in cells:
         for before, after in pairs:
@@ -142,9 +147,9 @@ def _rows(pairs: list[tuple[_Side, _Side]], cells: list[tuple[str, str]], found:
             one = by_key.get((after.label, test, metric))
             missing = "" if one else _missing((before, after), test, known)
             if one or missing:
-                name = verdicts.name(after.results, test, metric)
-                rows.append(Row(after.label, test, metric, name, known[0], known[1], one, missing))
-    if not any(row.found for row in rows):
+                name = after.results.called(test, metric)
+                rows.append(ComparisonRow(after.label, test, metric, name, known[0], known[1], one, missing))
+    if not any(row.comparison for row in rows):
         raise UserError("nothing can be compared: no setup has valid trials of one test on both sides")
     return rows
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from loadtests.analyse import intervals, trimmed
 from loadtests.analyse.intervals import Interval
-from loadtests.analyse.observations import Observation, Table
-from loadtests.analyse.verdicts import DELTA, Verdict, blocks_needed, plus_minus, verdict
-from loadtests.plan.metrics import metric as metric_of
+from loadtests.analyse.observations import Observation, Observations
+from loadtests.analyse.verdicts import DELTA, Verdict, blocks_needed, verdict
+from loadtests.plan.kinds import metric as metric_of
+from loadtests.words import plus_minus
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def compare(
     ``aa`` is the label under which the baseline ran a second time: it sets the noise floor, is no candidate and
     does not count in the family. Raises ValueError for an unknown metric.
     """
-    table = Table(observations)
+    table = Observations(observations)
     floors = {(floor.test, floor.metric): floor for floor in _floors(table, baseline, aa)}
     pairs = [
         (test, metric, label)
@@ -151,12 +152,12 @@ def settle(
 
 def noise_floors(observations: Iterable[Observation], baseline: str, aa: str) -> list[NoiseFloor]:
     """The noise floor of every test and metric that the baseline has under both of its labels."""
-    return _floors(Table(observations), baseline, aa)
+    return _floors(Observations(observations), baseline, aa)
 
 
 def estimates(observations: Iterable[Observation]) -> list[Estimate]:
     """Every label by itself. These intervals are not for comparing: they hold the drift that ratios cancel."""
-    table = Table(observations)
+    table = Observations(observations)
     found = []
     for test, metric, label in table.cells():
         sample = table.sample(test, metric, label)
@@ -192,7 +193,7 @@ def _exp(value: float) -> float:
     return exp(value) if value < 700 else inf
 
 
-def _floors(table: Table, baseline: str, aa: str | None) -> list[NoiseFloor]:
+def _floors(table: Observations, baseline: str, aa: str | None) -> list[NoiseFloor]:
     floors = []
     for (test, metric), row in table.samples.items():
         if aa is None or aa not in row or baseline not in row:

@@ -5,36 +5,37 @@ from __future__ import annotations
 import csv
 import io
 
-from loadtests.analyse import metrics
+from loadtests.analyse import readings
 from loadtests.analyse.results import Results
-from loadtests.report.words import closed
+from loadtests.words import closed
 
 
 def csv_text(results: Results) -> str:
     """The table's text. A figure that is not known, and an interval from a single block, are empty."""
-    names = metrics.every(results.roles)
+    names = [metric.name for metric in readings.every(results.roles, results.uncharged)]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     figures = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
     writer.writerow(["label", "setup", "test", "trials", "invalid", "sent", "ok", "failed", *figures])
-    for entry in results.study["entries"]:
+    for entry in results.study.entries:
         for test in results.tests:
-            cell = results.cells[entry["label"], test["name"]]
+            cell = results.cells[entry.label, test.name]
+            measured = [trial.result for trial in cell.valid if trial.result]
             counts = [
                 len(cell.valid),
                 len(cell.invalid),
-                sum(int((trial.result or {}).get("sent") or 0) for trial in cell.valid),
-                sum(int((trial.result or {}).get("ok") or 0) for trial in cell.valid),
-                sum(sum(metrics.failures(trial).values()) for trial in cell.valid),
+                sum(result.sent for result in measured),
+                sum(result.ok for result in measured),
+                sum(sum(result.failed.values()) for result in measured),
             ]
             values = [value for name in names for value in _figures(results, cell.label, cell.test, name)]
-            writer.writerow([entry["label"], entry["setup"], test["name"], *counts, *values])
+            writer.writerow([entry.label, entry.setup, test.name, *counts, *values])
     return text.getvalue()
 
 
 def _figures(results: Results, label: str, test: str, metric: str) -> list[str]:
-    found = results.estimate(label, test, metric)
-    if found is None:
+    estimate = results.estimate(label, test, metric)
+    if estimate is None:
         return ["", "", ""]
-    ends = [f"{found.low:.6g}", f"{found.high:.6g}"] if closed(found) else ["", ""]
-    return [f"{found.median:.6g}", *ends]
+    ends = [f"{estimate.low:.6g}", f"{estimate.high:.6g}"] if closed(estimate) else ["", ""]
+    return [f"{estimate.median:.6g}", *ends]

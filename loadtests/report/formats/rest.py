@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from loadtests.report.formats.templates import environment
-from loadtests.report.view import Cell, Page
+from loadtests.report.view import Field, Page
 
 
 def rst(page: Page) -> str:
@@ -22,7 +22,7 @@ def escape(text: str) -> str:
     return re.sub(r"([\\*`|_<>])", r"\\\1", " ".join(text.split()))
 
 
-def _cell(field: Cell) -> str:
+def _cell(field: Field) -> str:
     """``text (detail)``; an empty field must still be a list item, and a leading sign must not begin a list."""
     text = f"{field.text} ({field.detail})" if field.detail else field.text
     return re.sub(r"^([-+•–—#.(0-9A-Za-z]+[.)]?)(?= |$)", _guarded, escape(text)) if text else "\\"

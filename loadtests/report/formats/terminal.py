@@ -11,13 +11,12 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from loadtests.report.view import Cell, Page, Section, Table
-from loadtests.report.words import DASH
+from loadtests.report.view import Field, Page, Section, Table
+from loadtests.words import DASH
 
 PLAIN_WIDTH = 200  # where there is no terminal whose width would be its own, lines are as long as they need be
 GAP = 2  # between columns
 STYLES = {"good": "green", "bad": "red", "muted": "dim", "": ""}
-LEFT_OUT = ("compared", "repeat", "generator", "flags", "unsettled")  # sections and tables that only the pages have
 
 
 def show(page: Page, console: Console, where: str) -> None:
@@ -55,7 +54,7 @@ def _print(page: Page, console: Console, where: str) -> None:
     for sentence in page.summary:
         console.print(Text(sentence, style="dim"))
     for section in page.sections:
-        if section.name not in LEFT_OUT:
+        if not section.only_on_pages:
             _section(section, console)
     console.print()
     console.print(Text(f"The page: {where}"), soft_wrap=True)
@@ -71,7 +70,7 @@ def _findings(page: Page) -> RichTable:
 
 
 def _section(section: Section, console: Console) -> None:
-    shown = [table for table in section.tables if not table.name.startswith(LEFT_OUT)]
+    shown = [table for table in section.tables if not table.only_on_pages]
     if not shown:
         console.print()
         for paragraph in section.paragraphs:
@@ -119,5 +118,5 @@ def _empty(table: Table, place: int) -> bool:
     return bool(table.rows) and all(row[place].text in ("", DASH) for row in table.rows)
 
 
-def _text(field: Cell) -> Text:
+def _text(field: Field) -> Text:
     return Text(field.short or field.text, style=STYLES[field.tone])

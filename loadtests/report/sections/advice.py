@@ -1,59 +1,111 @@
-"""What a search found, in sentences: from run.json alone."""
+"""What to choose among the cells of a sweep, in sentences, however they were measured."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from loadtests.plan.metrics import metric as metric_of
+from loadtests.analyse.sweep_results import SweepResults
+from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.sweep import Sweep, environment
-from loadtests.report.words import number, plural, ratio
-from loadtests.searches.halving import Outcome
+from loadtests.records import Advice, AdviceOutcome
+from loadtests.store import RunRecord
+from loadtests.words import number, plural, ratio, series
 
 
-def sentences(about: dict[str, Any], sweep: Sweep) -> list[str]:
-    """The pick, how sure it is, and what the search saved. ``about`` is a run's run.json with an ``advice``."""
-    advice = about["advice"]
-    if advice["outcome"] is None:
+def what_to_choose(swept: SweepResults) -> str:
+    """The advice of a sweep."""
+    if swept.halved:
+        record = swept.results.record
+        return " ".join([*sentences(record, swept.sweep), line(record)]).strip()
+    if not swept.known_measures:
+        return "Nothing: no cell has a figure."
+    if not swept.tells_noise:
+        return (
+            "Not known: too few blocks hold valid trials of the cells to tell noise from difference. "
+            "More blocks can (--blocks)."
+        )
+    choice = swept.choice
+    if choice is None:
+        best = [
+            f"{swept.words(label)} for {measure.name}"
+            for measure in swept.known_measures
+            if (label := swept.looks_best(measure))
+        ]
+        return (
+            "It depends on what counts, for no cell is within noise of the best in every measure: "
+            f"{series(best)} look best."
+        )
+    unknown = [measure.name for measure in swept.measures if measure not in swept.known_measures]
+    without = f" Not known, for the trials are too short: {series(unknown)}." if unknown else ""
+    return f"{_standing(swept, choice)}{_memory(swept, choice)}.{without} Set {environment(swept.env[choice])}"
+
+
+def _standing(swept: SweepResults, choice: str) -> str:
+    behind = []
+    for measure in swept.known_measures:
+        place = swept.places[measure][choice]
+        best = swept.looks_best(measure)
+        if place.ratio != 1 and best is not None:
+            behind.append(
+                f"{ratio(place.ratio)} the {measure.name} of {swept.words(best)}, at the worst {ratio(place.worst)}"
+            )
+    if not behind:
+        return f"{swept.words(choice)} looks best in {series([measure.name for measure in swept.known_measures])}"
+    return f"{swept.words(choice)} is within noise of the best ({'; '.join(behind)})"
+
+
+def _memory(swept: SweepResults, choice: str) -> str:
+    """What it takes beside the cell that looks best in the first measure in which the choice itself does not."""
+    looking_best = (swept.looks_best(measure) for measure in swept.known_measures)
+    best = next((label for label in looking_best if label not in (None, choice)), None)
+    if best is None or choice not in swept.memory or best not in swept.memory:
+        return ""
+    share = swept.memory[choice] / swept.memory[best]
+    if abs(share - 1) <= swept.results.study.delta:
+        return ", and uses as much memory"
+    figures = f"{number(swept.memory[choice])} instead of {number(swept.memory[best])} MB"
+    return f", and uses {share:.0%} of its memory ({figures})"
+
+
+def sentences(record: RunRecord, sweep: Sweep) -> list[str]:
+    """What a search by halving found: the pick, how sure it is, and what the search saved."""
+    advice = record.advice
+    if advice is None or advice.outcome is None:
         return ["Not known: the search did not come to its end."]
-    found = Outcome(**advice["outcome"])
-    env = {entry["label"]: entry["env"] for entry in about["study"]["entries"]}
-    called = {"rps": "throughput"}.get(advice["metric"], metric_of(advice["metric"]).label)
+    words = {entry.label: sweep.words(entry.env) for entry in record.study.entries}
+    called = metric_of(advice.metric).label
+    pick = words[advice.outcome.pick]
     return [
-        f"{_capital(sweep.words(env[found.pick]))} did best in {called}.",
-        _certainty(found, {label: sweep.words(one) for label, one in env.items()}, called),
-        _saved(advice, len(env)),
+        f"{pick[0].upper()}{pick[1:]} did best in {called}.",
+        _certainty(advice.outcome, words, called),
+        _saved(advice, len(words)),
     ]
 
 
-def line(about: dict[str, Any]) -> str:
-    """The environment to paste; empty where nothing was found."""
-    outcome = about["advice"]["outcome"]
-    env = {entry["label"]: entry["env"] for entry in about["study"]["entries"]}
-    return environment(env[outcome["pick"]]) if outcome else ""
+def line(record: RunRecord) -> str:
+    """The environment of the pick, to paste; empty where nothing was found."""
+    if record.advice is None or record.advice.outcome is None:
+        return ""
+    pick = record.advice.outcome.pick
+    return next(environment(entry.env) for entry in record.study.entries if entry.label == pick)
 
 
-def _certainty(found: Outcome, words: dict[str, str], called: str) -> str:
-    if found.runner_up is None:
-        return "No other candidate came through the rounds before."
-    other = words[found.runner_up]
-    if found.ratio is None or found.low is None or found.high is None:
+def _certainty(outcome: AdviceOutcome, words: dict[str, str], called: str) -> str:
+    if outcome.runner_up is None:
+        return "No other candidate was left after the earlier rounds."
+    other = words[outcome.runner_up]
+    if outcome.ratio is None or outcome.low is None or outcome.high is None:
         return f"Against the runner-up, {other}, too few blocks are valid to say how sure that is."
-    against = f"Its {called} is {ratio(found.ratio)} that of the runner-up, {other} (95%: {ratio(found.low)} to "
-    against += f"{ratio(found.high)})"
-    if found.told_apart:
+    within = f"95%: {ratio(outcome.low)} to {ratio(outcome.high)}"
+    against = f"Its {called} is {ratio(outcome.ratio)} that of the runner-up, {other} ({within})"
+    if outcome.told_apart:
         return f"{against}: more than noise."
     return f"{against}: nothing between these two was measurable."
 
 
-def _saved(advice: dict[str, Any], cells: int) -> str:
-    trials = sum(len(one["candidates"]) * len(one["blocks"]) for one in advice["rounds"])
-    blocks = sum(len(one["blocks"]) for one in advice["rounds"])
+def _saved(advice: Advice, cells: int) -> str:
+    trials = sum(len(one.candidates) * len(one.blocks) for one in advice.rounds)
+    blocks = sum(len(one.blocks) for one in advice.rounds)
     return (
-        f"{plural(cells, 'candidate')} in {plural(len(advice['rounds']), 'round')} took {plural(trials, 'trial')} and "
-        f"{number(advice['seconds'] / 60)} minutes; all of them {blocks} times, as often as the finalists, would have "
-        f"taken {plural(cells * blocks, 'trial')} and about {number(advice['grid_seconds'] / 60)} minutes."
+        f"{plural(cells, 'candidate')} in {plural(len(advice.rounds), 'round')} took {plural(trials, 'trial')} and "
+        f"{number(advice.seconds / 60)} minutes; measuring all of them {blocks} times, as often as the finalists, "
+        f"would have taken {plural(cells * blocks, 'trial')} and about {number(advice.grid_seconds / 60)} minutes."
     )
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

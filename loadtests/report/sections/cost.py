@@ -2,48 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from statistics import median
-from typing import Any
 
-from loadtests.analyse import metrics
-from loadtests.analyse.results import Measured, Results
-from loadtests.report import tables
-from loadtests.report.sections import figures
-from loadtests.report.view import Cell, Section, Table
-from loadtests.report.words import DASH, closed, number, relative, what
+from loadtests.analyse import readings
+from loadtests.analyse.results import Cell, Results
+from loadtests.plan.kinds import Test
+from loadtests.plan.metrics import CPU, MEMORY_PEAK, MEMORY_SETTLED, REQUESTS_PER_CPU_S, SWITCHES, Metric, of_role
+from loadtests.report import points, ranking, tables
+from loadtests.report.charts import cost
+from loadtests.report.charts.base import Chart
+from loadtests.report.charts.palette import looks
+from loadtests.report.points import ChartRow
+from loadtests.report.view import Field, Section, Table
+from loadtests.words import closed, number, relative, series
 
 MILLION = "cost of a million requests"
 SHOWN = {
-    "requests_per_cpu_s": "requests/CPU s",
-    "memory_peak_mb": "peak MB",
-    "memory_settled_mb": "settled MB",
-    "context_switches_per_request": "switches/request",
+    REQUESTS_PER_CPU_S: "requests/CPU s",
+    MEMORY_PEAK: "peak MB",
+    MEMORY_SETTLED: "settled MB",
+    SWITCHES: "switches/request",
 }
+OPTIONAL = ("requests/CPU s", "settled MB", "switches/request")
 
 
 def section(results: Results, price: float | None) -> Section | None:
     """Tables and charts of cost; None where no process was seen. ``price`` goes before the study's."""
-    if not results.roles:
+    if not (results.roles or results.uncharged):
         return None
     if price is None:
-        price = results.study.get("price_per_core_hour")
+        price = results.study.price_per_core_hour
     text = (
         "CPU time of all processes of a setup, for each request answered well: what failed requests burn is borne by "
         "those that succeed. Memory is the sum over processes of what each has resident, so pages they share are "
         "counted in each."
     )
-    tests = [test for test in results.tests if _measured(results, test)]
+    tests = [test for test in results.tests if _seen(results, test)]
     return Section(
         "cost",
         "Cost",
-        (text, _about_price(price)),
+        (text, *_about_uncharged(results), _about_price(price)),
         tuple(_table(results, test, price) for test in tests),
-        tuple(chart for test in tests if (chart := figures.cost(results, test))),
+        tuple(chart for test in tests for chart in _charts(results, test)),
     )
 
 
-def _measured(results: Results, test: dict[str, Any]) -> bool:
-    return any(trial.processes for label in results.labels for trial in results.cells[label, test["name"]].valid)
+def _seen(results: Results, test: Test) -> bool:
+    return any(trial.processes for label in results.labels for trial in results.cells[label, test.name].valid)
+
+
+def _about_uncharged(results: Results) -> Iterator[str]:
+    if results.uncharged:
+        yield (
+            f"Not charged to a setup is what stands beside it ({series(results.uncharged)}): its CPU time for each "
+            "request has a column of its own, and is in no other figure, nor is its memory."
+        )
 
 
 def _about_price(price: float | None) -> str:
@@ -58,15 +72,16 @@ def _about_price(price: float | None) -> str:
     )
 
 
-def _table(results: Results, test: dict[str, Any], price: float | None) -> Table:
-    roles = {metrics.role_cpu(role): f"{role} ms" for role in results.roles}
+def _table(results: Results, test: Test, price: float | None) -> Table:
+    roles = {of_role(role): f"{role} ms" for role in results.roles}
+    beside = {of_role(role, charged=False): f"{role} ms, not charged" for role in results.uncharged}
     shared = {
         f"requests per {role} process": role
         for role in results.roles
-        if any(_spread(results.cells[label, test["name"]], role) for label in results.labels)
+        if any(_spread(results.cells[label, test.name], role) for label in results.labels)
     }
-    more = {MILLION: _million(results, price)} if price is not None else {}
-    more |= {heading: _estimated(results, metric) for metric, heading in SHOWN.items()}
+    more = {MILLION: _million(results, test, price)} if price is not None else {}
+    more |= {heading: _estimated(results, test, metric) for metric, heading in SHOWN.items()}
     more |= {heading: _sharing(role) for heading, role in shared.items()}
     note = tables.MEDIAN
     if shared:
@@ -74,30 +89,30 @@ def _table(results: Results, test: dict[str, Any], price: float | None) -> Table
     return tables.measured(
         results,
         test,
-        f"cost-{test['name']}",
-        f"Cost: {what(test)}",
-        {metrics.CPU: "CPU ms", **roles},
+        f"cost-{test.name}",
+        f"Cost: {test.what}",
+        {CPU: "CPU ms", **roles, **beside},
         more,
-        ("requests/CPU s", "settled MB", "switches/request", *shared, *reversed(roles.values()), "peak MB"),
+        (*OPTIONAL, *shared, *reversed([*roles.values(), *beside.values()]), "peak MB"),
         note,
     )
 
 
-def _estimated(results: Results, metric: str) -> tables.Column:
-    return lambda cell: tables.estimate(results, cell.label, cell.test, metric)
+def _estimated(results: Results, test: Test, metric: Metric) -> tables.Column:
+    return lambda cell: tables.estimate(results, cell.label, test, metric)
 
 
-def _million(results: Results, price: float) -> tables.Column:
+def _million(results: Results, test: Test, price: float) -> tables.Column:
     """A million requests' CPU time in core-hours, times the price."""
     each = 1e6 / 1000 / 3600 * price
 
-    def field(cell: Measured) -> Cell:
-        cpu_ms = results.estimate(cell.label, cell.test, metrics.CPU)
+    def field(cell: Cell) -> Field:
+        cpu_ms = results.estimate(cell.label, test.name, CPU.name)
         if cpu_ms is None:
-            return Cell(DASH, tone="muted")
+            return tables.unknown()
         text = _money(cpu_ms.median * each)
         within = f"{_money(cpu_ms.low * each)} to {_money(cpu_ms.high * each)}" if closed(cpu_ms) else ""
-        return Cell(text, within, f"{text} {relative(cpu_ms)}".strip())
+        return Field(text, within, f"{text} {relative(cpu_ms)}".strip())
 
     return field
 
@@ -106,20 +121,55 @@ def _money(value: float) -> str:
     return number(value) if value >= 0.001 else f"{value:.2g}"
 
 
-def _spread(cell: Measured, role: str) -> list[list[int]]:
+def _spread(cell: Cell, role: str) -> list[list[int]]:
     """Requests by process, for each trial in which several processes of the role could have had them."""
-    by_trial = [metrics.requests_by_process(trial, role) for trial in cell.valid]
+    by_trial = [readings.requests_by_process(trial, role) for trial in cell.valid]
     return [requests for requests in by_trial if len(requests) > 1 and any(requests)]
 
 
 def _sharing(role: str) -> tables.Column:
-    def field(cell: Measured) -> Cell:
+    def field(cell: Cell) -> Field:
         trials = _spread(cell, role)
         if not trials:
-            return Cell(DASH, tone="muted")
+            return tables.unknown()
         fewest, most = median(map(min, trials)), median(map(max, trials))
         busiest = median(max(requests) / sum(requests) for requests in trials)
         text = f"{number(fewest)} to {number(most)}"
-        return Cell(text, f"busiest {busiest:.0%} of {len(trials[0])}", f"{text} ({busiest:.0%})")
+        return Field(text, f"busiest {busiest:.0%} of {len(trials[0])}", f"{text} ({busiest:.0%})")
 
     return field
+
+
+def _charts(results: Results, test: Test) -> Iterator[Chart]:
+    """CPU time per request, stacked by role; none where no CPU time is known."""
+    labels = ranking.by_estimate(results, test, CPU)
+    totals = [points.point(results, label, test, CPU, "CPU", "ms per request") for label in labels]
+    parts = [part for total in totals for part in _parts(results, test, total)]
+    if not parts:
+        return
+    yield Chart(
+        f"cpu-{test.name}",
+        f"CPU time per request answered well, by the role of the processes. {points.INTERVALS}",
+        f"CPU milliseconds per request, {test.what}: {points.told(totals)}.",
+        cost.spec(
+            parts,
+            totals,
+            looks(results.labels),
+            results.roles,
+            "CPU time per request",
+            points.subtitle(results, test),
+        ),
+    )
+
+
+def _parts(results: Results, test: Test, total: ChartRow) -> Iterator[ChartRow]:
+    """The bar of one setup, a part for each role."""
+    label, start = total["label"], 0.0
+    estimates = {role: results.estimate(label, test.name, of_role(role).name) for role in results.roles}
+    known = {role: estimate.median for role, estimate in estimates.items() if estimate is not None}
+    # Medians of parts need not add up to the median of the whole; the bar's length is the whole's.
+    scale = total["value"] / sum(known.values()) if known and "value" in total else 0.0
+    for role, value in known.items():
+        text = f"{label}: {role} {number(value)} ms CPU per request"
+        yield {"label": label, "role": role, "start": start, "end": start + value * scale, "text": text}
+        start += value * scale

@@ -3,72 +3,64 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from statistics import median
-from typing import Any
 
-from loadtests.analyse import metrics
-from loadtests.analyse.percentiles import knowable
 from loadtests.analyse.results import Results
-from loadtests.plan.objective import parse
-from loadtests.report import order
-from loadtests.report.charts import capacity as chart
+from loadtests.plan.kinds import Test
+from loadtests.plan.percentiles import knowable
+from loadtests.records import ProbeRecord
+from loadtests.report import ranking
+from loadtests.report.charts import capacity
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
-from loadtests.report.words import DASH, asked, closed, interval, number, plural, series, what
-from loadtests.store import Trial
+from loadtests.report.points import ChartRow
+from loadtests.words import DASH, closed, interval, number, plural, series
 
-Row = dict[str, Any]
 STEP = 1.05  # the bisections of different blocks ask nearly the same rates: those within 5% are one point
 BEYOND = 1.1  # past capacity an open loop measures its own backlog: so far over the last rate that passed
 LIMITED = {"generator": "the generator's limit", "max_rate": "the highest rate allowed", "probes": "not settled"}
 
 
-def probes(trial: Trial) -> list[dict[str, Any]]:
-    """The probes of a search."""
-    found: list[dict[str, Any]] = (trial.capacity or {}).get("probes") or []
-    return found
-
-
-def capacity(results: Results, test: dict[str, Any]) -> Chart | None:
-    """Percentiles against rate with the capacity of each setup; None where no probe was made."""
-    limits = {limit.key: limit.ms for limit in parse(test["objective"]).limits}
+def charts(results: Results, test: Test) -> Iterator[Chart]:
+    """Percentiles against rate with the capacity of each setup; none where no probe was made."""
+    limits = {limit.key: limit.ms for limit in test.search[0].limits} if test.search else {}
     keys = list(dict.fromkeys([*limits, "p99", "p50"]))
-    rows = [row for label in results.labels for row in _curve(results, label, test["name"], keys)]
+    rows = [row for label in results.labels for row in _curve(results, label, test, keys)]
     if not rows:
-        return None
-    labels = order.by_estimate(results, test["name"], metrics.CAPACITY)
-    marks = [_mark(results, label, test["name"]) for label in labels]
+        return
+    marks = [_mark(results, label, test) for label in ranking.by_estimate(results, test, test.decisive)]
     told = [f"{mark['label']} {mark['note']}{mark['within']}" for mark in marks]
-    return Chart(
-        f"capacity-{test['name']}",
-        f"Response time against rate, up to the knee, and the capacity that each setup has within {test['objective']}. "
+    yield Chart(
+        f"capacity-{test.name}",
+        f"Response time against rate, up to the knee, and the capacity that each setup has {test.condition}. "
         "A point is the median of the probes at about that rate, a hollow one was over the objective, a large one is "
         "the capacity. Whiskers are 95% intervals over blocks; one that ends in an arrow goes on beyond the chart.",
-        f"Capacity in requests per second, {what(test)}: {series(told)}.",
-        chart.spec(
+        f"Capacity in requests per second, {test.what}: {series(told)}.",
+        capacity.spec(
             rows,
             marks,
             limits,
             looks(results.labels),
             "Response time against rate, and capacity",
-            [f"{asked(test)} within {test['objective']}; {plural(results.blocks, 'block')}, {test['engine']}"],
+            [f"{test.asked} {test.condition}; {plural(results.blocks, 'block')}, {test.engine}"],
         ),
     )
 
 
-def _curve(results: Results, label: str, test: str, keys: list[str]) -> list[Row]:
+def _curve(results: Results, label: str, test: Test, keys: list[str]) -> list[ChartRow]:
     """A setup's points. A percentile is drawn where the probes of a point hold enough requests to know it."""
     made = [
         probe
-        for trial in results.cells[label, test].valid
-        for probe in probes(trial)
-        if probe["outcome"] != "invalid" and probe["response_time_ms"]
+        for trial in results.cells[label, test.name].valid
+        for probe in (trial.capacity.probes if trial.capacity else ())
+        if probe.outcome != "invalid" and probe.response_time_ms
     ]
-    top = max((probe["rate"] for probe in made if probe["outcome"] == "pass"), default=0.0) * BEYOND
-    alike: dict[int, list[dict[str, Any]]] = {}
+    top = max((probe.rate for probe in made if probe.outcome == "pass"), default=0.0) * BEYOND
+    alike: dict[int, list[ProbeRecord]] = {}
     for probe in made:
-        if probe["rate"] <= top:
-            alike.setdefault(round(math.log(probe["rate"]) / math.log(STEP)), []).append(probe)
+        if probe.rate <= top:
+            alike.setdefault(round(math.log(probe.rate) / math.log(STEP)), []).append(probe)
     return [
         row
         for _, together in sorted(alike.items())
@@ -77,12 +69,12 @@ def _curve(results: Results, label: str, test: str, keys: list[str]) -> list[Row
     ]
 
 
-def _point(label: str, key: str, together: list[dict[str, Any]]) -> Row | None:
-    times = [probe["response_time_ms"][key] for probe in together if probe["response_time_ms"].get(key) is not None]
-    if not times or not knowable(float(key[1:]), sum(probe["ok"] for probe in together)):
+def _point(label: str, key: str, together: list[ProbeRecord]) -> ChartRow | None:
+    times = [time for probe in together if (time := probe.response_time_ms.get(key)) is not None]
+    if not times or not knowable(float(key[1:]), sum(probe.ok for probe in together)):
         return None
-    rate, time = median(probe["rate"] for probe in together), median(times)
-    passed = sum(probe["outcome"] == "pass" for probe in together)
+    rate, time = median(probe.rate for probe in together), median(times)
+    passed = sum(probe.outcome == "pass" for probe in together)
     return {
         "label": label,
         "percentile": key,
@@ -94,20 +86,20 @@ def _point(label: str, key: str, together: list[dict[str, Any]]) -> Row | None:
     }
 
 
-def _mark(results: Results, label: str, test: str) -> Row:
+def _mark(results: Results, label: str, test: Test) -> ChartRow:
     """A setup's capacity as it is drawn; without a value where no search of its own found one."""
-    found = results.estimate(label, test, metrics.CAPACITY)
-    if found is None:
-        trials = [trial for trial in results.cells[label, test].valid if trial.capacity]
-        ends = dict.fromkeys(LIMITED.get(trial.capacity["limited_by"], "no rate") for trial in trials if trial.capacity)
-        why = series(list(ends)) if trials else "no valid trial"
+    estimate = results.estimate(label, test.name, test.decisive.name)
+    if estimate is None:
+        searches = [trial.capacity for trial in results.cells[label, test.name].valid if trial.capacity]
+        ends = dict.fromkeys(LIMITED.get(search.limited_by, "no rate") for search in searches)
+        why = series(list(ends)) if searches else "no valid trial"
         return {"label": label, "note": why or DASH, "within": "", "text": f"{label}: capacity: {why}"}
-    within = f" ({interval(found)})" if closed(found) else ""
+    within = f" ({interval(estimate)})" if closed(estimate) else ""
     row = {
         "label": label,
-        "value": found.median,
-        "note": number(found.median),
+        "value": estimate.median,
+        "note": number(estimate.median),
         "within": within,
-        "text": f"{label}: capacity {number(found.median)} requests/s{within}",
+        "text": f"{label}: capacity {number(estimate.median)} requests/s{within}",
     }
-    return {**row, "low": found.low, "high": found.high} if closed(found) else row
+    return {**row, "low": estimate.low, "high": estimate.high} if closed(estimate) else row

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import statistics
-from typing import Any
 
-from loadtests.analyse.percentiles import knowable
-from loadtests.analyse.results import Measured, Results
-from loadtests.report.view import Cell, Section, Table
-from loadtests.report.words import DASH, number, plural, what
+from loadtests.analyse.results import Cell, Results
+from loadtests.plan.kinds import Test
+from loadtests.plan.percentiles import knowable
+from loadtests.records import OfRequest
+from loadtests.records.result import PERCENTILES
+from loadtests.report.tables import unknown
+from loadtests.report.view import Field, Section, Table
+from loadtests.words import number, plural
 
 SHOWN = 12  # requests of one test: those sent most
-PERCENTILES = {"p50": 50.0, "p99": 99.0}
+COLUMNS = ("p50", "p99")
 
 
 def section(results: Results) -> Section | None:
@@ -31,32 +34,40 @@ def section(results: Results) -> Section | None:
     )
 
 
-def _table(results: Results, test: dict[str, Any]) -> Table:
-    asked = sorted(test.get("requests", ()), key=lambda request: -float(request["weight"]))
-    cells = [results.cells[label, test["name"]] for label in results.labels]
-    rows = [row for request in asked[:SHOWN] for cell in cells if (row := _row(request["name"], cell))]
+def _table(results: Results, test: Test) -> Table:
+    asked = sorted(test.requests, key=lambda request: -request.weight)
+    cells = [results.cells[label, test.name] for label in results.labels]
+    rows = [row for request in asked[:SHOWN] for cell in cells if (row := _row(request.name, cell))]
     left_out = len(asked) - SHOWN
     return Table(
-        f"requests-{test['name']}",
-        f"Response time by request, ms: {what(test)}",
-        ("request", "setup", *PERCENTILES, "sent", "failed"),
+        f"requests-{test.name}",
+        f"Response time by request, ms: {test.what}",
+        ("request", "setup", *COLUMNS, "sent", "failed"),
         tuple(rows),
-        f"{plural(left_out, 'request')} sent less often not shown." if left_out > 0 else "",
+        f"Not shown: {plural(left_out, 'request')} sent less often." if left_out > 0 else "",
         numeric=frozenset(range(2, 6)),
         folded=len(rows) > SHOWN,
         grouped=0,
     )
 
 
-def _row(name: str, cell: Measured) -> tuple[Cell, ...] | None:
-    found = [row for trial in cell.valid for row in (trial.result or {}).get("requests", ()) if row["name"] == name]
-    if not found:
+def _row(name: str, cell: Cell) -> tuple[Field, ...] | None:
+    results = [trial.result for trial in cell.valid if trial.result]
+    told = [of for result in results for of in result.requests if of.name == name]
+    if not told:
         return None
-    times = []
-    for key, share in PERCENTILES.items():
-        known = [row["response_time_ms"][key] for row in found if knowable(share, row["completed"])]
-        whole = len(known) == len(found) and None not in known
-        times.append(Cell(number(statistics.median(known))) if whole else Cell(DASH, tone="muted"))
-    failed = sum(row["planned"] - row["ok"] for row in found)
-    sent = sum(row["sent"] for row in found)
-    return (Cell(name), Cell(cell.label), *times, Cell(f"{sent:,}"), Cell(f"{failed:,}", tone="bad" if failed else ""))
+    failed = sum(of.planned - of.ok for of in told)
+    return (
+        Field(name),
+        Field(cell.label),
+        *(_time(told, key) for key in COLUMNS),
+        Field(f"{sum(of.sent for of in told):,}"),
+        Field(f"{failed:,}", tone="bad" if failed else ""),
+    )
+
+
+def _time(told: list[OfRequest], key: str) -> Field:
+    """A percentile; not known where any trial has too few answers to know it."""
+    times = [of.response_time_ms[key] for of in told if knowable(PERCENTILES[key], of.completed)]
+    known = [time for time in times if time is not None]
+    return Field(number(statistics.median(known))) if len(known) == len(told) else unknown()

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from loadtests.analyse.best import Place
-from loadtests.analyse.cells import Measure, Swept, advice
 from loadtests.analyse.results import Results
-from loadtests.plan import sweep as sweeps
-from loadtests.plan.metrics import metric as metric_of
+from loadtests.analyse.sweep_results import Measure, SweepResults, read_sweep
 from loadtests.report import tables
 from loadtests.report.charts import heatmap
 from loadtests.report.charts.base import Chart
-from loadtests.report.view import Cell, Finding, Section, Table
-from loadtests.report.words import DASH, number, plural, ratio, series, what
+from loadtests.report.sections.advice import what_to_choose
+from loadtests.report.view import Field, Finding, Section, Table
+from loadtests.words import number, plural, ratio, series
 
 HOW = (
     "The cell that looks best was picked because it did, so its figure flatters it. Therefore every cell in turn was "
@@ -33,25 +32,19 @@ MARKED = f"Framed: looks best; dashed: within noise of the best. {STRONGER}"
 IN_WORDS = {"within": "within noise of the best"}
 
 
-def of(results: Results) -> Swept | None:
-    """The sweep that a run is; None where it is none."""
-    sweep = sweeps.from_dict(results.study.get("sweep"))
-    return Swept(results, sweep) if sweep else None
-
-
 def findings(results: Results) -> tuple[Finding, ...]:
     """What to choose, where the run is a sweep."""
-    swept = of(results)
-    return (Finding("What to choose", advice(swept)),) if swept and results.trials else ()
+    swept = read_sweep(results)
+    return (Finding("What to choose", what_to_choose(swept)),) if swept and results.trials else ()
 
 
 def section(results: Results) -> Section | None:
     """Advice, heat maps and figures; None where the run is no sweep."""
-    swept = of(results)
+    swept = read_sweep(results)
     if swept is None:
         return None
     knobs = swept.sweep.swept
-    paragraphs = [advice(swept), HALVED if swept.searched else HOW.format(delta=results.study["delta"])]
+    paragraphs = [what_to_choose(swept), HALVED if swept.halved else HOW.format(delta=results.study.delta)]
     if len(knobs) > 2:
         paragraphs.append(f"The maps have a panel for each combination of {series(list(knobs)[2:])}.")
     charts = [_chart(swept, measure) for measure in swept.measures]
@@ -64,20 +57,20 @@ def section(results: Results) -> Section | None:
     )
 
 
-def _table(swept: Swept) -> Table:
+def _table(swept: SweepResults) -> Table:
     columns = ["cell"]
     for measure in swept.measures:
-        columns += [_unit(measure), "of the best"]
+        columns += [_with_unit(measure), "of the best"]
     columns += ["peak MB"]
     rows = []
     for label in swept.labels:
-        fields = [Cell(label, tone="good" if label == swept.choice else "")]
+        fields = [Field(label, tone="good" if label == swept.choice else "")]
         for measure in swept.measures:
             fields += [
                 tables.estimate(swept.results, label, measure.test, measure.metric),
                 _place(swept, label, measure),
             ]
-        fields.append(Cell(number(swept.memory.get(label)), tone="" if label in swept.memory else "muted"))
+        fields.append(Field(number(swept.memory.get(label)), tone="" if label in swept.memory else "muted"))
         rows.append(tuple(fields))
     return Table(
         "sweep",
@@ -90,37 +83,35 @@ def _table(swept: Swept) -> Table:
     )
 
 
-def _unit(measure: Measure) -> str:
-    unit = metric_of(measure.metric).unit
-    return measure.name if unit == "requests/s" else f"{measure.name}, {unit}"
+def _with_unit(measure: Measure) -> str:
+    return measure.metric.with_unit(measure.name)
 
 
-def _place(swept: Swept, label: str, measure: Measure) -> Cell:
+def _place(swept: SweepResults, label: str, measure: Measure) -> Field:
     place = swept.places[measure].get(label)
     if place is None:
-        return Cell(DASH, tone="muted")
-    if not swept.told:
-        return Cell(ratio(place.ratio))
+        return tables.unknown()
+    if not swept.tells_noise:
+        return Field(ratio(place.ratio))
     worst = ratio(place.worst)
     tone = "" if place.may_be_best else "muted"
-    return Cell(ratio(place.ratio), f"at the worst {worst}", f"{ratio(place.ratio)} (at worst {worst})", tone)
+    return Field(ratio(place.ratio), f"at the worst {worst}", f"{ratio(place.ratio)} (at worst {worst})", tone)
 
 
-def _chart(swept: Swept, measure: Measure) -> Chart | None:
+def _chart(swept: SweepResults, measure: Measure) -> Chart | None:
     figures = {
-        label: found.median
+        label: estimate.median
         for label in swept.labels
-        if (found := swept.results.estimate(label, measure.test, measure.metric))
+        if (estimate := swept.results.estimate(label, measure.test.name, measure.metric.name))
     }
-    places = swept.places[measure] if swept.told else {}
+    places = swept.places[measure] if swept.tells_noise else {}
     details = {label: "looks best" if place.ratio == 1 else ratio(place.ratio) for label, place in places.items()}
     marks = {label: _mark(place) for label, place in places.items()}
-    test = next(test for test in swept.results.tests if test["name"] == measure.test)
-    said = f"{_unit(measure)}: {what(test)}"
-    return _map(swept, f"sweep-{measure.test}", said, figures, measure.more_is_better, details, marks)
+    said = f"{_with_unit(measure)}: {measure.test.what}"
+    return _map(swept, f"sweep-{measure.test.name}", said, figures, measure.metric.more_is_better, details, marks)
 
 
-def _memory(swept: Swept) -> Chart | None:
+def _memory(swept: SweepResults) -> Chart | None:
     least = min(swept.memory.values(), default=0.0)
     details = {label: "least" if figure == least else ratio(figure / least) for label, figure in swept.memory.items()}
     return _map(swept, "sweep-memory", "peak memory, MB: the sum over processes", swept.memory, False, details, {})
@@ -133,7 +124,7 @@ def _mark(place: Place) -> str:
 
 
 def _map(
-    swept: Swept,
+    swept: SweepResults,
     name: str,
     said: str,
     figures: Mapping[str, float],
@@ -174,6 +165,6 @@ def _map(
     )
 
 
-def _subtitle(swept: Swept, what_is_sent: str, marks: Mapping[str, str]) -> list[str]:
+def _subtitle(swept: SweepResults, what_is_sent: str, marks: Mapping[str, str]) -> list[str]:
     medians = f"{what_is_sent}; median of {plural(swept.results.blocks, 'block')}"
     return [medians, MARKED] if marks else [medians]

@@ -1,73 +1,98 @@
-"""The verdicts in words: the tables, and how to read them."""
+"""The verdicts: tables, charts, and how to read them."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
-from loadtests.analyse import metrics
 from loadtests.analyse.compare.within import Comparison
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import MOST_BLOCKS, Verdict
-from loadtests.report import order
-from loadtests.report.view import Cell, Table
-from loadtests.report.words import DASH, plural, ratio, ratio_interval, series
+from loadtests.plan.kinds import Test
+from loadtests.plan.kinds import metric as metric_of
+from loadtests.plan.metrics import Metric
+from loadtests.report import ranking
+from loadtests.report.charts import verdicts
+from loadtests.report.charts.base import Chart
+from loadtests.report.charts.palette import looks
+from loadtests.report.points import INTERVALS, ChartRow
+from loadtests.report.view import Field, Section, Table
+from loadtests.words import DASH, closed, plural, ratio, ratio_interval, series
 
 TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad"}
-NAMES = {"rps": "requests per second", metrics.CAPACITY: "capacity", metrics.CPU: "CPU per request"}
-SHORT = {"rps": "requests/s", metrics.CAPACITY: "capacity", metrics.CPU: "CPU"}
+NOT_COMPARED = "no block has both"
 
 
-def name(results: Results, test: str, metric: str) -> str:
-    """What a judged metric is called."""
-    return NAMES.get(metric) or f"{metric.removesuffix('_ms')} {results.latency(test)}"
+def section(results: Results) -> Section | None:
+    """A table and a chart for each test; None where there is nothing to compare."""
+    if len(results.labels) < 2:
+        return None
+    return Section(
+        "verdicts",
+        "Verdicts",
+        (_how_to_read(results),),
+        tuple(_table(results, test) for test in results.tests),
+        tuple(chart for test in results.tests for chart in _charts(results, test)),
+    )
 
 
-def word(found: Comparison) -> str:
-    """The verdict; for what costs and does not wait, in words for money."""
-    costs = {Verdict.FASTER: "cheaper", Verdict.SLOWER: "dearer"} if found.metric == metrics.CPU else {}
-    return costs.get(found.verdict, found.verdict.value)
+def word(comparison: Comparison) -> str:
+    """The verdict in its metric's words: what costs is cheaper, and not faster."""
+    metric = metric_of(comparison.metric)
+    own = {Verdict.FASTER: metric.better, Verdict.SLOWER: metric.worse}
+    return own.get(comparison.verdict, comparison.verdict.value)
 
 
-def remark(found: Comparison) -> str:
+def remark(comparison: Comparison) -> str:
     """What a reader needs beside the verdict: that noise alone may make it, or how many blocks would settle it."""
-    parts = ["inside the noise"] if _noisy(found) else []
-    if found.blocks_needed is not None:
-        parts.append(f"{many_blocks(found.blocks_needed)} blocks would probably settle it")
+    parts = ["inside the noise"] if _noisy(comparison) else []
+    if comparison.blocks_needed is not None:
+        parts.append(f"{blocks_in_words(comparison.blocks_needed)} blocks would probably settle it")
     return "; ".join(parts)
 
 
-def many_blocks(needed: int) -> str:
-    """So many blocks, or over the most that are worth a thought."""
+def blocks_in_words(needed: int) -> str:
+    """The number of blocks; of more than anybody would run, only that."""
     return f"over {MOST_BLOCKS}" if needed >= MOST_BLOCKS else str(needed)
 
 
-def _short_remark(found: Comparison) -> str:
-    parts = ["noise"] if _noisy(found) else []
-    if found.blocks_needed is not None:
-        parts.append(f"{many_blocks(found.blocks_needed)} blocks")
+def _short_remark(comparison: Comparison) -> str:
+    parts = ["noise"] if _noisy(comparison) else []
+    if comparison.blocks_needed is not None:
+        parts.append(f"{blocks_in_words(comparison.blocks_needed)} blocks")
     return {"noise": "inside the noise"}.get(", ".join(parts), ", ".join(parts))
 
 
-def _noisy(found: Comparison) -> bool:
-    return found.inside_noise and found.verdict is not Verdict.EQUIVALENT
+def _noisy(comparison: Comparison) -> bool:
+    return comparison.inside_noise and comparison.verdict is not Verdict.EQUIVALENT
 
 
-def table(results: Results, test: dict[str, Any]) -> Table:
+def _how_to_read(results: Results) -> str:
+    family = max((one.family for one in results.comparisons.values()), default=0)
+    text = (
+        f"Each setup against {results.baseline}: the ratio within each block, its median, and an interval over blocks. "
+        "A verdict is given only where the interval allows it: faster or slower where it leaves out 1, equivalent "
+        f"where it lies within ±{results.study.delta:.0%}, otherwise inconclusive. Rows are in the order of the ratio, "
+        "which alone says nothing: neighbours may be the same."
+    )
+    if family:
+        text += f" The intervals hold together with 95% for all {plural(family, 'comparison')} of the run."
+    return text
+
+
+def _table(results: Results, test: Test) -> Table:
     """A row for each metric and setup, the best first."""
     rows = []
-    judged = metrics.judged(test["kind"])
     # A metric that no trial knows is said once, and not in a row for each setup.
-    compared = {metric for _, asked, metric in results.comparisons if asked == test["name"]}
-    known = [metric for metric in judged if metric in compared] or judged
-    unknown = [name(results, test["name"], metric) for metric in judged if metric not in known]
+    compared = {metric for _, asked, metric in results.comparisons if asked == test.name}
+    known = [metric for metric in test.judged if metric.name in compared] or list(test.judged)
+    unknown = [results.called(test.name, metric.name) for metric in test.judged if metric not in known]
     for metric in known:
-        for label in order.by_ratio(results, test["name"], metric):
-            found = results.comparisons.get((label, test["name"], metric))
-            named = Cell(name(results, test["name"], metric), short=SHORT.get(metric, metric.removesuffix("_ms")))
-            rows.append((Cell(label), named, *_fields(found)))
+        for label in ranking.by_ratio(results, test, metric):
+            named = Field(results.called(test.name, metric.name), short=metric.short)
+            rows.append((Field(label), named, *_fields(results.comparisons.get((label, test.name, metric.name)))))
     return Table(
-        f"verdicts-{test['name']}",
-        f"{test['name']}: against {results.baseline}",
+        f"verdicts-{test.name}",
+        f"{test.name}: against {results.baseline}",
         ("setup", "metric", "ratio", "verdict", "remark", "blocks"),
         tuple(rows),
         note=_noise(results, test)
@@ -78,27 +103,27 @@ def table(results: Results, test: dict[str, Any]) -> Table:
     )
 
 
-def _fields(found: Comparison | None) -> tuple[Cell, ...]:
-    if found is None:
-        return Cell(DASH, tone="muted"), Cell("no block has both", tone="muted"), Cell(""), Cell("0")
-    muted = found.inside_noise or found.verdict in (Verdict.INCONCLUSIVE, Verdict.EQUIVALENT)
-    tone = "muted" if muted else TONES[found.verdict]
-    within = ratio_interval(found) or "open interval"
-    short = f"{ratio(found.ratio)} ({within.replace('×', '')})"
+def _fields(comparison: Comparison | None) -> tuple[Field, ...]:
+    if comparison is None:
+        return Field(DASH, tone="muted"), Field(NOT_COMPARED, tone="muted"), Field(""), Field("0")
+    muted = comparison.inside_noise or comparison.verdict in (Verdict.INCONCLUSIVE, Verdict.EQUIVALENT)
+    tone = "muted" if muted else TONES[comparison.verdict]
+    within = ratio_interval(comparison) or "open interval"
+    short = f"{ratio(comparison.ratio)} ({within.replace('×', '')})"
     return (
-        Cell(ratio(found.ratio), within, short, tone="muted" if muted else ""),
-        Cell(word(found), tone=tone),
-        Cell(remark(found), short=_short_remark(found), tone="muted"),
-        Cell(str(found.blocks)),
+        Field(ratio(comparison.ratio), within, short, tone="muted" if muted else ""),
+        Field(word(comparison), tone=tone),
+        Field(remark(comparison), short=_short_remark(comparison), tone="muted"),
+        Field(str(comparison.blocks)),
     )
 
 
-def _noise(results: Results, test: dict[str, Any]) -> str:
+def _noise(results: Results, test: Test) -> str:
     """The caption's part on the noise floor."""
     floors = [
-        f"{name(results, test['name'], metric)} {ratio_interval(floor) or ratio(floor.ratio)}"
-        for metric in metrics.judged(test["kind"])
-        if (floor := results.floors.get((test["name"], metric)))
+        f"{results.called(test.name, metric.name)} {ratio_interval(floor) or ratio(floor.ratio)}"
+        for metric in test.judged
+        if (floor := results.floors.get((test.name, metric.name)))
     ]
     if not floors:
         return "The noise floor is not known: the baseline ran under one label only."
@@ -108,16 +133,52 @@ def _noise(results: Results, test: dict[str, Any]) -> str:
     )
 
 
-def paragraphs(results: Results) -> tuple[str, ...]:
-    """How to read the verdicts."""
-    family = max((found.family for found in results.comparisons.values()), default=0)
-    delta = results.study["delta"]
-    text = (
-        f"Each setup against {results.baseline}: the ratio within each block, its median, and an interval over blocks. "
-        "A verdict is given only where the interval allows it: faster or slower where it leaves out 1, equivalent "
-        f"where it lies within ±{delta:.0%}, otherwise inconclusive. Rows are in the order of the ratio, which alone "
-        "says nothing: neighbours may be the same."
+def _charts(results: Results, test: Test) -> Iterator[Chart]:
+    """Ratios to the baseline; none where nothing can be compared."""
+    rows = [
+        _ratio(results, label, test, metric)
+        for metric in test.judged
+        for label in ranking.by_ratio(results, test, metric)
+    ]
+    if not any("ratio" in row for row in rows):
+        return
+    said = "; ".join(f"{row['metric']}, {row['label']}: {row['note']}" for row in rows)
+    yield Chart(
+        f"verdicts-{test.name}",
+        f"Ratio to {results.baseline}, with the band that counts as equal and the machine's noise floor. {INTERVALS}",
+        f"Ratio to {results.baseline}, {test.what}. {said}.",
+        verdicts.spec(
+            rows,
+            [band for metric in test.judged for band in _bands(results, test, metric)],
+            looks(results.labels),
+            f"Against {results.baseline}",
+            [f"{test.what}, {test.engine}; ratio within each block, median of {plural(results.blocks, 'block')}"],
+        ),
     )
-    if family:
-        text += f" The intervals hold together with 95% for all {plural(family, 'comparison')} of the run."
-    return (text,)
+
+
+def _bands(results: Results, test: Test, metric: Metric) -> Iterator[ChartRow]:
+    name, delta = results.called(test.name, metric.name), results.study.delta
+    yield {"metric": name, "kind": f"equivalent (±{delta:.0%})", "low": 1 - delta, "high": 1 + delta}
+    floor = results.floors.get((test.name, metric.name))
+    if floor is not None and closed(floor):
+        far = max(floor.high, 1 / floor.low)
+        yield {"metric": name, "kind": "noise floor", "low": 1 / far, "high": far}
+
+
+def _ratio(results: Results, label: str, test: Test, metric: Metric) -> ChartRow:
+    name = results.called(test.name, metric.name)
+    comparison = results.comparisons.get((label, test.name, metric.name))
+    if comparison is None:
+        return {"label": label, "metric": name, "note": NOT_COMPARED, "text": f"{label}: {name}: {NOT_COMPARED}"}
+    note = f"{ratio(comparison.ratio)} {word(comparison)}"
+    return {
+        "label": label,
+        "metric": name,
+        "ratio": comparison.ratio,
+        "note": note,
+        "text": f"{label}: {name} {note} {ratio_interval(comparison)}",
+        "low": comparison.low,
+        # Open at both ends: drawn as an interval that leaves the chart on both sides.
+        "high": min(comparison.high, 1e300),
+    }

@@ -1,18 +1,20 @@
 """One run against another, and the setups of one run against each other."""
 
+import dataclasses
 import io
 import json
 from pathlib import Path
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
-from loadtests.analyse.compare import sides as comparison
+from loadtests.analyse.compare.sides import compare_sides
 from loadtests.analyse.verdicts import Verdict
-from loadtests.cli import app, main
 from loadtests.errors import UserError
+from loadtests.plan.study import Entry
 from loadtests.report.formats.comparison import print_comparison
+from loadtests.store import Git
+from tests.fixtures.runs import known_test
 
 LABELS = ("gunicorn", "daphne", "uvicorn")
 
@@ -21,10 +23,10 @@ def slower(*labels, times=1.2):
     """Makes the setups of these labels that much slower."""
 
     def change(label, test, block, result):
-        if label in labels:
-            for name in ("response_time_ms", "service_time_ms"):
-                result[name] = {key: value * times for key, value in result[name].items()}
-            result["rate"] /= times
+        if label not in labels:
+            return result
+        later = {key: value * times for key, value in result.response_time_ms.items()}
+        return dataclasses.replace(result, response_time_ms=later, service_time_ms=later, rate=result.rate / times)
 
     return change
 
@@ -38,7 +40,7 @@ def two(build_run):
 
 
 def verdicts(found):
-    return {(row.label, row.metric): row.found.verdict for row in found.rows if row.found}
+    return {(row.label, row.metric): row.comparison.verdict for row in found.rows if row.comparison}
 
 
 def printed(found):
@@ -50,7 +52,7 @@ def printed(found):
 @pytest.mark.parametrize("blocks", [1, 2, 6])
 def test_a_run_is_equivalent_to_itself_everywhere(build_run, blocks):
     path = build_run(labels=LABELS, blocks=blocks, aa=True).path
-    found = comparison.of(path, path)
+    found = compare_sides(path, path)
     assert len(found.rows) == len(LABELS) * 4  # three metrics of latency, one of throughput
     assert set(verdicts(found).values()) == {Verdict.EQUIVALENT}
     assert found.differences == []
@@ -58,39 +60,39 @@ def test_a_run_is_equivalent_to_itself_everywhere(build_run, blocks):
 
 
 def test_what_became_slower_is_told_from_what_did_not(two):
-    found = comparison.of(*two)
+    found = compare_sides(*two)
     assert {key for key, verdict in verdicts(found).items() if verdict is Verdict.SLOWER} == {
         ("uvicorn", "p50_ms"),
         ("uvicorn", "p99_ms"),
         ("uvicorn", "rps"),
     }
-    ratios = {(row.label, row.metric): row.found.ratio for row in found.rows}
+    ratios = {(row.label, row.metric): row.comparison.ratio for row in found.rows}
     assert ratios["uvicorn", "p50_ms"] == pytest.approx(1.2)
     assert ratios["uvicorn", "rps"] == pytest.approx(1 / 1.2)
 
 
 def test_the_other_way_round_it_became_faster(two):
-    assert verdicts(comparison.of(*reversed(two)))["uvicorn", "rps"] is Verdict.FASTER
+    assert verdicts(compare_sides(*reversed(two)))["uvicorn", "rps"] is Verdict.FASTER
 
 
 def test_setups_of_one_run_are_paired_by_block(build_run):
-    found = comparison.of(build_run(labels=LABELS, blocks=6).path, setups="daphne, gunicorn")
+    found = compare_sides(build_run(labels=LABELS, blocks=6).path, setups="daphne, gunicorn")
     assert {row.label for row in found.rows} == {"gunicorn"}
     assert verdicts(found)["gunicorn", "p50_ms"] is Verdict.FASTER
     # The blocks drift by 5% together; within a block the ratio moves by less than 1%.
     row = next(row for row in found.rows if row.metric == "p50_ms")
-    assert row.found.high / row.found.low < 1.02
+    assert row.comparison.high / row.comparison.low < 1.02
     assert row.before.high / row.before.low > 1.03
 
 
 def test_the_noise_floor_greys_what_is_inside_it(build_run):
-    found = comparison.of(build_run(labels=LABELS, blocks=6, aa=True).path, setups="gunicorn,daphne")
-    assert not any(row.found.inside_noise for row in found.rows if row.metric == "p50_ms")
+    found = compare_sides(build_run(labels=LABELS, blocks=6, aa=True).path, setups="gunicorn,daphne")
+    assert not any(row.comparison.inside_noise for row in found.rows if row.metric == "p50_ms")
     assert {row.label for row in found.rows} == {"daphne"}  # the twin is the floor, and no candidate
 
 
 def test_only_the_setups_asked_for_are_compared(two):
-    assert {row.label for row in comparison.of(*two, setups="uvicorn").rows} == {"uvicorn"}
+    assert {row.label for row in compare_sides(*two, setups="uvicorn").rows} == {"uvicorn"}
 
 
 def test_invalid_trials_never_enter(build_run):
@@ -98,14 +100,14 @@ def test_invalid_trials_never_enter(build_run):
     dirty = build_run(
         labels=LABELS, blocks=6, name="dirty", invalid=(("daphne", "latency", 2), ("daphne", "latency", 3))
     )
-    assert set(verdicts(comparison.of(clean.path, dirty.path)).values()) == {Verdict.EQUIVALENT}
+    assert set(verdicts(compare_sides(clean.path, dirty.path)).values()) == {Verdict.EQUIVALENT}
 
 
 def test_what_has_no_valid_trial_is_said_and_fails_a_build(build_run):
     lost = tuple(("daphne", "latency", block) for block in range(1, 7))
     first = build_run(labels=LABELS, blocks=6)
     second = build_run(labels=LABELS, blocks=6, name="second", lost=lost)
-    found = comparison.of(first.path, second.path, rule="slower>5%")
+    found = compare_sides(first.path, second.path, rule="slower>5%")
     assert {row.missing for row in found.rows if (row.label, row.test) == ("daphne", "latency")} == {
         "no valid trial in B"
     }
@@ -115,44 +117,44 @@ def test_what_has_no_valid_trial_is_said_and_fails_a_build(build_run):
 
 def test_a_percentile_that_neither_run_can_know_is_no_row(build_run):
     def few(label, test, block, result):
-        result["completed"] = 50
+        return dataclasses.replace(result, completed=50)
 
     paths = [build_run(labels=LABELS, name=name, change=few).path for name in ("one", "two")]
-    assert "p99_ms" not in {row.metric for row in comparison.of(*paths).rows}
+    assert "p99_ms" not in {row.metric for row in compare_sides(*paths).rows}
 
 
 def test_what_differs_is_named(build_run):
     first = build_run(labels=LABELS)
-    about = first.about
     second = build_run(
         labels=LABELS,
         name="second",
         study={
             "delta": 0.05,
-            "entries": [{"label": label, "setup": label, "env": {"WORKERS": "2"}} for label in LABELS],
+            "entries": tuple(Entry(label, label, {"WORKERS": "2"}) for label in LABELS),
         },
-        about={
-            "machine": {**about["machine"], "kernel": "Linux 6.12.0", "mhz": 1234.5},
+        record={
+            "machine": {**first.record.machine, "kernel": "Linux 6.12.0", "mhz": 1234.5},
             "versions": {
-                **about["versions"],
+                **first.record.versions,
                 "python": "CPython 3.13.1",
                 "packages": {"Django": "5.2.20", "gunicorn": "27.0.1"},
             },
             "knobs": {"WORKERS": "2"},
-            "git": {"revision": "f" * 40, "dirty": True},
+            "git": Git("f" * 40, dirty=True),
         },
     )
-    found = comparison.of(first.path, second.path)
+    found = compare_sides(first.path, second.path)
     differ = {(one.kind, one.what): (one.before, one.after) for one in found.differences}
+    file = "(supervisor file e3b0c442)"  # an empty one
     assert differ == {
         ("machine", "kernel"): ("Linux 6.1.0", "Linux 6.12.0"),
         ("version", "python"): ("CPython 3.11.2", "CPython 3.13.1"),
         ("package", "Django"): ("5.2.19", "5.2.20"),
         ("git", "revision"): ("0123456789ab", "ffffffffffff with changes of 2026-11-21T07:30:00+00:00"),
         ("knob", "WORKERS"): ("1", "2"),
-        ("setup", "gunicorn"): ("gunicorn", "gunicorn WORKERS=2"),
-        ("setup", "daphne"): ("daphne", "daphne WORKERS=2"),
-        ("setup", "uvicorn"): ("uvicorn", "uvicorn WORKERS=2"),
+        ("setup", "gunicorn"): (f"gunicorn {file}", f"gunicorn WORKERS=2 {file}"),
+        ("setup", "daphne"): (f"daphne {file}", f"daphne WORKERS=2 {file}"),
+        ("setup", "uvicorn"): (f"uvicorn {file}", f"uvicorn WORKERS=2 {file}"),
         ("study", "delta"): ("0.03", "0.05"),
     }
     assert found.one_machine  # a kernel is a setting of a machine
@@ -164,21 +166,18 @@ def test_what_differs_is_named(build_run):
 
 def test_two_machines_are_said_to_be_two(build_run):
     first = build_run(labels=LABELS)
-    other = {**first.about["machine"], "cpu": "Another CPU"}
-    second = build_run(labels=LABELS, name="second", about={"machine": other})
-    found = comparison.of(first.path, second.path)
+    other = {**first.record.machine, "cpu": "Another CPU"}
+    second = build_run(labels=LABELS, name="second", record={"machine": other})
+    found = compare_sides(first.path, second.path)
     assert not found.one_machine
     assert "The machines differ" in printed(found)
 
 
 def test_tests_that_ask_something_else_are_left_out(build_run):
-    def at_another_rate(tests):
-        return [{**test, "rate": 500.0} if test["rate"] else test for test in tests]
-
     first = build_run(labels=LABELS)
-    study = {"tests": at_another_rate(first.about["study"]["tests"])}
-    second = build_run(labels=LABELS[:2], name="second", study=study)
-    found = comparison.of(first.path, second.path)
+    latency = dataclasses.replace(known_test("latency"), rate=500.0)
+    second = build_run(labels=LABELS[:2], name="second", tests=(latency, "throughput"))
+    found = compare_sides(first.path, second.path)
     assert {row.test for row in found.rows} == {"throughput"}
     assert found.left_out == ["setup uvicorn: in one of the runs only", "test latency: not the same in both runs"]
     assert "Not compared: test latency: not the same in both runs." in printed(found)
@@ -187,7 +186,7 @@ def test_tests_that_ask_something_else_are_left_out(build_run):
 def test_json_has_null_for_an_open_interval(build_run):
     paths = [build_run(labels=LABELS, name=name, blocks=1, change=slower("daphne", times=times)).path
              for name, times in (("one", 1.0), ("two", 1.5))]  # fmt: skip
-    told = json.loads(json.dumps(comparison.of(*paths).to_json(), allow_nan=False))
+    told = json.loads(json.dumps(compare_sides(*paths).to_json(), allow_nan=False))
     one = next(row for row in told["comparisons"] if (row["setup"], row["metric"]) == ("daphne", "p50_ms"))
     assert one["ratio"] == {"value": pytest.approx(1.5), "low": None, "high": None}
     assert one["verdict"] == "inconclusive"
@@ -195,63 +194,30 @@ def test_json_has_null_for_an_open_interval(build_run):
 
 @pytest.mark.parametrize(
     ("rule", "fails"),
-    [("slower>5%", True), ("slower", True), ("slower>30%", False), ("faster>5%", False), ("", False)],
+    [("slower>5%", True), ("slower", True), ("slower>30%", False), ("faster>5%", False), (None, False)],
 )
 def test_a_rule_fails_on_what_is_sure_and_that_large(two, rule, fails):
-    failure = comparison.of(*two, rule=rule).failure
+    failure = compare_sides(*two, rule=rule).failure
     assert bool(failure) is fails
     if fails:
         assert "uvicorn in latency, p50 response time ×1.20" in failure
         assert "gunicorn" not in failure
 
 
-def test_the_command_prints_and_ends_with_1_where_the_rule_says_so(two, capsys):
-    result = CliRunner().invoke(app, ["compare", *map(str, two), "--fail-if", "slower>5%"])
-    assert result.exit_code == 1
-    assert CliRunner().invoke(app, ["compare", *map(str, two), "--fail-if", "slower>30%"]).exit_code == 0
-
-
-def one_line(monkeypatch, capsys, *arguments):
-    monkeypatch.setattr("sys.argv", ["loadtests", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    told = capsys.readouterr()
-    assert ended.value.code == 1
-    assert told.err.count("\n") == 1
-    return told.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ([], "name a second run, or two setups or more of this one: --setups gunicorn,daphne"),
-        (["--setups", "gunicorn"], "name a second run, or two setups"),
-        (
-            ["--setups", "gunicorn,uvicron"],
-            "unknown setup in 2026-11-21-first-look 'uvicron'; did you mean uvicorn or gunicorn?",
-        ),
-        (["nothing"], "nothing is not a run folder (does not exist)"),
-        (["--setups", "gunicorn,daphne", "--fail-if", "slow"], "--fail-if 'slow' is not a rule"),
-    ],
-)
-def test_wrong_input_gets_one_line(two, monkeypatch, capsys, arguments, says):
-    assert says in one_line(monkeypatch, capsys, "compare", two[0], *arguments)
-
-
 def test_a_setup_that_is_not_in_both_runs_is_named(build_run):
     first, second = build_run(labels=LABELS), build_run(labels=LABELS[:2], name="second")
     with pytest.raises(UserError, match="unknown setup in second 'uvicorn'; "):
-        comparison.of(first.path, second.path, "uvicorn")
+        compare_sides(first.path, second.path, "uvicorn")
 
 
 def test_runs_without_anything_in_common_are_refused(build_run):
     first = build_run(labels=("gunicorn",), tests=("latency",))
     with pytest.raises(UserError, match="no setup in common: gunicorn against uvicorn"):
-        comparison.of(first.path, build_run(labels=("uvicorn",), tests=("latency",), name="second").path)
+        compare_sides(first.path, build_run(labels=("uvicorn",), tests=("latency",), name="second").path)
     with pytest.raises(UserError, match=r"no test in common: latency .* against throughput"):
-        comparison.of(first.path, build_run(labels=("gunicorn",), tests=("throughput",), name="third").path)
+        compare_sides(first.path, build_run(labels=("gunicorn",), tests=("throughput",), name="third").path)
     with pytest.raises(UserError, match="nothing can be compared"):
-        comparison.of(first.path, build_run(labels=("gunicorn",), tests=("latency",), blocks=0, name="fourth").path)
+        compare_sides(first.path, build_run(labels=("gunicorn",), tests=("latency",), blocks=0, name="fourth").path)
 
 
 def test_the_same_folder_name_in_two_places_is_told_apart(run_builder, tmp_path: Path):
@@ -259,5 +225,5 @@ def test_the_same_folder_name_in_two_places_is_told_apart(run_builder, tmp_path:
     for folder in ("here", "there"):
         (tmp_path / folder).mkdir()
         paths.append(run_builder(tmp_path / folder)(labels=LABELS).path)
-    found = comparison.of(*paths)
+    found = compare_sides(*paths)
     assert (found.before, found.after) == tuple(map(str, paths))

@@ -1,6 +1,7 @@
 """summary.csv: the numbers are the arithmetic of the valid trials, and of nothing else."""
 
 import csv
+import dataclasses
 import io
 from math import prod
 from statistics import median
@@ -22,7 +23,7 @@ def valid(run, label, test):
 
 def test_a_row_for_each_setup_and_test(build_run):
     run = build_run()
-    labels = [entry["label"] for entry in run.about["study"]["entries"]]
+    labels = [entry.label for entry in run.record.study.entries]
     assert list(rows(run)) == [(label, test) for label in labels for test in ("latency", "throughput")]
 
 
@@ -30,15 +31,15 @@ def test_medians_over_blocks_are_those_of_the_trials(build_run):
     run = build_run(blocks=5)
     row = rows(run)["daphne-ipc", "throughput"]
     trials = valid(run, "daphne-ipc", "throughput")
-    assert float(row["rps"]) == pytest.approx(median(trial.result["rate"] for trial in trials), rel=1e-5)
+    assert float(row["rps"]) == pytest.approx(median(trial.result.rate for trial in trials), rel=1e-5)
     for key in ("p50", "p90", "p95", "p99", "p99.9"):
-        expected = median(trial.result["response_time_ms"][key] for trial in trials)
+        expected = median(trial.result.response_time_ms[key] for trial in trials)
         assert float(row[f"{key}_ms"]) == pytest.approx(expected, rel=1e-5)
 
 
 def test_of_two_blocks_the_median_is_their_geometric_mean(build_run):
     run = build_run(blocks=2)
-    values = [trial.result["response_time_ms"]["p50"] for trial in valid(run, "daphne", "latency")]
+    values = [trial.result.response_time_ms["p50"] for trial in valid(run, "daphne", "latency")]
     assert float(rows(run)["daphne", "latency"]["p50_ms"]) == pytest.approx(prod(values) ** 0.5, rel=1e-5)
 
 
@@ -85,10 +86,9 @@ def test_a_percentile_needs_enough_requests(build_run):
 
 def test_failed_requests_are_counted_with_those_never_answered(build_run):
     def fail(label, test, block, result):
-        if (label, test) == ("daphne-redis", "latency"):
-            result["ok"] -= 30
-            result["unfinished"] = 10
-            result["errors"] = {"status": 15, "timeout": 5}
+        if (label, test) != ("daphne-redis", "latency"):
+            return result
+        return dataclasses.replace(result, ok=result.ok - 30, unfinished=10, errors={"status": 15, "timeout": 5})
 
     row = rows(build_run(blocks=2, change=fail))["daphne-redis", "latency"]
     assert (row["sent"], row["ok"], row["failed"]) == ("6000", "5940", "60")
@@ -96,9 +96,12 @@ def test_failed_requests_are_counted_with_those_never_answered(build_run):
 
 def test_an_engine_that_knows_no_intended_send_gives_its_service_time(build_run):
     def as_loadtest(label, test, block, result):
-        result["latency_of"] = "service_time"
-        result["response_time_ms"] = dict.fromkeys(result["response_time_ms"])
-        result["service_time_ms"]["p50"] = 7.0
+        return dataclasses.replace(
+            result,
+            latency_of="service_time",
+            response_time_ms=dict.fromkeys(result.response_time_ms),
+            service_time_ms={**result.service_time_ms, "p50": 7.0},
+        )
 
     run = build_run(change=as_loadtest)
     assert float(rows(run)["gunicorn", "latency"]["p50_ms"]) == pytest.approx(7)

@@ -1,5 +1,6 @@
 """The HTML page: one file, complete, and for everyone."""
 
+import dataclasses
 import re
 from html.parser import HTMLParser
 
@@ -9,6 +10,7 @@ from loadtests.analyse.results import Results
 from loadtests.report import page as pages
 from loadtests.report.formats import render
 from loadtests.report.formats.html import html
+from loadtests.store import Git, LeftOut, SetupRecord
 
 FIVE = ("gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn")
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -126,7 +128,7 @@ def test_texts_of_the_study_are_escaped(page):
 
 def test_the_machine_is_described_in_words_and_settings_keep_their_names(page):
     machine = {"memory_mb": 24000, "governor": None, "sysctl": {"net.ipv4.tcp_tw_reuse": "2"}, "cores": [0, 1]}
-    text = page(labels=("gunicorn",), blocks=1, about={"machine": machine}).text
+    text = page(labels=("gunicorn",), blocks=1, record={"machine": machine}).text
     for words in ("memory mb", "24000", "sysctl net.ipv4.tcp_tw_reuse", "0 and 1"):
         assert words in text
 
@@ -139,14 +141,14 @@ def test_it_says_how_to_repeat_the_run(usual):
 
 
 def test_a_command_without_a_seed_is_repeated_with_the_one_it_drew(page):
-    about = {"command": "python -m loadtests run first-look", "knobs": {}, "seed": 99}
-    assert "python -m loadtests run first-look --seed 99" in page(labels=("gunicorn",), blocks=1, about=about).text
+    record = {"command": "python -m loadtests run first-look", "knobs": {}, "seed": 99}
+    assert "python -m loadtests run first-look --seed 99" in page(labels=("gunicorn",), blocks=1, record=record).text
 
 
 def test_what_is_long_is_folded(page):
-    setups = {"gunicorn": {"label": "", "interface": "wsgi", "config": "[program:gunicorn]\ncommand = gunicorn <x>"}}
+    setups = {"gunicorn": SetupRecord("", "wsgi", "[program:gunicorn]\ncommand = gunicorn <x>")}
     lost = (("gunicorn", "latency", 1),)
-    found = page(labels=("gunicorn",), blocks=1, about={"setups": setups}, lost=lost)
+    found = page(labels=("gunicorn",), blocks=1, record={"setups": setups}, lost=lost)
     titles = re.findall(r"<details><summary>(.*?)</summary>", found.source)
     folded = ["Machine (9)", "Flagged trials (2)", "Packages", "Node packages", "supervisor/conf.d/gunicorn.conf"]
     assert titles == folded
@@ -154,10 +156,10 @@ def test_what_is_long_is_folded(page):
 
 
 def test_it_says_when_the_revision_is_not_all(page):
-    dirty = {"git": {"revision": "0123456789", "dirty": True}}
+    dirty = {"git": Git("0123456789", dirty=True)}
     one = {"labels": ("gunicorn",), "blocks": 1}
-    assert "changes that were not committed" in page(**one, about=dirty).text
-    assert "The revision is not known." in page(**one, about={"git": {"revision": None}}, name="other").text
+    assert "changes that were not committed" in page(**one, record=dirty).text
+    assert "The revision is not known." in page(**one, record={"git": Git(None, dirty=None)}, name="other").text
 
 
 def test_the_noise_floor_is_in_the_caption(usual, page):
@@ -167,9 +169,9 @@ def test_the_noise_floor_is_in_the_caption(usual, page):
 
 def test_a_difference_inside_the_noise_is_grey(page):
     def alike(label, test, block, result):
-        for key, value in result["response_time_ms"].items():
-            twin = {"gunicorn": 1.0, "gunicorn-again": 1.1, "uvicorn": 1.07 / 1.5}[label]
-            result["response_time_ms"][key] = value * twin
+        twin = {"gunicorn": 1.0, "gunicorn-again": 1.1, "uvicorn": 1.07 / 1.5}[label]
+        times = {key: value * twin for key, value in result.response_time_ms.items()}
+        return dataclasses.replace(result, response_time_ms=times)
 
     found = page(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=10, aa=True, change=alike)
     p50 = found.source.partition('scope="rowgroup" colspan="5">p50 response time')[2].split("<tr")[1]
@@ -208,8 +210,11 @@ def test_charts_stand_before_the_tables_that_hold_their_figures(usual):
 
 
 def test_what_was_skipped_is_told_with_the_reason(page):
-    skipped = {"uwsgi": "uwsgi is not installed: pip install uwsgi", "nginx": "nginx is not on PATH"}
-    found = page(labels=("gunicorn",), blocks=1, about={"skipped": skipped})
+    left_out = (
+        LeftOut("uwsgi", None, "uwsgi is not installed: pip install uwsgi"),
+        LeftOut("nginx", None, "nginx is not on PATH"),
+    )
+    found = page(labels=("gunicorn",), blocks=1, record={"left_out": left_out})
     assert "Skipped, with the reason below: uwsgi and nginx." in found.text
     below = found.text.partition("What was invalid, and why")[2].partition("What was invalid, and why")[2]
     assert "uwsgi was skipped: uwsgi is not installed: pip install uwsgi." in below
@@ -218,8 +223,8 @@ def test_what_was_skipped_is_told_with_the_reason(page):
 
 def test_many_in_front_are_told_by_who_is_not(page):
     def alike(label, test, block, result):
-        for key in result["response_time_ms"]:
-            result["response_time_ms"][key] = (50.0 if label == "s7" else 5.0) * (1 + block / 1000)
+        time = (50.0 if label == "s7" else 5.0) * (1 + block / 1000)
+        return dataclasses.replace(result, response_time_ms=dict.fromkeys(result.response_time_ms, time))
 
     labels = tuple(f"s{number}" for number in range(8))
     found = page(labels=labels, tests=("latency",), blocks=10, change=alike)

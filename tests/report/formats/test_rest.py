@@ -1,5 +1,7 @@
 """The reST page builds, whatever the texts in it."""
 
+import dataclasses
+
 import pytest
 from sphinx.application import Sphinx
 
@@ -10,7 +12,7 @@ from loadtests.report.formats.rest import escape
 @pytest.mark.filterwarnings("default")  # what Sphinx and docutils deprecate among themselves
 def test_it_builds_without_warnings(build_run, tmp_path):
     def fail(label, test, block, result):
-        result["errors"] = {"status": 15}
+        return dataclasses.replace(result, errors={"status": 15})
 
     for name, shape in {
         "full": {
@@ -24,7 +26,7 @@ def test_it_builds_without_warnings(build_run, tmp_path):
         "odd": {
             "labels": ("a_", "b-2.x", "1."),
             "study": {"title": "*Odd* `texts` | and_ <more>", "question": "- 1. Why\n\n  not_?"},
-            "about": {"machine": {"cpu": "* AMD | EPYC_ `x`", "list": [], "empty": {}}},
+            "record": {"machine": {"cpu": "* AMD | EPYC_ `x`", "list": [], "empty": {}}},
         },
     }.items():
         report.write(build_run(name=name, **shape))

@@ -1,5 +1,6 @@
 """The report in a terminal."""
 
+import dataclasses
 import io
 
 import pytest
@@ -35,8 +36,8 @@ def test_it_has_the_figures_the_verdicts_and_the_way_to_the_page(build_run):
 
 def test_invalid_trials_and_failed_requests_are_named(build_run):
     def fail(label, test, block, result):
-        if (label, test) == ("uvicorn", "latency"):
-            result["errors"], result["ok"] = {"status": 30}, 2970
+        failing = (label, test) == ("uvicorn", "latency")
+        return dataclasses.replace(result, errors={"status": 30}, ok=2970) if failing else result
 
     run = build_run(lost=(("daphne", "latency", 1), ("daphne", "latency", 2)), change=fail)
     text = printed(run)
@@ -61,7 +62,7 @@ def test_columns_are_left_out_rather_than_folded(build_run, width):
     run = build_run(blocks=2, aa=True, tests=("latency", "throughput", "capacity"))
     text = printed(run, force_terminal=True, width=width, color_system=None)
     lines = text.splitlines()
-    labels = [entry["label"] for entry in run.about["study"]["entries"]]
+    labels = [entry.label for entry in run.record.study.entries]
     tables = [place for place, line in enumerate(lines) if line.split()[:1] == ["setup"]]
     assert len(tables) == 9  # verdicts and cost of each test, latency, throughput, capacity
     for place in tables:

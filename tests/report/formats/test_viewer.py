@@ -9,11 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from loadtests.cli import app
 from loadtests.report.formats import viewer
-from loadtests.store import Run
 
 
 @pytest.fixture(autouse=True)
@@ -78,10 +75,3 @@ def test_a_browser_that_stays_is_not_waited_for_and_not_ended(
             return
         time.sleep(0.05)
     pytest.fail("the browser was ended")
-
-
-def test_report_open_ends_with_where_the_page_is(build_run: Callable[..., Run]) -> None:
-    run = build_run(labels=("gunicorn",), blocks=1)
-    said = CliRunner().invoke(app, ["report", str(run.path), "--open"], catch_exceptions=False)
-    assert said.exit_code == 0
-    assert said.output.strip().endswith(f"the page is {run.path / 'report.html'}")

@@ -48,8 +48,9 @@ def test_without_a_price_there_is_no_column(cost):
 
 def test_several_processes_of_a_role_show_how_they_shared(cost):
     def four(trial):
-        web = next(row for row in trial.processes if row["role"] == "web")
-        return [{**web, "pid": pid, "requests": requests} for pid, requests in enumerate((None, 600, 1800, 0))]
+        web = next(one for one in trial.processes if one.role == "web")
+        counts = enumerate((None, 600, 1800, 0))
+        return tuple(dataclasses.replace(web, pid=pid, requests=requests) for pid, requests in counts)
 
     rows, _ = cost(change=lambda trial: four(trial) if trial.label == "gunicorn" else trial.processes)
     shared = rows["gunicorn"]["requests per web process"]
@@ -60,3 +61,30 @@ def test_several_processes_of_a_role_show_how_they_shared(cost):
 def test_one_process_of_a_role_shares_nothing(cost):
     rows, _ = cost()
     assert not any(heading.startswith("requests per web") for heading in rows["gunicorn"])
+
+
+def beside(trial):
+    """A database beside the setup, which is not its to pay for."""
+    web = trial.processes[0]
+    database = {"role": "postgres", "name": "postgres", "charged": False, "cpu_s": 6.0, "requests": None}
+    return (*trial.processes, dataclasses.replace(web, **database, peak_rss_mb=900.0, rss_mb=900.0))
+
+
+def test_what_stands_beside_a_setup_is_shown_and_in_no_other_figure(cost):
+    alone, text = cost(name="alone")
+    assert "Not charged" not in text
+    rows, text = cost(change=beside, name="beside")
+    assert "Not charged to a setup is what stands beside it (postgres)" in text
+    shown = rows["gunicorn"].pop("postgres ms, not charged")
+    assert shown.text == "2.00"  # 6 CPU seconds for 3,000 requests
+    assert rows["gunicorn"] == alone["gunicorn"]
+
+
+def test_a_role_that_one_setup_pays_for_and_another_does_not_has_two_columns(cost):
+    def redis_beside(trial):
+        [process] = beside(trial)[1:] if trial.label == "gunicorn" else [None]
+        return (*trial.processes, dataclasses.replace(process, role="redis")) if process else trial.processes
+
+    rows, _ = cost(change=redis_beside)
+    assert (rows["gunicorn"]["redis ms"].text, rows["gunicorn"]["redis ms, not charged"].text) == ("–", "2.00")
+    assert (rows["daphne-redis"]["redis ms"].text, rows["daphne-redis"]["redis ms, not charged"].text) == ("0.505", "–")

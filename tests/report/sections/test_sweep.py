@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from loadtests.analyse.cells import advice
 from loadtests.analyse.results import Results
+from loadtests.plan.study import Entry
 from loadtests.plan.sweep import Sweep
 from loadtests.report import page as pages
 from loadtests.report.formats import rest
@@ -20,7 +20,7 @@ MEGABYTES = {"1w": 60.0, "2w": 80.0, "4w": 160.0}
 def swept(build_run):
     """Builds a sweep: four workers are the best, two 5% slower and half as big, one half as fast."""
 
-    def build(knobs=None, noise=0.03, slower=SLOWER, **shape):
+    def build(knobs=None, noise=0.03, slower=SLOWER, also=None, **shape):
         sweep = Sweep("gunicorn", knobs or {"WORKERS": ("1", "2", "4"), "THREADS": ("1", "2")})
         cells = sweep.cells()
 
@@ -28,16 +28,17 @@ def swept(build_run):
             times = slower[label[:2]] * (
                 1 + noise * (((block * 7 + len(label) * 3 + int(label[3:4] or 0)) % 5) - 2) / 2
             )
-            result["rate"] = 1000 / times
-            result["response_time_ms"] = dict.fromkeys(result["response_time_ms"], 5 * times)
+            response = dict.fromkeys(result.response_time_ms, 5 * times)
+            result = dataclasses.replace(result, rate=1000 / times, response_time_ms=response)
+            return also(label, test, block, result) if also else result
 
         labels = tuple(cell["label"] for cell in cells)
-        study = {"sweep": dataclasses.asdict(sweep), "entries": cells}
+        study = {"sweep": sweep, "entries": tuple(Entry(**cell) for cell in cells)}
         run = build_run(labels=labels, change=change, study=study, **{"blocks": 6, **shape})
         for trial in run.trials():
             size = MEGABYTES[trial.label[:2]]
-            processes = [{**row, "peak_rss_mb": size, "rss_mb": size} for row in trial.processes]
-            run.save_trial(dataclasses.replace(trial, processes=processes))
+            processes = [dataclasses.replace(one, peak_rss_mb=size, rss_mb=size) for one in trial.processes]
+            run.save_trial(dataclasses.replace(trial, processes=tuple(processes)))
         return Results(run)
 
     return build
@@ -62,21 +63,23 @@ def test_what_is_surely_slower_is_not_advised_however_cheap(swept):
 
 
 def test_where_no_cell_is_good_in_everything_both_are_named(swept):
-    found = swept(noise=0.003)
-    for trial in found.trials:
-        if trial.test == "latency":
-            trial.result["response_time_ms"] = {"p99": 5.0 if trial.label[:2] == "1w" else 50.0 + trial.block % 2}
-    assert "It depends on what counts" in (said := advice(sweeps.of(found)))
+    def one_worker_is_quick(label, test, block, result):
+        if test != "latency":
+            return result
+        time = 5.0 if label.startswith("1w") else 50.0 + block % 2
+        return dataclasses.replace(result, response_time_ms=dict.fromkeys(result.response_time_ms, time))
+
+    said = pages.compose(swept(noise=0.003, also=one_worker_is_quick)).findings[0].answer
+    assert "It depends on what counts" in said
     assert "4 workers" in said
     assert "1 worker " in said
 
 
 def test_what_no_trial_can_know_does_not_keep_from_advice(swept):
-    found = swept(noise=0.003)
-    for trial in found.trials:
-        if trial.test == "latency":
-            trial.result["completed"] = 600
-    said = advice(sweeps.of(found))
+    def few(label, test, block, result):
+        return dataclasses.replace(result, completed=600) if test == "latency" else result
+
+    said = pages.compose(swept(noise=0.003, also=few)).findings[0].answer
     assert said.startswith("4 workers × ")
     assert "Not known, for the trials are too short: p99 response time. Set WORKERS=4" in said
 

@@ -1,0 +1,131 @@
+"""What a sweep found: where every cell stands in every measure, what it takes, and which one to choose."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from functools import cached_property
+
+from loadtests.analyse import readings
+from loadtests.analyse.best import Place, places
+from loadtests.analyse.intervals import CONFIDENCE
+from loadtests.analyse.observations import Observations
+from loadtests.analyse.results import Results
+from loadtests.plan.kinds import Test
+from loadtests.plan.metrics import MEMORY_PEAK, Metric
+from loadtests.plan.sweep import Sweep
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Measure:
+    """What cells are compared in: the decisive metric of a test, and what it is called."""
+
+    test: Test
+    metric: Metric
+    name: str
+
+
+class SweepResults:
+    """A run of a sweep. ``labels`` are its cells in the study's order, which should be from simple to costly."""
+
+    def __init__(self, results: Results, sweep: Sweep) -> None:
+        self.results = results
+        self.sweep = sweep
+        self.env = {entry.label: entry.env for entry in results.study.entries}
+        self.labels = [label for label in results.labels if label != results.twin]
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """One for each test of the study."""
+        measures = []
+        for test in self.results.tests:
+            name = self.results.called(test.name, test.decisive.name)
+            if sum(other.decisive is test.decisive for other in self.results.tests) > 1:
+                name = f"{name} in {test.name}"
+            measures.append(Measure(test, test.decisive, name))
+        return measures
+
+    @cached_property
+    def places(self) -> dict[Measure, dict[str, Place]]:
+        """Every cell's place in every measure; all of them hold together with 95%."""
+        observed = Observations(self.results.observations).samples
+        level = 1 - (1 - CONFIDENCE) / len(self.measures)
+        by_measure = {}
+        for measure in self.measures:
+            samples = observed.get((measure.test.name, measure.metric.name), {})
+            own = {
+                label: samples[label] for label in self.labels if label in samples and not self._fails(label, measure)
+            }
+            by_measure[measure] = places(own, measure.metric.more_is_better, level)
+        return by_measure
+
+    def _fails(self, label: str, measure: Measure) -> bool:
+        """Whether a percentile says nothing of the cell, because it did not answer the rest of what it was asked."""
+        valid = self.results.cells[label, measure.test.name].valid
+        return not measure.metric.more_is_better and readings.failed_share(valid) >= readings.FAILED
+
+    @cached_property
+    def memory(self) -> dict[str, float]:
+        """Peak memory of a cell in MB, in the test in which it takes the most; without cells where it is not known."""
+        most: dict[str, float] = {}
+        for label, test in itertools.product(self.labels, self.results.tests):
+            estimate = self.results.estimate(label, test.name, MEMORY_PEAK.name)
+            if estimate is not None:
+                most[label] = max(most.get(label, 0.0), estimate.median)
+        return most
+
+    @property
+    def halved(self) -> bool:
+        """Whether the cells were measured by ``advise``, round by round, and not all alike."""
+        return self.results.record.advice is not None
+
+    def looks_best(self, measure: Measure) -> str | None:
+        """The cell that looks best; None where none has a figure."""
+        return next((label for label, place in self.places[measure].items() if place.ratio == 1), None)
+
+    @property
+    def tells_noise(self) -> bool:
+        """Whether noise can be told from difference: not in a single block, and not in a search by halving, which
+        measured a cell the less the worse it looked."""
+        return not self.halved and all(
+            0 < place.worst < float("inf") for cells in self.places.values() for place in cells.values()
+        )
+
+    @property
+    def known_measures(self) -> list[Measure]:
+        """The measures that any cell has a figure of: a short trial knows no 99th percentile."""
+        return [measure for measure in self.measures if self.places[measure]]
+
+    @cached_property
+    def within_noise(self) -> list[str]:
+        """The cells that are within noise of the best in every measure."""
+        return [
+            label
+            for label in self.labels
+            if all(
+                (place := self.places[measure].get(label)) is not None and place.may_be_best
+                for measure in self.known_measures
+            )
+        ]
+
+    @cached_property
+    def choice(self) -> str | None:
+        """Of the cells within noise of the best the one that takes the least memory: what is within delta of that is
+        alike, and of those it is the first in the study's order. None where there is none, or noise is not known."""
+        if not self.within_noise or not self.tells_noise:
+            return None
+        known = [label for label in self.within_noise if label in self.memory]
+        if not known:
+            return self.within_noise[0]
+        enough = min(self.memory[label] for label in known) * (1 + self.results.study.delta)
+        return next(label for label in known if self.memory[label] <= enough)
+
+    def words(self, label: str) -> str:
+        """A cell in words."""
+        return self.sweep.words(self.env[label])
+
+
+def read_sweep(results: Results) -> SweepResults | None:
+    """What a run found where its study is a sweep; None where it is none."""
+    sweep = results.study.sweep
+    return SweepResults(results, sweep) if sweep else None

@@ -1,0 +1,65 @@
+"""``check``: each setup started in turn, and their answers compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from loadtests.commands.console import fail, out, say
+from loadtests.commands.options import Paths, WorkloadFile
+from loadtests.commands.own_project import Own, with_own_project
+from loadtests.words import plural
+
+if TYPE_CHECKING:
+    from loadtests.measure.check import Check
+
+
+@with_own_project
+def command(
+    setups: Annotated[list[str] | None, typer.Argument(help="Setups; all of them where none is named.")] = None,
+    path: Paths = None,
+    workload: WorkloadFile = None,
+    *,
+    own: Own,
+) -> None:
+    """Start each setup in turn and compare their answers."""
+    from loadtests.application import project
+    from loadtests.measure.check import check
+    from loadtests.plan import requests
+    from loadtests.serve.sample_requests import REQUESTS
+    from loadtests.setups import find
+    from loadtests.workload import Request
+
+    named = requests.named(path or [], workload)
+    served = project.chosen(own, find(setups or []))
+    for remark in served.remarks:
+        say(f"note: {remark}")
+    asked = named or ((Request("GET /"),) if own else REQUESTS)
+    checked = check(setups or [], lambda setup: say(f"{setup.name} ..."), served.application, asked)
+    print_check(checked)
+    if not checked.good:
+        fail("the setups do not answer alike")
+
+
+def print_check(checked: Check) -> None:
+    """Prints what was left out, what failed and what differs."""
+    for name, obstacle in checked.skipped.items():
+        out.print(f"[yellow]{name}[/] was skipped: {escape(obstacle)}", soft_wrap=True)
+    for name, number in checked.not_asked.items():
+        unasked = plural(number, "request")
+        out.print(f"[yellow]{name}[/] was not asked {unasked}: it cannot run asynchronous views", soft_wrap=True)
+    for setup, error in checked.failed:
+        out.print(f"[bold red]{setup.name}[/]: {escape(str(error))}\n{escape(error.log)}", soft_wrap=True)
+    for difference in checked.differences:
+        request = difference.request
+        asked = escape(f"{request.name}: {request.method} {request.path}")
+        out.print(f"[bold red]{difference.setup}[/]: {asked}", soft_wrap=True)
+        say(f"    {checked.compared[0].name} answered {difference.expected}")
+        say(f"    {difference.setup} answered {difference.given}")
+    number = len(checked.compared)
+    out.print(
+        f"{plural(len(checked.requests), 'request')} to {'each of ' if number > 1 else ''}{plural(number, 'setup')}: "
+        f"{plural(len(checked.differences), 'difference')}"
+    )

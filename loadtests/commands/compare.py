@@ -1,0 +1,30 @@
+"""``compare``: two runs, or the setups of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loadtests.commands.console import fail, out, say_json
+from loadtests.commands.options import AsJson
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="A run folder, or the name of one in results/.")],
+    other: Annotated[Path | None, typer.Argument(help="The run to set against it.")] = None,
+    setups: Annotated[str, typer.Option(help="Only these: a,b. Within one run: each against the first.")] = "",
+    fail_if: Annotated[
+        str | None, typer.Option(help="Fail on a verdict that is sure and that large: 'slower>5%'.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare the same setups of two runs, or the setups of one, and say what else differs."""
+    from loadtests.analyse.compare.sides import compare_sides
+    from loadtests.report.formats.comparison import print_comparison
+
+    compared = compare_sides(run, other, setups, fail_if)
+    say_json(compared.to_json()) if as_json else print_comparison(compared, out)
+    if compared.failure:
+        fail(compared.failure)

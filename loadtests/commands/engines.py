@@ -1,0 +1,61 @@
+"""``engines``: the load generators compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from loadtests.commands.console import err, out, say_json
+from loadtests.commands.options import AsJson
+from loadtests.words import DASH
+
+if TYPE_CHECKING:
+    from loadtests.engines.benchmark import EnginesReport
+
+
+def command(as_json: AsJson = False) -> None:
+    """Compare the load generators: their ceiling, and 6,000 requests a second, against a fast server."""
+    from loadtests.commands.progress import steps
+    from loadtests.engines import benchmark
+
+    with steps(err) as progress:
+        report = benchmark.measure(progress=progress)
+    say_json(report.to_dict()) if as_json else print_engines(report)
+
+
+def print_engines(report: EnginesReport) -> None:
+    """Prints a column per engine and, below, how openloop does against what it is held to."""
+    from loadtests.engines.benchmark import CEILING_RATIO, CONNECTIONS, CORE_OF_ITS_OWN, SEND_LAG_P99_MS
+
+    table = Table(title=f"Load generators on core {report.generator_core}, against a fast server on another")
+    if report.generator_core in report.server_cores:
+        table.title = f"Load generators and a fast server, all on core {report.generator_core}"
+    for heading in ("", *(figures.engine for figures in report.engines)):
+        table.add_column(heading, justify="right" if heading else "left")
+    rows = (
+        (f"ceiling, {CONNECTIONS} connections, requests/s", "ceiling_rate", ",.0f"),
+        ("  CPU of the generator", "ceiling_cpu", ".0%"),
+        ("  requests per CPU second", "requests_per_cpu_s", ",.0f"),
+        ("  CPU of the server", "ceiling_server_cpu", ".0%"),
+        (f"at {report.rate:,.0f} requests/s: planned", "planned", ",.0f"),
+        ("  sent", "sent", ",.0f"),
+        ("  unfinished", "unfinished", ",.0f"),
+        ("  p50, ms", "p50_ms", ".2f"),
+        ("  p99, ms", "p99_ms", ".2f"),
+        ("  send lag p99, ms", "send_lag_p99_ms", ".2f"),
+        ("  CPU of the generator", "cpu", ".0%"),
+    )
+    for label, name, form in rows:
+        values = [getattr(figures, name) for figures in report.engines]
+        table.add_row(label, *(DASH if value is None else format(value, form) for value in values))
+    out.print(table)
+    lag = report.engine("openloop").send_lag_p99_ms
+    out.print(
+        f"openloop's ceiling is {report.ceiling_ratio:.1f} times loadtest's; {CEILING_RATIO:g} is asked for.\n"
+        f"Its send lag p99 at {report.rate:,.0f} requests/s is {lag or 0:.2f} ms; "
+        f"under {SEND_LAG_P99_MS:g} is asked for.\n"
+        "p50 and p99: openloop from the intended send; loadtest, in whole milliseconds, from the actual send."
+    )
+    if min(figures.ceiling_cpu for figures in report.engines) < CORE_OF_ITS_OWN:
+        out.print("Something else ran on the generators' core: run this again on a quiet machine.")

@@ -1,0 +1,23 @@
+"""``history``: a study's results over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loadtests.commands.console import out
+
+
+def command(
+    study: Annotated[str, typer.Argument(help="A study's name, as `list` shows it beside its runs.")],
+    output: Annotated[Path | None, typer.Option(help="The chart's files, without .svg and .png.")] = None,
+) -> None:
+    """Draw a study's results over time on one machine, with changes that are more than noise marked."""
+    from loadtests import paths
+    from loadtests.analyse.history import history_of
+    from loadtests.report.formats import history
+
+    found = history_of(study, paths.RESULTS)
+    history.print_history(found, history.write(found, output), out)

@@ -1,0 +1,58 @@
+"""``profile``: where the servers' time goes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from loadtests.commands.console import err, out, say
+from loadtests.commands.options import SetupName
+from loadtests.commands.own_project import Own, with_own_project
+
+if TYPE_CHECKING:
+    from loadtests.profile.page import ProfilePage
+
+
+@with_own_project
+def command(
+    setup: SetupName,
+    path: Annotated[str, typer.Option(help="What to ask for.")] = "/",
+    rate: Annotated[
+        float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
+    ] = None,
+    duration: Annotated[str, typer.Option(help="How long each load lasts; there are three a round.")] = "10s",
+    rounds: Annotated[int, typer.Option(help="How many rounds; each starts the servers afresh.", min=1)] = 3,
+    output: Annotated[Path | None, typer.Option(help="The folder to make.")] = None,
+    *,
+    own: Own,
+) -> None:
+    """Say where the servers' time goes: shares of their CPU time, threads that wait, flame graphs."""
+    from loadtests.commands.progress import steps
+    from loadtests.profile import profiling
+
+    plan = profiling.plan(setup, path, rate, duration, rounds, own)
+    with steps(err) as progress:
+        folder, page = profiling.profile(plan, output, progress)
+    _print(page)
+    say(f"flame graphs and all else: {os.path.relpath(folder / 'index.html')}")
+
+
+def _print(page: ProfilePage) -> None:
+    """The tables and the summary of the page."""
+    out.print(escape(page.title), style="bold")
+    for role in page.roles:
+        table = Table(title=escape(role.heading), title_justify="left", box=None, pad_edge=False)
+        for place, column in enumerate(page.columns):
+            table.add_column(column, justify="right" if place else "left")
+        for row in role.rows:
+            table.add_row(*map(escape, row.cells))
+        out.print()
+        out.print(table)
+    out.print()
+    for sentence in page.summary:
+        say(sentence)

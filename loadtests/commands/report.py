@@ -1,0 +1,30 @@
+"""``report``: a run's report, written anew from its folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loadtests.commands.console import out, say
+from loadtests.commands.options import Price
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    price: Price = None,
+    show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser (BROWSER names one).")] = False,
+) -> None:
+    """Write a run's report anew from its folder, and print it."""
+    from loadtests import report
+    from loadtests.measure.prepare import require_price
+    from loadtests.report.formats import viewer
+    from loadtests.store import Run
+
+    folder = Run.open(run)
+    require_price(price)
+    report.write(folder, price)
+    report.print_report(folder, out, price)
+    if show:
+        say(viewer.show(folder.path / "report.html"))

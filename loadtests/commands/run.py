@@ -1,0 +1,61 @@
+"""``run``: a study, into a run folder with its report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loadtests.commands.console import fail, out
+from loadtests.commands.options import OutputFolder, Paths, Price, WorkloadFile, given
+from loadtests.commands.own_project import Own, with_own_project
+from loadtests.commands.running import carry_out
+from loadtests.errors import UserError
+from loadtests.words import series
+
+
+@with_own_project
+def command(
+    context: typer.Context,
+    study: Annotated[str, typer.Argument(help="A study's name (`list` shows them) or a TOML file.")] = "",
+    output: OutputFolder = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of the order of trials.")] = None,
+    blocks: Annotated[int | None, typer.Option(help="How many blocks, instead of the study's number.")] = None,
+    aa: Annotated[bool, typer.Option("--aa", help="Run the baseline under a second label, to see the noise.")] = False,
+    until: Annotated[str | None, typer.Option(help="Add blocks until no interval is wider than this: 2%.")] = None,
+    max_time: Annotated[str | None, typer.Option(help="The longest that --until may take; by default 1h.")] = None,
+    price: Price = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Short trials, two blocks: a first look.")] = False,
+    path: Paths = None,
+    workload: WorkloadFile = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with this run folder instead.")] = None,
+    *,
+    own: Own,
+) -> None:
+    """Run a study: every setup, every test, block after block, into a run folder with its report."""
+    from loadtests import report
+    from loadtests.measure import prepare as preparing
+    from loadtests.plan import requests
+
+    if resume is not None:
+        _require_alone(context)
+        execution = preparing.resume(resume)
+    else:
+        study = study or (preparing.OWN_STUDY if own else "")
+        wanted = preparing.study_of(study, blocks, aa, price, quick).asking(requests.named(path or [], workload))
+        execution = preparing.prepare(wanted, output, seed, preparing.goal_of(until, max_time), own)
+    valid = carry_out(execution)
+    report.print_report(execution.run, out)
+    if not valid:
+        fail("a setup failed, or has no valid trial in some test; the report says which and why")
+
+
+def _require_alone(context: typer.Context) -> None:
+    """Raises UserError for anything that stands beside --resume."""
+    others = [name for name in given(context) if name != "--resume"]
+    if others:
+        raise UserError(
+            "--resume goes on with a run as it was begun: it takes no study and no other option; "
+            f"leave out {series(others)}"
+        )

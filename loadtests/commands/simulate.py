@@ -1,0 +1,21 @@
+"""``simulate``: the statistics, tested on data of known truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loadtests.commands.console import out
+
+
+def command(
+    output: Annotated[Path, typer.Option(help="The folder for the tables.")] = Path("docs/statistics"),
+    repetitions: Annotated[int, typer.Option(help="How many studies are simulated for each row.", min=10)] = 4000,
+    seed: Annotated[int, typer.Option(help="The seed; the same one gives the same tables.")] = 2016,
+) -> None:
+    """Test the statistics on simulated data of known truth: how often are the verdicts false, or missed?"""
+    from loadtests.simulate import evaluate
+
+    evaluate.main(output, repetitions, seed, out.print)

@@ -1,0 +1,38 @@
+"""``workload``: a recording made into a workload file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loadtests.commands.console import out, say
+
+
+def command(
+    kind: Annotated[str, typer.Argument(help="har: a HAR file of a browser. log: an access log.")],
+    file: Annotated[Path, typer.Argument(help="The recording.")],
+    output: Annotated[Path | None, typer.Option(help="The workload file to write, instead of printing it.")] = None,
+    times: Annotated[bool, typer.Option("--times", help="Keep when each request was sent, to replay it.")] = False,
+    most: Annotated[
+        int, typer.Option(help="How many different requests to keep: those sent most often.", min=1, max=500)
+    ] = 100,
+    host: Annotated[
+        str | None, typer.Option(help="Of a HAR file: the host whose requests are kept; by default the first.")
+    ] = None,
+    keep_cookies: Annotated[bool, typer.Option("--keep-cookies", help="Of a HAR file: keep credentials.")] = False,
+    skip_unknown: Annotated[
+        bool, typer.Option("--skip-unknown", help="Of a log: leave out lines that cannot be read as requests.")
+    ] = False,
+) -> None:
+    """Make a workload file of what was recorded by a browser or in an access log."""
+    from loadtests.workload import convert
+
+    found = convert.convert(kind, file, host, keep_cookies, skip_unknown, times, most)
+    if output is None:
+        out.print(convert.text(found, file), end="", markup=False, soft_wrap=True)
+        return
+    convert.write(found, file, output)
+    for remark in found.remarks:
+        say(remark)

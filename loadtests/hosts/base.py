@@ -1,0 +1,69 @@
+"""What measuring needs of a machine, whichever it is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from loadtests.observe.conditions import Moment
+from loadtests.observe.cores import Cores
+from loadtests.observe.processes import Part, Usage
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A process that supervisord started: its role (web, worker_0, redis), state, pid and exit status."""
+
+    role: str
+    state: str
+    pid: int
+    exit_status: int
+
+
+class Supervised(Protocol):
+    """A supervisord of our own on a host, in a folder of its own there."""
+
+    folder: Path
+
+    def start(self, group: str) -> None:
+        """Starts a setup's or a service's group without waiting for it to be ready."""
+
+    def programs(self, group: str) -> list[Program]:
+        """The group's processes as supervisord sees them now."""
+
+    def logs(self) -> str:
+        """The ends of the programs' logs."""
+
+
+class Host(Protocol):
+    """A machine where servers, services or generators run."""
+
+    name: str
+
+    def address(self, bind: str) -> str:
+        """Where to ask a server that listens on ``bind`` there."""
+
+    def require_free(self, bind: str, port: int) -> None:
+        """Raises UserError where something listens on the port already, and says whose it is."""
+
+    def supervise(self, env: Mapping[str, str]) -> AbstractContextManager[Supervised]:
+        """Starts a supervisord, which takes the knobs as environment variables. On leaving, and equally when this
+        process dies, all that it started is stopped. Raises UserError."""
+
+    def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
+        """What each part and all its descendants have used so far, by pid; ``folder`` is the supervisord's."""
+
+    def moment(self, cores: Sequence[int]) -> Moment:
+        """The machine at this moment; ``cores`` are the servers'."""
+
+    def allot(self, wanted: str | None) -> Cores:
+        """The cores of servers and generator there (see ``loadtests.observe.cores.allot``). Raises UserError."""
+
+    def machine(self) -> dict[str, Any]:
+        """What a reader must know of it (see ``loadtests.observe.machine.describe``)."""
+
+    def versions(self) -> dict[str, Any]:
+        """The software there (see ``loadtests.observe.machine.versions``)."""

@@ -1,0 +1,67 @@
+"""This machine."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from loadtests.errors import UserError
+from loadtests.hosts.supervisor import Supervisor
+from loadtests.observe import conditions, cores, machine, processes
+from loadtests.observe.conditions import Moment
+from loadtests.observe.cores import Cores
+from loadtests.observe.processes import Part, Usage
+
+LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to ask a server that listens everywhere
+
+
+class Local:
+    """This machine, see ``loadtests.hosts.base.Host``."""
+
+    name = "local"
+
+    def address(self, bind: str) -> str:
+        return LOOPBACK.get(bind, bind)
+
+    def require_free(self, bind: str, port: int) -> None:
+        for connection in psutil.net_connections("tcp"):
+            address = connection.laddr
+            if connection.status != psutil.CONN_LISTEN or not address or address.port != port:
+                continue
+            if address.ip not in (bind, "0.0.0.0", "::", "::1") and bind != "0.0.0.0":
+                continue
+            owner = "another user's process"
+            if connection.pid:
+                with contextlib.suppress(psutil.Error):
+                    process = psutil.Process(connection.pid)
+                    owner = f"{process.name()} (pid {connection.pid}, user {process.username()})"
+            raise UserError(f"port {port} is taken by {owner}; stop it, or choose another: PORT={port + 1}")
+
+    def supervise(self, env: Mapping[str, str]) -> Supervisor:
+        return Supervisor(env)
+
+    def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
+        return processes.snapshot(parts, folder)
+
+    def moment(self, cores: Sequence[int]) -> Moment:
+        return conditions.now(cores)
+
+    def allot(self, wanted: str | None) -> Cores:
+        return cores.allot(wanted)
+
+    def machine(self) -> dict[str, Any]:
+        return machine.describe()
+
+    def versions(self) -> dict[str, Any]:
+        return machine.versions()
+
+
+def at(address: str) -> Local:
+    """This machine has no address."""
+    if address:
+        raise UserError(f"local://{address}: this machine takes no address; write local")
+    return Local()

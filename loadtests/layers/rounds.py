@@ -1,0 +1,121 @@
+"""What the benchmark of the layers found. Pure: numbers in, numbers out."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from typing import Any
+
+SCHEMA = 1
+
+SOCKET = "unix-socket"
+IPC = "channels_ipc"
+REDIS = "channels_redis"
+
+# What channels_ipc promises, against channels_redis in the same run.
+RATE_BAR = 5.0
+MEDIAN_BAR = 0.25
+
+
+@dataclasses.dataclass(frozen=True)
+class LayerRound:
+    """One start of the two processes.
+
+    ``p50_us`` and ``p99_us`` are round-trip times, in microseconds, with one under way at a time; ``per_second`` is
+    the rate of completed round trips with many under way. ``sent`` and ``delivered`` count both.
+    """
+
+    p50_us: float
+    p99_us: float
+    per_second: float
+    sent: int
+    delivered: int
+
+
+@dataclasses.dataclass(frozen=True)
+class LayerResult:
+    """All rounds of one layer; its figures are medians over them."""
+
+    name: str
+    rounds: tuple[LayerRound, ...]
+
+    @property
+    def p50_us(self) -> float:
+        return statistics.median(one.p50_us for one in self.rounds)
+
+    @property
+    def p99_us(self) -> float:
+        return statistics.median(one.p99_us for one in self.rounds)
+
+    @property
+    def per_second(self) -> float:
+        return statistics.median(one.per_second for one in self.rounds)
+
+    @property
+    def sent(self) -> int:
+        return sum(one.sent for one in self.rounds)
+
+    @property
+    def delivered(self) -> int:
+        return sum(one.delivered for one in self.rounds)
+
+    @property
+    def delivered_share(self) -> float:
+        """Of the round trips that were begun, the share that was completed: 0 to 1."""
+        return self.delivered / self.sent if self.sent else 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class LayersReport:
+    """The layers side by side, and under which conditions."""
+
+    layers: tuple[LayerResult, ...]
+    cores: tuple[int, ...]
+    duration_s: float
+    in_flight: int
+    body_bytes: int
+
+    def layer(self, name: str) -> LayerResult:
+        return next(layer for layer in self.layers if layer.name == name)
+
+    @property
+    def rate_ratio(self) -> float:
+        """Round trips per second, channels_ipc to channels_redis: the median of the ratios within each round."""
+        return statistics.median(ours.per_second / theirs.per_second for ours, theirs in self._pairs())
+
+    @property
+    def median_ratio(self) -> float:
+        """Median round-trip time, channels_ipc to channels_redis: the median of the ratios within each round."""
+        return statistics.median(ours.p50_us / theirs.p50_us for ours, theirs in self._pairs())
+
+    @property
+    def holds_the_bar(self) -> bool:
+        return self.rate_ratio >= RATE_BAR and self.median_ratio <= MEDIAN_BAR
+
+    def _pairs(self) -> list[tuple[LayerRound, LayerRound]]:
+        return list(zip(self.layer(IPC).rounds, self.layer(REDIS).rounds, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "cores": list(self.cores),
+            "duration_s": self.duration_s,
+            "in_flight": self.in_flight,
+            "body_bytes": self.body_bytes,
+            "layers": [
+                {
+                    "name": layer.name,
+                    "round_trip_us": {"p50": layer.p50_us, "p99": layer.p99_us},
+                    "round_trips_per_second": layer.per_second,
+                    "sent": layer.sent,
+                    "delivered": layer.delivered,
+                    "rounds": [dataclasses.asdict(one) for one in layer.rounds],
+                }
+                for layer in self.layers
+            ],
+            "ipc_to_redis": {
+                "round_trips_per_second": self.rate_ratio,
+                "p50": self.median_ratio,
+                "holds_the_bar": self.holds_the_bar,
+            },
+        }

@@ -1,0 +1,88 @@
+"""The place where a run's trials are made: what they share, and what stands for the real thing in a test."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from loadtests import engines, hosts, setups
+from loadtests.application import Application
+from loadtests.engines import Engine, require_able
+from loadtests.errors import UserError
+from loadtests.hosts import Host
+from loadtests.observe.cores import Cores
+from loadtests.plan.kinds import Test
+from loadtests.plan.study import Entry, Study
+from loadtests.serve.base import Server
+from loadtests.serve.serving import serving
+from loadtests.setups import Setup, services
+from loadtests.store import Contract
+from loadtests.workload import Load
+
+Serve = Callable[[Setup, Mapping[str, str], Sequence[str]], AbstractContextManager[Server]]
+EngineOf = Callable[[str], Engine]
+
+
+@dataclasses.dataclass
+class Bench:
+    """What the trials of a run share.
+
+    ``serve`` takes a setup, its knobs and the names of services beside it to a running server; ``engine`` takes a name
+    to an engine. ``contract`` is what the setups must answer (see ``loadtests.measure.preflight``). ``mhz`` are the
+    frequencies seen so far.
+    """
+
+    host: Host
+    bind: str
+    port: int
+    cores: Cores
+    setups: dict[str, Setup]
+    application: Application
+    serve: Serve
+    engine: EngineOf = engines.get
+    contract: Contract = dataclasses.field(default_factory=dict)
+    mhz: list[float] = dataclasses.field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        """Where the setups will answer, without a path."""
+        return f"http://{self.host.address(self.bind)}:{self.port}"
+
+    def serving(self, entry: Entry, beside: Sequence[str] = ()) -> AbstractContextManager[Server]:
+        """The entry's setup under its knobs, with services beside it. Raises NotServing and UserError on entering."""
+        return self.serve(self.setups[entry.setup], {**entry.env, "CORES": self.cores.servers_list}, beside)
+
+    def load(self, test: Test, url: str, bodies: Sequence[bytes | None] = ()) -> Load:
+        """The load of a test on a server at ``url``; ``bodies`` are what its requests should be answered with (see
+        Load). Raises UserError."""
+        return test.load(url, self.application.addressed(test.requests), bodies, self.cores.generator[0])
+
+    def require(self, study: Study) -> None:
+        """Raises UserError for what can be known to go wrong before anything is started: a taken port, an engine that
+        is missing or cannot make a test's load, a service that is not there."""
+        self.host.require_free(self.bind, self.port)
+        beside = services.known()
+        for test in study.tests:
+            try:
+                engine = self.engine(test.engine)
+                engine.require()
+                require_able(engine, self.load(test, self.url), test.needs)
+            except UserError as error:
+                raise UserError(f"test {test.name}: {error}") from None
+            for name in test.services:
+                if name not in beside:
+                    raise UserError(f"test {test.name}: services: there is no {name!r}; there are: {', '.join(beside)}")
+
+
+def bench(study: Study, application: Application, where: str = "local") -> Bench:
+    """The bench of a study on a host. Raises UserError."""
+    host = hosts.at(where)
+    bind, port = setups.bind(), setups.port()
+
+    def serve(setup: Setup, env: Mapping[str, str], beside: Sequence[str]) -> AbstractContextManager[Server]:
+        return serving(setup, env, bind, port, application, host, beside)
+
+    known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
+    return Bench(host, bind, port, host.allot(os.environ.get("CORES")), known, application, serve)

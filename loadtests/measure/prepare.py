@@ -1,0 +1,200 @@
+"""Before a run: the study as it was asked for, what of it can be served here, and the run folder; or, to go on, the
+folder of a run as it was begun."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import re
+import secrets
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from loadtests import paths, setups, store
+from loadtests.application import Application, project
+from loadtests.errors import UserError
+from loadtests.measure import preflight
+from loadtests.measure.bench import Bench, bench
+from loadtests.measure.run import Execution, now
+from loadtests.observe import machine
+from loadtests.plan import study as studies
+from loadtests.plan.schedule import schedule
+from loadtests.plan.study import Entry, Study
+from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, SetupRecord
+from loadtests.toml import duration
+
+OWN_STUDY = "own-project"  # what a project of the user's is asked, where nothing else is said
+MAX_TIME = "1h"  # for adding blocks, where nothing else is said
+
+BenchOf = Callable[[Study, Application], Bench]
+
+
+def study_of(name: str, blocks: int | None, aa: bool, price: float | None, quick: bool = False) -> Study:
+    """The study of that name with what the command line changes of it. Raises UserError."""
+    if not name:
+        raise UserError(f"name a study ({', '.join(studies.names())}) or a run folder with --resume")
+    study = studies.load(name)
+    if quick:
+        study = study.quick()
+    if blocks is not None:
+        if blocks < 1:
+            raise UserError(f"--blocks {blocks}: 1 or more are needed")
+        study = dataclasses.replace(study, blocks=blocks)
+    if price is not None:
+        require_price(price)
+        study = dataclasses.replace(study, price_per_core_hour=price)
+    return study.with_twin() if aa else study
+
+
+def require_price(price: float | None) -> None:
+    """Raises UserError for what is not the price of a core-hour."""
+    if price is not None and not 0 < price < math.inf:
+        raise UserError(f"--price {price:g}: a price above 0 is needed")
+
+
+def goal_of(until: str | None, max_time: str | None) -> Goal | None:
+    """When to stop adding blocks, from ``--until 2%`` and ``--max-time 1h``. Raises UserError."""
+    if until is None:
+        if max_time is not None:
+            raise UserError("--max-time is how long --until may take; say how narrow as well: --until 2%")
+        return None
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%\s*", until)
+    if match is None or not 0 < float(match[1]) < 100:
+        raise UserError(f"--until {until}: write a percentage, such as 2%")
+    return Goal(float(match[1]) / 100, duration(MAX_TIME if max_time is None else max_time))
+
+
+def prepare(
+    study: Study,
+    output: Path | None,
+    seed: int | None,
+    goal: Goal | None = None,
+    own: project.Options | None = None,
+    bench_of: BenchOf = bench,
+) -> Execution:
+    """Makes the run folder of a study, of the sample project or of the user's ``own``.
+
+    What this machine or the project lacks for a setup leaves that setup out, and what a setup cannot do leaves it out
+    of a test, with the reason in run.json. All else that can be known to be wrong before the first trial raises
+    UserError here, and nothing is written then.
+    """
+    if output is not None:
+        store.require_new(output)
+    application, about = _application(own, study)
+    made = bench_of(study, application)
+    study, left_out = _servable(study, made)
+    made.require(study)
+    made.application.prepare()
+    made.contract = preflight.contract(made, study)
+    seed = secrets.randbelow(2**32) if seed is None else seed
+    record = RunRecord(
+        name=study.name,
+        created=now(),
+        command=shlex.join(["python", "-m", "loadtests", *sys.argv[1:]]),
+        study=study,
+        setups={entry.label: _setup(made, entry) for entry in study.entries},
+        seed=seed,
+        goal=goal,
+        application=about,
+        left_out=left_out,
+        contract=made.contract,
+        order=(),
+        knobs={name: os.environ[name] for name in setups.KNOBS if name in os.environ},
+        database=_database(),
+        cores=made.cores.to_dict(),
+        machine=made.host.machine(),
+        versions=made.host.versions(),
+        git=Git(**machine.git()),
+    )
+    record = dataclasses.replace(record, order=tuple(schedule(study, seed, record.places_left_out)))
+    return Execution(Run.create(output or _free_folder(f"{record.created[:10]}-{study.name}"), record), made)
+
+
+def resume(folder: Path, bench_of: BenchOf = bench) -> Execution:
+    """Opens a run folder to go on with it, under the knobs it was begun with.
+
+    Raises UserError where the rest would be measured on another machine, with other packages or other setups' files.
+    """
+    run = Run.open(folder)
+    record = run.record
+    for name in setups.KNOBS:
+        os.environ.pop(name, None)
+    os.environ.update(record.knobs)
+    own = project.Options.from_dict(record.application.options) if record.application else None
+    application, about = _application(own, record.study)
+    made = bench_of(record.study, application)
+    made.require(record.study)
+    made.contract = record.contract
+    now_and_then = {
+        "machine": (made.host.machine()["cpu"], record.machine["cpu"]),
+        "packages": (made.host.versions()["packages"], record.versions["packages"]),
+        "project": (about, record.application),
+        "database": (_database(), record.database),
+    }
+    changed = [what for what, (today, then) in now_and_then.items() if today != then]
+    if any(_setup(made, entry) != record.setups[entry.label] for entry in record.study.entries):
+        changed.append("setups' files")
+    if changed:
+        raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
+    if not made.application.own:  # what the user had run before was run, and stays as the trials so far left it
+        made.application.prepare()
+    return Execution(run, made)
+
+
+def _application(own: project.Options | None, study: Study) -> tuple[Application, OwnProject | None]:
+    """What is served, and what run.json keeps of a project of the user's."""
+    found = project.chosen(own, setups.find(entry.setup for entry in study.entries))
+    if own is None:
+        return found.application, None
+    return found.application, OwnProject(options=own.to_dict(), remarks=found.remarks, **found.facts)
+
+
+def _servable(study: Study, made: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
+    """The study without the setups that cannot be served, and what is left out and why. Raises UserError where that
+    is the baseline, or all of it."""
+    application = made.application
+    left_out: list[LeftOut] = []
+    kept: list[Entry] = []
+    for entry in study.entries:
+        if (why := application.obstacle(made.setups[entry.setup])) is not None:
+            left_out.append(LeftOut(entry.label, None, why))
+            continue
+        refusals = [
+            LeftOut(entry.label, test.name, why)
+            for test in study.tests
+            if (why := application.refused(made.setups[entry.setup], test.demands, test.requests)) is not None
+        ]
+        if len(refusals) < len(study.tests):
+            kept.append(entry)
+            left_out += refusals
+        else:
+            left_out.append(LeftOut(entry.label, None, refusals[0].why))
+    for one in left_out:
+        if one.label == study.baseline:
+            where = f"measured in {one.test}" if one.test else "served"
+            raise UserError(f"the study's baseline, {study.baseline}, cannot be {where}: {one.why}")
+    return dataclasses.replace(study, entries=tuple(kept)), tuple(left_out)
+
+
+def _setup(made: Bench, entry: Entry) -> SetupRecord:
+    """What run.json keeps of an entry's setup."""
+    setup = made.setups[entry.setup]
+    return SetupRecord(setup.label, setup.interface, setup.file.read_text(encoding="utf-8"))
+
+
+def _database() -> str | None:
+    """DATABASE_URL without user and password; None where it is not set."""
+    url = os.environ.get("DATABASE_URL")
+    return re.sub(r"//[^/@]*@", "//", url) if url else None
+
+
+def _free_folder(name: str) -> Path:
+    folder = paths.RESULTS / name
+    number = 2
+    while folder.exists():
+        folder = paths.RESULTS / f"{name}-{number}"
+        number += 1
+    return folder

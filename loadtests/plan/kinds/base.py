@@ -1,0 +1,193 @@
+"""What all kinds of test have in common."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from loadtests.plan.metrics import Metric
+from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.records import Trial
+from loadtests.toml import TomlTable
+from loadtests.words import plural
+from loadtests.workload import Feature, Load, Request
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# Start, health, contract and stop of a trial: what it takes beside warm-up and measurement. For the time left only.
+OVERHEAD_S = 1.5
+# What ``--quick`` leaves of the times of a test, in seconds.
+QUICK = {"warmup_s": 1.0, "duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
+ENGINE = "openloop"
+WARMUP_S = 2.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Test(abc.ABC):
+    """What is asked of a setup. A kind of test is a subclass in a file of its own beside this one.
+
+    The class says what its kind is: ``kind`` is its name, ``place`` its place in a report, ``metrics`` those that only
+    it has, ``judged`` those that verdicts are given on (few: each one more widens all intervals) and ``decisive`` the
+    one that cells of a sweep are ranked by. ``needs`` is what an engine must be able to do beside what its load takes.
+
+    In a report it has a section: ``heading``, ``about``, and for each test a table, ``caption`` over ``columns``
+    (a metric's name and its heading) of which ``optional`` ones go first where there is little room. ``{what}`` and
+    ``{latency}`` in a caption stand for what is sent and for the time that is known (see ``loadtests.plan.metrics``).
+    """
+
+    __test__: ClassVar[bool] = False  # no test of ours, whatever pytest makes of the name
+
+    kind: ClassVar[str]
+    place: ClassVar[int]
+    metrics: ClassVar[tuple[Metric, ...]] = ()
+    judged: ClassVar[tuple[Metric, ...]]
+    decisive: ClassVar[Metric]
+    needs: ClassVar[frozenset[Feature]] = frozenset()
+    heading: ClassVar[str]
+    about: ClassVar[str]
+    caption: ClassVar[str]
+    columns: ClassVar[Mapping[str, str]]
+    optional: ClassVar[tuple[str, ...]] = ()
+    untold: ClassVar[tuple[str, ...]] = ("name", "requests")
+    """Fields that are not told one by one where runs differ: ``asked_exactly`` tells of them."""
+
+    name: str
+    engine: str = ENGINE
+    warmup_s: float = WARMUP_S
+    requests: tuple[Request, ...] = ()
+    """What every setup must answer alike before any load; a kind that sends no HTTP requests has none."""
+    services: tuple[str, ...] = ()
+    """What is to run beside the setup, by the names of supervisor/services."""
+
+    @classmethod
+    @abc.abstractmethod
+    def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
+        """The test in a study's table; paths in it start from ``folder``. Takes all keys it knows. Raises UserError."""
+
+    @property
+    @abc.abstractmethod
+    def seconds(self) -> float:
+        """About how long its load lasts."""
+
+    @abc.abstractmethod
+    def load(self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None) -> Load:
+        """The load on a server at ``origin`` (an address without a path), made on ``core``.
+
+        ``requests`` are its own as the server is to be asked them, ``bodies`` what they should be answered with (see
+        Load). Raises UserError.
+        """
+
+    @property
+    @abc.abstractmethod
+    def asks(self) -> tuple[object, ...]:
+        """What makes two tests of the kind ask the same; how long they last does not."""
+
+    @property
+    @abc.abstractmethod
+    def what(self) -> str:
+        """What it sends, in words."""
+
+    @property
+    @abc.abstractmethod
+    def asked(self) -> str:
+        """What it asks for, without how often."""
+
+    @property
+    @abc.abstractmethod
+    def condition(self) -> str:
+        """Under which condition its figures hold: ``at 300 requests/s``."""
+
+    @property
+    @abc.abstractmethod
+    def length(self) -> str:
+        """How long it measures, in words."""
+
+    @property
+    def asked_exactly(self) -> str:
+        """``asked``, with a digest of what it leaves unsaid: two that are not alike read differently."""
+        return self.asked
+
+    def unsettled(self, trial: Trial) -> str:
+        """Why a valid trial does not know the decisive metric, where the kind can tell; else empty."""
+        return ""
+
+    @property
+    def search(self) -> tuple[Objective, SearchPlan] | None:
+        """Within what the rate of its load is searched for, and how; None where the load is as it is."""
+        return None
+
+    @property
+    def demands(self) -> frozenset[str]:
+        """What a setup must be able to do, in words of ``loadtests.setups.CANNOT``."""
+        return frozenset()
+
+    @property
+    def planned_s(self) -> float:
+        """About how long a trial takes."""
+        return OVERHEAD_S + self.warmup_s + self.seconds
+
+    def asking(self, requests: tuple[Request, ...]) -> Self:
+        """The test with other requests; as it is where its kind sends none."""
+        return self
+
+    def quick(self) -> Self:
+        """The test with short times: a first look at whether all works."""
+        shorter = {key: min(limit, getattr(self, key)) for key, limit in QUICK.items() if hasattr(self, key)}
+        return dataclasses.replace(self, **shorter)
+
+    def same_as(self, other: Test) -> bool:
+        """Whether both ask the same, so that their figures can be set side by side."""
+        return type(self) is type(other) and self.engine == other.engine and self.asks == other.asks
+
+    def record(self) -> dict[str, Any]:
+        """The test as run.json keeps it."""
+        requests = [request.to_dict() for request in self.requests]
+        return {"kind": self.kind, **dataclasses.asdict(self), "requests": requests}
+
+    @classmethod
+    def from_record(cls, values: Mapping[str, Any]) -> Self:
+        """The test that ``record`` gave, without its kind."""
+        requests = tuple(Request.from_dict(request) for request in values["requests"])
+        return cls(**{**values, "requests": requests, "services": tuple(values.get("services", ()))})
+
+
+def common(name: str, table: TomlTable) -> dict[str, Any]:
+    """The fields that all kinds have, from a study's table."""
+    return {
+        "name": name,
+        "engine": table.take("engine", str, ENGINE),
+        "warmup_s": table.seconds("warmup", WARMUP_S),
+        "services": table.texts("services"),
+    }
+
+
+def digest(sends: Sequence[object]) -> str:
+    """A few letters that differ where what is sent does."""
+    return hashlib.sha256(json.dumps(sends).encode()).hexdigest()[:8]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RequestsTest(Test):
+    """A test that sends HTTP requests: one, or a mix of several."""
+
+    @property
+    def asked(self) -> str:
+        if len(self.requests) > 1:
+            return f"a mix of {plural(len(self.requests), 'request')}"
+        [request] = self.requests
+        return f"{request.method} {request.path}"
+
+    @property
+    def asked_exactly(self) -> str:
+        if self.requests == (Request(self.asked, path=self.requests[0].path),):
+            return self.asked
+        return f"{self.asked} ({digest([request.to_dict() for request in self.requests])})"
+
+    def asking(self, requests: tuple[Request, ...]) -> Self:
+        return dataclasses.replace(self, requests=requests)

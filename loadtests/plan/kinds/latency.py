@@ -1,0 +1,108 @@
+"""A fixed rate, or a recording at its own pace: how long does an answer take?"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loadtests.plan import requests as asked
+from loadtests.plan.kinds.base import RequestsTest, common, digest
+from loadtests.plan.metrics import CPU, P50, P99, TIMES
+from loadtests.toml import TomlTable
+from loadtests.words import plural
+from loadtests.workload import Load, Request
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Latency(RequestsTest):
+    """``rate`` requests per second for ``duration_s``.
+
+    A replay has, in ``recorded``, when each send is due (seconds after the start) and the index of its request, at
+    ``speed`` times the recorded speed; ``rate`` is then the mean one.
+    """
+
+    kind = "latency"
+    place = 1
+    judged = (P50, P99, CPU)
+    decisive = P99
+    heading = "Latency"
+    about = (
+        "Response time is counted from the moment a request should have been sent, so waiting counts even when the "
+        "generator or the server is late; service time, which is all that some engines know, from the moment it "
+        "was. Percentiles are taken in each trial, then the median over trials."
+    )
+    caption = "{latency}, ms: {what}"
+    columns = {metric.name: metric.short for metric in TIMES}  # noqa: RUF012 - it is never changed
+    optional = ("p95", "p90", "p99.9", "trials")
+    untold = ("name", "requests", "recorded")
+
+    rate: float
+    duration_s: float
+    recorded: tuple[tuple[float, int], ...] = ()
+    speed: float | None = None
+
+    @classmethod
+    def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
+        workload = asked.workload(table, folder)
+        replay = asked.replay(table, workload)
+        fields = common(name, table)
+        if replay is None:
+            replay = {"rate": table.positive("rate"), "duration_s": table.seconds("duration")}
+        return cls(requests=workload.requests, **fields, **replay)
+
+    @property
+    def seconds(self) -> float:
+        return self.duration_s
+
+    def load(self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None) -> Load:
+        return Load(
+            origin=origin,
+            requests=tuple(requests),
+            bodies=tuple(bodies),
+            recorded=tuple(send for send in self.recorded if send[0] < self.duration_s),
+            rate=self.rate,
+            duration_s=self.duration_s,
+            warmup_s=self.warmup_s,
+            core=core,
+        )
+
+    @property
+    def asks(self) -> tuple[object, ...]:
+        return (self.rate, self.speed, self.requests, self.recorded)
+
+    @property
+    def asked(self) -> str:
+        return f"a recording of {plural(len(self.recorded), 'request')}" if self.recorded else super().asked
+
+    @property
+    def asked_exactly(self) -> str:
+        if not self.recorded:
+            return super().asked_exactly
+        return f"{self.asked} ({digest([*(request.to_dict() for request in self.requests), *self.recorded])})"
+
+    @property
+    def what(self) -> str:
+        if self.recorded:
+            return f"{self.asked} at {self.speed:g} times its pace, {self.rate:.4g} requests per second on average"
+        return f"{self.asked} at {self.rate:g} requests per second"
+
+    @property
+    def condition(self) -> str:
+        return f"at {self.rate:g} requests/s"
+
+    @property
+    def length(self) -> str:
+        return f"{self.duration_s:g} s"
+
+    def asking(self, requests: tuple[Request, ...]) -> Self:
+        return dataclasses.replace(self, requests=requests, recorded=(), speed=None)
+
+    @classmethod
+    def from_record(cls, values: Mapping[str, Any]) -> Self:
+        recorded = tuple((time, index) for time, index in values.get("recorded", ()))
+        return super().from_record({**values, "recorded": recorded})

@@ -1,0 +1,23 @@
+"""What the run folder is made of, as types: vocabulary that all may import. It imports nothing of the project."""
+
+from loadtests.records.advice import Advice, AdviceOutcome, Round
+from loadtests.records.result import Deliveries, Figures, Generator, OfRequest, Result, Second
+from loadtests.records.trial import CapacityRecord, Evidence, Flag, ProbeRecord, Process, Trial
+
+__all__ = [
+    "Advice",
+    "AdviceOutcome",
+    "CapacityRecord",
+    "Deliveries",
+    "Evidence",
+    "Figures",
+    "Flag",
+    "Generator",
+    "OfRequest",
+    "ProbeRecord",
+    "Process",
+    "Result",
+    "Round",
+    "Second",
+    "Trial",
+]  # fmt: skip

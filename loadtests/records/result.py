@@ -1,0 +1,150 @@
+"""What an engine measured: one shape for all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
+FIGURES = (*PERCENTILES, "max", "mean")
+ERROR_KINDS = ("status", "timeout", "refused", "reset", "wrong-body", "other")
+
+Figures = dict[str, "float | None"]
+
+NOTHING: Figures = dict.fromkeys(FIGURES)
+
+
+@dataclasses.dataclass(frozen=True)
+class Second:
+    """One second of a load: ``t`` is when it began, in seconds after the start; the counts are of what happened in it.
+
+    The percentiles, in ms, are of the times that ``Result.latency_of`` names, of those answered ok in it; None where
+    none was.
+    """
+
+    t: float
+    sent: int
+    completed: int
+    ok: int
+    errors: int
+    p50_ms: float | None
+    p99_ms: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Generator:
+    """What one process of the generator took; ``wall_s`` holds the grace period."""
+
+    cpu_s: float
+    wall_s: float
+    peak_rss_mb: float
+
+
+@dataclasses.dataclass(frozen=True)
+class OfRequest:
+    """What became of one of the requests of a mix, as Result says it of all."""
+
+    name: str
+    planned: int
+    sent: int
+    completed: int
+    ok: int
+    unfinished: int
+    errors: dict[str, int]
+    response_time_ms: Figures
+
+
+@dataclasses.dataclass(frozen=True)
+class Deliveries:
+    """What became of messages that were meant for one receiver or many: ``expected = delivered + missing``.
+
+    Counted beside these: ``duplicate`` arrivals after the first, and those ``reordered``, which came after one that the
+    same sender had sent later to the same receiver. ``lag_ms`` is arrival at each receiver minus intended send.
+    """
+
+    expected: int
+    delivered: int
+    missing: int
+    duplicate: int
+    reordered: int
+    lag_ms: Figures
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """One load, measured.
+
+    Each planned request has exactly one end: ``planned = ok + sum(errors) + unfinished``. A load that only holds
+    connections plans nothing; one whose messages go to many receivers has ``deliveries`` beside its sends.
+
+    - ``planned``: in the schedule (of a run that was stopped early: until then); in a closed loop, the sent ones.
+    - ``sent``: handed to a connection. ``planned - sent`` never were.
+    - ``completed``: answered at all: ``completed = ok + errors["status"] + errors["wrong-body"]``.
+    - ``ok``: answered with the expected status (and body, where one is expected).
+    - ``errors``: by kind, only those that happened. ``status`` and ``wrong-body`` were answered; ``timeout``: given
+      up while the schedule ran; ``refused``, ``reset``: by the other side; ``other``: see ``examples``.
+    - ``unfinished``: neither answered nor failed by the end of the grace period (or by the early stop).
+    - ``duration_s``: from the start to the schedule's end, or to the early stop. The grace period is not in it.
+    - ``rate``: requests answered ok within ``duration_s``, per second of it. Answers of the grace period are in
+      ``ok`` but not in ``rate``.
+
+    Times are in milliseconds, each a dict of FIGURES, None where not known. They are of ok requests, except
+    ``send_lag_ms`` (all sent ones) and the histogram ``failed`` (all that failed or are unfinished: how long they had
+    waited since their intended send).
+
+    - ``response_time_ms``: answered minus intended send.
+    - ``service_time_ms``: answered minus actual send. That is when the first byte is written, or when the connection
+      for it begins to be opened.
+    - ``send_lag_ms``: actual minus intended send. It holds the generator's own lateness and, where all connections
+      were busy, the wait for one; ``waited`` says how many requests had to. ``pacing_lag_ms`` is the generator's own
+      lateness alone: how late it noticed that a request was due.
+
+    ``histograms`` are HDR (compressed V2, base64) of microseconds: response_time, service_time, send_lag, failed, and
+    lag where there are deliveries. ``requests`` has a row for each request of a load of several, and is empty for a
+    load of one. ``latency_of`` is the best measure of what a user feels that the engine knows: ``response_time``, or
+    ``service_time`` for an engine that knows no intended send.
+    """
+
+    engine: str
+    planned: int
+    sent: int
+    completed: int
+    ok: int
+    unfinished: int
+    errors: dict[str, int]
+    duration_s: float
+    rate: float
+    response_time_ms: Figures
+    service_time_ms: Figures
+    send_lag_ms: Figures
+    pacing_lag_ms: Figures
+    waited: int
+    latency_of: str
+    examples: dict[str, str]
+    timeline: tuple[Second, ...]
+    histograms: dict[str, str]
+    generator: tuple[Generator, ...]
+    requests: tuple[OfRequest, ...] = ()
+    deliveries: Deliveries | None = None
+
+    @property
+    def latency_ms(self) -> Figures:
+        """The figures that ``latency_of`` names."""
+        return self.response_time_ms if self.latency_of == "response_time" else self.service_time_ms
+
+    @property
+    def failed(self) -> dict[str, int]:
+        """Failed requests by kind, those never answered among them."""
+        unfinished = {"unfinished": self.unfinished} if self.unfinished else {}
+        return {kind: count for kind, count in self.errors.items() if count} | unfinished
+
+    def summary(self) -> dict[str, Any]:
+        """The object that ``load --json`` prints."""
+        values = dataclasses.asdict(self)
+        return {name: values[name] for name in SUMMARY}
+
+
+SUMMARY = (
+    "engine", "planned", "sent", "completed", "ok", "unfinished", "errors", "duration_s", "rate",
+    "response_time_ms", "service_time_ms", "send_lag_ms", "requests",
+)  # fmt: skip

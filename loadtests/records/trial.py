@@ -1,0 +1,151 @@
+"""One trial as it was measured: what a file below ``trials/`` holds."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from loadtests.records.result import Figures, Result
+
+
+@dataclasses.dataclass(frozen=True)
+class Process:
+    """What one process used while it was measured: CPU seconds and context switches in that time, memory at its end.
+
+    ``role`` is its part in the setup or service (web, worker, redis). One that is not ``charged`` stands beside the
+    setup, as an origin or a database does: it is shown, and not part of what the setup costs. ``requests`` is how many
+    it handled, where it counts them.
+    """
+
+    role: str
+    name: str
+    pid: int
+    cpu_s: float
+    peak_rss_mb: float
+    rss_mb: float
+    context_switches: int
+    requests: int | None = None
+    charged: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Flag:
+    """Why a trial is invalid or doubtful: a reason's name (``loadtests.analyse.validity``), and it in words."""
+
+    reason: str
+    severity: str
+    sentence: str
+
+    @property
+    def invalid(self) -> bool:
+        """Whether it keeps the trial out of every figure."""
+        return self.severity == "invalid"
+
+
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """What was seen of a trial, from which it is judged. None: not known here, which is never held against it."""
+
+    started: bool | None = None
+    """The servers answered before the time for starting was over."""
+    contract_differences: int | None = None
+    """Answers that differ from the contract, wrong bodies under load included."""
+    processes_died: int | None = None
+    """Processes of the setup that ended or were restarted while it was measured."""
+    generator_cpu: float | None = None
+    """CPU seconds over elapsed seconds of the generator's busiest process: 1.0 is a full core."""
+    send_lag_p99_ms: float | None = None
+    response_p50_ms: float | None = None
+    planned: int | None = None
+    """None for closed-loop tests, which plan no number."""
+    sent: int | None = None
+    refused: int = 0
+    """Planned requests that the server took no connection for: unsent, and not the generator's fault."""
+    clock_jump_s: float | None = None
+    """Wall-clock time minus monotonic time elapsed during the trial."""
+    swapped_pages: int | None = None
+    """Pages swapped in and out, by the setup's processes where that is known, else by the machine."""
+    others_cpu: float | None = None
+    """Share of the servers' cores' time that went to other programs and to steal, 0 to 1."""
+    frequency_change: float | None = None
+    """Mean CPU frequency in the trial over the run's typical one, minus 1."""
+    shared_core: bool | None = None
+    recovered: bool | None = None
+    """The server worked off what each probe of a search left behind."""
+    engine_failed: bool | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class ProbeRecord:
+    """One probe of a search, and how it was judged: ``outcome`` is pass, fail or invalid. ``errors`` counts what was
+    never answered as well."""
+
+    rate: float
+    duration_s: float
+    purpose: str
+    outcome: str
+    why: str
+    planned: int
+    ok: int
+    errors: int
+    response_time_ms: Figures
+
+
+@dataclasses.dataclass(frozen=True)
+class CapacityRecord:
+    """What a search found: the rate (None where no rate passed), the lowest rate that did not, and what limited it:
+    ``server``, ``generator``, ``max_rate`` or ``probes``."""
+
+    rate: float | None
+    above: float | None
+    limited_by: str
+    sentence: str
+    objective: str
+    probes: tuple[ProbeRecord, ...]
+
+    @property
+    def of_server(self) -> float | None:
+        """The rate where it is the server's; None where the search met the end of something else."""
+        return self.rate if self.rate and self.limited_by == "server" else None
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """One trial.
+
+    ``result`` is None where none was reached. ``flags`` are the reasons, if any, why it is invalid or doubtful, judged
+    from ``evidence``. ``capacity`` is what the search of a capacity test found; ``result`` and ``processes`` are then
+    those of the probe that confirmed it. ``cores`` are those of the servers and of the generator. ``log`` is the end of
+    the servers' logs, where something went wrong.
+    """
+
+    number: int
+    block: int
+    label: str
+    setup: str
+    test: str
+    attempt: int
+    started: str
+    status: str  # "ok" or "invalid"
+    flags: tuple[Flag, ...] = ()
+    result: Result | None = None
+    processes: tuple[Process, ...] = ()
+    cores: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
+    evidence: Evidence = dataclasses.field(default_factory=Evidence)
+    capacity: CapacityRecord | None = None
+    log: str = ""
+
+    @property
+    def valid(self) -> bool:
+        """Whether it enters any figure."""
+        return self.status == "ok"
+
+    @property
+    def name(self) -> str:
+        """The name of its file, without the ending."""
+        retry = f"-attempt{self.attempt}" if self.attempt > 1 else ""
+        return f"{self.number:04d}-{self.label}-{self.test}{retry}"
+
+    @property
+    def charged(self) -> tuple[Process, ...]:
+        """The processes that the setup pays for."""
+        return tuple(process for process in self.processes if process.charged)

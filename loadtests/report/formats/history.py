@@ -1,0 +1,82 @@
+"""A study's history: the chart in two files, and a table in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from loadtests.analyse.compare.differences import RunDifference
+from loadtests.analyse.history import Change, History
+from loadtests.paths import RESULTS
+from loadtests.plan.kinds import metric as metric_of
+from loadtests.report.formats import render
+from loadtests.report.formats.terminal import grid, unwrapped
+from loadtests.report.sections.history import TOO_SHORT, spec
+from loadtests.store import write_bytes, write_text
+from loadtests.words import DASH, number, plural, ratio
+
+SUFFIXES = (".svg", ".png")
+
+
+def write(history: History, output: Path | None = None) -> list[Path]:
+    """Writes the chart as SVG and PNG beside each other and returns their paths.
+
+    ``output`` is their common name, with either ending or none; history-<study> in results/ where there is none.
+    """
+    output = output or RESULTS / f"history-{history.study}"
+    name = output.name.removesuffix(output.suffix) if output.suffix in SUFFIXES else output.name
+    svg, png = (output.with_name(name + suffix) for suffix in SUFFIXES)
+    svg.parent.mkdir(parents=True, exist_ok=True)
+    drawing = render.svg(spec(history))
+    write_text(svg, drawing)
+    write_bytes(png, render.png(drawing))
+    return [svg, png]
+
+
+def print_history(history: History, files: Iterable[Path], console: Console) -> None:
+    """Prints the marked changes with what else changed, and where the chart is."""
+    with unwrapped(console):
+        _print(history, console)
+    console.print(Text(f"The chart: {' and '.join(map(str, files))}"), soft_wrap=True)
+
+
+def _print(history: History, console: Console) -> None:
+    first, *_, last = history.runs
+    console.print(Text(f"{history.title}: {plural(len(history.runs), 'run')}, {first} to {last}", style="bold"))
+    for sentence in history.left_out:
+        console.print(Text(f"Left out: {sentence}.", style="yellow"))
+    console.print()
+    if not history.changes:
+        console.print(TOO_SHORT if history.too_short else "No change is more than noise.")
+        return
+    table = grid(("run", "setup", "test", "metric", "before", "now", "change", ""), right=(4, 5, 6))
+    for change in history.changes:
+        table.add_row(*_fields(change))
+    console.print(table)
+    since = {(change.before, change.mark.point.run): change.differences for change in history.changes}
+    for (before, run), differences in since.items():
+        console.print()
+        console.print(Text(f"What else changed from {before} to {run}:", style="bold"))
+        if not differences:
+            console.print("Nothing that the runs have kept.")
+            continue
+        table = grid(("", "", "before", "now"))
+        for one in differences:
+            table.add_row(*_difference(one))
+        console.print(table)
+
+
+def _fields(change: Change) -> list[Text]:
+    series, point, moved = change.series, change.mark.point, change.mark.change
+    assert moved is not None
+    better = (moved > 1) == metric_of(series.metric).more_is_better
+    names = [Text(text) for text in (point.run, series.label, series.test, series.name)]
+    figures = [Text(text) for text in (number(point.value / moved), number(point.value), ratio(moved))]
+    return [*names, *figures, Text("better", style="green") if better else Text("worse", style="red")]
+
+
+def _difference(one: RunDifference) -> list[Text]:
+    return [Text(one.kind, style="dim"), Text(one.what), Text(one.before or DASH), Text(one.after or DASH)]

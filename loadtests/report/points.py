@@ -1,0 +1,40 @@
+"""Measured figures as charts draw them, and as they are told to those who cannot see a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from loadtests.analyse.results import Results
+from loadtests.plan.kinds import Test
+from loadtests.plan.metrics import Metric
+from loadtests.words import closed, interval, number, plural, series
+
+ChartRow = dict[str, Any]  # a row of a chart's data
+INTERVALS = "Whiskers are 95% intervals over blocks; one that ends in an arrow goes on beyond the chart."
+
+
+def subtitle(results: Results, test: Test) -> list[str]:
+    """What stands under the title of a chart of one test."""
+    return [f"{test.what}, {test.engine}; median of {plural(results.blocks, 'block')} with 95% interval"]
+
+
+def point(results: Results, label: str, test: Test, metric: Metric, name: str, unit: str) -> ChartRow:
+    """One estimate as it is drawn; without a value where there is none."""
+    estimate = results.estimate(label, test.name, metric.name)
+    if estimate is None:
+        why = "too few requests to know" if results.cells[label, test.name].valid else "no valid trial"
+        return {"label": label, "note": why, "text": f"{label}: {name}: {why}"}
+    within = f" ({interval(estimate)})" if closed(estimate) else ""
+    row = {
+        "label": label,
+        "value": estimate.median,
+        "note": number(estimate.median),
+        "text": f"{label}: {name} {number(estimate.median)} {unit}{within}",
+    }
+    return {**row, "low": estimate.low, "high": estimate.high} if closed(estimate) else row
+
+
+def told(rows: Sequence[ChartRow]) -> str:
+    """``gunicorn 2.03, daphne 4.10 and ...``: a chart's rows as words."""
+    return series([f"{row['label']} {row['note']}" for row in rows])

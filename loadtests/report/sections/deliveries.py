@@ -1,0 +1,60 @@
+"""Messages that were meant for one receiver or many: how many arrived, how late, and which did not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+
+from loadtests.analyse.results import Cell, Results
+from loadtests.plan.kinds import Test
+from loadtests.plan.percentiles import knowable
+from loadtests.records import Deliveries
+from loadtests.records.result import PERCENTILES
+from loadtests.report import tables
+from loadtests.report.view import Field, Table
+from loadtests.words import number
+
+COLUMNS = ("setup", "delivered", "missing", "duplicate", "reordered", *(f"lag {key}, ms" for key in PERCENTILES))
+
+
+def deliveries(results: Results, test: Test) -> Iterator[Table]:
+    """What became of a test's messages, a row for each setup; none where its trials deliver nothing."""
+    cells = [results.cells[label, test.name] for label in results.labels_in(test.name)]
+    rows = tuple(row for cell in cells if (row := _row(cell)))
+    if rows:
+        yield Table(
+            f"deliveries-{test.name}",
+            f"Deliveries: {test.what}",
+            COLUMNS,
+            rows,
+            "Delivered: the share of the messages that arrived, each counted for every receiver that it was meant for. "
+            "Reordered: those that came after one that the same sender had sent later. Lag: from the intended send to "
+            "the arrival at the receiver. Counts are the sum over valid trials, times their median.",
+            numeric=frozenset(range(1, len(COLUMNS))),
+            optional=tuple(COLUMNS.index(f"lag {key}, ms") for key in ("p95", "p90", "p99.9")),
+        )
+
+
+def _row(cell: Cell) -> tuple[Field, ...] | None:
+    known = [trial.result.deliveries for trial in cell.valid if trial.result and trial.result.deliveries]
+    if not known:
+        return None
+    expected, delivered = sum(one.expected for one in known), sum(one.delivered for one in known)
+    counts = (
+        sum(one.missing for one in known),
+        sum(one.duplicate for one in known),
+        sum(one.reordered for one in known),
+    )
+    return (
+        Field(cell.label),
+        Field(f"{delivered / expected:.2%}", f"{delivered:,} of {expected:,}") if expected else tables.unknown(),
+        *(Field(f"{count:,}", tone="bad" if count else "") for count in counts),
+        *(_lag(known, key) for key in PERCENTILES),
+    )
+
+
+def _lag(known: list[Deliveries], key: str) -> Field:
+    """A percentile of the lag; not known where any trial has too few deliveries to know it."""
+    lags = [one.lag_ms.get(key) for one in known if knowable(PERCENTILES[key], one.delivered)]
+    times = [lag for lag in lags if lag is not None]
+    return Field(number(median(times))) if len(times) == len(known) else tables.unknown()

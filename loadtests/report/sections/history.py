@@ -1,0 +1,65 @@
+"""A study's history as a chart's data: a panel for each test and metric."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loadtests.analyse.changes import RUNS_FOR_MARKS
+from loadtests.analyse.history import History, Series
+from loadtests.plan.kinds import metric as metric_of
+from loadtests.report.charts import history as history_chart
+from loadtests.report.charts.palette import looks
+from loadtests.report.points import ChartRow
+from loadtests.words import closed, interval, number, plural, ratio
+
+TOO_SHORT = f"No change is marked: it takes {RUNS_FOR_MARKS} runs to see what is noise between them."
+
+
+def spec(history: History) -> dict[str, Any]:
+    """The chart's specification."""
+    places = {run: place for place, run in enumerate(history.runs)}
+    panels: dict[str, list[ChartRow]] = {}
+    for series in history.series:
+        panels.setdefault(_axis(series), []).extend(_rows(series, places))
+    labels = list(dict.fromkeys(series.label for series in history.series))
+    subtitle = [
+        f"{plural(len(history.runs), 'run')} on one machine; medians over blocks with 95% intervals.",
+        TOO_SHORT
+        if history.too_short
+        else "A ring marks a change that is more than noise, as a ratio to the level before it.",
+    ]
+    return history_chart.spec(panels, _dates(history), looks(labels), f"{history.title}: over time", subtitle)
+
+
+def _axis(series: Series) -> str:
+    return f"{series.test}: {metric_of(series.metric).with_unit(series.name)}"
+
+
+def _rows(series: Series, places: dict[str, int]) -> list[ChartRow]:
+    rows: list[ChartRow] = []
+    for mark in series.marks:
+        point = mark.point
+        changed = "" if mark.change is None else f", changed {ratio(mark.change)}"
+        within = interval(point) or "open interval"
+        row: ChartRow = {
+            "label": series.label,
+            "run": places[point.run],
+            "value": point.value,
+            "text": f"{series.label}: {point.run}: {number(point.value)} ({within}){changed}",
+        }
+        if closed(point):
+            row |= {"low": point.low, "high": point.high}
+        if mark.change is not None:
+            row["mark"] = ratio(mark.change)
+        rows.append(row)
+    return rows
+
+
+def _dates(history: History) -> list[str]:
+    """The days of the runs; a second one of a day with its time."""
+    days: list[str] = []
+    for results in history.runs.values():
+        created = results.record.created
+        again = any(day.startswith(created[:10]) for day in days)
+        days.append(f"{created[:10]} {created[11:16]}" if again else created[:10])
+    return days

@@ -1,0 +1,61 @@
+"""What capacity has beside its figures: what kept it from being higher, and the way there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from loadtests.analyse.results import Cell, Results
+from loadtests.plan.kinds import Test
+from loadtests.report import tables
+from loadtests.report.sections import curves
+from loadtests.report.sections.additions import Additions
+from loadtests.report.view import Field, Table
+from loadtests.words import plural
+
+LIMITS = {"server": "server", "generator": "generator", "max_rate": "highest rate allowed", "probes": "probes"}
+
+
+def _limited_by(cell: Cell) -> Field:
+    limits = Counter(trial.capacity.limited_by for trial in cell.valid if trial.capacity)
+    if not limits:
+        return tables.unknown()
+    if len(limits) == 1:
+        return Field(LIMITS[next(iter(limits))], tone="" if "server" in limits else "bad")
+    return Field(", ".join(f"{LIMITS[limit]} {count}" for limit, count in sorted(limits.items())), tone="bad")
+
+
+def _probes(cell: Cell) -> Field:
+    searches = [trial.capacity.probes for trial in cell.valid if trial.capacity]
+    counts = sorted(map(len, searches))
+    invalid = sum(probe.outcome == "invalid" for probes in searches for probe in probes)
+    if not counts:
+        return tables.unknown()
+    detail = f"{invalid} invalid in all" if invalid else ""
+    return Field(str(counts[len(counts) // 2]), detail)
+
+
+def _unsettled(results: Results, test: Test) -> Iterator[Table]:
+    """The searches that found no capacity of the server, in their own words."""
+    rows = tuple(
+        (Field(trial.label), Field(str(trial.block)), Field(why))
+        for label in results.labels
+        for trial in results.cells[label, test.name].valid
+        if (why := test.unsettled(trial))
+    )
+    if rows:
+        yield Table(
+            f"unsettled-{test.name}",
+            f"{plural(len(rows), 'search', 'searches')} without a capacity of the server",
+            ("setup", "block", "what was found"),
+            rows,
+            only_on_pages=True,
+        )
+
+
+ADDITIONS = Additions(
+    columns={"limited by": _limited_by, "probes": _probes, "trials": tables.counted},
+    note=f"{tables.MEDIAN} Probes: how many the median search made.",
+    tables=_unsettled,
+    charts=curves.charts,
+)

@@ -1,0 +1,65 @@
+"""What throughput has beside its figures: a chart of the requests answered second by second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+
+from loadtests.analyse.results import Cell, Results
+from loadtests.plan.kinds import Test
+from loadtests.report import ranking
+from loadtests.report.charts import over_time
+from loadtests.report.charts.base import Chart
+from loadtests.report.charts.palette import looks
+from loadtests.report.points import ChartRow
+from loadtests.report.sections.additions import Additions
+from loadtests.words import number, plural, series
+
+
+def _charts(results: Results, test: Test) -> Iterator[Chart]:
+    """Requests answered well per second, second by second; none where no trial has a timeline."""
+    labels = ranking.by_estimate(results, test, test.decisive)
+    rows = [row for label in labels for row in _line(results.cells[label, test.name], test.seconds)]
+    if not rows:
+        return
+    said = [
+        f"{label} {number(min(values))} to {number(max(values))}"
+        for label in results.labels
+        if (values := [row["value"] for row in rows if row["label"] == label])
+    ]
+    yield Chart(
+        f"over-time-{test.name}",
+        "Requests answered well in each second: the median over trials, with a band from the lowest to the highest.",
+        f"Requests per second over {test.seconds:g} seconds, {test.what}. Lowest to highest second: {series(said)}.",
+        over_time.spec(
+            rows,
+            looks(results.labels),
+            test.seconds,
+            "Requests per second over time",
+            [f"{test.what}, {test.engine}; median and range of {plural(results.blocks, 'block')}"],
+        ),
+    )
+
+
+def _line(cell: Cell, duration_s: float) -> list[ChartRow]:
+    """A setup's points, one for each full second of the test."""
+    seconds: dict[float, list[int]] = {}
+    for trial in cell.valid:
+        for second in trial.result.timeline if trial.result else ():
+            # What is answered after the end (the grace period) is no full second of the test.
+            if second.t + 1 <= duration_s + 0.001:
+                seconds.setdefault(second.t, []).append(second.ok)
+    return [
+        {
+            "label": cell.label,
+            "t": t + 0.5,
+            "value": median(counts),
+            "low": min(counts),
+            "high": max(counts),
+            "text": f"{cell.label}: second {t + 1:g}: {number(median(counts))} requests",
+        }
+        for t, counts in sorted(seconds.items())
+    ]
+
+
+ADDITIONS = Additions(charts=_charts)

@@ -1,0 +1,56 @@
+"""What was compared, and on what."""
+
+from __future__ import annotations
+
+from loadtests.analyse.results import Results
+from loadtests.report import tables
+from loadtests.report.view import Field, Section, Table
+from loadtests.words import flat, plural
+
+
+def section(results: Results) -> Section:
+    """The setups, the tests and the machine."""
+    record = results.record
+    machine = flat(record.machine) + flat({"cores used by the": record.cores, "environment": record.knobs})
+    return Section(
+        "compared",
+        "What was compared, and on what",
+        (f"Measured on {machine_in_short(results)}.",),
+        (
+            _setups(results),
+            _tests(results),
+            Table("machine", "Machine", ("property", "value"), tables.pairs(machine), folded=True),
+        ),
+        only_on_pages=True,
+    )
+
+
+def machine_in_short(results: Results) -> str:
+    """``AMD EPYC, 2 cores, kvm, Linux 6.18``: what of the machine a reader asks first, as far as it is known."""
+    machine = {"cores": None, **results.record.machine}
+    cores = plural(machine["cores"], "core") if isinstance(machine["cores"], int) else None
+    named = [machine.get(name) for name in ("cpu", "virtualization", "kernel", "distribution")]
+    return ", ".join(part for part in (named[0], cores, *named[1:]) if isinstance(part, str)) or "an unknown machine"
+
+
+def _setups(results: Results) -> Table:
+    rows = tuple(
+        (
+            Field(entry.label),
+            Field(entry.setup),
+            Field(results.setup(entry.label).label),
+            Field(results.setup(entry.label).interface),
+            Field(" ".join(f"{key}={value}" for key, value in entry.env.items()) or "defaults"),
+        )
+        for entry in results.study.entries
+    )
+    return Table("setups", "Setups", ("label", "setup", "how it is served", "interface", "knobs"), rows)
+
+
+def _tests(results: Results) -> Table:
+    rows = tuple(
+        (Field(test.name), Field(test.what), Field(test.engine), Field(test.length), Field(f"{test.warmup_s:g} s"))
+        for test in results.tests
+    )
+    heads = ("test", "what is sent", "engine", "measured for", "after a warm-up of")
+    return Table("tests", "Tests", heads, rows, numeric=frozenset({3, 4}))

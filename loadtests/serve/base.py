@@ -1,0 +1,53 @@
+"""A server under test, as a trial needs to know it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from loadtests.application import Application
+from loadtests.observe.processes import Part
+from loadtests.serve.http import Answer
+from loadtests.workload import Request
+
+
+class NotServing(Exception):
+    """A setup that did not come up, or broke. ``log`` is the end of its logs."""
+
+    def __init__(self, message: str, log: str = "") -> None:
+        super().__init__(message)
+        self.log = log
+
+
+class Server(Protocol):
+    """A setup that answers."""
+
+    @property
+    def url(self) -> str:
+        """The address without a path, such as ``http://127.0.0.1:8000``."""
+
+    @property
+    def application(self) -> Application:
+        """What it serves."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its sockets and logs, while it runs."""
+
+    def parts(self) -> list[Part]:
+        """Its processes and those of the services beside it, the first of each tree."""
+
+    def logs(self) -> str:
+        """The ends of its logs."""
+
+    def failed(self) -> str | None:
+        """Which process is not up, or None where all are."""
+
+    def ask(self, request: Request, timeout_s: float) -> Answer:
+        """Its answer to one request. Raises OSError or http.client.HTTPException."""
+
+    def seconds_to_answer(self) -> float:
+        """How long it takes at rest. Raises OSError or http.client.HTTPException."""
+
+    def calm_down(self, idle_s: float) -> bool:
+        """Waits until an overload is worked off and it answers as at rest; returns whether it did in time."""

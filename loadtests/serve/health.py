@@ -1,0 +1,84 @@
+"""Whether a server is ready, and whether it is calm again after too much."""
+
+from __future__ import annotations
+
+import http.client
+import time
+from collections.abc import Callable, Mapping
+
+from loadtests.observe.processes import Usage
+from loadtests.serve.http import Answer
+
+LOOK_EVERY_S = 0.05
+# All workers have come up once the setup has not computed for so many looks in a row: what starts up computes without
+# a pause. A tick of the clock that accounts for CPU time is 10 ms.
+STILL_LOOKS = 6
+STILL_CPU_S = 0.015
+
+# A server that was overloaded is calm again when it answers so quickly so many times in a row: in so many times of what
+# it takes at rest, but no less than CALM_S.
+CALM_TIMES = 3.0
+CALM_S = 0.1
+CALM_ANSWERS = 3
+CALM_WITHIN_S = 20.0
+CALM_PAUSE_S = 0.1
+
+
+def unhealthy(ask: Callable[[], Answer], own: bool) -> str | None:
+    """Why a server is not healthy, in a few words; None where it answers with 200. A project of the user's ``own`` may
+    have no page there, or send it elsewhere: any answer but an error of the server will do. ``ask`` asks it, and raises
+    OSError or HTTPException."""
+    try:
+        status = ask().status
+    except (OSError, http.client.HTTPException) as error:
+        return str(error) or type(error).__name__
+    healthy = status < 500 if own else status == 200
+    return None if healthy else f"status {status}"
+
+
+class Stillness:
+    """Whether the processes of a setup have come to rest. ``usage`` is what they have used so far, by pid."""
+
+    def __init__(self, usage: Callable[[], Mapping[int, Usage]]) -> None:
+        self._usage = usage
+        self._last: Mapping[int, Usage] = {}
+        self._still = 0
+
+    def seen(self) -> bool:
+        """Looks once more; whether nothing of them has computed, come or gone for a while."""
+        now = self._usage()
+        computed = sum(usage.cpu_s for usage in now.values()) - sum(usage.cpu_s for usage in self._last.values())
+        still = now.keys() == self._last.keys() and computed < STILL_CPU_S
+        self._still = self._still + 1 if still else 0
+        self._last = now
+        return self._still >= STILL_LOOKS
+
+
+def seconds_to_answer(ask: Callable[[], object]) -> float:
+    """How long a server with nothing else to do takes: the quickest of three. ``ask`` asks it, and raises OSError or
+    HTTPException."""
+    found = []
+    for _ in range(CALM_ANSWERS):
+        begun = time.monotonic()
+        ask()
+        found.append(time.monotonic() - begun)
+    return min(found)
+
+
+def calm_down(ask: Callable[[], object], idle_s: float, within_s: float = CALM_WITHIN_S) -> bool:
+    """Waits until the server has worked off what an overload left: until it answers several times in a row nearly as
+    quickly as it does at rest, which is in ``idle_s`` (see ``seconds_to_answer``). Returns whether it did in time."""
+    calm_s = max(CALM_S, CALM_TIMES * idle_s)
+    end = time.monotonic() + within_s
+    quick = 0
+    while quick < CALM_ANSWERS and time.monotonic() < end:
+        begun = time.monotonic()
+        try:
+            ask()
+            calm = time.monotonic() - begun < calm_s
+        except (OSError, http.client.HTTPException):
+            calm = False
+        quick = quick + 1 if calm else 0
+        if not calm:
+            time.sleep(CALM_PAUSE_S)
+    return quick == CALM_ANSWERS

@@ -1,0 +1,80 @@
+"""The requests of the sample project that every setup must answer alike: what ``check`` asks."""
+
+from __future__ import annotations
+
+from loadtests.workload import Request
+
+FORM = ("Content-Type", "multipart/form-data; boundary=edge")
+BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB of every byte
+
+
+def form(content: bytes) -> bytes:
+    """The body of a form that uploads a file of this content."""
+    head = b'Content-Disposition: form-data; name="file"; filename="some.bin"\r\nContent-Type: application/octet-stream'
+    return b"--edge\r\n" + head + b"\r\n\r\n" + content + b"\r\n--edge--\r\n"
+
+
+REQUESTS = (
+    Request("plain", path="/"),
+    Request("plain, async view", path="/async/"),
+    Request("health", path="/healthz"),
+    Request("query string", path="/inspect/?a=1&a=2&b=&c=%20x%2By&d=a+b"),
+    Request("query string, not ASCII", path="/inspect/?name=%C3%A9t%C3%A9&kanji=%E6%97%A5%E6%9C%AC"),
+    Request("path, not ASCII", path="/inspect/caf%C3%A9/%E6%97%A5%E6%9C%AC"),
+    Request("path, encoded slash and space", path="/inspect/a%2Fb/c%20d/e+f"),
+    Request("repeated headers", path="/inspect/", headers=(("X-Repeated", "one"), ("X-Repeated", "two"))),
+    Request("cookies", path="/inspect/", headers=(("Cookie", "a=1; b=2"),)),
+    Request(
+        "content negotiation", path="/inspect/", headers=(("Accept", "text/html;q=0.8"), ("User-Agent", "check/1"))
+    ),
+    Request("HEAD", method="HEAD", path="/"),
+    Request("HEAD of JSON", method="HEAD", path="/inspect/"),
+    Request("OPTIONS", method="OPTIONS", path="/inspect/", body=b""),
+    Request("PUT", method="PUT", path="/inspect/", body=b"put"),
+    Request("PATCH", method="PATCH", path="/inspect/", body=b"patch"),
+    Request("DELETE", method="DELETE", path="/inspect/"),
+    Request("method not allowed", method="POST", path="/", body=b""),
+    Request("echo, empty", method="POST", path="/echo", body=b""),
+    Request("echo, one byte", method="POST", path="/echo", body=b"\x00"),
+    Request("echo, text", method="POST", path="/echo", headers=(("Content-Type", "text/plain"),), body=b"hello"),
+    Request("echo, 64 KiB", method="POST", path="/echo", body=BIG[: 64 * 1024]),
+    Request("echo, 4 MiB", method="POST", path="/echo", body=BIG),
+    Request("not found", path="/nowhere"),
+    Request("not found, not ASCII", path="/nowhere/%E6%97%A5"),
+    Request("missing slash", path="/async"),
+    Request("a view that raises", path="/error/"),
+    Request("a view that raises, async", path="/error/async/"),
+    Request("streaming", path="/stream/"),
+    Request("streaming, 2 MB", path="/stream/?chunks=20&size=100000"),
+    Request("streaming, nothing", path="/stream/?chunks=0"),
+    Request("HEAD of a stream", method="HEAD", path="/stream/"),
+    Request("streaming, async view", path="/async/stream/"),
+    Request("JSON", path="/json"),
+    Request("JSON, async view", path="/async/json"),
+    Request("plain text", path="/plaintext"),
+    Request("plain text, async view", path="/async/plaintext"),
+    Request("a row at random", path="/db"),
+    Request("a row at random, async view", path="/async/db"),
+    Request("rows at random", path="/queries?queries=5"),
+    Request("rows at random, async view", path="/async/queries?queries=5"),
+    Request("rows at random, number not a number", path="/queries?queries=x"),
+    Request("rows written", path="/updates?queries=5"),
+    Request("rows written, async view", path="/async/updates?queries=5"),
+    Request("fortunes", path="/fortunes"),
+    Request("fortunes, async view", path="/async/fortunes"),
+    Request("template", path="/template"),
+    Request("template, async view", path="/async/template"),
+    Request("waiting", path="/wait?ms=5"),
+    Request("waiting, async view", path="/async/wait?ms=5"),
+    Request("waiting, not a number", path="/wait?ms=soon"),
+    Request("CPU", path="/cpu?ms=5"),
+    Request("CPU, async view", path="/async/cpu?ms=5"),
+    Request("upload", method="POST", path="/upload", headers=(FORM,), body=form(BIG[: 64 * 1024])),
+    Request("upload, 3 MiB", method="POST", path="/upload", headers=(FORM,), body=form(BIG[: 3 * 1024 * 1024])),
+    Request("upload, async view", method="POST", path="/async/upload", headers=(FORM,), body=form(BIG[: 64 * 1024])),
+    Request("upload, no file", method="POST", path="/upload", body=b""),
+    Request("static file", path="/static/small.css"),
+    Request("static file, HEAD", method="HEAD", path="/static/small.css"),
+    Request("static file, part of it", path="/static/small.css", headers=(("Range", "bytes=10-19"),)),
+    Request("static file that is not there", path="/static/none.css"),
+)

@@ -1,0 +1,91 @@
+"""The setups: read from supervisor/conf.d, which is the one place that says how a setup starts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from pathlib import Path
+
+from loadtests import paths
+from loadtests.errors import unknown
+from loadtests.setups import services
+from loadtests.setups.needs import NEEDS, lacking
+from loadtests.setups.sections import SupervisorSection
+
+# What somebody may want of a server and not get, as `cannot=` in supervisor/conf.d names it.
+CANNOT = {
+    "websocket": "answer WebSockets",
+    "http2": "answer HTTP/2",
+    "streaming-request": "hand over a request's body while it still arrives",
+    "keep-alive": "answer a second request on the same connection",
+    "head": "answer HEAD without a body, which spoils the next answer on the connection",
+    "async-views": "run asynchronous views that use the database, or two at a time",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Setup:
+    """One way of serving the project.
+
+    ``name`` is its supervisor group's; ``interface`` is wsgi, asgi or asgi-layer (ASGI over a channel layer);
+    ``needs`` are names from loadtests.setups.needs; ``docs`` is where its settings come from; ``cannot`` is what it
+    cannot do, in words from CANNOT; ``services`` run beside it, and it pays for those that it ``charges``.
+    """
+
+    name: str
+    label: str
+    interface: str
+    needs: tuple[str, ...]
+    docs: str
+    cannot: tuple[str, ...]
+    file: Path
+    services: tuple[str, ...] = ()
+    charges: tuple[str, ...] = ()
+
+    def refuses(self, demands: Iterable[str]) -> str | None:
+        """Which of these demands (words from CANNOT) it cannot meet, in words; None where it can meet all."""
+        unmet = [CANNOT[word] for word in self.cannot if word in set(demands)]
+        return f"it cannot {' or '.join(unmet)}" if unmet else None
+
+
+def known(folder: Path | None = None) -> dict[str, Setup]:
+    """All setups by name, of supervisor/ or of another folder like it. Raises UserError for a file that does not
+    describe one."""
+    folder = folder or paths.SUPERVISOR
+    beside = services.known(folder)
+    setups = [_read(SupervisorSection(file, "setup"), beside) for file in sorted((folder / "conf.d").glob("*.conf"))]
+    return {setup.name: setup for setup in setups}
+
+
+def find(names: Iterable[str]) -> list[Setup]:
+    """The setups of these names; all of them where none is named. Raises UserError with the nearest names."""
+    setups = known()
+    wanted = list(names)
+    for name in wanted:
+        if name not in setups:
+            raise unknown("setup", name, setups)
+    return [setups[name] for name in wanted] if wanted else list(setups.values())
+
+
+def missing(setup: Setup, bin: Path | None = None) -> str | None:
+    """What this machine lacks for the setup and its services, and how to get it, in a line; None where all is there.
+
+    ``bin`` is the directory of the Python that the servers run with, and of their commands; this Python's by default.
+    """
+    beside = services.known() if setup.services else {}
+    needs = [*setup.needs, *(need for name in setup.services for need in beside[name].needs)]
+    return lacking(dict.fromkeys(needs), bin)
+
+
+def _read(section: SupervisorSection, beside: Iterable[str]) -> Setup:
+    return Setup(
+        name=section.name,
+        label=section.text("label"),
+        interface=section.text("interface"),
+        needs=section.words("needs", NEEDS),
+        docs=section.text("docs", ""),
+        cannot=section.words("cannot", CANNOT),
+        file=section.file,
+        services=section.words("services", beside),
+        charges=section.words("charges", beside),
+    )

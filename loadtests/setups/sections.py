@@ -1,0 +1,57 @@
+"""A supervisor file as this project reads it: its programs are supervisor's, its first section is ours."""
+
+from __future__ import annotations
+
+import configparser
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from loadtests.errors import UserError, unknown
+from loadtests.paths import ROOT
+
+PROGRAMS = ("group", "program", "fcgi-program")
+
+
+class SupervisorSection:
+    """The section ``[<kind>:<name>]`` of a supervisor file, which supervisor ignores; ``name`` is the file's.
+
+    Raises UserError where the file lacks it, or a group or program of that name.
+    """
+
+    def __init__(self, file: Path, kind: str) -> None:
+        self.file = file
+        self.name = file.stem
+        self.kind = kind
+        # As supervisor reads it: no interpolation here, and "; " begins a comment.
+        config = configparser.RawConfigParser(inline_comment_prefixes=(";",), strict=False)
+        try:
+            config.read_string(file.read_text(encoding="utf-8"), str(file))
+        except (OSError, configparser.Error) as error:
+            raise self._wrong(str(error)) from None
+        if not config.has_section(f"{kind}:{self.name}"):
+            raise self._wrong(f"it lacks '{kind}:{self.name}'")
+        if not any(config.has_section(f"{program}:{self.name}") for program in PROGRAMS):
+            raise self._wrong(f"it lacks 'group:{self.name}'")
+        self._values = config[f"{kind}:{self.name}"]
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A text; needed where there is no default."""
+        value = self._values.get(key, default)
+        if value is None:
+            raise self._wrong(f"it lacks '{key}'")
+        return value
+
+    def words(self, key: str, known: Iterable[str]) -> tuple[str, ...]:
+        """Words of a list of known ones; none where the key is not there."""
+        words = tuple(self._values.get(key, "").replace(",", " ").split())
+        for word in words:
+            if word not in known:
+                raise UserError(f"{key} of [{self._values.name}]: {unknown('word', word, known)}")
+        return words
+
+    def _wrong(self, what: str) -> UserError:
+        return UserError(
+            f"{os.path.relpath(self.file, ROOT)} does not describe a {self.kind}: {what}; [group:{self.name}], and "
+            f"[{self.kind}:{self.name}] with its keys, are needed"
+        )

@@ -1,0 +1,39 @@
+"""The services: what runs beside a setup because a setup or a test asks for it; a file each in supervisor/services."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from loadtests import paths
+from loadtests.setups.needs import NEEDS
+from loadtests.setups.sections import SupervisorSection
+
+
+@dataclasses.dataclass(frozen=True)
+class Service:
+    """What runs beside a setup. ``name`` is its supervisor group's; the other fields are as those of a setup."""
+
+    name: str
+    label: str
+    needs: tuple[str, ...]
+    docs: str
+    file: Path
+
+
+def known(folder: Path | None = None) -> dict[str, Service]:
+    """All services by name, of supervisor/ or of another folder like it. Raises UserError for a file that does not
+    describe one."""
+    files = sorted(((folder or paths.SUPERVISOR) / "services").glob("*.conf"))
+    services = [_read(SupervisorSection(file, "service")) for file in files]
+    return {service.name: service for service in services}
+
+
+def _read(section: SupervisorSection) -> Service:
+    return Service(
+        name=section.name,
+        label=section.text("label"),
+        needs=section.words("needs", NEEDS),
+        docs=section.text("docs", ""),
+        file=section.file,
+    )

@@ -1,0 +1,227 @@
+"""The tables that show what the statistics and the search are worth: printed, and written for the documentation."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.simulate.choices import LANDSCAPES, searched, swept
+from loadtests.simulate.histories import BETWEEN_RUNS, CHANGES, RUNS, SERIES, simulate_history
+from loadtests.simulate.servers import search, servers
+from loadtests.simulate.studies import NOISES, Rates, scenarios, scenarios_of_runs, simulate, simulate_runs
+
+STUDIES = 4000
+SEARCHES = 100
+SEED = 2016
+# Blocks in a study of capacity: its figure is their median.
+SEARCHES_A_STUDY = 5
+
+
+@dataclass(frozen=True)
+class SimulatedTable:
+    """A table: its name as a file, what it shows, its header and its rows."""
+
+    name: str
+    title: str
+    header: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+
+def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Callable[[str], None] = print) -> list[Path]:
+    """Simulate, say each table, and write it as CSV and as a fragment of reST (.inc) into ``out_dir``.
+
+    ``repetitions`` is the number of studies in each row; there are fewer of what takes longer. The same seed gives
+    the same files. Returns the files written.
+    """
+    out_dir.mkdir(parents=True, exist_ok=True)
+    files = []
+    fewer = max(1, repetitions // 4)
+    searches = max(SEARCHES_A_STUDY, repetitions * SEARCHES // STUDIES)
+    for table in (
+        verdicts_table(repetitions, seed),
+        runs_table(fewer, seed),
+        history_table(max(1, repetitions // 20), seed),
+        capacity_table(searches, seed),
+        best_table(fewer, seed),
+        advice_table(fewer, seed),
+    ):
+        say(as_text(table))
+        files += [out_dir / f"{table.name}.csv", out_dir / f"{table.name}.inc"]
+        with files[-2].open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([table.header, *table.rows])
+        files[-1].write_text(as_rst(table), encoding="utf-8")
+    return files
+
+
+def verdicts_table(studies: int, seed: int) -> SimulatedTable:
+    """False verdicts and effects found, in studies of one baseline and four candidates."""
+    rows = [simulate(scenario, studies, seed + row) for row, scenario in enumerate(scenarios())]
+    return _table_of_rates(
+        "simulation-verdicts", "Verdicts in simulated studies of a baseline and four candidates", rows
+    )
+
+
+def runs_table(studies: int, seed: int) -> SimulatedTable:
+    """The same for two runs of five setups."""
+    rows = [simulate_runs(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_runs())]
+    return _table_of_rates("simulation-runs", "Verdicts between two simulated runs of five setups", rows)
+
+
+def history_table(histories: int, seed: int) -> SimulatedTable:
+    """False marks and changes found, in histories of five setups in four metrics."""
+    rows = [simulate_history(runs, between, histories, seed) for between in BETWEEN_RUNS for runs in RUNS]
+    cells = [
+        (
+            f"{rates.between:.0%}",
+            str(rates.runs),
+            f"{rates.false:.1%}",
+            *(f"{rates.found[change]:.0%}" for change in CHANGES),
+        )
+        for rates in rows
+    ]
+    header = (
+        "noise between runs",
+        "runs",
+        "false mark in a history",
+        *(f"change of {change:.0%} marked" for change in CHANGES),
+    )
+    title = f"Marks in simulated histories of {SERIES} series, {histories} histories a row"
+    return SimulatedTable("simulation-history", title, header, cells)
+
+
+def capacity_table(searches: int, seed: int) -> SimulatedTable:
+    """Found against true capacity of the simulated servers."""
+    objective, plan = Objective(), SearchPlan()
+    rows = []
+    for server in servers(objective, plan.long_s):
+        found = [search(server, plan, objective, np.random.default_rng(seed + i)) for i in range(searches)]
+        errors = np.array([(one.rate or 0.0) / server.capacity - 1 for one in found])
+        whole = len(errors) - len(errors) % SEARCHES_A_STUDY
+        medians = np.median(errors[:whole].reshape(-1, SEARCHES_A_STUDY), axis=1)
+        probes = [len(one.records) for one in found]
+        seconds = [one.seconds for one in found]
+        rows.append(
+            (
+                server.name,
+                f"{server.capacity:.0f}",
+                _signed(np.median(errors)),
+                f"{_signed(errors.min())} to {_signed(errors.max())}",
+                f"{np.mean(abs(errors) <= 0.05):.0%}",
+                f"{np.mean(abs(medians) <= 0.05):.0%}",
+                ", ".join(sorted({one.limited_by.value for one in found})),
+                f"{np.mean(probes):.0f} (at most {max(probes)})",
+                f"{np.mean(seconds):.0f} s (at most {max(seconds):.0f} s)",
+            )
+        )
+    header = (
+        "server",
+        "true capacity, requests/s",
+        "median error",
+        "errors",
+        "searches within 5%",
+        f"medians of {SEARCHES_A_STUDY} within 5%",
+        "limited by",
+        "probes",
+        "measured time",
+    )
+    title = f"Capacity found in {searches} searches of each simulated server, for {objective}"
+    return SimulatedTable("simulation-capacity", title, header, rows)
+
+
+def best_table(sweeps: int, seed: int) -> SimulatedTable:
+    """The cells of a sweep that are kept as perhaps the best: is the true best among them?"""
+    shapes = [(noise, cells, blocks) for noise in NOISES for cells in (6, 12) for blocks in (2, 4, 6)]
+    rows = [swept(*shape, sweeps, seed + row) for row, shape in enumerate(shapes)]
+    header = ("scenario", "cells", "blocks", "the best was dropped", "cells kept")
+    cells = [(one.noise, str(one.cells), str(one.blocks), f"{one.lost:.1%}", f"{one.kept:.1f}") for one in rows]
+    title = f"Simulated sweeps of cells that are equally good, noise of a trial 9%, {sweeps} a row"
+    return SimulatedTable("simulation-best", title, header, cells)
+
+
+def advice_table(searches: int, seed: int) -> SimulatedTable:
+    """Searches by successive halving: is the pick as good as the best?"""
+    shapes = [(landscape, cells, blocks) for landscape in LANDSCAPES for cells in (3, 12, 20) for blocks in (1, 2, 4)]
+    rows = [searched(*shape, searches, seed + row) for row, shape in enumerate(shapes)]
+    header = (
+        "landscape",
+        "candidates",
+        "blocks of the first round",
+        "trials",
+        "trials of the whole grid",
+        "pick within 5% of the best",
+        "interval holds the truth",
+    )
+    cells = [
+        (
+            one.landscape,
+            str(one.cells),
+            str(one.first_blocks),
+            str(one.trials),
+            str(one.grid_trials),
+            f"{one.found:.0%}",
+            f"{one.covered:.0%}",
+        )
+        for one in rows
+    ]
+    title = f"Simulated searches by successive halving, noise of a trial 9%, {searches} a row"
+    return SimulatedTable("simulation-advice", title, header, cells)
+
+
+def as_text(table: SimulatedTable) -> str:
+    """The table for a terminal."""
+    lines = [table.header, *table.rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(table.header))]
+    text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    return "\n".join([table.title, "", *text, ""])
+
+
+def as_rst(table: SimulatedTable) -> str:
+    """The table as a reST list-table, to be included in a page."""
+    lines = [f".. list-table:: {table.title}", "   :header-rows: 1", ""]
+    for row in (table.header, *table.rows):
+        lines += [f"   {'* -' if column == 0 else '  -'} {cell}" for column, cell in enumerate(row)]
+    return "\n".join(lines) + "\n"
+
+
+def _table_of_rates(name: str, title: str, rows: Sequence[Rates]) -> SimulatedTable:
+    header = (
+        "scenario",
+        "true effect",
+        "noise of a trial",
+        "candidates",
+        "blocks",
+        "false verdict in a study",
+        "effect found",
+        "equal called equivalent",
+        "widest interval",
+    )
+    cells = [
+        (
+            rates.scenario.name,
+            f"{rates.scenario.effect:.0%}",
+            f"{rates.scenario.sd:.0%}",
+            str(rates.scenario.candidates),
+            f"{rates.blocks:.0f}" if rates.scenario.until is None else f"{rates.blocks:.0f} on average",
+            f"{rates.false:.1%}",
+            f"{rates.found:.0%}" if rates.scenario.effect else "–",
+            f"{rates.equal:.0%}",
+            _width(rates.width),
+        )
+        for rates in rows
+    ]
+    return SimulatedTable(name, f"{title}, {rows[0].studies} studies a row", header, cells)
+
+
+def _signed(share: float) -> str:
+    # The sum turns a negative zero into a plain one.
+    return f"{round(float(share), 3) + 0.0:+.1%}"
+
+
+def _width(width: float) -> str:
+    """Beyond a factor of two a percentage says less than the factor."""
+    return f"±{width:.1%}" if width < 1 else f"×/÷ {1 + width:.1f}"

@@ -1,0 +1,113 @@
+"""run.json as a type: what was run, on what, in which order."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from loadtests.plan.schedule import Slot
+from loadtests.plan.study import Study
+from loadtests.records import Advice
+
+
+@dataclasses.dataclass(frozen=True)
+class Expectation:
+    """What every setup must answer to one request; the body's SHA-256 is None where it is not compared."""
+
+    status: int
+    content_type: str
+    sha256: str | None
+
+
+# By the test's name, for each of its requests.
+Contract = dict[str, tuple[Expectation, ...]]
+
+
+@dataclasses.dataclass(frozen=True)
+class SetupRecord:
+    """What is kept of the setup under a label: how it is served, in words, and the text of its supervisor file."""
+
+    label: str
+    interface: str
+    config: str
+
+
+@dataclasses.dataclass(frozen=True)
+class LeftOut:
+    """A setup, by its label, that is not measured, in one test or (``test`` is None) in all, and why."""
+
+    label: str
+    test: str | None
+    why: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Goal:
+    """When to stop adding blocks: the widest interval is plus or minus ``until`` (a share), or the time is over."""
+
+    until: float
+    max_time_s: float
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnProject:
+    """A project of the user's that was served: what the command line said of it (paths made absolute), what a reader
+    should know of it, and what it said of itself; ``middleware`` is how many it has."""
+
+    options: dict[str, str]
+    remarks: tuple[str, ...]
+    python: str
+    django: str
+    debug: bool
+    wsgi: str | None
+    asgi: str | None
+    middleware: int
+    packages: dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Git:
+    """The project's revision, and whether the working tree differed from it; None where git does not know."""
+
+    revision: str | None
+    dirty: bool | None
+
+
+@dataclasses.dataclass(frozen=True)
+class RunRecord:
+    """A run. ``setups`` are by label; ``order`` is the order of trials; ``knobs`` are the environment variables that
+    were set for the servers; ``database`` is DATABASE_URL without user and password.
+
+    ``machine`` and ``versions`` are told as they are: see ``loadtests.observe.machine``. Without ``ended`` the run is
+    not complete, and can be resumed; ``measured_s`` is how long it has been measuring, over all its parts.
+    """
+
+    name: str
+    created: str
+    command: str
+    study: Study
+    setups: dict[str, SetupRecord]
+    seed: int
+    goal: Goal | None
+    application: OwnProject | None
+    left_out: tuple[LeftOut, ...]
+    contract: Contract
+    order: tuple[Slot, ...]
+    knobs: dict[str, str]
+    database: str | None
+    cores: dict[str, tuple[int, ...]]
+    machine: dict[str, Any]
+    versions: dict[str, Any]
+    git: Git
+    advice: Advice | None = None
+    measured_s: float = 0.0
+    ended: str | None = None
+
+    @property
+    def places_left_out(self) -> frozenset[tuple[str, str]]:
+        """Labels and tests of what is left out of a single test."""
+        return frozenset((one.label, one.test) for one in self.left_out if one.test is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that run.json holds, without its schema number."""
+        return {**dataclasses.asdict(self), "study": self.study.to_dict()}

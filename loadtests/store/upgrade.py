@@ -1,0 +1,32 @@
+"""Older run folders, brought to today's form: the one place that knows how they were.
+
+- Schema 1: a test had the fields of all kinds, those of others empty; what was skipped was told by label, and ``ended``
+  and ``advice`` were not there where there was none; every process was charged.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+SCHEMA = 2
+EMPTY: tuple[Any, ...] = (None, [])
+
+
+def upgraded_run(values: dict[str, Any], schema: int) -> dict[str, Any]:
+    """The object of a run.json of that schema, without its number, as today's."""
+    if schema > 1:
+        return values
+    skipped = [{"label": label, "test": None, "why": why} for label, why in values.pop("skipped").items()]
+    tests = [{key: value for key, value in test.items() if value not in EMPTY} for test in values["study"]["tests"]]
+    empty = {"database": None, "advice": None, "measured_s": 0.0, "ended": None}
+    study = {**values["study"], "tests": tests}
+    return {**empty, **values, "study": study, "left_out": skipped}
+
+
+def upgraded_trial(values: dict[str, Any], schema: int) -> dict[str, Any]:
+    """The same of a trial's file."""
+    if schema > 1:
+        return values
+    processes = [{**process, "charged": True} for process in values["processes"]]
+    result = {**values["result"], "deliveries": None} if values["result"] else None
+    return {**values, "processes": processes, "result": result}

@@ -1,0 +1,103 @@
+"""Numbers and sentences as a reader sees them, the same in the terminal, the charts and the pages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+DASH = "–"
+
+
+def number(value: float | None) -> str:
+    """Three significant digits, thousands set apart, a dash for what is not known: ``0.042 4.2 42.1 421 4,210``."""
+    if value is None:
+        return DASH
+    size = abs(value)
+    if size >= 100:
+        return f"{value:,.0f}"
+    if size >= 10:
+        return f"{value:.1f}"
+    if size >= 1:
+        return f"{value:.2f}"
+    if not size:
+        return "0"
+    return f"{value:#.3g}" if size >= 0.001 else f"{value:.1e}"
+
+
+class Bounded(Protocol):
+    """A figure with an interval: an estimate, a comparison, a noise floor."""
+
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+
+
+def closed(found: Bounded) -> bool:
+    """Whether the interval has both ends; from a single block it has none."""
+    return found.low > 0 and math.isfinite(found.high)
+
+
+def interval(found: Bounded) -> str:
+    """``1.98 to 2.10``; nothing where the interval is open."""
+    return f"{number(found.low)} to {number(found.high)}" if closed(found) else ""
+
+
+def plus_minus(low: float, high: float) -> float:
+    """Half the width of a ratio's interval, relative: 0.02 is plus or minus 2%. Infinite for an open interval."""
+    if low <= 0 or not math.isfinite(high):
+        return math.inf
+    return math.exp((math.log(high) - math.log(low)) / 2) - 1
+
+
+def relative(found: Bounded) -> str:
+    """Half the interval's width, relative: ``±3%``; a factor (``×÷2.5``) where it is that wide; empty where open."""
+    if not closed(found):
+        return ""
+    half = plus_minus(found.low, found.high)
+    if half >= 1:
+        return f"×÷{number(1 + half)}" if half < 1000 else "×÷ over 1,000"
+    return f"±{half:.0%}" if half >= 0.095 else f"±{half:.1%}"
+
+
+def ratio(value: float) -> str:
+    """``×1.04``; beyond a thousand in either direction only that."""
+    if value > 1000:
+        return "over ×1000"
+    if value < 0.001:
+        return "under ×0.001"
+    if value < 0.1:
+        return f"×{value:.2g}"
+    return f"×{value:.2f}" if value < 100 else f"×{value:.0f}"
+
+
+def ratio_interval(found: Bounded) -> str:
+    """``×1.01 to ×1.07``; nothing where the interval is open."""
+    return f"{ratio(found.low)} to {ratio(found.high)}" if closed(found) else ""
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """``1 block``, ``2 blocks``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def series(parts: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def flat(values: Any, prefix: str = "") -> list[tuple[str, str]]:
+    """A nested dictionary as rows: ``{"cpu": {"cores": 2}}`` gives ``("cpu cores", "2")``."""
+    if isinstance(values, dict):
+        rows = [flat(value, f"{prefix} {_worded(key)}".strip()) for key, value in values.items()]
+        return [row for part in rows for row in part]
+    if isinstance(values, (list, tuple)):
+        return [(prefix, series([str(value) for value in values]) if values else DASH)]
+    words = {None: DASH, True: "yes", False: "no"}
+    return [(prefix, words[values] if values is None or isinstance(values, bool) else str(values))]
+
+
+def _worded(key: str) -> str:
+    """``memory_mb`` as words; a name with dots in it (``net.ipv4.tcp_tw_reuse``) is somebody else's and stays."""
+    return key if "." in key else key.replace("_", " ")

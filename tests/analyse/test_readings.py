@@ -1,0 +1,47 @@
+"""What is read off a trial."""
+
+import dataclasses
+
+import pytest
+
+from loadtests.analyse import readings
+from loadtests.records import Process
+
+
+@pytest.fixture
+def trial(build_run):
+    """A trial of 3,000 requests answered by one process, with a database beside it."""
+    run = build_run(labels=("gunicorn",), tests=("latency",), blocks=1)
+    [trial] = run.trials()
+    database = Process("postgres", "postgres", 1, cpu_s=6.0, peak_rss_mb=900.0, rss_mb=900.0, context_switches=9,
+                       charged=False)  # fmt: skip
+    return dataclasses.replace(trial, processes=(*trial.processes, database))
+
+
+def values(trial):
+    return {one.metric: one.value for one in readings.observations(trial)}
+
+
+def test_what_is_not_charged_is_known_by_itself_and_in_no_total(trial):
+    known = values(trial)
+    assert known["cpu_ms_per_request"] == known["web_cpu_ms_per_request"] == pytest.approx(1.01)
+    assert known["postgres_uncharged_cpu_ms_per_request"] == pytest.approx(2.0)
+    assert known["memory_peak_mb"] == 60.0
+    assert "postgres_cpu_ms_per_request" not in known
+
+
+def test_roles_are_those_that_the_setup_pays_for_or_those_beside_it(trial):
+    assert readings.roles([trial]) == ["web"]
+    assert readings.roles([trial], charged=False) == ["postgres"]
+
+
+def test_the_columns_of_a_summary_have_each_role_after_the_total():
+    names = [metric.name for metric in readings.every(["web"], ["postgres"])]
+    start = names.index("cpu_ms_per_request")
+    assert names[start + 1 : start + 3] == ["web_cpu_ms_per_request", "postgres_uncharged_cpu_ms_per_request"]
+
+
+def test_a_share_of_failed_requests_is_of_those_sent(trial):
+    failing = dataclasses.replace(trial.result, errors={"status": 20}, unfinished=10)
+    assert readings.failed_share([dataclasses.replace(trial, result=failing)]) == pytest.approx(0.01)
+    assert readings.failed_share([]) == 0.0

@@ -1,0 +1,47 @@
+"""``check``: what it prints of what it found."""
+
+import pytest
+
+from loadtests import setups
+from loadtests.commands.check import print_check
+from loadtests.measure.check import Check, Difference
+from loadtests.serve.base import NotServing
+from loadtests.workload import Request
+
+ROOT, ITEMS = Request("root", path="/"), Request("items", path="/items[1]")
+
+
+@pytest.fixture
+def pair():
+    return setups.find(["gunicorn", "uvicorn"])
+
+
+def test_one_is_not_many(pair, capsys):
+    print_check(Check([ROOT], compared=pair[:1]))
+    assert capsys.readouterr().out == "1 request to 1 setup: 0 differences\n"
+    print_check(Check([ROOT, ITEMS], compared=pair))
+    assert capsys.readouterr().out == "2 requests to each of 2 setups: 0 differences\n"
+
+
+def test_what_differs_is_told_with_both_answers(pair, capsys):
+    print_check(Check([ROOT, ITEMS], compared=pair, differences=[Difference("uvicorn", ITEMS, "200", "500 [oops]")]))
+    assert capsys.readouterr().out.splitlines() == [
+        "uvicorn: items: GET /items[1]",
+        "    gunicorn answered 200",
+        "    uvicorn answered 500 [oops]",
+        "2 requests to each of 2 setups: 1 difference",
+    ]
+
+
+def test_what_was_left_out_is_told_with_its_reason(pair, capsys):
+    failed = [(pair[1], NotServing("did not start", "the end of a log"))]
+    print_check(
+        Check([ROOT, ITEMS], pair[:1], skipped={"uwsgi": "it is not here"}, failed=failed, not_asked={"gunicorn": 1})
+    )
+    assert capsys.readouterr().out.splitlines() == [
+        "uwsgi was skipped: it is not here",
+        "gunicorn was not asked 1 request: it cannot run asynchronous views",
+        "uvicorn: did not start",
+        "the end of a log",
+        "2 requests to 1 setup: 0 differences",
+    ]

@@ -1,0 +1,54 @@
+"""What may import what: printing is the work of commands and formats, and `--help` waits for nothing."""
+
+import ast
+import subprocess
+import sys
+
+from loadtests.paths import ROOT
+
+# `report` hands the console on to the formats.
+PRINTS = ("loadtests/commands/", "loadtests/report/formats/", "loadtests/report/__init__.py")
+SLOW = {"altair", "django", "lmdb", "msgspec", "numpy", "psutil", "scipy", "vl_convert"}
+HELP = """
+import sys
+sys.argv = ["loadtests", *sys.argv[1:], "--help"]
+from loadtests.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def imported(file):
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+def test_only_what_prints_imports_rich():
+    others = [
+        str(file.relative_to(ROOT))
+        for file in (ROOT / "loadtests").rglob("*.py")
+        if any(name.partition(".")[0] == "rich" for name in imported(file))
+        and not str(file.relative_to(ROOT)).startswith(PRINTS)
+    ]
+    assert others == []
+
+
+def loaded(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", HELP, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
+    return set(done.stdout.rpartition("loaded: ")[2].split())
+
+
+def test_help_imports_nothing_slow():
+    assert loaded() & SLOW == set()
+
+
+def test_the_help_of_a_command_imports_nothing_slow():
+    assert loaded("run") & SLOW == set()

@@ -1,0 +1,106 @@
+"""`profile` as a user types it."""
+
+import json
+import sys
+
+import pytest
+
+SETTINGS = """
+SECRET_KEY = "x"
+ALLOWED_HOSTS = ["*"]
+ROOT_URLCONF = "site_urls"
+TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates"}]
+USE_TZ = True
+"""
+# The view uses three parts of CPU time for every seven that its template has used.
+URLS = """
+import time
+from django.http import HttpResponse
+from django.template import Context, Template
+from django.urls import path
+
+PAGE = Template("{% for row in rows %}{{ row|stringformat:'05d' }}{% endfor %}")
+
+def page(request):
+    begun = time.thread_time()
+    html = PAGE.render(Context({"rows": range(1000)}))
+    spent = time.thread_time() - begun
+    end = time.thread_time() + spent * 3 / 7
+    while time.thread_time() < end:
+        sum(range(100))
+    return HttpResponse(html)
+
+urlpatterns = [path("", page)]
+"""
+ENTRY = """
+import os
+from django.core.{0} import get_{0}_application
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site_settings")
+application = get_{0}_application()
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """The folder of a Django project whose shares are known."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "manage.py").write_text("")
+    (folder / "site_settings.py").write_text(SETTINGS)
+    (folder / "site_urls.py").write_text(URLS)
+    (folder / "entry_wsgi.py").write_text(ENTRY.format("wsgi"))
+    (folder / "entry_asgi.py").write_text(ENTRY.format("asgi"))
+    return folder
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("setup", ["gunicorn", "uvicorn"])
+def test_known_shares_are_found_through_a_server(cli, project, setup, tmp_path):
+    folder = tmp_path / "profile"
+    own = ["--app", project, "--settings", "site_settings", "--python", sys.executable]
+    own += ["--wsgi", "entry_wsgi:application", "--asgi", "entry_asgi:application"]
+    code, printed, errors = cli.run("profile", setup, *own, "--duration", "2s", "--rounds", "1", "--output", folder)
+    assert code == 0, errors
+    assert "of CPU time per request" in printed
+    about = json.loads((folder / "profile.json").read_text())
+    assert about["schema"] == 1
+    assert [window["kind"] for window in about["windows"]] == ["undisturbed", "sampled", "watched"]
+    [web] = about["roles"]
+    found = {share["category"]: share["share"] for share in web["shares"]}
+    assert 0.5 < found["template"] / (found["template"] + found["view"]) < 0.87
+    assert found["template"] + found["view"] > 0.5
+    assert web["cpu_us_per_request"] > 0
+    assert ("thread hops" in found) == (setup == "uvicorn")
+    written = {file.name for file in folder.iterdir()}
+    assert {"index.html", "index.rst", "profile.json", "web-cpu.svg", "web.speedscope.json"} <= written
+    assert str(project) not in (folder / "web.speedscope.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["gunicron"], "unknown setup 'gunicron'; did you mean gunicorn"),
+        (["gunicorn", "--path", "here"], "--path here: it must begin with '/'"),
+        (["gunicorn", "--rate", "0"], "the rate must be over 0"),
+        (["gunicorn", "--duration", "soon"], "'soon' is not a duration"),
+        (["gunicorn", "--output", "."], ". exists already; name another folder with --output"),
+    ],
+)
+def test_wrong_input_gets_one_line(command, arguments, says):
+    code, printed, errors = command("profile", *arguments)
+    assert code == 1
+    assert printed == ""
+    assert says in errors
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.servers
+def test_a_path_that_does_not_answer_gets_one_line_and_leaves_nothing(cli, tmp_path):
+    folder = tmp_path / "profile"
+    arguments = ["profile", "gunicorn", "--path", "/nowhere", "--duration", "1s", "--output", folder]
+    code, _, errors = cli.run(*arguments)
+    assert code == 1
+    assert "no request to /nowhere was answered with 200" in errors
+    assert errors.count("\n") == 1
+    assert not folder.exists()
+    cli.wait_until_nothing_runs()

@@ -1,0 +1,61 @@
+"""A run's progress where there is no terminal: a line a trial."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from loadtests.commands.progress import RunProgress
+from loadtests.plan.schedule import Slot
+from loadtests.records import Flag, Result, Trial
+from loadtests.records.result import NOTHING
+
+
+@pytest.fixture
+def ended():
+    """A function: what is printed when a trial with that result, those flags and that log has ended."""
+
+    def tell(again=False, **fields):
+        text = io.StringIO()
+        with RunProgress(Console(file=text, width=80), 10.0) as progress:
+            progress.started(Slot(number=3, block=1, label="gunicorn", test="latency"), 1, 28)
+            progress.ended(Trial(3, 1, "gunicorn", "gunicorn", "latency", 1, "", **{"status": "ok", **fields}), again)
+        return text.getvalue().splitlines()
+
+    return tell
+
+
+def result(**fields):
+    times = {**NOTHING, "p50": 1.25, "p99": 10.0}
+    values = {
+        "engine": "openloop", "planned": 3000, "sent": 3000, "completed": 3000, "ok": 3000, "unfinished": 0,
+        "errors": {}, "duration_s": 2.0, "rate": 1500.0, "response_time_ms": times, "service_time_ms": times,
+        "send_lag_ms": times, "pacing_lag_ms": times, "waited": 0, "latency_of": "response_time", "examples": {},
+        "timeline": (), "histograms": {}, "generator": (),
+    }  # fmt: skip
+    return Result(**{**values, **fields})
+
+
+def test_a_trial_has_its_figures(ended):
+    assert ended(result=result()) == ["  3/28 gunicorn, latency: 1,500 requests/s, p50 1.2 ms, p99 10.0 ms"]
+
+
+def test_what_an_engine_does_not_know_is_left_out(ended):
+    assert ended(result=result(response_time_ms=NOTHING)) == ["  3/28 gunicorn, latency: 1,500 requests/s"]
+
+
+def test_one_error_is_not_many(ended):
+    [line] = ended(result=result(errors={"status": 1}, unfinished=2))
+    assert line.endswith(", 1 error, 2 unfinished")
+    [line] = ended(result=result(errors={"status": 1, "reset": 1}))
+    assert line.endswith(", 2 errors, 0 unfinished")
+
+
+def test_an_invalid_trial_says_why(ended):
+    flags = (Flag("server_did_not_start", "invalid", "The server did not start [at all]."),)
+    assert ended(again=True, status="invalid", flags=flags, log="one\ntwo") == [
+        "  3/28 gunicorn, latency: invalid, once more",
+        "      invalid: The server did not start [at all].",
+        "      | one",
+        "      | two",
+    ]

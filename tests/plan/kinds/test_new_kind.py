@@ -1,0 +1,194 @@
+"""A new kind of test is a file beside the others: this one is written by the tests, and nothing else knows of it."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.analyse.verdicts import Verdict
+from loadtests.plan import kinds
+from loadtests.plan import study as studies
+from loadtests.plan.kinds import Test
+from loadtests.records import Result
+from loadtests.report import page as pages
+from loadtests.report.formats import rest
+from loadtests.report.formats.csv import csv_text
+from loadtests.report.view import Page, Section
+from loadtests.store import Run
+
+NAME = "ping"
+SOURCE = """
+import dataclasses
+
+from loadtests.plan.kinds.base import Test, common
+from loadtests.plan.metrics import Metric, Question
+from loadtests.workload import Load
+
+
+def read(trial):
+    return float(trial.result.waited) if trial.result else None
+
+
+PONG = Metric(
+    "pong_ms", "pong", "ms", read, called="pong", short="pong", better="livelier", worse="lamer",
+    question=Question("a pong", "answers first", "every other needs at least ×{}"),
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Ping(Test):
+    kind = "ping"
+    place = 9
+    metrics = (PONG,)
+    judged = (PONG,)
+    decisive = PONG
+    heading = "Ping and pong"
+    about = "How long a pong takes."
+    caption = "Pong: {what}"
+    columns = {"pong_ms": "pong, ms"}
+
+    pings: int
+    colours: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, name, table, folder):
+        return cls(pings=table.whole("pings", 3), colours=tuple(table.take("colours", list)), **common(name, table))
+
+    @classmethod
+    def from_record(cls, values):
+        return super().from_record({**values, "colours": tuple(values["colours"])})
+
+    @property
+    def seconds(self):
+        return float(self.pings)
+
+    def load(self, origin, requests, bodies, core):
+        return Load.of_url(origin + "/", rate=1.0, duration_s=self.seconds)
+
+    @property
+    def asks(self):
+        return (self.pings, self.colours)
+
+    asked = "a ping"
+    condition = "with pings"
+
+    @property
+    def what(self):
+        return f"{self.pings} pings in {' and '.join(self.colours)}"
+
+    @property
+    def length(self):
+        return f"{self.pings} pings"
+"""
+
+STUDY = """
+setups = ["gunicorn", "uvicorn", "daphne"]
+
+[tests.dial]
+kind = "ping"
+pings = 5
+colours = ["red", "blue"]
+"""
+
+
+@pytest.fixture
+def new_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A file in a folder where kinds are looked for."""
+    folder = tmp_path / "kinds"
+    folder.mkdir()
+    (folder / f"{NAME}.py").write_text(SOURCE, encoding="utf-8")
+    monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(folder)])
+    yield
+    sys.modules.pop(f"{kinds.__name__}.{NAME}", None)
+
+
+@pytest.fixture
+def test(new_kind: None, tmp_path: Path) -> Test:
+    """The test of the new kind in a study's file."""
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY, encoding="utf-8")
+    [test] = studies.load(str(file)).tests
+    return test
+
+
+def pongs(label: str, test: str, block: int, result: Result) -> Result:
+    """uvicorn answers in half of gunicorn's time, daphne about as gunicorn does."""
+    typical = {"gunicorn": 4000, "uvicorn": 2000, "daphne": 4000 + block % 3}[label]
+    return dataclasses.replace(result, waited=typical + block * block % 5)
+
+
+@pytest.fixture
+def run(build_run: Callable[..., Run], test: Test) -> Run:
+    """A run of it, read back from its folder."""
+    return build_run(labels=("gunicorn", "uvicorn", "daphne"), tests=(test,), blocks=6, change=pongs)
+
+
+@pytest.fixture
+def page(run: Run) -> Page:
+    return pages.compose(Results(run))
+
+
+def section(page: Page, name: str) -> Section:
+    return next(section for section in page.sections if section.name == name)
+
+
+def test_a_study_has_its_fields(test: Test) -> None:
+    assert (test.kind, test.name, test.what) == ("ping", "dial", "5 pings in red and blue")
+
+
+def test_the_record_of_a_run_gives_it_back(run: Run, test: Test) -> None:
+    assert run.record.study.tests == (test,)
+    assert run.record.study.tests[0].same_as(test)
+
+
+def test_its_metric_is_judged_with_its_direction(run: Run) -> None:
+    comparisons = Results(run).comparisons
+    assert comparisons["uvicorn", "dial", "pong_ms"].verdict is Verdict.FASTER
+    assert comparisons["daphne", "dial", "pong_ms"].verdict is Verdict.EQUIVALENT
+
+
+def test_the_verdicts_are_in_its_words(page: Page) -> None:
+    [table] = section(page, "verdicts").tables
+    told = {row[0].text: [field.text for field in row[1:4]] for row in table.rows}
+    assert told["uvicorn"] == ["pong", "×0.50", "livelier"]
+
+
+def test_the_findings_are_in_its_words(page: Page) -> None:
+    [finding] = page.findings
+    assert finding.asked == "A pong with pings"
+    assert finding.answer.startswith("uvicorn answers first, 2,001 ms; every other needs at least ×1.99")
+    assert finding.certain
+
+
+def test_it_has_a_section_with_a_table_of_its_columns(page: Page) -> None:
+    own = section(page, "ping")
+    assert (own.heading, own.paragraphs) == ("Ping and pong", ("How long a pong takes.",))
+    [table] = own.tables
+    assert table.caption == "Pong: 5 pings in red and blue"
+    assert table.columns == ("setup", "pong, ms", "failed", "trials")
+    assert table.rows[0][0].text == "uvicorn"
+    assert [row[1].text for row in table.rows] == ["2,001", "4,001", "4,002"]
+
+
+def test_the_page_says_what_was_sent_and_for_how_long(page: Page) -> None:
+    table = next(table for table in section(page, "compared").tables if table.name == "tests")
+    fields = [field.text for field in table.rows[0]]
+    assert fields == ["dial", "5 pings in red and blue", "openloop", "5 pings", "2 s"]
+    assert "Ping and pong" in rest.rst(page)
+
+
+def test_the_summary_has_a_column_of_its_metric(run: Run) -> None:
+    rows = {row["label"]: row for row in csv.DictReader(io.StringIO(csv_text(Results(run))))}
+    assert float(rows["uvicorn"]["pong_ms"]) == pytest.approx(2001)
+    assert rows["uvicorn"]["test"] == "dial"
+
+
+def test_without_its_file_it_is_unknown() -> None:
+    assert NAME not in kinds.known()

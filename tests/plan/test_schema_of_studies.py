@@ -1,0 +1,80 @@
+"""The published schema of studies: what the project reads fits it, and what is wrong is refused by both."""
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.paths import STUDIES
+from loadtests.plan import study as studies
+from loadtests.plan.study import tomllib
+from tests.fixtures.schemas import changed, errors
+from tests.fixtures.studies import FULL, SMALL
+
+
+@pytest.mark.parametrize("name", studies.names())
+def test_the_studies_that_ship_fit(name):
+    assert errors("study", tomllib.loads((STUDIES / f"{name}.toml").read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("study", [SMALL, FULL])
+def test_a_study_that_is_read_fits(study):
+    studies.parse(study, "name", "a.toml")
+    assert errors("study", study) == []
+
+
+WRONG_STUDIES = [
+    (("setups",), ...),
+    (("setups",), []),
+    (("setups",), [{"label": "no setup"}]),
+    (("setups",), [{"setup": "gunicorn", "label": "a b"}]),
+    (("setups",), [{"setup": "gunicorn", "workers": 2}]),
+    (("tests",), {}),
+    (("tests", "a b"), {"kind": "latency", "rate": 1, "duration": "1s"}),
+    (("tests", "latency", "rate"), ...),
+    (("tests", "latency", "rate"), 0),
+    (("tests", "latency", "rate"), "300"),
+    (("tests", "latency", "duration"), ...),
+    (("tests", "latency", "duration"), "soon"),
+    (("tests", "latency", "connections"), 10),
+    (("tests", "latency", "kind"), "speed"),
+    (("tests", "latency", "path"), "async/"),
+    (("tests", "latency", "engine"), 1),
+    (("tests", "latency", "services"), ["redis", 1]),
+    (("tests", "latency", "speed"), 2),
+    (("tests", "async", "speed"), 2),
+    (("tests", "async", "pace"), "recorded"),
+    (("tests", "post", "method"), "BREW"),
+    (("tests", "post", "headers"), {"X": 1}),
+    (("tests", "post", "body_base64"), "YQ=="),
+    (("tests", "post", "status"), 101),
+    (("tests", "post", "requests"), [{"path": "/"}]),
+    (("tests", "mix", "requests"), []),
+    (("tests", "mix", "requests", 0, "weight"), 0),
+    (("tests", "mix", "requests", 0, "wieght"), 1),
+    (("tests", "mix", "workload"), "mine.toml"),
+    (("tests", "mix", "path"), "/"),
+    (("tests", "replay", "rate"), 10),
+    (("tests", "replay", "duration"), "1s"),
+    (("tests", "replay", "speed"), 0),
+    (("tests", "replay", "requests"), ...),
+    (("tests", "replay", "requests", 0, "at"), [-1]),
+    (("tests", "async", "kind"), ...),
+    (("tests", "async", "rate"), 10),
+    (("tests", "async", "connections"), 0),
+    (("tests", "capacity", "objective"), "fast"),
+    (("tests", "capacity", "objective"), "errors<1%"),
+    (("tests", "capacity", "duration"), "10s"),
+    (("blocks",), 0),
+    (("blocks",), True),
+    (("delta",), 1),
+    (("aa",), "yes"),
+    (("price_per_core_hour",), 0),
+    (("nonsense",), 1),
+]
+
+
+@pytest.mark.parametrize(("path", "new"), WRONG_STUDIES)
+def test_a_wrong_study_is_refused_by_schema_and_parser_alike(path, new):
+    wrong = changed(FULL, path, new)
+    assert errors("study", wrong)
+    with pytest.raises(UserError):
+        studies.parse(wrong, "name", "a.toml")

@@ -1,0 +1,94 @@
+"""Capacity in the report: only what the server limited is a figure, the rest is told in words."""
+
+import csv
+import io
+import json
+from statistics import median
+
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.report import page as pages
+from loadtests.report.formats.csv import csv_text
+
+TESTS = ("capacity",)
+
+
+def column(table, heading):
+    return {row[0].text: row[table.columns.index(heading)] for row in table.rows}
+
+
+@pytest.fixture
+def results(build_run):
+    return lambda **shape: Results(build_run(tests=TESTS, **shape))
+
+
+def curve(chart):
+    """The points of all setups' curves."""
+    rows = (row for data in chart.spec["datasets"].values() for row in data)
+    return [row for row in rows if "passed" in row]
+
+
+def section(found, price=None):
+    return next(one for one in pages.compose(found, price).sections if one.name == "capacity")
+
+
+def test_the_figure_is_the_median_over_blocks(results):
+    found = results(blocks=3)
+    rates = [trial.capacity.rate for trial in found.trials if trial.label == "gunicorn"]
+    table = section(found).tables[0]
+    assert column(table, "capacity, requests/s")["gunicorn"].text == f"{median(rates):,.0f}"
+    assert column(table, "limited by")["gunicorn"].text == "server"
+
+
+def test_the_generators_limit_is_told_and_not_averaged(results):
+    found = results(blocks=2, generator_rate=400)
+    table, unsettled = section(found).tables
+    assert column(table, "capacity, requests/s")["gunicorn"].text == "–"
+    assert column(table, "limited by")["gunicorn"].text == "generator"
+    assert column(table, "limited by")["daphne-ipc"].text == "server"  # about 133 requests/s
+    assert [row[0].text for row in unsettled.rows] == ["gunicorn", "gunicorn"]
+    assert "the generator's limit, not the server's" in unsettled.rows[0][2].text
+    assert found.estimate("gunicorn", "capacity", "capacity_rps") is None
+    assert ("gunicorn", "capacity", "capacity_rps") not in found.comparisons
+
+
+def test_who_may_hold_more_than_was_found_keeps_the_others_from_being_first(results):
+    found = pages.compose(results(labels=("uvicorn", "gunicorn", "daphne"), blocks=6, generator_rate=400))
+    assert found.findings[0].answer.startswith("uvicorn holds the most of those with a figure, 299 requests/s. daphne")
+    assert "Not found: gunicorn: 400 requests/s" in found.findings[0].answer
+
+
+def test_the_summary_has_it(results):
+    found = results(blocks=3, generator_rate=400)
+    rows = {row["label"]: row for row in csv.DictReader(io.StringIO(csv_text(found)))}
+    rates = [trial.capacity.rate for trial in found.trials if trial.label == "uvicorn"]
+    assert float(rows["uvicorn"]["capacity_rps"]) == pytest.approx(median(rates), rel=1e-5)
+    assert rows["gunicorn"]["capacity_rps"] == ""
+
+
+def test_curves_end_at_the_knee(results):
+    found = results(blocks=2)
+    [chart] = section(found).charts
+    rows = [row for row in curve(chart) if row["label"] == "uvicorn"]
+    made = [probe.rate for trial in found.trials if trial.label == "uvicorn" for probe in trial.capacity.probes]
+    highest = max(trial.capacity.rate for trial in found.trials if trial.label == "uvicorn")
+    assert max(made) > 1.2 * highest
+    assert highest < max(row["rate"] for row in rows) <= 1.1 * highest * 1.05
+    assert {row["passed"] for row in rows} == {True, False}
+    for key in ("p99", "p50"):
+        rates = [row["rate"] for row in rows if row["percentile"] == key]
+        assert rates == sorted(rates)
+
+
+def test_the_chart_says_every_capacity(results):
+    chart = section(results(blocks=2, generator_rate=400)).charts[0]
+    assert "gunicorn the generator's limit" in chart.alt
+    assert "uvicorn " in chart.alt
+    json.dumps(chart.spec, allow_nan=False)
+
+
+@pytest.mark.parametrize("shape", [{"blocks": 1}, {"labels": ("gunicorn",)}, {"generator_rate": 1}, {"blocks": 0}])
+def test_any_shape_has_a_section(results, shape):
+    for chart in section(results(**shape)).charts:
+        json.dumps(chart.spec, allow_nan=False)

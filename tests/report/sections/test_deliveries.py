@@ -1,0 +1,56 @@
+"""Messages to many receivers: what arrived, what did not, and how late."""
+
+import dataclasses
+
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.records import Deliveries
+from loadtests.records.result import NOTHING, PERCENTILES
+from loadtests.report import page as pages
+
+LAGS = {"p50": 2.0, "p90": 4.0, "p95": 5.0, "p99": 9.0, "p99.9": 20.0}
+
+
+def delivering(label, test, block, result):
+    """Two setups deliver: one all of it, one with losses, in few messages."""
+    if label == "gunicorn":
+        return result
+    arrived = {"uvicorn": 20_000, "daphne": 900}[label]
+    missing = {"uvicorn": 0, "daphne": 100}[label]
+    lags = {**NOTHING, **{key: lag * block for key, lag in LAGS.items()}}
+    deliveries = Deliveries(arrived + missing, arrived, missing, duplicate=3, reordered=0, lag_ms=lags)
+    return dataclasses.replace(result, deliveries=deliveries)
+
+
+@pytest.fixture
+def sections(build_run):
+    def build(change=delivering, **shape):
+        run = build_run(labels=("gunicorn", "uvicorn", "daphne"), blocks=2, change=change, **shape)
+        return {section.name: section for section in pages.compose(Results(run)).sections}
+
+    return build
+
+
+def test_a_test_whose_trials_deliver_has_a_table_in_its_section(sections):
+    figures, deliveries = sections(tests=("latency",))["latency"].tables
+    assert figures.name == "latency-latency"
+    assert deliveries.name == "deliveries-latency"
+    rows = {row[0].text: row for row in deliveries.rows}
+    assert list(rows) == ["uvicorn", "daphne"]
+    told = {label: [field.text for field in row[1:5]] for label, row in rows.items()}
+    assert told == {"uvicorn": ["100.00%", "0", "6", "0"], "daphne": ["90.00%", "200", "6", "0"]}
+    assert rows["daphne"][1].detail == "1,800 of 2,000"
+    assert rows["daphne"][2].tone == "bad"
+
+
+def test_a_lag_is_the_median_over_trials_where_all_of_them_know_it(sections):
+    table = sections(tests=("latency",))["latency"].tables[1]
+    lags = {row[0].text: [field.text for field in row[5:]] for row in table.rows}
+    assert table.columns[5:] == tuple(f"lag {key}, ms" for key in PERCENTILES)
+    assert lags["uvicorn"] == ["3.00", "6.00", "7.50", "13.5", "30.0"]
+    assert lags["daphne"] == ["3.00", "6.00", "7.50", "–", "–"]  # 900 deliveries know no 99th percentile
+
+
+def test_a_test_that_delivers_nothing_has_no_such_table(sections):
+    assert len(sections(change=None)["latency"].tables) == 1

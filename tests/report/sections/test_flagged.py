@@ -1,0 +1,61 @@
+"""What was left out, invalid or doubtful, and why."""
+
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.report import page as pages
+from loadtests.store import LeftOut
+
+
+@pytest.fixture
+def page(build_run):
+    """The page of a run, of which these setups were left out."""
+
+    def build(*left_out, **shape):
+        lost = tuple((one.label, one.test, block) for one in left_out for block in (1, 2))
+        shape = {"labels": ("gunicorn", "uvicorn", "daphne"), "lost": lost, **shape}
+        run = build_run(record={"left_out": left_out}, **shape)
+        for trial in run.trials():
+            if any((trial.label, trial.test) == (one.label, one.test) for one in left_out):
+                (run.path / "trials" / f"{trial.name}.json").unlink()
+        return pages.compose(Results(run))
+
+    return build
+
+
+def section(page, name):
+    return next(section for section in page.sections if section.name == name)
+
+
+def test_a_setup_that_no_test_had_was_skipped(page):
+    found = page(LeftOut("nginx", None, "nginx is not on PATH"))
+    assert "Skipped, with the reason below: nginx." in found.summary
+    assert section(found, "invalid").paragraphs[0] == "nginx was skipped: nginx is not on PATH."
+
+
+def test_a_setup_that_one_test_had_not_was_left_out_of_it(page):
+    found = page(LeftOut("uvicorn", "latency", "it cannot run that"))
+    assert "Left out, with the reason below: uvicorn in latency." in found.summary
+    assert section(found, "invalid").paragraphs[0] == "uvicorn was left out of latency: it cannot run that."
+
+
+def test_who_was_left_out_of_a_test_has_no_row_in_it(page):
+    found = page(LeftOut("uvicorn", "latency", "it cannot run that"))
+    [latency], [throughput] = section(found, "latency").tables, section(found, "throughput").tables
+    assert [row[0].text for row in latency.rows] == ["gunicorn", "daphne"]
+    assert "uvicorn" in [row[0].text for row in throughput.rows]
+    verdicts, _ = section(found, "verdicts").tables
+    assert "uvicorn" not in {row[0].text for row in verdicts.rows}
+    assert not any("uvicorn" in finding.answer for finding in found.findings if "ms" in finding.answer)
+
+
+def test_a_run_without_a_flag_says_so(page):
+    assert section(page(), "invalid").paragraphs == ("No trial was invalid or doubtful.",)
+
+
+def test_trials_are_counted_by_reason_and_listed_one_by_one(page):
+    found = page(lost=(("uvicorn", "latency", 1),))
+    [flags, generator] = section(found, "invalid").tables
+    assert [row[2].text for row in flags.rows] == ["invalid", "invalid"]
+    assert section(found, "invalid").paragraphs[1].startswith("generator_busy: 2 trials invalid (")
+    assert generator.name == "generator"

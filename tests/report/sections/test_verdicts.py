@@ -1,0 +1,64 @@
+"""The verdicts in the report: their words, their order, and what stands beside them."""
+
+import dataclasses
+
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.report.sections import verdicts
+
+
+@pytest.fixture
+def section(build_run):
+    """The section of a run of latency."""
+    return lambda **shape: verdicts.section(Results(build_run(**{"tests": ("latency",), "blocks": 10, **shape})))
+
+
+def rows(section, metric):
+    [table] = section.tables
+    return {row[0].text: row for row in table.rows if row[1].text == metric}
+
+
+def cpu_of(**cpu_s):
+    """A change by which no time differs, however unlike the setups are in what they cost."""
+
+    def change(label, test, block, result):
+        return dataclasses.replace(result, ok=round(3000 / cpu_s[label]))
+
+    return change
+
+
+def test_what_waits_is_slower_and_what_costs_is_dearer(section):
+    found = section(labels=("gunicorn", "uvicorn"), change=cpu_of(gunicorn=1.0, uvicorn=1.5))
+    assert rows(found, "p50 response time")["uvicorn"][3].text == "slower"
+    assert rows(found, "CPU per request")["uvicorn"][3].text == "dearer"
+
+
+def test_the_best_ratio_is_the_first_row(section):
+    found = section(labels=("daphne", "uvicorn", "gunicorn", "daphne-ipc"))
+    assert list(rows(found, "p99 response time")) == ["gunicorn", "uvicorn", "daphne-ipc"]
+
+
+def test_a_narrow_terminal_has_short_names(section):
+    [table] = section(labels=("gunicorn", "uvicorn")).tables
+    assert [row[1].short for row in table.rows] == ["p50", "p99", "CPU"]
+
+
+def test_what_no_trial_can_know_is_said_once(section):
+    def few(label, test, block, result):
+        return dataclasses.replace(result, completed=600)
+
+    [table] = section(labels=("gunicorn", "uvicorn"), change=few).tables
+    assert "Not known, for the trials are too short: p99 response time." in table.note
+    assert {row[1].text for row in table.rows} == {"p50 response time", "CPU per request"}
+
+
+def test_the_chart_says_each_ratio_with_its_verdict(section):
+    [chart] = section(labels=("gunicorn", "uvicorn"), aa=True).charts
+    assert "p50 response time, uvicorn: ×1.50 slower" in chart.alt
+    bands = {row["kind"] for data in chart.spec["datasets"].values() for row in data if "kind" in row}
+    assert bands == {"equivalent (±3%)", "noise floor"}
+
+
+def test_one_setup_has_nothing_to_be_compared_with(section):
+    assert section(labels=("gunicorn",)) is None

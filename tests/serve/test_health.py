@@ -1,0 +1,93 @@
+"""When a server is ready, and when it has worked off what was too much for it."""
+
+import itertools
+
+import pytest
+
+from loadtests.observe.processes import Usage
+from loadtests.serve import health
+from loadtests.serve.http import Answer
+
+
+class Worn:
+    """A server that is worn out for its first answers: it drops the connection, and is well from then on."""
+
+    def __init__(self, bad=0):
+        self.bad = bad
+        self.asked = 0
+
+    def __call__(self):
+        self.asked += 1
+        if self.asked <= self.bad:
+            raise ConnectionResetError
+        return Answer(200, "text/plain", b"OK")
+
+
+def test_a_calm_server_is_asked_a_few_times():
+    ask = Worn()
+    assert health.calm_down(ask, idle_s=10.0)
+    assert ask.asked == health.CALM_ANSWERS
+
+
+def test_a_worn_server_is_waited_for_until_it_answers_in_a_row():
+    ask = Worn(bad=2)
+    assert health.calm_down(ask, idle_s=10.0)
+    assert ask.asked == 2 + health.CALM_ANSWERS
+
+
+def test_one_that_never_recovers_is_given_up():
+    assert not health.calm_down(Worn(bad=10**6), idle_s=10.0, within_s=0.3)
+
+
+def test_how_quick_is_calm_depends_on_how_quick_it_is_at_rest(monkeypatch):
+    clock = itertools.count(step=1.0)  # whatever is asked takes a second
+    monkeypatch.setattr(health.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(health.time, "sleep", lambda seconds: None)
+    ask = Worn()
+    idle_s = health.seconds_to_answer(ask)
+    assert idle_s == 1.0
+    assert health.calm_down(ask, idle_s)
+    assert not health.calm_down(ask, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("status", "own", "healthy"), [(200, False, True), (404, False, False), (400, False, False), (404, True, True)]
+)
+def test_the_sample_is_healthy_with_200_and_an_own_project_with_any_answer_of_its_own(status, own, healthy):
+    assert (health.unhealthy(lambda: Answer(status, "", b""), own) is None) == healthy
+
+
+def test_an_error_of_the_server_is_not_healthy():
+    assert health.unhealthy(lambda: Answer(502, "", b""), own=True) == "status 502"
+
+
+def refused():
+    raise ConnectionRefusedError("refused")
+
+
+def test_no_answer_is_not_healthy():
+    assert health.unhealthy(refused, own=True) == "refused"
+
+
+def looks(*moments):
+    """Whether a setup has come to rest, at one look after another; a moment is CPU seconds by pid."""
+    usages = iter(
+        {pid: Usage("web", "python", pid, cpu_s, 1.0, 1.0, 0) for pid, cpu_s in moment.items()} for moment in moments
+    )
+    stillness = health.Stillness(lambda: next(usages))
+    return [stillness.seen() for _ in moments]
+
+
+def test_a_setup_is_at_rest_when_nothing_of_it_has_computed_for_some_looks():
+    still = [{1: 2.0, 2: 1.0}] * (health.STILL_LOOKS + 1)
+    assert looks(*still) == [False] * health.STILL_LOOKS + [True]
+
+
+def test_a_worker_that_is_still_starting_keeps_it_from_rest():
+    starting = [{1: 2.0, 2: 0.05 * look} for look in range(20)]
+    assert not any(looks(*starting))
+
+
+def test_a_worker_that_has_just_come_keeps_it_from_rest():
+    before = [{1: 2.0}] * health.STILL_LOOKS
+    assert not any(looks(*before, *[{1: 2.0, 2: 0.0}] * health.STILL_LOOKS))

@@ -1,0 +1,67 @@
+"""To add a service is to add a file to supervisor/services; it runs beside a setup and is shown, not charged."""
+
+import shutil
+import sys
+
+import pytest
+
+from loadtests import hosts, paths, setups
+from loadtests.application import sample
+from loadtests.errors import UserError
+from loadtests.serve.base import NotServing
+from loadtests.serve.serving import serving
+from loadtests.setups import services
+
+SLEEPER = f"""
+[service:sleeper]
+label=A program that sleeps
+
+[group:sleeper]
+programs=sleeper
+
+[program:sleeper]
+process_name=sleeper
+command={sys.executable} -c "import time; time.sleep(60)"
+autostart=false
+stopasgroup=true
+killasgroup=true
+"""
+
+
+@pytest.fixture
+def sleeper(tmp_path, monkeypatch):
+    """A copy of supervisor/ with a service more."""
+    shutil.copytree(paths.SUPERVISOR, tmp_path / "supervisor")
+    file = tmp_path / "supervisor" / "services" / "sleeper.conf"
+    file.write_text(SLEEPER)
+    monkeypatch.setattr(paths, "SUPERVISOR", tmp_path / "supervisor")
+    return file
+
+
+def serve(port, *names):
+    [setup] = setups.find(["gunicorn"])
+    return serving(setup, {}, "127.0.0.1", port, sample(), hosts.at("local"), names)
+
+
+def test_a_service_is_found_by_its_file(sleeper):
+    assert list(services.known()) == ["redis", "sleeper"]
+    assert services.known()["sleeper"].label == "A program that sleeps"
+
+
+@pytest.mark.servers
+def test_it_runs_beside_a_setup_and_is_not_charged(sleeper, free_port):
+    with serve(free_port, "sleeper") as running:
+        assert {(part.role, part.charged) for part in running.parts()} == {("web", True), ("sleeper", False)}
+
+
+@pytest.mark.servers
+def test_one_that_does_not_start_is_named_with_the_end_of_its_log(sleeper, free_port):
+    sleeper.write_text(SLEEPER.replace("import time; time.sleep(60)", "raise SystemExit(7)"))
+    with pytest.raises(NotServing, match=r"sleeper:sleeper is (BACKOFF|FATAL|EXITED)"), serve(free_port, "sleeper"):
+        pass
+
+
+def test_a_file_that_describes_no_service_is_named(sleeper):
+    sleeper.write_text("[group:sleeper]\nprograms=sleeper\n")
+    with pytest.raises(UserError, match=r"sleeper\.conf does not describe a service: it lacks 'service:sleeper'"):
+        services.known()

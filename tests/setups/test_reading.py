@@ -1,0 +1,175 @@
+import configparser
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from loadtests import paths, setups
+from loadtests.errors import UserError
+from loadtests.setups import needs, services
+
+INTERFACES = {
+    "gunicorn": "wsgi",
+    "gunicorn-gthread": "wsgi",
+    "gunicorn-gevent": "wsgi",
+    "gunicorn-asgi": "asgi",
+    "gunicorn-uvicorn": "asgi",
+    "gunicorn-nginx": "wsgi",
+    "uvicorn": "asgi",
+    "uvicorn-nginx": "asgi",
+    "hypercorn": "asgi",
+    "granian-wsgi": "wsgi",
+    "granian-asgi": "asgi",
+    "uwsgi": "wsgi",
+    "uwsgi-threads": "wsgi",
+    "uwsgi-gevent": "wsgi",
+    "waitress": "wsgi",
+    "mod_wsgi-express": "wsgi",
+    "daphne": "asgi",
+    "daphne-redis": "asgi-layer",
+    "daphne-ipc": "asgi-layer",
+}
+PROGRAM = {
+    "autostart": "false",
+    "directory": "%(ENV_APP_DIR)s",
+    "stopwaitsecs": "5",
+    "stopasgroup": "true",
+    "killasgroup": "true",
+    "redirect_stderr": "true",
+    "stdout_logfile_maxbytes": "10MB",
+}
+
+
+def setup_needing(*names):
+    return setups.Setup("mine", "Mine", "wsgi", names, "", (), Path("mine.conf"))
+
+
+def executable(file):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("#!/bin/sh\n")
+    file.chmod(file.stat().st_mode | stat.S_IXUSR)
+
+
+def test_the_setups_of_the_project_are_described():
+    known = setups.known()
+    assert {name: setup.interface for name, setup in known.items()} == INTERFACES
+    assert (known["daphne-redis"].needs, known["daphne-redis"].services) == (("daphne",), ("redis",))
+    assert known["daphne-redis"].charges == ("redis",)
+    assert known["gunicorn"].cannot == ("websocket", "keep-alive")
+
+
+def test_labels_are_different():
+    labels = [setup.label for setup in setups.known().values()]
+    assert len(set(labels)) == len(labels)
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_a_setup_is_told_what_all_are_told(name):
+    file = setups.known()[name].file
+    config = configparser.RawConfigParser(inline_comment_prefixes=(";",))
+    config.read(file)
+    programs = [section for section in config.sections() if "command" in config[section]]
+    assert programs
+    for section in programs:
+        program = config[section]
+        assert program["command"].startswith("taskset -c %(ENV_CORES)s ")
+        assert {key: program[key] for key in PROGRAM} == PROGRAM
+        assert program["process_name"] in ("web", "web_%(process_num)d", "worker_%(process_num)d", "redis", "proxy")
+        assert program["stdout_logfile"].startswith(f"%(ENV_RUN_DIR)s/{section.partition(':')[2]}")
+    assert all(len(line) <= 120 for line in file.read_text().splitlines())
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A function: a folder like supervisor/ whose one setup has this text."""
+
+    def make(text):
+        (tmp_path / "conf.d").mkdir(exist_ok=True)
+        (tmp_path / "conf.d" / "mine.conf").write_text(text)
+        return tmp_path
+
+    return make
+
+
+def test_a_file_that_describes_no_setup_is_named(mine):
+    with pytest.raises(UserError, match=r"mine.conf does not describe a setup: it lacks 'setup:mine'"):
+        setups.known(mine("[program:mine]\ncommand=true\n"))
+    with pytest.raises(UserError, match=r"it lacks 'group:mine'"):
+        setups.known(mine("[setup:mine]\nlabel=Mine\ninterface=wsgi\n"))
+    with pytest.raises(UserError, match=r"it lacks 'interface'"):
+        setups.known(mine("[setup:mine]\nlabel=Mine\n[group:mine]\nprograms=a\n"))
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ("needs=ginx", "did you mean nginx"),
+        ("cannot=websockets", "did you mean websocket"),
+        ("services=redis", "unknown word 'redis'; there are: none"),
+    ],
+)
+def test_a_word_that_nobody_knows_is_named(mine, key, says):
+    text = f"[setup:mine]\nlabel=Mine\ninterface=wsgi\n{key}\n[group:mine]\nprograms=a\n"
+    with pytest.raises(UserError, match=rf"of \[setup:mine\]: unknown word .*{says}|{says}"):
+        setups.known(mine(text))
+
+
+def test_what_a_setup_cannot_do_is_said_in_words():
+    gunicorn = setups.known()["gunicorn"]
+    assert gunicorn.refuses(["websocket"]) == "it cannot answer WebSockets"
+    assert gunicorn.refuses(["async-views"]) is None
+
+
+def test_every_need_has_a_remedy_and_is_somebodys():
+    described = (*setups.known().values(), *services.known().values())
+    needed = {need for one in described for need in one.needs}
+    assert needed == set(needs.NEEDS)
+    assert all(remedy for _, remedy in needs.NEEDS.values())
+
+
+def test_nothing_is_missing_where_all_is_there():
+    assert setups.missing(setup_needing()) is None
+    assert setups.missing(setup_needing("gunicorn", "uvloop")) is None
+
+
+def test_a_server_is_looked_for_beside_the_python_that_runs_it_and_nowhere_else(tmp_path):
+    """One of another Python would run the project in that Python."""
+    assert setups.missing(setup_needing("gunicorn"), tmp_path) == "gunicorn is not installed: pip install gunicorn"
+    executable(tmp_path / "gunicorn")
+    assert setups.missing(setup_needing("gunicorn"), tmp_path) is None
+
+
+def test_a_module_is_looked_for_in_that_python(tmp_path):
+    assert setups.missing(setup_needing("uvloop"), Path(sys.executable).parent) is None
+    (tmp_path / "python").symlink_to("/bin/false")
+    assert setups.missing(setup_needing("uvloop"), tmp_path) == "uvloop is not installed: pip install uvloop"
+
+
+def test_what_the_system_has_is_found_on_the_path_or_where_systems_keep_servers(tmp_path, monkeypatch):
+    monkeypatch.setattr(needs, "SYSTEM", (str(tmp_path / "sbin"),))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert setups.missing(setup_needing("nginx")) == "nginx is not installed: apt-get install nginx"
+    executable(tmp_path / "sbin/nginx")
+    assert setups.missing(setup_needing("nginx")) is None
+
+
+def test_a_redis_of_the_users_is_enough(tmp_path, monkeypatch):
+    monkeypatch.setattr(needs.redis, "executable", lambda: None)
+    monkeypatch.delenv("REDIS_URL", raising=False)
+    assert setups.missing(setup_needing("redis")).endswith("set REDIS_URL")
+    monkeypatch.setenv("REDIS_URL", "redis://localhost")
+    assert setups.missing(setup_needing("redis")) is None
+
+
+def test_all_that_is_missing_is_said_at_once(tmp_path):
+    said = setups.missing(setup_needing("hypercorn", "waitress"), tmp_path)
+    assert said.count("is not installed") == 2
+
+
+def test_the_helper_scripts_can_be_run():
+    for script in paths.SUPERVISOR.glob("*.sh"):
+        if script.name != "defaults.sh":
+            assert os.access(script, os.R_OK)
+            assert script.read_text().startswith("#!/bin/sh\n")

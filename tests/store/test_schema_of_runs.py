@@ -1,0 +1,82 @@
+"""The published schema of run.json: what the project writes and reads fits it, and what is wrong does not."""
+
+import csv
+import json
+
+import pytest
+
+from loadtests.measure.prepare import prepare
+from loadtests.observe import machine
+from loadtests.paths import ROOT
+from loadtests.plan import study as studies
+from loadtests.store import SCHEMA, Goal
+from loadtests.store.upgrade import upgraded_run, upgraded_trial
+from tests.fixtures.schemas import changed, errors, validator
+from tests.fixtures.studies import FULL
+
+COMMITTED = sorted(ROOT.glob("results/reference-*/run.json"))
+
+
+@pytest.fixture(scope="module")
+def this_machine():
+    return machine.describe(), machine.versions()
+
+
+@pytest.fixture
+def about(tmp_path, bench_of, this_machine):
+    """run.json as a run writes it before its first trial, on this machine."""
+    bench_of.host.known["machine"], bench_of.host.known["versions"] = this_machine
+    study = studies.parse(FULL, "full", "full.toml")
+    run = prepare(study, tmp_path / "run", 7, Goal(0.02, 3600.0), bench_of=bench_of).run
+    return json.loads((run.path / "run.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ["study", "run", "trial", "summary"])
+def test_a_schema_says_what_it_is_of(name):
+    schema = validator(name).schema
+    assert schema["$id"] == f"{name}.schema.json"
+    assert schema["title"]
+    assert schema["description"]
+    assert schema["additionalProperties"] is False
+
+
+def test_what_a_run_writes_fits(about):
+    assert errors("run", about) == []
+    assert errors("run", {**about, "ended": "2026-11-21T08:00:00+00:00", "goal": None}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "new"),
+    [
+        (("schema",), 1),
+        (("created",), "yesterday"),
+        (("study",), ...),
+        (("study", "nonsense"), 1),
+        (("study", "tests", 0, "rate"), None),
+        (("study", "tests", 0, "requests"), ...),
+        (("study", "tests", 0, "requests", 0, "method"), "BREW"),
+        (("study", "entries", 0, "label"), "a b"),
+        (("order", 0, "number"), 0),
+        (("setups", "gunicorn", "interface"), "cgi"),
+        (("machine", "cores"), "two"),
+        (("machine", "secret"), 1),
+        (("versions", "packages", "Django"), 5.2),
+        (("git", "dirty"), "yes"),
+        (("knobs", "WORKERS"), 2),
+        (("nonsense",), 1),
+    ],
+)
+def test_a_wrong_run_is_refused(about, path, new):
+    assert errors("run", changed(about, path, new))
+
+
+@pytest.mark.parametrize("file", COMMITTED, ids=lambda file: file.parent.name)
+def test_the_committed_runs_fit(file):
+    run = json.loads(file.read_text(encoding="utf-8"))
+    assert errors("run", {"schema": SCHEMA, **upgraded_run(run, run.pop("schema"))}) == []
+    for path in (file.parent / "trials").glob("*.json"):
+        trial = json.loads(path.read_text(encoding="utf-8"))
+        assert errors("trial", {"schema": SCHEMA, **upgraded_trial(trial, trial.pop("schema"))}) == [], path.name
+    with (file.parent / "summary.csv").open(newline="", encoding="utf-8") as text:
+        for row in csv.DictReader(text):
+            assert errors("summary", row) == []

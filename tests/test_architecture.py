@@ -1,0 +1,74 @@
+"""Who may import whom: docs/architecture.rst shows it, and this keeps it true."""
+
+import importlib.util
+import re
+
+import pytest
+
+from loadtests.paths import ROOT
+
+LONGEST = 300  # lines of a file
+GENERATED = {"package-lock.json"}
+# Names that several modules share because they are one thing, seen from several sides.
+SHARED = {
+    "base",  # what the siblings of a folder have in common
+    "capacity", "latency", "throughput",  # a kind of test: what it is, how it is searched for, shown, drawn, asked for
+    "advise", "check", "doctor", "load", "run",  # a command, and what it calls
+    "advice", "cost", "history", "requests", "sweep", "verdicts",  # what is found or planned, and its section and chart
+    "trial",  # how one is made, and what is kept of it
+    "page", "templates",  # of a report, of a profile
+    "redis",  # the one of the setups, the one of the layers' benchmark
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def architecture():
+    spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs" / "_ext" / "architecture.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_package_has_its_layer(architecture):
+    layers = [package for layer in architecture.LAYERS for package in layer.packages]
+    assert sorted(layers) == sorted(architecture.imports())
+
+
+def test_nothing_imports_what_stands_above_or_beside_it(architecture):
+    assert architecture.arrows_back(architecture.imports()) == []
+
+
+def test_an_arrow_back_is_found(architecture):
+    found = {**architecture.imports(), "store": {"report": {"loadtests/store/folder.py"}}}
+    assert architecture.arrows_back(found) == ["store imports report: loadtests/store/folder.py"]
+
+
+def files(*patterns):
+    folders = ("loadtests", "testproject", "tests", "docs/_ext", "supervisor")
+    return [file for folder in folders for pattern in patterns for file in (ROOT / folder).rglob(pattern)]
+
+
+def test_no_file_is_longer_than_one_can_keep_in_mind():
+    found = files("*.py", "*.js", "*.sh", "*.conf", "*.j2", "*.css")
+    long = {str(file.relative_to(ROOT)): lines for file in found if (lines := _lines(file)) > LONGEST}
+    assert long == {}
+
+
+def _lines(file):
+    return len(file.read_text(encoding="utf-8").splitlines())
+
+
+def test_no_two_classes_share_a_name():
+    found = {}
+    for file in sorted((ROOT / "loadtests").rglob("*.py")):
+        for name in re.findall(r"^class ([A-Z]\w*)", file.read_text(encoding="utf-8"), re.MULTILINE):
+            found.setdefault(name, []).append(str(file.relative_to(ROOT)))
+    assert {name: where for name, where in found.items() if len(where) > 1} == {}
+
+
+def test_no_two_modules_share_a_name_but_for_those_that_are_one_thing():
+    found = {}
+    for file in sorted((ROOT / "loadtests").rglob("*.py")):
+        if file.stem not in ("__init__", "sitecustomize"):
+            found.setdefault(file.stem, []).append(str(file.relative_to(ROOT)))
+    assert {name: where for name, where in found.items() if len(where) > 1 and name not in SHARED} == {}

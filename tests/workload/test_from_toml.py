@@ -1,0 +1,104 @@
+"""Workload files: what is written is read back; mistakes are named with file and key."""
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.workload import Request, Workload, from_toml
+from loadtests.workload.write import to_toml
+
+GOOD = """
+[[requests]]
+path = "/"
+weight = 3
+
+[[requests]]
+name = "log in"
+method = "POST"
+path = "/login/?next=/"
+headers = { "Content-Type" = "application/json", X-Twice = ["1", "2"] }
+body = '{"a": 1}'
+status = 302
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text):
+        path = tmp_path / "mine.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_workload_file(file):
+    front, login = from_toml.read(file(GOOD)).requests
+    assert front == Request("GET /", weight=3)
+    assert login == Request(
+        "log in",
+        "POST",
+        "/login/?next=/",
+        (("Content-Type", "application/json"), ("X-Twice", "1"), ("X-Twice", "2")),
+        b'{"a": 1}',
+        status=302,
+    )
+
+
+def test_a_body_in_a_file_beside_it(file, tmp_path):
+    (tmp_path / "photo.png").write_bytes(b"\x89PNG")
+    [request] = from_toml.read(file('[[requests]]\nmethod = "POST"\nbody_file = "photo.png"')).requests
+    assert request.body == b"\x89PNG"
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        Workload(
+            (Request("GET /"), Request('odd "name" \\ \x7f'.replace("\x7f", "é"), "PUT", "/a", (), b"\xff", 0.25, 404))
+        ),
+        Workload((Request("a", headers=(("X", "1"), ("Y", 'q"\t'), ("X", "2"))),)),
+        Workload((Request("a", "POST", body="\x7f\x00é\u2028".encode()),), ((0.0, 1e-06, 12345.678901),)),
+    ],
+)
+def test_what_is_written_is_read_back(file, workload):
+    read = from_toml.read(file(to_toml(workload, ("a comment", "another"))))
+    assert read.at == workload.at
+    for found, request in zip(read.requests, workload.requests, strict=True):
+        assert sorted(found.headers) == sorted(request.headers)
+        assert {**found.to_dict(), "headers": []} == {**request.to_dict(), "headers": []}
+
+
+def test_recorded_times_are_the_weight(file):
+    assert from_toml.read(file("[[requests]]\nat = [0, 1.5, 2]")).requests[0].weight == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", r"mine.toml: requests: is missing; a list is needed"),
+        ("requests = []", r"mine.toml: requests: at least one"),
+        ("requests = [1]", r"requests: 1 is not a table"),
+        ("[[requests]]\n[[requests]]", r"two have the name 'GET /'; give one"),
+        ("[[requests]]\nweight = 0", r"mine.toml: requests\[1\].weight: is 0; a number above 0"),
+        ("[[requests]]\nweight = '1'", r"requests\[1\].weight: is '1'; a number is needed"),
+        ("[[requests]]\nmethod = 'BREW'", r"requests\[1\].method: is 'BREW'; allowed: GET, "),
+        ("[[requests]]\npath = 'a'", r"requests\[1\].path: is 'a'; it must begin with '/'"),
+        ("[[requests]]\nheaders = {X = 1}", r"requests\[1\].headers.X: is 1; a text"),
+        ("[[requests]]\nbody = 'a'\nbody_base64 = 'YQ=='", r"body and body_base64: stand side by side"),
+        ("[[requests]]\nbody_base64 = '!'", r"requests\[1\].body_base64: is not base64"),
+        ("[[requests]]\nbody_file = 'none'", r"requests\[1\].body_file: none cannot be read: No such file"),
+        ("[[requests]]\nat = ['now']", r"requests\[1\].at: is not a list of numbers"),
+        ("[[requests]]\nwieght = 1", r"requests\[1\].wieght: is not a key here; allowed: .*weight"),
+        ("title = 'mine'\n[[requests]]", r"title: is not a key here; allowed: requests"),
+        ("[[requests", r"mine.toml: not valid TOML"),
+    ],
+)
+def test_a_mistake_gets_one_line(file, text, says):
+    with pytest.raises(UserError, match=says) as error:
+        from_toml.read(file(text))
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(UserError, match=r"none.toml: cannot be read: No such file"):
+        from_toml.read(tmp_path / "none.toml")
