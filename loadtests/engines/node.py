@@ -181,6 +181,7 @@ def _job(engine: str, load: Load, index: int) -> Event:
             for request, body in itertools.zip_longest(load.requests, load.bodies)
         ],
         "order": _base64(_order(load).tobytes()),
+        "arrivalSeed": load.arrival_seed,
         "timesMs": [seconds * 1000 for seconds, _ in load.recorded] or None,
         "rate": load.rate,
         "connections": share + (index < rest),

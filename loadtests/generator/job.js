@@ -9,6 +9,7 @@
  * @property {string} order which request (its index) each send of the whole load is for, of all processes together; it
  *   is gone through again and again. 16 bits each, in the machine's byte order, base64
  * @property {number[] | null} timesMs when each send of the whole load is due after the start, instead of by the rate
+ * @property {number | null} arrivalSeed what the random moments of the rate are drawn by; null: they are even
  * @property {number | null} rate requests per second of all processes together; null: closed loop; 0: nothing is sent
  * @property {number} connections of this process: at most so many at a fixed rate, exactly so many in a closed loop
  * @property {number} durationMs

@@ -8,11 +8,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { nowMs } from './clock.js';
 
-// To wake the loop takes the processor a tenth of a millisecond, several times what a request takes. So it is done at
-// most so often, and what falls due meanwhile is sent together, or earlier if an answer wakes the loop.
-const REST_MS = 0.5;
-
-const { memory, earlyMs } = /** @type {{memory: SharedArrayBuffer, earlyMs: number}} */ (workerData);
+// Woken at most once in restMs, the loop sends what falls due meanwhile together, or earlier if an answer wakes it.
+const { memory, earlyMs, restMs } =
+  /** @type {{memory: SharedArrayBuffer, earlyMs: number, restMs: number}} */ (workerData);
 const turn = new Int32Array(memory, 0, 1);
 const due = new Float64Array(memory, 8, 1);
 
@@ -24,7 +22,7 @@ for (;;) {
   if (wait > 0) {
     Atomics.wait(turn, 0, seen, wait);
   } else {
-    rested = now + REST_MS;
+    rested = now + restMs;
     parentPort?.postMessage(null);
     Atomics.wait(turn, 0, seen);
   }

@@ -10,14 +10,21 @@ import { nowMs } from './clock.js';
 const EARLY_MS = 0.15;
 const SPIN_FROM_GAP_MS = 4 * EARLY_MS;
 const CLOCKS_DIFFER_MS = 0.05; // the two threads' clocks, at most: see clock.js
+// To wake the loop takes the processor a tenth of a millisecond, several times what a request takes. So the metronome
+// does it at most so often.
+const REST_MS = 0.5;
+// A send that is due before the metronome may wake the loop again is spun for where sends are not even, unless they are
+// so close that this would take a large part of a core: from about a quarter of it on they may be late by the rest.
+const SPIN_THE_REST_FROM_GAP_MS = 4 * REST_MS;
 
 export class Pacer {
   /**
    * @param {() => number} tick sends what is due and returns when the next send is due (milliseconds of nowMs;
    *   Infinity where none is left)
-   * @param {number} gapMs the usual time between two sends
+   * @param {number} gapMs the mean time between two sends
+   * @param {boolean} even whether it is the time between any two
    */
-  constructor(tick, gapMs) {
+  constructor(tick, gapMs, even) {
     this.tick = tick;
     const memory = new SharedArrayBuffer(16);
     this.turn = new Int32Array(memory, 0, 1);
@@ -26,8 +33,10 @@ export class Pacer {
     this.spinning = false;
     sleepExactly();
     const earlyMs = gapMs >= SPIN_FROM_GAP_MS ? EARLY_MS : 0;
-    this.spinMs = earlyMs + CLOCKS_DIFFER_MS;
-    this.worker = new Worker(new URL('./metronome.js', import.meta.url), { workerData: { memory, earlyMs } });
+    const aheadMs = !even && gapMs >= SPIN_THE_REST_FROM_GAP_MS ? REST_MS : earlyMs;
+    this.spinMs = aheadMs + CLOCKS_DIFFER_MS;
+    const workerData = { memory, earlyMs, restMs: REST_MS };
+    this.worker = new Worker(new URL('./metronome.js', import.meta.url), { workerData });
     this.worker.on('message', () => this.woken());
     this.spin = this.spin.bind(this);
   }

@@ -1,4 +1,5 @@
-// Absolute schedules, fixed before the first request: that of a fixed rate, which is pure arithmetic, and a recorded one.
+// Absolute schedules, fixed before the first request: a fixed rate at even moments, which is pure arithmetic, the same at
+// random moments, and a recorded one.
 
 /**
  * The share of one process in the schedule: of the sends 0, 1, 2, ... of the whole, where send k is due k / rate
@@ -15,10 +16,8 @@ export class Schedule {
     this.gapMs = 1000 / rate;
     this.index = index;
     this.of = of;
-    // Sends due before the end. The tolerance keeps 0.1 * 30 from becoming 3.0000000000000004, hence four sends.
-    const whole = Math.ceil((rate * durationMs) / 1000 - 1e-6);
     /** How many sends this process has. */
-    this.count = Math.max(0, Math.ceil((whole - index) / of));
+    this.count = Math.max(0, Math.ceil((sendsBefore(rate, durationMs) - index) / of));
   }
 
   /**
@@ -32,19 +31,73 @@ export class Schedule {
   }
 }
 
-/** The same of a schedule that was recorded: send k is due at the k-th of the times. */
-export class Recorded {
+/**
+ * How many sends of a rate are due before the end.
+ *
+ * @param {number} rate
+ * @param {number} durationMs
+ */
+function sendsBefore(rate, durationMs) {
+  // The tolerance keeps 0.1 * 30 from becoming 3.0000000000000004, hence four sends.
+  return Math.ceil((rate * durationMs) / 1000 - 1e-6);
+}
+
+/**
+ * When users who know nothing of each other send so many requests: each moment is as likely as any other, so they are
+ * sorted uniform numbers (given their count, the arrivals of a Poisson process are). The same seed gives the same moments.
+ *
+ * @param {number} rate requests per second
+ * @param {number} durationMs
+ * @param {number} seed
+ * @returns {Float64Array} milliseconds after the start, ascending
+ */
+export function randomMoments(rate, durationMs, seed) {
+  // The sums of exponential gaps, scaled to the duration, are sorted uniforms (Devroye, Non-Uniform Random Variate
+  // Generation, 1986, chapter V): no sorting, and each number is drawn once.
+  const moments = new Float64Array(sendsBefore(rate, durationMs));
+  const chance = uniforms(seed);
+  let sum = 0;
+  for (let k = 0; k < moments.length; k++) {
+    sum -= Math.log(1 - chance());
+    moments[k] = sum;
+  }
+  const scale = durationMs / (sum - Math.log(1 - chance()));
+  return moments.map((moment) => moment * scale);
+}
+
+/**
+ * Numbers from 0 up to 1: the small fast counter of PractRand (sfc32), whose state a seed alone decides.
+ *
+ * @param {number} seed
+ */
+function uniforms(seed) {
+  let [a, b, c, counter] = [0, seed | 0, (seed / 2 ** 32) | 0, 1];
+  const next = () => {
+    const found = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + found) | 0;
+    return (found >>> 0) / 2 ** 32;
+  };
+  for (let turn = 0; turn < 12; turn++) {
+    next(); // until the seed has reached every bit
+  }
+  return next;
+}
+
+/** A schedule whose moments are known: send k is due at the k-th of the times. */
+export class Listed {
   /**
-   * @param {number[]} timesMs of the whole, after the start, ascending
+   * @param {ArrayLike<number>} timesMs of the whole, after the start, ascending
    * @param {number} durationMs
    * @param {number} index
    * @param {number} of
    */
   constructor(timesMs, durationMs, index = 0, of = 1) {
-    const share = timesMs.filter((_, k) => k % of === index);
     this.gapMs = durationMs / timesMs.length;
-    this.timesMs = Float64Array.from(share);
-    this.count = share.length;
+    this.timesMs = Float64Array.from(timesMs).filter((_, k) => k % of === index);
+    this.count = this.timesMs.length;
   }
 
   /**

@@ -3,7 +3,7 @@
 import { nowMs } from './clock.js';
 import { Load } from './load.js';
 import { Pacer } from './pacer.js';
-import { Recorded, Schedule } from './schedule.js';
+import { Listed, randomMoments, Schedule } from './schedule.js';
 
 /** @import { Job, Second } from './job.js' */
 /** @import { Protocol } from './protocol.js' */
@@ -24,7 +24,7 @@ export class Scheduled extends Load {
     this.waiting = 0; // the first request that was not found to have to wait for a connection
     this.opened = 0; // connections in this turn of the event loop
     this.nextTurn = this.nextTurn.bind(this);
-    this.pacer = new Pacer(() => this.advance(), this.schedule.gapMs * job.of);
+    this.pacer = new Pacer(() => this.advance(), this.schedule.gapMs * job.of, this.schedule instanceof Schedule);
   }
 
   async ready() {
@@ -140,8 +140,13 @@ export class Scheduled extends Load {
 }
 
 /** @param {Job} job */
-function scheduleOf({ rate, timesMs, durationMs, index, of }) {
-  return timesMs === null
-    ? new Schedule(/** @type {number} */ (rate), durationMs, index, of)
-    : new Recorded(timesMs, durationMs, index, of);
+function scheduleOf(job) {
+  const { timesMs, arrivalSeed, durationMs, index, of } = job;
+  const rate = /** @type {number} */ (job.rate);
+  if (timesMs !== null) {
+    return new Listed(timesMs, durationMs, index, of);
+  }
+  return arrivalSeed === null
+    ? new Schedule(rate, durationMs, index, of)
+    : new Listed(randomMoments(rate, durationMs, arrivalSeed), durationMs, index, of);
 }

@@ -22,6 +22,7 @@ export async function warmUp(protocol, job) {
     requests: [server.asked],
     order: Buffer.from(Uint16Array.of(0).buffer).toString('base64'),
     timesMs: null,
+    arrivalSeed: null,
     rate: null,
     connections: 8,
     durationMs: EACH_MS,

@@ -30,8 +30,8 @@ class Bench:
     """What the trials of a run share.
 
     ``serve`` takes a setup, its knobs and the names of services beside it to a running server; ``engine`` takes a name
-    to an engine. ``contract`` is what the setups must answer (see ``loadtests.measure.preflight``). ``mhz`` are the
-    frequencies seen so far.
+    to an engine. ``contract`` is what the setups must answer (see ``loadtests.measure.preflight``). ``seed`` is the
+    run's. ``mhz`` are the frequencies seen so far.
     """
 
     host: Host
@@ -43,6 +43,7 @@ class Bench:
     serve: Serve
     engine: EngineOf = engines.get
     contract: Contract = dataclasses.field(default_factory=dict)
+    seed: int = 0
     mhz: list[float] = dataclasses.field(default_factory=list)
 
     @property
@@ -54,10 +55,10 @@ class Bench:
         """The entry's setup under its knobs, with services beside it. Raises NotServing and UserError on entering."""
         return self.serve(self.setups[entry.setup], {**entry.env, "CORES": self.cores.servers_list}, beside)
 
-    def load(self, test: Test, url: str, bodies: Sequence[bytes | None] = ()) -> Load:
+    def load(self, test: Test, url: str, bodies: Sequence[bytes | None] = (), chance: int = 0) -> Load:
         """The load of a test on a server at ``url``; ``bodies`` are what its requests should be answered with (see
-        Load). Raises UserError."""
-        return test.load(url, self.application.addressed(test.requests), bodies, self.cores.generator[0])
+        Load), ``chance`` is what it draws by. Raises UserError."""
+        return test.load(url, self.application.addressed(test.requests), bodies, self.cores.generator[0], chance)
 
     def require(self, study: Study) -> None:
         """Raises UserError for what can be known to go wrong before anything is started: a taken port, an engine that

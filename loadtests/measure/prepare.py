@@ -89,7 +89,7 @@ def prepare(
     made.require(study)
     made.application.prepare()
     made.contract = preflight.contract(made, study)
-    seed = secrets.randbelow(2**32) if seed is None else seed
+    seed = made.seed = secrets.randbelow(2**32) if seed is None else seed
     record = RunRecord(
         name=study.name,
         created=now(),
@@ -127,7 +127,7 @@ def resume(folder: Path, bench_of: BenchOf = bench) -> Execution:
     application, about = _application(own, record.study)
     made = bench_of(record.study, application)
     made.require(record.study)
-    made.contract = record.contract
+    made.contract, made.seed = record.contract, record.seed
     now_and_then = {
         "machine": (made.host.machine()["cpu"], record.machine["cpu"]),
         "packages": (made.host.versions()["packages"], record.versions["packages"]),

@@ -28,7 +28,7 @@ def run_trial(bench: Bench, slot: Slot, entry: Entry, test: Test, attempt: int, 
     seen = _Seen()
     try:
         with bench.serving(entry, test.services) as running:
-            _trial(bench, running, test, on_second, seen)
+            _trial(bench, running, test, slot.chance(bench.seed), on_second, seen)
     except NotServing as error:
         seen.note(**{"recovered" if seen.evidence.started else "started": False})
         seen.log = f"{error}\n{error.log}".strip()
@@ -84,7 +84,7 @@ class _Loaded:
     conditions: Conditions
 
 
-def _trial(bench: Bench, running: Server, test: Test, on_second: OnSecond, seen: _Seen) -> None:
+def _trial(bench: Bench, running: Server, test: Test, chance: int, on_second: OnSecond, seen: _Seen) -> None:
     seen.note(started=True)
     requests = bench.application.addressed(test.requests)
     bodies, broken = contract.verified(running, requests, bench.contract[test.name])
@@ -92,7 +92,7 @@ def _trial(bench: Bench, running: Server, test: Test, on_second: OnSecond, seen:
         seen.note(contract_differences=len(broken))
         seen.log = "\n".join([*broken, running.logs()]).strip()
         return
-    load = bench.load(test, running.url, bodies)
+    load = bench.load(test, running.url, bodies, chance)
     try:
         loads = _loads(bench, running, test, load, on_second, seen)
     except EngineError as error:

@@ -54,7 +54,8 @@ def replay(table: TomlTable, workload: Workload) -> dict[str, Any] | None:
         found = workload.replay(speed)
     except UserError as error:
         raise table.error("pace", f"is 'recorded', but {error}") from None
-    return {"recorded": found.sends, "speed": speed, "rate": found.rate, "duration_s": found.duration_s}
+    times = {"rate": found.rate, "duration_s": found.duration_s}
+    return {"recorded": found.sends, "speed": speed, "arrivals": "recorded", **times}
 
 
 def no_replay(table: TomlTable, kind: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import zlib
 from collections.abc import Container
 from typing import Any
 
@@ -22,6 +23,11 @@ class Slot:
     def to_dict(self) -> dict[str, Any]:
         """The slot as run.json keeps it."""
         return dataclasses.asdict(self)
+
+    def chance(self, seed: int) -> int:
+        """What the load of this trial draws by: the same for all entries in a test and block of a run, whose ``seed``
+        this is."""
+        return zlib.crc32(f"{seed} {self.test} {self.block}".encode())
 
 
 def schedule(study: Study, seed: int, left_out: Container[tuple[str, str]] = ()) -> list[Slot]:

@@ -57,7 +57,7 @@ class Study:
         return {**dataclasses.asdict(self), "tests": [test.record() for test in self.tests]}
 
     def asking(self, requests: tuple[Request, ...]) -> Study:
-        """The study with these requests in all of its tests, evenly paced; as it is where there are none."""
+        """The study with these requests in all of its tests, none of them recorded; as it is where there are none."""
         if not requests:
             return self
         return dataclasses.replace(self, tests=tuple(test.asking(requests) for test in self.tests))

@@ -1,7 +1,7 @@
 """Older run folders, brought to today's form: the one place that knows how they were.
 
 - Schema 1: a test had the fields of all kinds, those of others empty; what was skipped was told by label, and ``ended``
-  and ``advice`` were not there where there was none; every process was charged.
+  and ``advice`` were not there where there was none; every process was charged; a fixed rate was evenly paced.
 """
 
 from __future__ import annotations
@@ -17,10 +17,17 @@ def upgraded_run(values: dict[str, Any], schema: int) -> dict[str, Any]:
     if schema > 1:
         return values
     skipped = [{"label": label, "test": None, "why": why} for label, why in values.pop("skipped").items()]
-    tests = [{key: value for key, value in test.items() if value not in EMPTY} for test in values["study"]["tests"]]
+    tests = [_test(test) for test in values["study"]["tests"]]
     empty = {"database": None, "advice": None, "measured_s": 0.0, "ended": None}
     study = {**values["study"], "tests": tests}
     return {**empty, **values, "study": study, "left_out": skipped}
+
+
+def _test(values: dict[str, Any]) -> dict[str, Any]:
+    filled = {key: value for key, value in values.items() if value not in EMPTY}
+    if values["kind"] != "latency":
+        return filled
+    return {**filled, "arrivals": "recorded" if values["recorded"] else "even"}
 
 
 def upgraded_trial(values: dict[str, Any], schema: int) -> dict[str, Any]:

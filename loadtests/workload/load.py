@@ -29,6 +29,7 @@ class Feature(Enum):
     CLOSED_LOOP = "send as fast as it is answered"
     MIX = "send a mix of requests"
     REPLAY = "replay a recording"
+    RANDOM_ARRIVALS = "send at random moments"
     PROCESSES = "share a load among several processes"
     EARLY_STOP = "stop a probe that is lost"
     RESPONSE_TIME = "count time from the intended send"
@@ -49,6 +50,9 @@ class Load:
     soon as it is answered. At a fixed rate ``connections`` is the most that are opened. None takes 10 in a closed
     loop and 1,000 at a fixed rate.
 
+    ``arrival_seed`` says that the moments of a fixed rate are random, as those of users who know nothing of each other,
+    and which they are: the same seed gives the same. None: they are even.
+
     ``recorded`` holds, for a replay, when each send is due (in seconds after the start, ascending) and which request
     it is for (its index). ``rate`` is then its mean rate, at which the warm-up is sent.
 
@@ -68,6 +72,7 @@ class Load:
     recorded: tuple[tuple[float, int], ...] = ()
     seed: int = 2016
     rate: float | None = None
+    arrival_seed: int | None = None
     connections: int | None = None
     duration_s: float = 10.0
     warmup_s: float = 0.0
@@ -136,6 +141,7 @@ class Load:
             Feature.CLOSED_LOOP: self.rate is None,
             Feature.MIX: len(self.requests) > 1,
             Feature.REPLAY: bool(self.recorded),
+            Feature.RANDOM_ARRIVALS: self.arrival_seed is not None and not self.recorded,
             Feature.PROCESSES: self.processes > 1,
         }
         return frozenset(feature for feature, needed in wanted.items() if needed)

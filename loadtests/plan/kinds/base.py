@@ -76,11 +76,13 @@ class Test(abc.ABC):
         """About how long its load lasts."""
 
     @abc.abstractmethod
-    def load(self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None) -> Load:
+    def load(
+        self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None, seed: int = 0
+    ) -> Load:
         """The load on a server at ``origin`` (an address without a path), made on ``core``.
 
         ``requests`` are its own as the server is to be asked them, ``bodies`` what they should be answered with (see
-        Load). Raises UserError.
+        Load). ``seed`` decides what is left to chance; in a block all setups get the same. Raises UserError.
         """
 
     @property

@@ -108,7 +108,9 @@ class Capacity(RequestsTest):
             return ""
         return trial.capacity.sentence if trial.capacity else "no search was made"
 
-    def load(self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None) -> Load:
+    def load(
+        self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None, seed: int = 0
+    ) -> Load:
         return Load(
             origin=origin,
             requests=tuple(requests),

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+ARRIVALS = ("random", "even")  # the first one where a study says nothing
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Latency(RequestsTest):
-    """``rate`` requests per second for ``duration_s``.
+    """``rate`` requests per second for ``duration_s``. ``arrivals`` says when each is due: at ``random`` moments, as of
+    users who know nothing of each other, at ``even`` ones, or as ``recorded``.
 
     A replay has, in ``recorded``, when each send is due (seconds after the start) and the index of its request, at
     ``speed`` times the recorded speed; ``rate`` is then the mean one.
@@ -43,6 +47,7 @@ class Latency(RequestsTest):
 
     rate: float
     duration_s: float
+    arrivals: str = "random"
     recorded: tuple[tuple[float, int], ...] = ()
     speed: float | None = None
 
@@ -52,20 +57,24 @@ class Latency(RequestsTest):
         replay = asked.replay(table, workload)
         fields = common(name, table)
         if replay is None:
-            replay = {"rate": table.positive("rate"), "duration_s": table.seconds("duration")}
+            arrivals = table.choice("arrivals", ARRIVALS, ARRIVALS[0])
+            replay = {"rate": table.positive("rate"), "duration_s": table.seconds("duration"), "arrivals": arrivals}
         return cls(requests=workload.requests, **fields, **replay)
 
     @property
     def seconds(self) -> float:
         return self.duration_s
 
-    def load(self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None) -> Load:
+    def load(
+        self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None, seed: int = 0
+    ) -> Load:
         return Load(
             origin=origin,
             requests=tuple(requests),
             bodies=tuple(bodies),
             recorded=tuple(send for send in self.recorded if send[0] < self.duration_s),
             rate=self.rate,
+            arrival_seed=seed if self.arrivals == "random" else None,
             duration_s=self.duration_s,
             warmup_s=self.warmup_s,
             core=core,
@@ -73,7 +82,7 @@ class Latency(RequestsTest):
 
     @property
     def asks(self) -> tuple[object, ...]:
-        return (self.rate, self.speed, self.requests, self.recorded)
+        return (self.rate, self.arrivals, self.speed, self.requests, self.recorded)
 
     @property
     def asked(self) -> str:
@@ -89,7 +98,8 @@ class Latency(RequestsTest):
     def what(self) -> str:
         if self.recorded:
             return f"{self.asked} at {self.speed:g} times its pace, {self.rate:.4g} requests per second on average"
-        return f"{self.asked} at {self.rate:g} requests per second"
+        how = ", at random moments" if self.arrivals == "random" else ""
+        return f"{self.asked} at {self.rate:g} requests per second{how}"
 
     @property
     def condition(self) -> str:
@@ -100,7 +110,8 @@ class Latency(RequestsTest):
         return f"{self.duration_s:g} s"
 
     def asking(self, requests: tuple[Request, ...]) -> Self:
-        return dataclasses.replace(self, requests=requests, recorded=(), speed=None)
+        arrivals = ARRIVALS[0] if self.recorded else self.arrivals
+        return dataclasses.replace(self, requests=requests, recorded=(), speed=None, arrivals=arrivals)
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> Self:

@@ -63,7 +63,9 @@ class Throughput(RequestsTest):
     def seconds(self) -> float:
         return self.duration_s
 
-    def load(self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None) -> Load:
+    def load(
+        self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None, seed: int = 0
+    ) -> Load:
         return Load(
             origin=origin,
             requests=tuple(requests),
