@@ -52,6 +52,11 @@ class Reason(Enum):
         "a process of the setup died or was restarted during the trial",
         "Read the setup's log for the cause; with a SIGKILL, look for the out-of-memory killer in dmesg.",
     )
+    service_failed = (
+        Severity.INVALID,
+        "a service that runs beside the setup did not start, or ended during the trial",
+        "Read the end of its log: it is not the setup's fault.",
+    )
     did_not_recover = (
         Severity.INVALID,
         "the server did not answer quickly again after a probe that was too much for it",
@@ -147,6 +152,8 @@ def _flags(seen: Evidence) -> Iterator[Flag]:
         yield Reason.contract_broken.flag(plural(seen.contract_differences, "difference"))
     if seen.processes_died:
         yield Reason.process_died.flag(plural(seen.processes_died, "time"))
+    if seen.service_failed:
+        yield Reason.service_failed.flag()
     if seen.recovered is False:
         yield Reason.did_not_recover.flag()
     if seen.engine_failed:

@@ -21,12 +21,13 @@ from loadtests import engines, hosts
 from loadtests.engines import node
 from loadtests.engines.node import GENERATOR
 from loadtests.observe.cores import pinned
-from loadtests.workload import Load
+from loadtests.workload import Feature, Load
 
 RATE = 6000.0  # requests per second
 CONNECTIONS = 10
 COOL_DOWN_S = 0.5
 
+NEEDED = {Feature.CLOSED_LOOP, Feature.FIXED_RATE}  # of an engine that is compared
 # What openloop is held to.
 SEND_LAG_P99_MS = 5.0
 CEILING_RATIO = 2.0
@@ -116,7 +117,7 @@ def measure(
     """
     places = hosts.at("local").allot(None)
     core = places.generator[0]
-    names = list(engines.known())
+    names = [name for name, engine in engines.known().items() if engine.features >= NEEDED]
     ceilings: dict[str, list[Turn]] = {name: [] for name in names}
     fixed: dict[str, list[Turn]] = {name: [] for name in names}
     with _fast_server(places.servers[0]) as (url, server):

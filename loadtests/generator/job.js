@@ -71,7 +71,7 @@
  */
 
 /**
- * @typedef {object} Measured the last event of a run: see loadtests/store/result.py for what each means
+ * @typedef {object} Measured the last event of a run: see loadtests/records/result.py for what each means
  * @property {number} planned
  * @property {number} sent
  * @property {number} completed

@@ -39,7 +39,7 @@ class Supervised(Protocol):
 
 
 class Host(Protocol):
-    """A machine where servers, services or generators run."""
+    """A machine where servers and services run. The generator runs on this one."""
 
     name: str
 

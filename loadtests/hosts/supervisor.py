@@ -1,4 +1,4 @@
-"""supervisord for the length of a trial: started, asked over XML-RPC, stopped with all that it started."""
+"""supervisord for as long as something is served: started, asked over XML-RPC, stopped with all that it started."""
 
 from __future__ import annotations
 

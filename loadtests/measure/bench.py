@@ -1,4 +1,4 @@
-"""The place where a run's trials are made: what they share, and what stands for the real thing in a test."""
+"""What the trials of a run share: host, servers, engines, cores. A test hands in others."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from loadtests.plan.study import Entry, Study
 from loadtests.serve.base import Server
 from loadtests.serve.serving import serving
 from loadtests.setups import Setup, services
+from loadtests.setups.needs import lacking
 from loadtests.store import Contract
 from loadtests.workload import Load
 
@@ -75,6 +76,8 @@ class Bench:
             for name in test.services:
                 if name not in beside:
                     raise UserError(f"test {test.name}: services: there is no {name!r}; there are: {', '.join(beside)}")
+                if (lacks := lacking(beside[name].needs)) is not None:
+                    raise UserError(f"test {test.name}: the service {name}: {lacks}")
 
 
 def bench(study: Study, application: Application, where: str = "local") -> Bench:

@@ -23,6 +23,7 @@ from loadtests.observe import machine
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
 from loadtests.plan.study import Entry, Study
+from loadtests.setups import services
 from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, SetupRecord
 from loadtests.toml import duration
 
@@ -96,6 +97,7 @@ def prepare(
         command=shlex.join(["python", "-m", "loadtests", *sys.argv[1:]]),
         study=study,
         setups={entry.label: _setup(made, entry) for entry in study.entries},
+        services=_services(made, study),
         seed=seed,
         goal=goal,
         application=about,
@@ -137,9 +139,11 @@ def resume(folder: Path, bench_of: BenchOf = bench) -> Execution:
     changed = [what for what, (today, then) in now_and_then.items() if today != then]
     if any(_setup(made, entry) != record.setups[entry.label] for entry in record.study.entries):
         changed.append("setups' files")
+    if _services(made, record.study) != record.services:
+        changed.append("services' files")
     if changed:
         raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
-    if not made.application.own:  # what the user had run before was run, and stays as the trials so far left it
+    if not made.application.own:  # --before of an own project is not run again: the project stays as the trials left it
         made.application.prepare()
     return Execution(run, made)
 
@@ -183,6 +187,14 @@ def _setup(made: Bench, entry: Entry) -> SetupRecord:
     """What run.json keeps of an entry's setup."""
     setup = made.setups[entry.setup]
     return SetupRecord(setup.label, setup.interface, setup.file.read_text(encoding="utf-8"))
+
+
+def _services(made: Bench, study: Study) -> dict[str, str]:
+    """The supervisor files of all services that a setup or a test of the study asks for."""
+    of_setups = [name for entry in study.entries for name in made.setups[entry.setup].services]
+    names = dict.fromkeys([*of_setups, *(name for test in study.tests for name in test.services)])
+    known = services.known()
+    return {name: known[name].file.read_text(encoding="utf-8") for name in names}
 
 
 def _database() -> str | None:

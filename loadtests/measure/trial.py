@@ -13,6 +13,7 @@ from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
 from loadtests.observe import conditions, processes
 from loadtests.observe.conditions import Conditions
+from loadtests.observe.processes import Usage
 from loadtests.plan.kinds import Test
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.plan.schedule import Slot
@@ -30,7 +31,10 @@ def run_trial(bench: Bench, slot: Slot, entry: Entry, test: Test, attempt: int, 
         with bench.serving(entry, test.services) as running:
             _trial(bench, running, test, slot.chance(bench.seed), on_second, seen)
     except NotServing as error:
-        seen.note(**{"recovered" if seen.evidence.started else "started": False})
+        if error.beside:
+            seen.note(service_failed=True)
+        else:
+            seen.note(**{"recovered" if seen.evidence.started else "started": False})
         seen.log = f"{error}\n{error.log}".strip()
     seen.note(shared_core=bench.cores.shared)
     flags = validity.judge(seen.evidence)
@@ -80,7 +84,7 @@ class _Loaded:
 
     result: Result
     processes: tuple[Process, ...]
-    died: int
+    died: list[Usage]
     conditions: Conditions
 
 
@@ -102,7 +106,8 @@ def _trial(bench: Bench, running: Server, test: Test, chance: int, on_second: On
     # A search is made of many loads: what happened in any of them happened to the trial.
     seen.note(
         contract_differences=sum(one.result.errors.get("wrong-body", 0) for one in loads),
-        processes_died=sum(one.died for one in loads),
+        processes_died=sum(usage.charged for one in loads for usage in one.died),
+        service_failed=any(not usage.charged for one in loads for usage in one.died) or None,
         clock_jump_s=max((one.conditions.clock_jump_s for one in loads), key=abs),
         swapped_pages=sum(one.conditions.swapped_pages for one in loads),
         others_cpu=None if bench.cores.shared else statistics.fmean(one.conditions.others_cpu for one in loads),
@@ -110,7 +115,7 @@ def _trial(bench: Bench, running: Server, test: Test, chance: int, on_second: On
     )
     if load.rate is None or test.search is not None:
         seen.note(planned=None, sent=None)  # only a fixed rate plans a number
-    if seen.evidence.processes_died:
+    if seen.evidence.processes_died or seen.evidence.service_failed:
         seen.log = running.logs()
 
 
@@ -142,7 +147,7 @@ def _load(
     """One load, with the setup's processes and the machine read before and after."""
     host, cores = bench.host, bench.cores.servers
     parts = running.parts()
-    usage: dict[int, processes.Usage] = {}
+    usage: dict[int, Usage] = {}
     first = host.moment(cores)
 
     def on_start() -> None:
@@ -154,7 +159,8 @@ def _load(
     rows = processes.difference(usage, after)
     machine = conditions.between(first, host.moment(cores), cores, sum(row.cpu_s for row in rows))
     # Workers that a server forks by itself are among them, which supervisor does not know of.
-    return _Loaded(result, rows, len(usage.keys() - after.keys()), machine)
+    died = [usage[pid] for pid in usage.keys() - after.keys()]
+    return _Loaded(result, rows, died, machine)
 
 
 def _search(

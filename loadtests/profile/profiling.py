@@ -20,6 +20,7 @@ from loadtests.profile.page import Drawing, ProfilePage
 from loadtests.profile.record import Plan, ProfileRound, Progress, record
 from loadtests.profile.stacks import Stacks
 from loadtests.toml import duration
+from loadtests.workload import DEFAULT_ENGINE
 
 
 def plan(setup: str, path: str, rate: float | None, duration_text: str, rounds: int, own: Options | None) -> Plan:
@@ -45,7 +46,7 @@ def plan(setup: str, path: str, rate: float | None, duration_text: str, rounds: 
         remarks=chosen.remarks,
     )
     wanted.load(f"http://{host.address(wanted.bind)}:{wanted.port}")
-    engines.get("openloop").require()
+    engines.get(DEFAULT_ENGINE).require()
     host.require_free(wanted.bind, wanted.port)
     return wanted
 

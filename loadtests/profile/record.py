@@ -23,7 +23,7 @@ from loadtests.records import Process, Result
 from loadtests.serve.base import NotServing
 from loadtests.serve.serving import Serving, serving
 from loadtests.setups import Setup
-from loadtests.workload import Load, Request
+from loadtests.workload import DEFAULT_ENGINE, Load, Request
 
 WARMUP_S = 2.0
 # The timer that samples CPU time is driven by the kernel's tick, 100, 250 or 1000 times a second. Requests at a rate
@@ -179,7 +179,7 @@ class _Window:
 
     def load(self) -> Window:
         """Sends the load. Raises UserError where nothing of it was answered well."""
-        result = engines.get("openloop").run(self.plan.load(self.running.url), on_start=self.begin)
+        result = engines.get(DEFAULT_ENGINE).run(self.plan.load(self.running.url), on_start=self.begin)
         self.end()
         after = self._usage()
         if not result.ok:

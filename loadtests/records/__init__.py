@@ -1,4 +1,6 @@
-"""What the run folder is made of, as types: vocabulary that all may import. It imports nothing of the project."""
+"""What a trial and its result are made of, as types: vocabulary that all may import. It imports nothing of the project.
+
+The type of run.json is in ``loadtests.store``."""
 
 from loadtests.records.advice import Advice, AdviceOutcome, Round
 from loadtests.records.result import Deliveries, Figures, Generator, OfRequest, Result, Second

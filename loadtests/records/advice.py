@@ -7,7 +7,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Round:
-    """To measure: each of ``candidates`` once in each of ``blocks`` (numbers that no round before had)."""
+    """What to measure: each of ``candidates`` once in each of ``blocks`` (numbers that no round before had)."""
 
     candidates: tuple[str, ...]
     blocks: tuple[int, ...]

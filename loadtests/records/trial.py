@@ -50,20 +50,22 @@ class Evidence:
     contract_differences: int | None = None
     """Answers that differ from the contract, wrong bodies under load included."""
     processes_died: int | None = None
-    """Processes of the setup that ended or were restarted while it was measured."""
+    """Processes of the setup, and of services that it is charged with, that ended or were restarted meanwhile."""
     generator_cpu: float | None = None
     """CPU seconds over elapsed seconds of the generator's busiest process: 1.0 is a full core."""
     send_lag_p99_ms: float | None = None
+    """The generator's own lateness (pacing lag): the wait for a connection, which the server causes, is not in it."""
     response_p50_ms: float | None = None
     planned: int | None = None
-    """None for closed-loop tests, which plan no number."""
+    """None for closed loops, which plan no number, and for searches."""
     sent: int | None = None
+    """As many as planned where requests had to wait for a connection, which is not the generator's fault."""
     refused: int = 0
     """Planned requests that the server took no connection for: unsent, and not the generator's fault."""
     clock_jump_s: float | None = None
     """Wall-clock time minus monotonic time elapsed during the trial."""
     swapped_pages: int | None = None
-    """Pages swapped in and out, by the setup's processes where that is known, else by the machine."""
+    """Pages that the machine swapped in and out."""
     others_cpu: float | None = None
     """Share of the servers' cores' time that went to other programs and to steal, 0 to 1."""
     frequency_change: float | None = None
@@ -72,6 +74,8 @@ class Evidence:
     recovered: bool | None = None
     """The server worked off what each probe of a search left behind."""
     engine_failed: bool | None = None
+    service_failed: bool | None = None
+    """A service beside the setup, which it is not charged with, did not start or ended meanwhile."""
 
 
 @dataclasses.dataclass(frozen=True)

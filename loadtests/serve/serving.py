@@ -69,11 +69,18 @@ class Serving:
         return self._supervised.logs()
 
     def failed(self) -> str | None:
-        for group in (*self.services, self.setup.name):
-            for program in self._supervised.programs(group):
-                # A program may exit with 0 by design: the redis program, where REDIS_URL names another Redis.
-                if program.state in GONE or (program.state == "EXITED" and program.exit_status != 0):
-                    return f"{group}:{program.role} is {program.state} (exit status {program.exit_status})"
+        return next((told for group in (*self.services, self.setup.name) if (told := self._broken(group))), None)
+
+    def failed_beside(self) -> str | None:
+        """Which process of a service is not up that the setup is not charged with; None where all are."""
+        beside = [service for service in self.services if service not in self.setup.charges]
+        return next((told for group in beside if (told := self._broken(group))), None)
+
+    def _broken(self, group: str) -> str | None:
+        for program in self._supervised.programs(group):
+            # A program may exit with 0 by design: the redis program, where REDIS_URL names another Redis.
+            if program.state in GONE or (program.state == "EXITED" and program.exit_status != 0):
+                return f"{group}:{program.role} is {program.state} (exit status {program.exit_status})"
         return None
 
     def ask(self, request: Request, timeout_s: float) -> Answer:
@@ -122,6 +129,8 @@ def _wait(running: Serving, workers: int) -> None:
     stillness = health.Stillness(lambda: running.host.usage(running.parts(), running.folder))
     last: str | None = "no answer"
     while time.monotonic() < end:
+        if (failed := running.failed_beside()) is not None:
+            raise NotServing(f"a service did not start: {failed}", running.logs(), beside=True)
         if (failed := running.failed()) is not None:
             raise NotServing(f"did not start: {failed}", running.logs())
         if last is not None:

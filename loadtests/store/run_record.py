@@ -75,8 +75,9 @@ class Git:
 
 @dataclasses.dataclass(frozen=True)
 class RunRecord:
-    """A run. ``setups`` are by label; ``order`` is the order of trials; ``knobs`` are the environment variables that
-    were set for the servers; ``database`` is DATABASE_URL without user and password.
+    """A run. ``setups`` are by label, ``services`` the texts of their supervisor files by name; ``order`` is the order
+    of trials; ``knobs`` are the environment variables that were set for the servers; ``database`` is DATABASE_URL
+    without user and password.
 
     ``machine`` and ``versions`` are told as they are: see ``loadtests.observe.machine``. Without ``ended`` the run is
     not complete, and can be resumed; ``measured_s`` is how long it has been measuring, over all its parts.
@@ -87,6 +88,7 @@ class RunRecord:
     command: str
     study: Study
     setups: dict[str, SetupRecord]
+    services: dict[str, str]
     seed: int
     goal: Goal | None
     application: OwnProject | None

@@ -18,7 +18,7 @@ def upgraded_run(values: dict[str, Any], schema: int) -> dict[str, Any]:
         return values
     skipped = [{"label": label, "test": None, "why": why} for label, why in values.pop("skipped").items()]
     tests = [_test(test) for test in values["study"]["tests"]]
-    empty = {"database": None, "advice": None, "measured_s": 0.0, "ended": None}
+    empty: dict[str, Any] = {"services": {}, "database": None, "advice": None, "measured_s": 0.0, "ended": None}
     study = {**values["study"], "tests": tests}
     return {**empty, **values, "study": study, "left_out": skipped}
 
@@ -36,4 +36,5 @@ def upgraded_trial(values: dict[str, Any], schema: int) -> dict[str, Any]:
         return values
     processes = [{**process, "charged": True} for process in values["processes"]]
     result = {**values["result"], "deliveries": None} if values["result"] else None
-    return {**values, "processes": processes, "result": result}
+    evidence = {**values["evidence"], "service_failed": None}
+    return {**values, "processes": processes, "result": result, "evidence": evidence}

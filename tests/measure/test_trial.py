@@ -11,7 +11,9 @@ import time
 import psutil
 import pytest
 
+from loadtests.analyse.validity import is_setups_own
 from loadtests.measure.trial import run_trial
+from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
 from loadtests.store import Expectation
@@ -55,6 +57,13 @@ def forking():
     process.wait()
 
 
+def wait_until_dead(pid):
+    end = time.monotonic() + 30
+    while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE and time.monotonic() < end:
+        time.sleep(0.01)
+    return {}
+
+
 def reasons(trial):
     return {flag.reason for flag in trial.flags}
 
@@ -62,18 +71,21 @@ def reasons(trial):
 def test_a_worker_that_the_server_forked_and_lost_makes_the_trial_invalid(run, bench_of, forking):
     bench_of.server.pid, worker = forking
 
-    def kill_it(load):
-        os.kill(worker, signal.SIGKILL)
-        end = time.monotonic() + 30
-        while psutil.Process(worker).status() != psutil.STATUS_ZOMBIE and time.monotonic() < end:
-            time.sleep(0.01)
-        return {}
-
-    bench_of.engine.meanwhile = kill_it
+    bench_of.engine.meanwhile = lambda load: os.kill(worker, signal.SIGKILL) or wait_until_dead(worker)
     trial = run("throughput")
     assert trial.evidence.processes_died == 1
     assert trial.status == "invalid"
     assert trial.log == "the end of the log"
+
+
+def test_a_service_that_ends_is_not_the_setups_fault(run, bench_of, forking):
+    beside, worker = forking
+    bench_of.server.parts = lambda: [Part("web", os.getpid()), Part("origin", beside, charged=False)]
+    bench_of.engine.meanwhile = lambda load: os.kill(worker, signal.SIGKILL) or wait_until_dead(worker)
+    trial = run("throughput")
+    assert trial.evidence.processes_died == 0
+    assert reasons(trial) == {"service_failed"}
+    assert not is_setups_own(trial.flags)
 
 
 def test_a_worker_that_lives_on_is_not_counted_as_dead(run, bench_of, forking):

@@ -8,6 +8,7 @@ import pytest
 from loadtests.measure.prepare import prepare
 from loadtests.observe import machine
 from loadtests.paths import ROOT
+from loadtests.plan import kinds
 from loadtests.plan import study as studies
 from loadtests.store import SCHEMA, Goal
 from loadtests.store.upgrade import upgraded_run, upgraded_trial
@@ -68,6 +69,11 @@ def test_what_a_run_writes_fits(about):
 )
 def test_a_wrong_run_is_refused(about, path, new):
     assert errors("run", changed(about, path, new))
+
+
+@pytest.mark.parametrize("name", ["study", "run"])
+def test_every_kind_of_test_is_in_the_schemas(name):
+    assert set(kinds.known()) <= set(validator(name).schema["$defs"])
 
 
 @pytest.mark.parametrize("file", COMMITTED, ids=lambda file: file.parent.name)

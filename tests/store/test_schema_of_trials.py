@@ -36,7 +36,7 @@ RESULT = Result(
     latency_of="response_time",
     examples={"status": "503"},
     timeline=(Second(0, 10, 9, 8, 1, 1.0, None),),
-    histograms={"response_time": "SElTVA=="},
+    histograms={"response_time": "SElTVA==", "lag": "SElTVA=="},
     generator=(Generator(0.1, 1.0, 80.0),),
     requests=(OfRequest("GET /", 2, 2, 2, 2, 2, {"status": 1}, TIMES),),
     deliveries=Deliveries(9, 8, 1, 0, 0, TIMES),

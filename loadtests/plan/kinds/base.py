@@ -15,7 +15,7 @@ from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Trial
 from loadtests.toml import TomlTable
 from loadtests.words import plural
-from loadtests.workload import Feature, Load, Request
+from loadtests.workload import DEFAULT_ENGINE, Feature, Load, Request
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 OVERHEAD_S = 1.5
 # What ``--quick`` leaves of the times of a test, in seconds.
 QUICK = {"warmup_s": 1.0, "duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
-ENGINE = "openloop"
 WARMUP_S = 2.0
 
 
@@ -37,7 +36,7 @@ class Test(abc.ABC):
     one that cells of a sweep are ranked by. ``needs`` is what an engine must be able to do beside what its load takes.
 
     In a report it has a section: ``heading``, ``about``, and for each test a table, ``caption`` over ``columns``
-    (a metric's name and its heading) of which ``optional`` ones go first where there is little room. ``{what}`` and
+    (a metric's name and its heading); the headings in ``optional`` are dropped, in this order, where room is little. ``{what}`` and
     ``{latency}`` in a caption stand for what is sent and for the time that is known (see ``loadtests.plan.metrics``).
     """
 
@@ -58,7 +57,7 @@ class Test(abc.ABC):
     """Fields that are not told one by one where runs differ: ``asked_exactly`` tells of them."""
 
     name: str
-    engine: str = ENGINE
+    engine: str = DEFAULT_ENGINE
     warmup_s: float = WARMUP_S
     requests: tuple[Request, ...] = ()
     """What every setup must answer alike before any load; a kind that sends no HTTP requests has none."""
@@ -163,7 +162,7 @@ def common(name: str, table: TomlTable) -> dict[str, Any]:
     """The fields that all kinds have, from a study's table."""
     return {
         "name": name,
-        "engine": table.take("engine", str, ENGINE),
+        "engine": table.take("engine", str, DEFAULT_ENGINE),
         "warmup_s": table.seconds("warmup", WARMUP_S),
         "services": table.texts("services"),
     }

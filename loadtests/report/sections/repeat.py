@@ -48,6 +48,7 @@ def _counted(value: Any) -> Any:
 
 
 def _configurations(results: Results) -> list[tuple[str, str]]:
-    """Each setup's supervisor file, once, however many labels it runs under."""
-    files = {entry.setup: results.setup(entry.label).config for entry in results.study.entries}
-    return [(f"supervisor/conf.d/{setup}.conf", config.strip()) for setup, config in files.items() if config]
+    """Each setup's supervisor file, once, however many labels it runs under, and those of the services."""
+    files = {f"conf.d/{entry.setup}.conf": results.setup(entry.label).config for entry in results.study.entries}
+    files |= {f"services/{name}.conf": config for name, config in results.record.services.items()}
+    return [(f"supervisor/{name}", config.strip()) for name, config in files.items() if config]
