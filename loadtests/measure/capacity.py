@@ -8,10 +8,8 @@ from typing import Any
 
 from loadtests.analyse import validity
 from loadtests.engines.base import OnSecond, ShouldStop
-from loadtests.errors import UserError
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import CapacityRecord, Evidence, ProbeRecord, Result, Second
-from loadtests.records.result import PERCENTILES
 from loadtests.searches import judge
 from loadtests.searches.capacity import CapacitySearch, Probe, Purpose, SearchedCapacity
 from loadtests.searches.judge import Judgement, Outcome, ProbeFigures
@@ -71,13 +69,6 @@ class FoundCapacity:
             objective=str(self.objective),
             probes=tuple(probed.record() for probed in self.probes),
         )
-
-
-def require_known(objective: Objective) -> None:
-    """Raises UserError for a percentile that the engines do not report."""
-    for limit in objective.limits:
-        if limit.key not in PERCENTILES:
-            raise UserError(f"objective: {limit.key} is not measured; allowed: {', '.join(PERCENTILES)}")
 
 
 def find(

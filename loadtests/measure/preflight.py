@@ -1,8 +1,9 @@
 """Before the first trial: does the project serve what the study asks, and which answers are all setups held to?
 
-The baseline is started once and asked each request of each test. What it answers is the contract of the run: kept in
-run.json, so that a run that is resumed is held to the same. A project that does not import, a database that is down or
-a path that is not there shows here, in one line, before anything is written.
+The baseline is started (once for all tests that have the same services beside it) and asked each request of each test.
+What it answers is the contract of the run: kept in run.json, so that a run that is resumed is held to the same. A
+project that does not import, a database that is down or a path that is not there shows here, in one line, before
+anything is written.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ def contract(bench: Bench, study: Study) -> Contract:
     Raises UserError where it does not start, or a request is answered otherwise than the study expects.
     """
     baseline = next(entry for entry in study.entries if entry.label == study.baseline)
-    beside = dict.fromkeys(service for test in study.tests for service in test.services)
-    try:
-        with bench.serving(baseline, tuple(beside)) as running:
-            return {test.name: _learnt(bench, running, test) for test in study.tests}
-    except NotServing as error:
-        why = f": {last_said(error.log)}" if error.log else ""
-        raise UserError(f"{baseline.setup}: {error}{why}") from None
+    learnt: Contract = {}
+    for services in dict.fromkeys(test.services for test in study.tests):
+        tests = [test for test in study.tests if test.services == services]
+        try:
+            with bench.serving(baseline, services) as running:
+                learnt |= {test.name: _learnt(bench, running, test) for test in tests}
+        except NotServing as error:
+            why = f": {last_said(error.log)}" if error.log else ""
+            raise UserError(f"{baseline.setup}: {error}{why}") from None
+    return learnt
 
 
 def _learnt(bench: Bench, running: Server, test: Test) -> tuple[Expectation, ...]:

@@ -81,9 +81,9 @@ class Execution:
 def execute(execution: Execution, watcher: Watcher) -> bool:
     """Runs the trials that have not been run; returns whether the run is a success.
 
-    It is not a success where a setup failed (``loadtests.analyse.validity.SETUPS_OWN``), repeat included, or has no valid
-    trial at all in some test. A trial that the machine spoiled costs a block and fails nothing. Each trial is written before the next begins, so
-    whatever ends this, what was measured is kept.
+    It is not a success where a setup failed (``loadtests.analyse.validity.SETUPS_OWN``), repeat included, or has no
+    valid trial at all in some test. A trial that the machine spoiled costs a block and fails nothing. Each trial is
+    written before the next begins, so whatever ends this, what was measured is kept.
     """
     run = execution.run
     run.update(ended=None)

@@ -154,7 +154,6 @@ def search(
         plan = SearchPlan(start_rate=start_rate, max_rate=max_rate, short_s=short_s, long_s=long_s)
     except ValueError as error:
         raise UserError(str(error)) from None
-    capacity.require_known(wanted)
     return UrlSearch(Load.of_url(url, rate=start_rate, core=_core()), wanted, plan)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-PERCENTILE = re.compile(r"p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
+from loadtests.records.result import PERCENTILES
+
+LIMIT = re.compile(r"p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
 ERRORS = re.compile(r"errors\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
 MAX_ERRORS = 0.001
 MIN_ANSWERED = 0.99
@@ -47,12 +49,15 @@ def parse(text: str) -> Objective:
     limits = []
     max_errors = MAX_ERRORS
     for part in (part.strip() for part in text.split(",")):
-        if match := PERCENTILE.fullmatch(part):
+        if match := LIMIT.fullmatch(part):
             limits.append(_limit(part, float(match[1]), float(match[2]) * (1000 if match[3] == "s" else 1)))
         elif match := ERRORS.fullmatch(part):
             max_errors = float(match[1]) / 100
         else:
             raise ValueError(f"objective: {part!r} is no limit; write for example 'p99<50ms, errors<0.1%'")
+        for limit in limits:
+            if limit.key not in PERCENTILES:
+                raise ValueError(f"objective: {limit.key} is not measured; allowed: {', '.join(PERCENTILES)}")
     if not limits:
         raise ValueError(f"objective: {text!r} limits no response time; write for example 'p99<50ms'")
     return Objective(tuple(limits), max_errors, min(MIN_ANSWERED, 1 - max_errors))

@@ -6,7 +6,6 @@ import dataclasses
 import random
 import zlib
 from collections.abc import Container
-from typing import Any
 
 from loadtests.plan.study import Study
 
@@ -19,10 +18,6 @@ class Slot:
     block: int
     label: str
     test: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The slot as run.json keeps it."""
-        return dataclasses.asdict(self)
 
     def chance(self, seed: int) -> int:
         """What the load of this trial draws by: the same for all entries in a test and block of a run, whose ``seed``

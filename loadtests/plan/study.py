@@ -54,7 +54,13 @@ class Study:
 
     def to_dict(self) -> dict[str, Any]:
         """The study as run.json keeps it."""
-        return {**dataclasses.asdict(self), "tests": [test.record() for test in self.tests]}
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {
+            **fields,
+            "entries": [dataclasses.asdict(entry) for entry in self.entries],
+            "tests": [test.record() for test in self.tests],
+            "sweep": dataclasses.asdict(self.sweep) if self.sweep else None,
+        }
 
     def asking(self, requests: tuple[Request, ...]) -> Study:
         """The study with these requests in all of its tests, none of them recorded; as it is where there are none."""
@@ -110,7 +116,7 @@ def parse(table: dict[str, Any], name: str, where: str) -> Study:
     labels = [entry.label for entry in entries]
     for label in labels:
         if labels.count(label) > 1:
-            raise UserError(f"{where}: setups: the label {label!r} stands twice; give one of them another label")
+            raise UserError(f"{where}: setups: two have the label {label!r}; give one of them another")
     baseline = top.take("baseline", str, labels[0])
     if baseline not in labels:
         raise UserError(f"{where}: baseline: {baseline!r} is not one of the setups ({', '.join(labels)})")

@@ -88,5 +88,5 @@ def _values(value: object, where: str) -> tuple[str, ...]:
             raise UserError(f"{where}: {one!r} is neither a number nor a text")
     texts = tuple(str(one) for one in value)
     if len(set(texts)) < len(texts):
-        raise UserError(f"{where}: a value stands twice")
+        raise UserError(f"{where}: holds a value more than once")
     return texts

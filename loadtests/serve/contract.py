@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from loadtests.serve.base import Server
 from loadtests.serve.http import Answer, ask_again
@@ -13,6 +14,7 @@ from loadtests.store import Expectation
 from loadtests.workload import Request
 
 TIMEOUT_S = 30.0
+VERIFIED_WITHIN_S = 10.0  # each request of a trial's check: what hangs is not waited for thirty seconds a request
 SECONDS_CHANGE_S = 0.6  # twice this is over a second
 FEW = 20
 CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, and not again at every answer
@@ -27,8 +29,12 @@ def answers(running: Server, requests: Sequence[Request]) -> list[Answer | str]:
 
 def answer(running: Server, request: Request, apart_s: float = 0.0) -> Answer | str:
     """The setup's answer to one request, asked several times ``apart_s`` apart; a text where there was none."""
+    return _asked(lambda: ask_again(lambda: running.ask(request, TIMEOUT_S), apart_s))
+
+
+def _asked(ask: Callable[[], Answer]) -> Answer | str:
     try:
-        return ask_again(lambda: running.ask(request, TIMEOUT_S), apart_s)
+        return ask()
     except (OSError, http.client.HTTPException) as error:
         return f"no answer ({error or type(error).__name__})"
 
@@ -55,7 +61,7 @@ def verified(
     bodies: list[bytes | None] = []
     broken: list[str] = []
     for request, expected in zip(requests, contract, strict=True):
-        given = _once(running, request)
+        given = _asked(partial(running.ask, request, VERIFIED_WITHIN_S))
         if not meets(given, expected):
             digits = f", SHA-256 {expected.sha256[:12]}" if expected.sha256 else ""
             theirs = f"{expected.status} {expected.content_type}{digits}"
@@ -63,13 +69,6 @@ def verified(
         short = not isinstance(given, str) and len(given.body) <= CHECKED_BODY_BYTES
         bodies.append(given.body if not isinstance(given, str) and expected.sha256 and short else None)
     return bodies, broken
-
-
-def _once(running: Server, request: Request) -> Answer | str:
-    try:
-        return running.ask(request, TIMEOUT_S)
-    except (OSError, http.client.HTTPException) as error:
-        return f"no answer ({error or type(error).__name__})"
 
 
 def said(given: Answer | str) -> str:

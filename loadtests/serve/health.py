@@ -10,10 +10,12 @@ from loadtests.observe.processes import Usage
 from loadtests.serve.http import Answer
 
 LOOK_EVERY_S = 0.05
-# All workers have come up once the setup has not computed for so many looks in a row: what starts up computes without
-# a pause. A tick of the clock that accounts for CPU time is 10 ms.
+# All workers have come up once the setup has hardly computed for so many looks in a row: what starts up computes nearly
+# all the time. A tick of the clock that accounts for CPU time is 10 ms. A setup that is never at rest, because it has
+# work of its own beside the requests, is taken as it is after so long.
 STILL_LOOKS = 6
 STILL_CPU_S = 0.015
+STILL_WITHIN_S = 5.0
 
 # A server that was overloaded is calm again when it answers so quickly so many times in a row: in so many times of what
 # it takes at rest, but no less than CALM_S.

@@ -126,19 +126,28 @@ def _wait(running: Serving, workers: int) -> None:
     """Until it answers and, where it has several workers, until all of them have come up: the first one that answers
     says nothing of the others."""
     end = time.monotonic() + HEALTHY_WITHIN_S
-    stillness = health.Stillness(lambda: running.host.usage(running.parts(), running.folder))
-    last: str | None = "no answer"
-    while time.monotonic() < end:
-        if (failed := running.failed_beside()) is not None:
-            raise NotServing(f"a service did not start: {failed}", running.logs(), beside=True)
-        if (failed := running.failed()) is not None:
-            raise NotServing(f"did not start: {failed}", running.logs())
-        if last is not None:
-            last = health.unhealthy(lambda: running.ask(running.health, ANSWERED_WITHIN_S), running.application.own)
-        if last is None and (workers == 1 or stillness.seen()):
-            return
+    while (why := _unhealthy(running)) is not None:
+        if time.monotonic() > end:
+            where = f"{running.health.path}: {why}"
+            raise NotServing(f"was not healthy within {HEALTHY_WITHIN_S:.0f} s: {where}", running.logs())
         time.sleep(health.LOOK_EVERY_S)
-    if last is not None:
-        why = f"{running.health.path}: {last}"
-        raise NotServing(f"was not healthy within {HEALTHY_WITHIN_S:.0f} s: {why}", running.logs())
-    # It answers, and is never at rest: it may have work of its own beside the requests.
+    if workers == 1:
+        return
+    own = [part for part in running.parts() if part.charged]
+    stillness = health.Stillness(lambda: running.host.usage(own, running.folder))
+    end = time.monotonic() + health.STILL_WITHIN_S
+    while not stillness.seen() and time.monotonic() < end:
+        _require_up(running)
+        time.sleep(health.LOOK_EVERY_S)
+
+
+def _unhealthy(running: Serving) -> str | None:
+    _require_up(running)
+    return health.unhealthy(lambda: running.ask(running.health, ANSWERED_WITHIN_S), running.application.own)
+
+
+def _require_up(running: Serving) -> None:
+    if (failed := running.failed_beside()) is not None:
+        raise NotServing(f"a service did not start: {failed}", running.logs(), beside=True)
+    if (failed := running.failed()) is not None:
+        raise NotServing(f"did not start: {failed}", running.logs())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import msgspec
+
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Study
 from loadtests.records import Advice
@@ -88,7 +90,6 @@ class RunRecord:
     command: str
     study: Study
     setups: dict[str, SetupRecord]
-    services: dict[str, str]
     seed: int
     goal: Goal | None
     application: OwnProject | None
@@ -101,6 +102,7 @@ class RunRecord:
     machine: dict[str, Any]
     versions: dict[str, Any]
     git: Git
+    services: dict[str, str] = dataclasses.field(default_factory=dict)
     advice: Advice | None = None
     measured_s: float = 0.0
     ended: str | None = None
@@ -112,4 +114,9 @@ class RunRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The object that run.json holds, without its schema number."""
-        return {**dataclasses.asdict(self), "study": self.study.to_dict()}
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        # A recording is long: it is told once, and not copied first.
+        return {
+            name: self.study.to_dict() if name == "study" else msgspec.to_builtins(value)
+            for name, value in fields.items()
+        }

@@ -97,7 +97,7 @@ def encoded(body: bytes | None) -> dict[str, str]:
 class Workload:
     """Requests that are sent in a mix, by weight; or, where ``at`` is not empty, when they were recorded.
 
-    ``at`` has, for each request, the times in seconds at which it was sent, from the begin of the recording.
+    ``at`` has, for each request, the times in seconds at which it was sent, after the recording began.
 
     Raises UserError where it is empty, too large, or two requests have one name.
     """

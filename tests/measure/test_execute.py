@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -42,11 +43,13 @@ class Trials:
         self.noise = random.Random(1)
         self.spread = 0.0
         self.reason = "send_lag"
+        self.takes_s = 0.0
 
     def __call__(self, bench, slot, entry, test, attempt, on_second):
         if self.interrupt_at == len(self.ran):
             raise KeyboardInterrupt
         self.ran.append((slot.number, slot.label, attempt))
+        time.sleep(self.takes_s)
         rate = {"gunicorn": 1000.0, "uvicorn": 500.0}[slot.label] * (1 + self.noise.uniform(-1, 1) * self.spread)
         invalid = (slot.number, attempt) in self.invalid
         return Trial(
@@ -154,6 +157,14 @@ def test_adding_blocks_leaves_the_order_so_far_as_it_was(begin, go_on, trials, f
     runs.execute(execution, Watcher())
     assert len(execution.order) > len(before)
     assert execution.order[: len(before)] == before
+
+
+def test_the_time_that_trials_take_is_counted_and_ends_the_adding_of_blocks(begin, go_on, trials, folder):
+    trials.spread, trials.takes_s = 0.5, 0.02
+    runs.execute(begin(Goal(until=0.001, max_time_s=0.1)), Watcher())
+    record = Run.open(folder).record
+    assert len(trials.ran) == 8  # four trials take less than the time, eight take more
+    assert record.measured_s >= 0.16
 
 
 def test_the_time_for_adding_blocks_goes_on_where_a_run_was_interrupted(begin, go_on, trials, folder):

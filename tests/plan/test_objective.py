@@ -16,7 +16,9 @@ def test_objectives_are_read(text: str, objective: Objective) -> None:
     assert parse(text) == objective
 
 
-@pytest.mark.parametrize("text", ["", "p99", "p99<50", "p99>50ms", "errors<1%", "p100<5ms", "p99<0ms", "mean<5ms"])
+@pytest.mark.parametrize(
+    "text", ["", "p99", "p99<50", "p99>50ms", "errors<1%", "p100<5ms", "p99<0ms", "mean<5ms", "p75<50ms"]
+)
 def test_wrong_objectives_name_the_part(text: str) -> None:
     with pytest.raises(ValueError, match="objective: "):
         parse(text)

@@ -54,7 +54,7 @@ def test_the_nearest_names_are_given_for_an_unknown_study():
         ("[tests.latency]", "[tests.fast]", r"tests.fast.kind: is missing"),
         ("[tests.latency]", "[tests.latency]\nservices = [1]", r"tests.latency.services: holds 1; a list of texts"),
         ("[tests.latency]", "[tests.latency]\npath = 'x'", r"path: is 'x'; it must begin with '/'"),
-        ('label = "two", ', "", r"the label 'gunicorn' stands twice"),
+        ('label = "two", ', "", r"two have the label 'gunicorn'"),
         ('"two"', '"t w o"', r"setups.label: 't w o'"),
         ("setups =", "blocks = 0\nsetups =", r"blocks: is 0; a whole number of 1 or more"),
         ("setups =", "blocks = true\nsetups =", r"blocks: is True; a whole number"),

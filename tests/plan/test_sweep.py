@@ -60,7 +60,7 @@ def test_cells_in_words_and_as_an_environment():
         ({"setup": "gunicorn", "WORKERS": [1]}, r"sweep: nothing varies"),
         ({"setup": "gunicorn", "WORKERS": 2}, r"sweep.WORKERS: is 2; a list of values is needed"),
         ({"setup": "gunicorn", "WORKERS": []}, r"sweep.WORKERS: is \[\]"),
-        ({"setup": "gunicorn", "WORKERS": [1, 1]}, r"sweep.WORKERS: a value stands twice"),
+        ({"setup": "gunicorn", "WORKERS": [1, 1]}, r"sweep.WORKERS: holds a value more than once"),
         ({"setup": "gunicorn", "WORKERS": [True]}, r"sweep.WORKERS: True is neither a number nor a text"),
         ({"setup": "gunicorn", "WORKERS": [1, 2], "workers": [3]}, r"sweep.workers: is no knob.*; allowed: setup"),
         ({"setup": "gunicorn", "PORT": [8000, 8001]}, r"sweep.env.PORT: is the same for the whole run"),
@@ -78,5 +78,5 @@ def test_a_study_has_setups_or_a_sweep():
 
 
 def test_two_cells_with_one_label_are_refused():
-    with pytest.raises(UserError, match="stands twice"):
+    with pytest.raises(UserError, match="two have the label"):
         parse(setup="gunicorn", X=["a b", "a  b"])

@@ -133,6 +133,7 @@ def wait(port):
 
 @pytest.mark.servers
 def test_two_workers_are_started_and_work_at_the_same_time(running):
+    assert all(part.charged for part in running.parts())
     # Healthy is only what has all of its workers.
     assert len(running.processes()) == PROCESSES[running.setup.name], [one.name() for one in running.processes()]
     with ThreadPoolExecutor(8) as pool:

@@ -56,7 +56,7 @@ def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
     packages, node_packages = versions.pop("packages", {}), versions.pop("node_packages", {})
     facts = {
         "machine": _machine(run.machine) | _rows({"cores used by the": run.cores}),
-        "version": _rows(versions),
+        "version": _rows({name: version for name, version in versions.items() if version is not None}),
         "package": dict(packages),
         "node package": dict(node_packages),
         "git": {"revision": _revision(run)},

@@ -143,6 +143,8 @@ def _rows(
     rows = []
     for test, metric in cells:
         for before, after in pairs:
+            if not any(side.label in side.results.labels_in(test) for side in (before, after)):
+                continue  # left out of the test on both sides
             known = [side.results.estimate(side.label, test, metric) for side in (before, after)]
             one = by_key.get((after.label, test, metric))
             missing = "" if one else _missing((before, after), test, known)
@@ -156,6 +158,9 @@ def _rows(
 
 def _missing(sides: tuple[_Side, _Side], test: str, known: list[Estimate | None]) -> str:
     """Why there is no comparison; empty where the metric is known on neither side, as p99 of a few requests is."""
+    out = [side.name for side in sides if side.label not in side.results.labels_in(test)]
+    if out:
+        return f"left out in {series(out)}"
     without = [side.name for side in sides if not side.results.cells[side.label, test].valid]
     if without:
         return f"no valid trial in {series(without)}"

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from inspect import isabstract
 from typing import Any
 
+from loadtests.errors import unknown
 from loadtests.plan.kinds.base import Test
 from loadtests.plan.metrics import CPU, SHARED, TIMES, UNCHARGED, Metric, of_role
 
@@ -33,7 +34,9 @@ def _found(folders: tuple[str, ...]) -> dict[str, type[Test]]:
 
 
 def from_record(values: Mapping[str, Any]) -> Test:
-    """The test that ``Test.record`` gave. Raises KeyError for an unknown kind, TypeError for other fields."""
+    """The test that ``Test.record`` gave. Raises UserError for an unknown kind, TypeError for other fields."""
+    if values["kind"] not in known():
+        raise unknown("kind of test", str(values["kind"]), known())
     return known()[values["kind"]].from_record({key: value for key, value in values.items() if key != "kind"})
 
 

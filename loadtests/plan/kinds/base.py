@@ -148,8 +148,8 @@ class Test(abc.ABC):
 
     def record(self) -> dict[str, Any]:
         """The test as run.json keeps it."""
-        requests = [request.to_dict() for request in self.requests]
-        return {"kind": self.kind, **dataclasses.asdict(self), "requests": requests}
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {"kind": self.kind, **fields, "requests": [request.to_dict() for request in self.requests]}
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> Self:
@@ -189,6 +189,10 @@ class RequestsTest(Test):
         if self.requests == (Request(self.asked, path=self.requests[0].path),):
             return self.asked
         return f"{self.asked} ({digest([request.to_dict() for request in self.requests])})"
+
+    @property
+    def demands(self) -> frozenset[str]:
+        return frozenset({"head"} if any(request.method == "HEAD" for request in self.requests) else ())
 
     def asking(self, requests: tuple[Request, ...]) -> Self:
         return dataclasses.replace(self, requests=requests)

@@ -19,6 +19,8 @@ def csv_text(results: Results) -> str:
     writer.writerow(["label", "setup", "test", "trials", "invalid", "sent", "ok", "failed", *figures])
     for entry in results.study.entries:
         for test in results.tests:
+            if entry.label not in results.labels_in(test.name):
+                continue
             cell = results.cells[entry.label, test.name]
             measured = [trial.result for trial in cell.valid if trial.result]
             counts = [
