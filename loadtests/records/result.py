@@ -89,8 +89,8 @@ class Result:
       ``ok`` but not in ``rate``.
 
     Times are in milliseconds, each a dict of FIGURES, None where not known. They are of ok requests, except
-    ``send_lag_ms`` and ``pacing_lag_ms`` (all sent ones) and the histogram ``failed`` (all that failed or are unfinished: how long they had
-    waited since their intended send).
+    ``send_lag_ms`` and ``pacing_lag_ms`` (all sent ones) and the histogram ``failed`` (all that failed or are
+    unfinished: how long they had waited since their intended send).
 
     - ``response_time_ms``: answered minus intended send.
     - ``service_time_ms``: answered minus actual send. That is when the first byte is written, or when the connection

@@ -161,10 +161,10 @@ def test_adding_blocks_leaves_the_order_so_far_as_it_was(begin, go_on, trials, f
 
 def test_the_time_that_trials_take_is_counted_and_ends_the_adding_of_blocks(begin, go_on, trials, folder):
     trials.spread, trials.takes_s = 0.5, 0.02
-    runs.execute(begin(Goal(until=0.001, max_time_s=0.1)), Watcher())
+    runs.execute(begin(Goal(until=0.001, max_time_s=0.01)), Watcher())
     record = Run.open(folder).record
-    assert len(trials.ran) == 8  # four trials take less than the time, eight take more
-    assert record.measured_s >= 0.16
+    assert len(trials.ran) == 4  # the planned ones take longer than that, so none is added
+    assert record.measured_s >= 0.08
 
 
 def test_the_time_for_adding_blocks_goes_on_where_a_run_was_interrupted(begin, go_on, trials, folder):

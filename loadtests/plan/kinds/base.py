@@ -36,8 +36,9 @@ class Test(abc.ABC):
     one that cells of a sweep are ranked by. ``needs`` is what an engine must be able to do beside what its load takes.
 
     In a report it has a section: ``heading``, ``about``, and for each test a table, ``caption`` over ``columns``
-    (a metric's name and its heading); the headings in ``optional`` are dropped, in this order, where room is little. ``{what}`` and
-    ``{latency}`` in a caption stand for what is sent and for the time that is known (see ``loadtests.plan.metrics``).
+    (a metric's name and its heading); the headings in ``optional`` are dropped, in this order, where room is little.
+    ``{what}`` and ``{latency}`` in a caption stand for what is sent and for the time that is known (see
+    ``loadtests.plan.metrics``).
     """
 
     __test__: ClassVar[bool] = False  # no test of ours, whatever pytest makes of the name
