@@ -21,15 +21,27 @@ def command(
     host: Annotated[
         str | None, typer.Option(help="Of a HAR file: the host whose requests are kept; by default the first.")
     ] = None,
-    keep_cookies: Annotated[bool, typer.Option("--keep-cookies", help="Of a HAR file: keep credentials.")] = False,
+    keep_cookies: Annotated[
+        bool, typer.Option("--keep-cookies", help="Of a HAR file: keep the cookies and other headers of a login.")
+    ] = False,
+    keep_header: Annotated[
+        list[str] | None, typer.Option(help="Of a HAR file: a header to keep, secret or not; may be repeated.")
+    ] = None,
+    keep_field: Annotated[
+        list[str] | None,
+        typer.Option(help="A query parameter, or a field of a body, to keep as it was; may be repeated."),
+    ] = None,
+    keep_paths: Annotated[bool, typer.Option("--keep-paths", help="Keep random-looking parts of paths.")] = False,
     skip_unknown: Annotated[
         bool, typer.Option("--skip-unknown", help="Of a log: leave out lines that cannot be read as requests.")
     ] = False,
 ) -> None:
     """Make a workload file of what was recorded by a browser or in an access log."""
     from loadtests.workload import convert
+    from loadtests.workload.redaction import Keep
 
-    found = convert.convert(kind, file, host, keep_cookies, skip_unknown, times, most)
+    keep = Keep(tuple(keep_header or ()), tuple(keep_field or ()), keep_cookies, keep_paths)
+    found = convert.convert(kind, file, host, keep, skip_unknown, times, most)
     if output is None:
         out.print(convert.text(found, file), end="", markup=False, soft_wrap=True)
         return

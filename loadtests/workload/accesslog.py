@@ -10,11 +10,17 @@ from urllib.parse import urlsplit, urlunsplit
 
 from loadtests.errors import UserError
 from loadtests.workload.recorded import Sent, left_out
+from loadtests.workload.redaction import Redaction
+from loadtests.workload.request import PATH
 
 FORMATS = "common, combined, Gunicorn's default"
 WITHOUT_BODY = ("GET", "HEAD")
 # What a visitor's browser had in its cache, or asked a part of. A load has no cache and asks for the whole.
 WHOLE = {206: 200, 304: 200}
+# What servers write where nobody was answered, or nobody waited for it: a visitor was slow (408), nginx closed the
+# connection (444) or refused what it could not read (494 to 497), the visitor went away (499, at Amazon's balancer
+# 460).
+UNANSWERED = {"408", "444", "460", "494", "495", "496", "497", "499"}
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
@@ -24,11 +30,11 @@ _TIME = re.compile(r"(\d\d)/(\w{3})/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d
 _REQUEST = re.compile(r"([A-Z]+) (\S+)(?: HTTP/[\d.]+)?")
 
 
-def read(lines: Iterable[str], where: str, skip_unknown: bool) -> tuple[list[Sent], list[str]]:
+def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redaction) -> tuple[list[Sent], list[str]]:
     """What was asked for, and remarks on what was left out.
 
-    Takes the lines and what errors call the file. Raises UserError where a line is in no known format, unless such
-    lines are to be skipped.
+    Takes the lines, what errors call the file, and what takes the secrets out. Raises UserError where a line is in no
+    known format, unless such lines are to be skipped.
     """
     found: list[tuple[float, str, str]] = []
     unknown: list[int] = []
@@ -45,13 +51,18 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool) -> tuple[list[Sen
         skip = "; --skip-unknown leaves them out" if found else ""
         raise UserError(f"{where}: line {unknown[0]}{more} in no known format ({FORMATS}){skip}")
     asked = [(at, match, status) for at, text, status in found if (match := _REQUEST.fullmatch(text))]
+    answered = [one for one in asked if one[2] not in UNANSWERED]
     sent = [
-        Sent(at, match[1], _path(match[2]), _status(status)) for at, match, status in asked if match[1] in WITHOUT_BODY
+        Sent(at, match[1], _path(match[2], redaction), _status(status))
+        for at, match, status in answered
+        if match[1] in WITHOUT_BODY
     ]
-    others = Counter(match[1] for _, match, _ in asked if match[1] not in WITHOUT_BODY)
+    others = Counter(match[1] for _, match, _ in answered if match[1] not in WITHOUT_BODY)
+    given_up = sorted({status for _, _, status in asked if status in UNANSWERED})
     return list(_spread(sent)), [
         *left_out("in no known format", len(unknown)),
-        *left_out("that are no HTTP request", len(found) - len(asked)),
+        *left_out("that are not HTTP requests", len(found) - len(asked)),
+        *left_out(f"that were not answered (status {', '.join(given_up)} of the log)", len(asked) - len(answered)),
         *left_out(f"with a body, which a log does not hold ({', '.join(sorted(others))})", others.total()),
     ]
 
@@ -74,15 +85,16 @@ def _parsed(line: str) -> tuple[float, str, str] | None:
     return moment.timestamp(), match[2], match[3]
 
 
-def _path(target: str) -> str:
-    """The path and query of a request's target, which may be a whole URL."""
-    if target.startswith("/"):
-        return target
-    try:
-        parts = urlsplit(target)
-    except ValueError:  # a scanner's, and no URL: left out with the paths that cannot be sent
-        return target
-    return urlunsplit(("", "", parts.path or "/", parts.query, ""))
+def _path(target: str, redaction: Redaction) -> str:
+    """The path and query of a request's target, which may be a whole URL, without secrets."""
+    path = target
+    if not target.startswith("/"):
+        try:
+            parts = urlsplit(target)
+        except ValueError:  # a scanner's, and no URL: left out with the paths that cannot be sent
+            return target
+        path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+    return redaction.path(path) if PATH.fullmatch(path) else path
 
 
 def _status(text: str) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from loadtests.errors import UserError, unknown
 from loadtests.workload import accesslog, har, recorded
 from loadtests.workload.recorded import RecordedWorkload
+from loadtests.workload.redaction import Keep, Redaction
 from loadtests.workload.write import to_toml
 
 KINDS = ("har", "log")
@@ -16,16 +17,19 @@ def convert(
     kind: str,
     file: Path,
     host: str | None = None,
-    keep_cookies: bool = False,
+    keep: Keep | None = None,
     skip_unknown: bool = False,
     times: bool = False,
     most: int = 100,
 ) -> RecordedWorkload:
-    """The workload in a HAR file or an access log. Raises UserError."""
+    """The workload in a HAR file or an access log, without secrets but for those to ``keep``. Raises UserError."""
+    keep = keep or Keep()
     if kind not in KINDS:
         raise unknown("kind of recording", kind, KINDS)
-    if kind == "log" and (host or keep_cookies):
-        raise UserError("--host and --keep-cookies are for a HAR file; an access log holds neither hosts nor cookies")
+    if kind == "log" and (host or keep.cookies or keep.headers):
+        raise UserError(
+            "--host, --keep-cookies and --keep-header are for a HAR file; an access log holds neither hosts nor headers"
+        )
     if kind == "har" and skip_unknown:
         raise UserError("--skip-unknown is for the lines of an access log")
     try:
@@ -33,12 +37,13 @@ def convert(
         text = file.read_text(encoding="utf-8-sig", errors="surrogateescape")
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+    redaction = Redaction(keep)
     if kind == "har":
-        sent, remarks = har.read(text, str(file), host, keep_cookies)
+        sent, remarks = har.read(text, str(file), host, redaction)
     else:
-        sent, remarks = accesslog.read(text.split("\n"), str(file), skip_unknown)
+        sent, remarks = accesslog.read(text.split("\n"), str(file), skip_unknown, redaction)
     found = recorded.workload(sent, most, times, str(file))
-    return RecordedWorkload(found.workload, (*found.remarks[:1], *remarks, *found.remarks[1:]))
+    return RecordedWorkload(found.workload, (*found.remarks[:1], *remarks, *found.remarks[1:], *redaction.remarks()))
 
 
 def write(found: RecordedWorkload, file: Path, output: Path) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 from urllib.parse import SplitResult, quote, urlencode, urlsplit, urlunsplit
 
 from loadtests.errors import UserError
-from loadtests.workload.recorded import Sent, left_out, without_secrets
+from loadtests.workload.recorded import Sent, left_out
+from loadtests.workload.redaction import Redaction
 from loadtests.workload.request import SENDERS_OWN
 
 # What a browser says of itself, of its cache or of the recorded server's name. With Origin or Referer of another host
@@ -26,31 +27,32 @@ UNESCAPED = "!\"$%&'()*+,-./:;<=>?@[\\]^_`{|}~"  # all of ASCII that may stand i
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:?\d\d)?")
 
 
-def read(text: str, where: str, host: str | None, keep_cookies: bool) -> tuple[list[Sent], list[str]]:
+def read(text: str, where: str, host: str | None, redaction: Redaction) -> tuple[list[Sent], list[str]]:
     """What was sent to one host, and remarks on what was left out.
 
-    Takes the text of the file, what errors call it, and the host (with its port, where the URL has one); without one,
-    that of the first request. Cookies and other credentials are kept only where that is asked. Raises UserError.
+    Takes the text of the file, what errors call it, the host (with its port, where the URL has one; without one, that
+    of the first request), and what takes the secrets out. Raises UserError.
     """
-    entries = _entries(text, where)
-    hosts = list(dict.fromkeys(entry.url.netloc.lower() for entry in entries if entry.url.scheme in ("http", "https")))
-    chosen = host.lower() if host else next(iter(hosts), "")
+    entries = _entries(text, where, redaction)
+    web = [entry for entry in entries if entry.url.scheme in ("http", "https")]
+    hosts = list(dict.fromkeys(entry.host for entry in web))
+    chosen = _host(host) if host else next(iter(hosts), "")
     if chosen not in hosts:
         raise UserError(
-            f"{where}: holds no request to {host or 'a web server'}; there are: {', '.join(hosts) or 'none'}"
+            f"{where}: holds no request to {chosen or 'a web server'}; there are: {', '.join(hosts) or 'none'}"
         )
-    own = [entry for entry in entries if entry.url.netloc.lower() == chosen]
+    own = [entry for entry in web if entry.host == chosen]
     asked = [entry for entry in own if not entry.cached]
     known = [entry for entry in asked if entry.complete]
-    sent = [entry.sent(keep_cookies) for entry in known]
-    secrets = sum(len(without_secrets(entry.headers)) < len(entry.headers) for entry in known)
-    what_of_them = "kept: keep the file to yourself" if keep_cookies else "dropped; --keep-cookies keeps them"
-    return sent, [
+    sockets = sum(entry.url.scheme in ("ws", "wss") for entry in entries)
+    schemes = sorted({entry.url.scheme or "none" for entry in entries} - {"http", "https", "ws", "wss"})
+    return [entry.sent(redaction) for entry in known], [
         f"requests to {chosen}",
-        *left_out("to other hosts; --host chooses another", len(entries) - len(own)),
+        *left_out("to other hosts; --host chooses another", len(web) - len(own)),
+        *left_out("that opened a WebSocket", sockets),
+        *left_out(f"that no server was asked for ({', '.join(schemes)})", len(entries) - len(web) - sockets),
         *left_out("that the browser's cache answered", len(own) - len(asked)),
         *left_out("whose body was not recorded", len(asked) - len(known)),
-        *([f"{secrets:,} with cookies or credentials, which were {what_of_them}"] if secrets else []),
     ]
 
 
@@ -65,17 +67,30 @@ class _Entry:
     status: int
     cached: bool
 
-    def sent(self, keep_cookies: bool) -> Sent:
+    @property
+    def host(self) -> str:
+        return _host(self.url.netloc)
+
+    def sent(self, redaction: Redaction) -> Sent:
         path = quote(urlunsplit(("", "", self.url.path or "/", self.url.query, "")), safe=UNESCAPED, errors="replace")
-        headers = self.headers if keep_cookies else without_secrets(self.headers)
-        return Sent(self.at, self.method, path, self.status, headers, self.body)
+        content_type = next((value for name, value in self.headers if name.lower() == "content-type"), "")
+        return Sent(
+            at=self.at,
+            method=self.method,
+            path=redaction.path(path),
+            status=self.status,
+            headers=redaction.headers(self.headers),
+            body=redaction.body(self.body, content_type.lower()),
+        )
 
 
-def _entries(text: str, where: str) -> list[_Entry]:
+def _entries(text: str, where: str, redaction: Redaction) -> list[_Entry]:
     try:
         values = json.loads(text)
     except ValueError as error:
         raise UserError(f"{where}: not JSON, so not a HAR file: {error}") from None
+    except RecursionError:
+        raise UserError(f"{where}: JSON, but not a HAR file: it is nested too deeply") from None
     try:
         listed = values["log"]["entries"]
     except (KeyError, TypeError):
@@ -87,14 +102,14 @@ def _entries(text: str, where: str) -> list[_Entry]:
     found = []
     for number, entry in enumerate(listed, start=1):
         try:
-            found.append(_entry(entry))
+            found.append(_entry(entry, redaction))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             why = f"{type(error).__name__}: {error}"
             raise UserError(f"{where}: entry {number} is not one of a HAR file ({why})") from None
     return found
 
 
-def _entry(entry: dict[str, Any]) -> _Entry:
+def _entry(entry: dict[str, Any], redaction: Redaction) -> _Entry:
     request = entry["request"]
     headers = [(str(header["name"]), str(header.get("value") or "")) for header in request["headers"]]
     body = _body(request)
@@ -104,8 +119,8 @@ def _entry(entry: dict[str, Any]) -> _Entry:
     return _Entry(
         at=_seconds(entry["startedDateTime"]),
         method=request["method"].upper(),
-        url=urlsplit(request["url"]),
-        headers=tuple((name, value) for name, value in headers if _matters(name)),
+        url=_url(request["url"]),
+        headers=tuple((name, value) for name, value in headers if _matters(name, redaction)),
         body=body,
         complete=body is not None or not (request.get("postData") or (request.get("bodySize") or 0) > 0),
         status=OK if status == NOT_MODIFIED else int(status),
@@ -113,10 +128,25 @@ def _entry(entry: dict[str, Any]) -> _Entry:
     )
 
 
-def _matters(name: str) -> bool:
-    """Whether a header says what is asked for. Names with a colon are HTTP/2's, of the request line."""
+def _host(netloc: str) -> str:
+    """The host with its port; without a user's name and password, which a URL may hold."""
+    return netloc.rpartition("@")[2].lower()
+
+
+def _url(text: str) -> SplitResult:
+    try:
+        return urlsplit(text)
+    except ValueError:  # whose text may hold the user and password
+        raise ValueError("its URL cannot be read") from None
+
+
+def _matters(name: str, redaction: Redaction) -> bool:
+    """Whether a header says what is asked for, or is to be kept by its name. Names with a colon are HTTP/2's, of the
+    request line."""
     lowered = name.lower()
-    return not (lowered in BROWSERS_OWN or lowered in SENDERS_OWN or lowered.startswith((":", "sec-")))
+    if lowered in SENDERS_OWN or lowered.startswith(":"):
+        return False
+    return redaction.wants(name) or not (lowered in BROWSERS_OWN or lowered.startswith("sec-"))
 
 
 def _body(request: dict[str, Any]) -> bytes | None:

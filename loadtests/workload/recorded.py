@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from loadtests.errors import UserError
 from loadtests.words import plural
 from loadtests.workload.request import METHODS, MOST_RECORDED, PATH, Request, Workload
-
-# Without them a server sees another user, or none; with them it sees somebody's session.
-SECRET = {"authorization", "cookie", "proxy-authorization", "x-api-key", "x-csrf-token", "x-csrftoken", "x-xsrf-token"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,11 +70,6 @@ def workload(sent: Sequence[Sent], most: int, times: bool, what: str) -> Recorde
     begin = min(one.at for key in chosen for one in groups[key])
     at = tuple(tuple(sorted(round(one.at - begin, 6) for one in groups[key])) for key in chosen)
     return RecordedWorkload(Workload(requests, at), (_taken(count, len(requests)), *remarks))
-
-
-def without_secrets(headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """The headers without those that say who somebody is."""
-    return tuple((name, value) for name, value in headers if name.lower() not in SECRET)
 
 
 def _request(sent: Sequence[Sent], name: str) -> Request:

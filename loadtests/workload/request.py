@@ -45,14 +45,15 @@ class Request:
     status: int = 200
 
     def __post_init__(self) -> None:
-        if not self.name or not self.name.isprintable():
-            raise UserError(f"name: is {self.name!r}; a line of text is needed")
         if self.method not in METHODS:
             raise UserError(f"method: is {self.method!r}; allowed: {', '.join(METHODS)}")
         if not self.path.startswith("/"):
             raise UserError(f"path: is {self.path!r}; it must begin with '/'")
         if not PATH.fullmatch(self.path):
             raise UserError(f"path: is {self.path!r}; write it percent-encoded, without a fragment (#)")
+        # After those that a request may be named after, so that an error is told of what is wrong.
+        if not self.name or not self.name.isprintable():
+            raise UserError(f"name: is {self.name!r}; a line of text is needed")
         if sum(name.lower() == "host" for name, _ in self.headers) > 1:
             raise UserError("headers: Host is there twice; leave one out")
         for name, value in self.headers:
@@ -61,7 +62,7 @@ class Request:
             if name.lower() in SENDERS_OWN:
                 raise UserError(f"headers: {name} is set by what sends the request; leave it out")
             if not _VALUE.fullmatch(value):
-                raise UserError(f"headers: {name}: is {value!r}; a line of Latin-1 text is needed")
+                raise UserError(f"headers: {name}: its value is not a line of Latin-1 text")
         if not 0 < self.weight <= HEAVIEST:  # false for NaN as well
             raise UserError(f"weight: is {self.weight:g}; a number above 0, at most {HEAVIEST:g}, is needed")
         if not 200 <= self.status <= 599:

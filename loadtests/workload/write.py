@@ -9,9 +9,9 @@ from loadtests.workload.request import Request, Workload, encoded
 
 
 def to_toml(workload: Workload, comments: Sequence[str]) -> str:
-    """The text of a workload file that ``tables.read`` reads back; the comments, a line each, stand at its head."""
+    """The text of a workload file that ``from_toml.read`` reads back; the comments, a line each, stand at its head."""
     at = workload.at or ((),) * len(workload.requests)
-    blocks = ["\n".join(f"# {line}" for line in comments)]
+    blocks = ["\n".join(f"# {_printable(line)}" for line in comments)]
     blocks += [_table(request, times) for request, times in zip(workload.requests, at, strict=True)]
     return "\n\n".join(blocks) + "\n"
 
@@ -42,6 +42,11 @@ def _headers(request: Request) -> list[str]:
         f"{_text(name)} = {_text(given[0]) if len(given) == 1 else '[' + ', '.join(map(_text, given)) + ']'}"
         for name, given in values.items()
     ]
+
+
+def _printable(line: str) -> str:
+    """A comment ends with its line, whatever a recording has for a method or a name."""
+    return "".join(character if character.isprintable() else "?" for character in line)
 
 
 def _text(text: str) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from loadtests.errors import UserError
 from loadtests.workload.convert import convert
+from loadtests.workload.redaction import Keep
 
 NGINX = (
     '203.0.113.9 - - [21/Nov/2026:10:00:0{second} +0000] "{request}" {status} 612 "-" "Mozilla/5.0 \\x22quoted\\x22"'
@@ -21,7 +22,7 @@ def requests(found):
 def test_counts_become_weights(log):
     found = convert("log", log(line(), line("GET /a?b=1 HTTP/2.0", 404), line(), line("HEAD / HTTP/1.0")))
     assert requests(found) == [("GET", "/", 2, 200), ("GET", "/a?b=1", 1, 404), ("HEAD", "/", 1, 200)]
-    assert found.remarks == ("requests taken: 4, different ones: 3",)
+    assert found.remarks == ("requests taken: 4, different ones: 3", "kept query parameters and fields: b")
 
 
 @pytest.mark.parametrize(
@@ -42,16 +43,23 @@ def test_formats(log, text):
 def test_what_has_a_body_or_is_no_request_is_left_out_with_a_word(log):
     file = log(
         line(), line("POST /login HTTP/1.1", 302), line("DELETE /1 HTTP/1.1", 204), line("\\x16\\x03", 400),
-        line("-", "408"), line("GET /\u00e9 HTTP/1.1"), line("GET /quit HTTP/1.1", 499), line("GET /no HTTP/1.1", 101),
+        line("-", "408"), line("GET /\u00e9 HTTP/1.1"), line("GET /no HTTP/1.1", 101),
     )  # fmt: skip
     found = convert("log", file)
-    assert requests(found) == [("GET", "/", 1, 200), ("GET", "/quit", 1, 499)]
+    assert requests(found) == [("GET", "/", 1, 200)]
     assert set(found.remarks[1:]) == {
         "2 left out with a body, which a log does not hold (DELETE, POST)",
-        "2 left out that are no HTTP request",
+        "2 left out that are not HTTP requests",
         "1 left out with a path that is not percent-encoded",
         "1 left out without a final answer",
     }
+
+
+@pytest.mark.parametrize("status", ["408", "444", "499"])
+def test_a_status_that_nobody_was_sent_is_no_expectation(log, status):
+    found = convert("log", log(line(), line("GET /gone HTTP/1.1", status), line("POST /gone HTTP/1.1", status)))
+    assert requests(found) == [("GET", "/", 1, 200)]
+    assert found.remarks[1:] == (f"2 left out that were not answered (status {status} of the log)",)
 
 
 def test_a_visitors_cache_is_not_the_loads(log):
@@ -118,8 +126,9 @@ def test_a_file_that_cannot_be_read(tmp_path):
     ("kind", "options", "says"),
     [
         ("hra", {}, r"unknown kind of recording 'hra'; did you mean har"),
-        ("log", {"host": "a"}, r"--host and --keep-cookies are for a HAR file"),
-        ("log", {"keep_cookies": True}, r"--host and --keep-cookies are for a HAR file"),
+        ("log", {"host": "a"}, r"--host, --keep-cookies and --keep-header are for a HAR file"),
+        ("log", {"keep": Keep(cookies=True)}, r"--host, --keep-cookies and --keep-header are for a HAR file"),
+        ("log", {"keep": Keep(headers=("X",))}, r"--host, --keep-cookies and --keep-header are for a HAR file"),
         ("har", {"skip_unknown": True}, r"--skip-unknown is for the lines of an access log"),
     ],
 )

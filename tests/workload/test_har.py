@@ -6,6 +6,7 @@ from loadtests.errors import UserError
 from loadtests.workload import from_toml
 from loadtests.workload import har as hars
 from loadtests.workload.convert import convert, text, write
+from loadtests.workload.redaction import Keep, Redaction
 
 SITE = "https://shop.example"
 
@@ -35,6 +36,8 @@ def test_requests_to_the_first_host_become_a_workload_with_their_numbers_as_weig
         "requests taken: 5, different ones: 3",
         "requests to shop.example",
         "1 left out to other hosts; --host chooses another",
+        "kept headers: Content-Type",
+        "kept query parameters and fields: v, id",
     )
 
 
@@ -60,11 +63,18 @@ def test_cookies_and_credentials_are_dropped_unless_asked_for(har, entry):
     file = har(entry(f"{SITE}/", headers=secret), entry(f"{SITE}/a"))
     dropped = convert("har", file)
     assert dropped.workload.requests[0].headers == (("Accept", "*/*"),)
-    assert "1 with cookies or credentials, which were dropped; --keep-cookies keeps them" in dropped.remarks
+    assert (
+        "dropped headers that may be secret: Cookie, authorization, X-CSRFToken; --keep-header NAME keeps one"
+        in dropped.remarks
+    )
+    assert "kept headers: Accept" in dropped.remarks
     assert "sessionid" not in text(dropped, file)
-    kept = convert("har", file, keep_cookies=True)
+    kept = convert("har", file, keep=Keep(cookies=True))
     assert kept.workload.requests[0].headers == tuple(secret)
-    assert "1 with cookies or credentials, which were kept: keep the file to yourself" in kept.remarks
+    assert (
+        "kept though it may be secret: header Cookie, header authorization, header X-CSRFToken; "
+        "keep the file to yourself" in kept.remarks
+    )
 
 
 def test_what_was_not_really_sent_or_answered_is_left_out(har, entry):
@@ -79,11 +89,21 @@ def test_what_was_not_really_sent_or_answered_is_left_out(har, entry):
     found = convert("har", file)
     assert requests(found) == [("GET", "/", 1, 200)]
     assert set(found.remarks[2:]) == {
-        "1 left out to other hosts; --host chooses another",
+        "1 left out that no server was asked for (data)",
         "1 left out that the browser's cache answered",
         "2 left out without a final answer",
         "1 left out with a method that is not sent (BREW)",
     }
+
+
+def test_what_is_not_asked_over_http_is_told_apart_from_other_hosts(har, entry):
+    others = ["data:image/png;base64,AAAA", "blob:https://shop.example/1", "wss://shop.example/live", "ws://a.example/"]
+    found = convert("har", har(entry(f"{SITE}/"), *map(entry, others)))
+    assert requests(found) == [("GET", "/", 1, 200)]
+    assert found.remarks[2:] == (
+        "2 left out that opened a WebSocket",
+        "2 left out that no server was asked for (blob, data)",
+    )
 
 
 def test_what_the_browser_had_already_is_expected_whole(har, entry):
@@ -168,7 +188,7 @@ def test_nothing_that_can_be_sent(har, entry):
 def test_a_time_that_is_none(har, entry):
     with pytest.raises(UserError, match=r"entry 1 .*'noon' is not a time"):
         convert("har", har(entry(f"{SITE}/", at="noon")))
-    assert hars.read(har(entry(f"{SITE}/")).read_text(), "a", None, False)[0][0].at == 1795255200
+    assert hars.read(har(entry(f"{SITE}/")).read_text(), "a", None, Redaction(Keep()))[0][0].at == 1795255200
 
 
 def test_the_file_that_is_written_is_a_workload(har, entry, tmp_path):

@@ -1,0 +1,216 @@
+"""Recordings without what opens somebody's door: secrets dropped or replaced, and a word on each, by name only."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote, quote_plus, unquote, unquote_plus
+
+from loadtests.errors import UserError
+from loadtests.words import plural
+from loadtests.workload.secrets import REPLACED, random_looking, scrubbed, telling
+
+# Headers of a login: what --keep-cookies keeps.
+OF_A_LOGIN = {
+    "authorization", "cookie", "proxy-authorization", "x-api-key", "x-csrf-token", "x-csrftoken", "x-xsrf-token",
+}  # fmt: skip
+# With a hash of its contents in its name, a file is no secret: every visitor asks for it.
+_ASSET = re.compile(r".+\.(avif|css|gif|ico|jpe?g|m?js|map|mp4|otf|png|svg|ttf|wasm|webmanifest|webp|woff2?)", re.I)
+_PART = re.compile(rb'(?i)(content-disposition:[^\r\n]*?\bname="([^"\r\n]*)"[^\r\n]*)')
+MOST_NAMES, LONGEST_NAME = 30, 40
+
+
+@dataclasses.dataclass(frozen=True)
+class Keep:
+    """What a person keeps of what may be secret: headers and fields (query parameters, and fields of a form or of JSON)
+    by name, the cookies and other headers of a login, random-looking parts of paths."""
+
+    headers: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    cookies: bool = False
+    paths: bool = False
+
+
+class Redaction:
+    """Takes secrets out of requests, one after the other, and remembers their names."""
+
+    def __init__(self, keep: Keep) -> None:
+        self._headers = {name.lower() for name in keep.headers} | (OF_A_LOGIN if keep.cookies else set())
+        self._fields = {name.lower() for name in keep.fields}
+        self._keep = keep
+        self._seen: set[str] = set()
+        self._dropped: Counter[str] = Counter()
+        self._replaced: Counter[str] = Counter()
+        self._kept_secret: Counter[str] = Counter()
+        self._kept_headers: Counter[str] = Counter()
+        self._kept_fields: Counter[str] = Counter()
+        self._unreadable = 0
+
+    def wants(self, header: str) -> bool:
+        """Whether a header was asked for by its name."""
+        return header.lower() in self._headers
+
+    def headers(self, headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """The headers without those that may hold a secret."""
+        return tuple((name, value) for name, value in headers if self._keeps_header(name, value))
+
+    def path(self, path: str) -> str:
+        """The path and its query, percent-encoded as before, with what may be a secret replaced."""
+        path, mark, query = path.partition("?")
+        return "/".join(map(self._segment, path.split("/"))) + mark + (self._pairs(query) if query else "")
+
+    def body(self, body: bytes | None, content_type: str) -> bytes | None:
+        """The body, with what may be a secret replaced; the same bytes where nothing is."""
+        if not body:
+            return body
+        if "multipart/" in content_type:
+            return self._multipart(body)
+        try:
+            text = body.decode()
+        except UnicodeDecodeError:
+            self._unreadable += 1
+            return body
+        if "x-www-form-urlencoded" in content_type:
+            return self._pairs(text).encode()
+        try:
+            values = json.loads(text)
+            new = self._json("", values, secret=False)
+        except (ValueError, RecursionError):
+            return self._text(text).encode()
+        return body if new == values else json.dumps(new, separators=(",", ":")).encode()
+
+    def remarks(self) -> list[str]:
+        """What was dropped, replaced and kept, by name. Raises UserError where a name to be kept was never there."""
+        for option, names in (("--keep-header", self._keep.headers), ("--keep-field", self._keep.fields)):
+            for name in names:
+                if name.lower() not in self._seen:
+                    raise UserError(f"{option} {name}: nothing of this name is in the requests")
+        unreadable = plural(self._unreadable, "file or body", "files or bodies")
+        return [
+            *_named("dropped headers that may be secret", self._dropped, "--keep-header NAME keeps one"),
+            *_named(
+                f"replaced by {REPLACED}, as it may be secret", self._replaced,
+                "--keep-field NAME keeps a field, --keep-paths those of paths",
+            ),
+            *_named("kept though it may be secret", self._kept_secret, "keep the file to yourself"),
+            *_named("kept headers", self._kept_headers, ""),
+            *_named("kept query parameters and fields", self._kept_fields, ""),
+            *([f"kept as recorded: {unreadable} that cannot be read as text"] if self._unreadable else []),
+        ]  # fmt: skip
+
+    def _keeps_header(self, name: str, value: str) -> bool:
+        self._seen.add(name.lower())
+        # The boundary of a form's parts is random, and no secret.
+        secret = telling(name) or (name.lower() != "content-type" and scrubbed(unquote(value)) != unquote(value))
+        kept = not secret or self.wants(name)
+        counts = self._kept_headers if not secret else self._kept_secret if kept else self._dropped
+        counts[f"header {name}" if secret and kept else name] += 1
+        return kept
+
+    def _segment(self, segment: str) -> str:
+        text = unquote(segment)
+        new = text if self._keep.paths or (_ASSET.fullmatch(text) and ";" not in text) else scrubbed(text)
+        if self._keep.paths and scrubbed(text) != text:
+            self._kept_secret["part of a path"] += 1
+        if new == text:
+            return segment
+        self._replaced["part of a path"] += 1
+        return quote(new, safe="!$&'()*+,;=:@~")
+
+    def _pairs(self, text: str) -> str:
+        """A query string or a form, field by field."""
+        return "&".join(map(self._pair, text.split("&")))
+
+    def _pair(self, pair: str) -> str:
+        name, equals, value = pair.partition("=")
+        field, old = (unquote_plus(name), unquote_plus(value)) if equals else ("", unquote_plus(name))
+        new = self._value(field, old, telling(field))
+        written = (value if equals else name) if new == old else quote_plus(new)
+        if not equals:
+            return written
+        new_field = self._name(field)
+        return f"{name if new_field == field else quote_plus(new_field)}={written}"
+
+    def _multipart(self, body: bytes) -> bytes:
+        """A form of parts, each with its headers, an empty line and its value; a file's contents are left alone."""
+        end = b"\r\n" if b"\r\n" in body else b"\n"
+        boundary = body.partition(end)[0]
+        if not boundary.startswith(b"--"):
+            self._unreadable += 1
+            return body
+        return boundary.join(self._part(part, end) for part in body.split(boundary))
+
+    def _part(self, part: bytes, end: bytes) -> bytes:
+        head, gap, value = part.partition(2 * end)
+        named = _PART.search(head)
+        if not gap or named is None:
+            return part
+        if b"filename" in named[1]:
+            self._unreadable += 1
+            return part
+        text = value.removesuffix(end).decode(errors="surrogateescape")
+        name = named[2].decode(errors="replace")
+        new = self._value(name, text, telling(name))
+        return head + gap + new.encode(errors="surrogateescape") + value[len(value.removesuffix(end)) :]
+
+    def _json(self, name: str, value: Any, secret: bool) -> Any:
+        """``secret``: what holds it has a telling name."""
+        secret = secret or telling(name)
+        if isinstance(value, dict):
+            return {self._name(key): self._json(key, one, secret) for key, one in value.items()}
+        if isinstance(value, list):
+            return [self._json(name, one, secret) for one in value]
+        if isinstance(value, str):
+            return self._value(name, value, secret)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return value if self._value(name, str(value), secret) == str(value) else 0
+        return value
+
+    def _name(self, name: str) -> str:
+        """The name of a field: itself random-looking, it is one that holds a secret."""
+        if not random_looking(name):
+            return name
+        self._replaced["name of a field"] += 1
+        return REPLACED
+
+    def _text(self, text: str) -> str:
+        new = scrubbed(text)
+        if new != text:
+            self._replaced["part of a body"] += 1
+        return new
+
+    def _value(self, name: str, value: str, secret: bool) -> str:
+        """The value of a field, or what stands for it: all of it where the name says that it is a secret."""
+        shown = name or "a value without a name"
+        self._seen.add(shown.lower())
+        new = REPLACED if secret and value else scrubbed(value)
+        if new == value:
+            self._kept_fields[shown] += 1
+        elif shown.lower() in self._fields:
+            self._kept_secret[f"field {shown}"] += 1
+            return value
+        else:
+            self._replaced[f"field {shown}"] += 1
+        return new
+
+
+def _named(what: str, counts: Counter[str], advice: str) -> list[str]:
+    """A remark with the names, the most frequent ones; none where there are none."""
+    if not counts:
+        return []
+    names = [_shown(name) for name, _ in counts.most_common(MOST_NAMES)]
+    more = f" and {len(counts) - MOST_NAMES:,} more" if len(counts) > MOST_NAMES else ""
+    return [f"{what}: {', '.join(dict.fromkeys(names))}{more}" + (f"; {advice}" if advice else "")]
+
+
+def _shown(name: str) -> str:
+    """A name as it can be printed: it may hold anything, a secret as well."""
+    kind, space, own = name.rpartition(" ") if name.startswith(("field ", "header ")) else ("", "", name)
+    if scrubbed(own) != own:
+        return f"{kind}{space}(a random-looking name)"
+    printable = "".join(character if character.isprintable() else "?" for character in own)
+    return kind + space + (printable if len(printable) <= LONGEST_NAME else f"{printable[:LONGEST_NAME]}...")

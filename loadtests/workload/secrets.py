@@ -1,0 +1,93 @@
+"""What in a recording may be a secret: by the name that it has, or because it looks as if it was drawn by chance.
+
+A guess, made so that it errs towards too much: what is replaced by mistake is said and can be kept, what is kept by
+mistake is in the hands of whoever gets the file.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+REPLACED = "REPLACED"
+
+# Parts of a name that tell a secret wherever they stand in it, once all but letters and digits is left out.
+_TELLING = re.compile(
+    r"auth(?!or(?!i[sz]))|token|sess(ion|id)|secret|credential|signature|csrf|xsrf|cookie|passw|passphrase|passcode|pwd"
+    r"|(api|access|account|license|private|subscription|functions)key|bearer|jwt|nonce|assertion|saml|verifier|captcha"
+    r"|cardnumber"
+)
+# Words too short for that: they are in many harmless names.
+_TELLING_WORDS = {"cvc", "cvv", "hmac", "otp", "pass", "pin", "sess", "sid", "sig", "ssn"}
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+_USER = re.compile(r"(?<=://)[^\s/?#\"'<>]*@")
+# name=value, "name": "value", <name>value<. A name begins where no other does, so that none is looked at twice.
+_NAMED = re.compile(r"(?<![\w.-])([\w.-]{1,64})\\?[\"']?\s{0,4}([=:>])\s{0,4}(?:(?:Basic|Bearer)\s{1,4})?")
+# In quotes, in quotes that are escaped themselves, or up to what ends a value. What stands before it is kept.
+_VALUE = re.compile(
+    r"""(?P<quote>")(?:[^"\\]|\\.)+|(?P<single>')(?:[^'\\]|\\.)+|(?P<escaped>\\")(?:[^"\\]|\\[^"])+|[^\s"'<>&;,\\]+""",
+    re.DOTALL,
+)
+_CONTENT = re.compile(r"[^<>]+")  # of an element
+_RUN = re.compile(r"[A-Za-z0-9_+~-]{16,}={0,2}")
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+_PIECE = re.compile(r"[A-Za-z0-9]{6,}")
+# So many characters that look random hold 64 bits or more, even as hexadecimal digits.
+RANDOM_LENGTH = 16
+# Letters and digits follow each other at random in a token, and in few blocks in what people write: 2024sale, max256gb.
+CHANGES = 0.2
+CAPITALS = (0.35, 0.75)  # the share of capitals among random letters; in CamelCase it is less, in CAPITALS it is all
+LONGEST_NUMBER = 23  # a larger one is no identifier or time
+
+
+def telling(name: str) -> bool:
+    """Whether what has this name is likely a secret: ``X-Auth-Token``, ``csrfmiddlewaretoken``, ``apiKey``."""
+    squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
+    return _TELLING.search(squeezed) is not None or any(word.lower() in _TELLING_WORDS for word in _WORD.findall(name))
+
+
+def random_looking(text: str) -> bool:
+    """Whether a run of letters, digits, ``_ + ~ -`` looks drawn by chance and is long enough to open a door. UUIDs do
+    not count: they are what most projects call their objects by."""
+    pieces = _PIECE.findall(_UUID.sub(" ", text))
+    return sum(len(piece) for piece in pieces if _mixed(piece)) >= RANDOM_LENGTH
+
+
+def without_user(text: str) -> str:
+    """The text without the user and password of the URLs in it."""
+    return _USER.sub("", text)
+
+
+def scrubbed(text: str) -> str:
+    """The text with what may be a secret replaced: users of URLs left out, values of telling names, random runs."""
+    named = _without_named(without_user(text))
+    return _RUN.sub(lambda match: REPLACED if random_looking(match[0]) else match[0], named)
+
+
+def _without_named(text: str) -> str:
+    parts, done = [], 0
+    for match in _NAMED.finditer(text):
+        if match.start() < done or not telling(match[1]):
+            continue
+        value = (_CONTENT if match[2] == ">" else _VALUE).match(text, match.end())
+        if value:
+            parts += [text[done : match.end()], value[value.lastgroup] if value.lastgroup else "", REPLACED]
+            done = value.end()
+    return "".join([*parts, text[done:]])
+
+
+def _mixed(piece: str) -> bool:
+    """Whether the characters of a piece are mixed as chance mixes them."""
+    letters = [character for character in piece if character.isalpha()]
+    if not letters:
+        return len(piece) > LONGEST_NUMBER
+    changes = sum(_kind(before) != _kind(after) for before, after in pairwise(piece)) / len(piece)
+    if changes < CHANGES:
+        return False
+    capitals = sum(character.isupper() for character in letters) / len(letters)
+    return len(letters) < len(piece) or CAPITALS[0] <= capitals <= CAPITALS[1]
+
+
+def _kind(character: str) -> str:
+    return "digit" if character.isdigit() else "capital" if character.isupper() else "letter"

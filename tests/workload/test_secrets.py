@@ -1,0 +1,199 @@
+"""What a recording holds of other people's secrets does not reach the workload, nor the terminal."""
+
+import json
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.workload.convert import convert, text
+from loadtests.workload.redaction import Keep
+
+SITE = "https://shop.example"
+FORM = [("Content-Type", "application/x-www-form-urlencoded")]
+RANDOM = "kX9fQ2mW7vB4nL1pR8sT"
+HEXADECIMAL = "9f86d081884c7d659a2feaa0c55ad015"
+
+
+@pytest.fixture
+def converted(har, entry):
+    """A function: the one request that a recorded one became, and all that was written of it."""
+
+    def convert_one(path="/", keep=None, **recorded):
+        file = har(entry(f"{SITE}{path}", **recorded))
+        found = convert("har", file, keep=keep)
+        [request] = found.workload.requests
+        return request, text(found, file)
+
+    return convert_one
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "X-Auth-Token", "X-Amz-Security-Token", "X-Session-Id", "X-Api-Key", "apikey", "Api-Secret", "X-CSRF",
+        "X-Signature", "X-Credential", "Set-Cookie", "Proxy-Authorization", "X-SID", "Authentication",
+    ],
+)  # fmt: skip
+def test_a_header_with_a_telling_name_is_dropped(converted, name):
+    request, written = converted(headers=[(name, "hunter2"), ("X-Author", "Ada")])
+    assert request.headers == (("X-Author", "Ada"),)
+    assert "hunter2" not in written
+    assert f"# dropped headers that may be secret: {name}; --keep-header NAME keeps one" in written
+
+
+@pytest.mark.parametrize(
+    "value", [RANDOM, HEXADECIMAL, f"id {RANDOM}", f"{SITE}/?token=hunter2", "https://u:hunter2@a/"]
+)
+def test_a_header_with_a_value_that_looks_secret_is_dropped(converted, value):
+    request, written = converted(
+        headers=[("X-Thing", value), ("Content-Type", f"multipart/form-data; boundary={RANDOM}")]
+    )
+    assert [name for name, _ in request.headers] == ["Content-Type"]  # whose boundary is random, and needed
+    assert "hunter2" not in written
+
+
+@pytest.mark.parametrize(
+    ("path", "becomes"),
+    [
+        ("/?token=hunter2&page=2", "/?token=REPLACED&page=2"),
+        ("/?access_token=hunter2", "/?access_token=REPLACED"),
+        ("/?%74oken=hunter2", "/?%74oken=REPLACED"),
+        (f"/?q={RANDOM}", "/?q=REPLACED"),
+        (f"/?{HEXADECIMAL}", "/?REPLACED"),
+        (f"/?{HEXADECIMAL}=1", "/?REPLACED=1"),
+        ("/?next=%2Freset%3Ftoken%3Dhunter2", "/?next=%2Freset%3Ftoken%3DREPLACED"),
+        ("/?back=https%3A%2F%2Fu%3Ahunter2%40a%2F", "/?back=https%3A%2F%2Fa%2F"),
+        (f"/reset/MQ/{HEXADECIMAL}/", "/reset/MQ/REPLACED/"),
+        ("/cart;jsessionid=1A2B/", "/cart;jsessionid=REPLACED/"),
+        (f"/files/{RANDOM}.pdf", "/files/REPLACED.pdf"),
+    ],
+)
+def test_secrets_in_paths_and_queries_are_replaced(converted, path, becomes):
+    request, written = converted(path)
+    assert request.path == becomes
+    assert not any(secret in written for secret in ("hunter2", RANDOM, HEXADECIMAL, "1A2B"))
+    assert "may be secret" in written or "back" in path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/how-to-load-test-a-django-application-2024/",
+        "/orders/550e8400-e29b-41d4-a716-446655440000/",
+        f"/static/app.{HEXADECIMAL}.js?v=3.6.0",
+        "/?author=ada&sort=price&at=2026-11-21T10:00:00Z&utm_campaign=SUMMER2024SALE",
+        "/api/getUserAccountByIdAndNameList?id=1732183200000",
+        "/?token=&a",
+    ],
+)
+def test_what_people_and_programs_call_things_by_is_kept(converted, path):
+    assert converted(path)[0].path == path
+
+
+MULTIPART = (
+    '--X\r\nContent-Disposition: form-data; name="password"\r\n\r\nhunter2\r\n'
+    '--X\r\nContent-Disposition: form-data; name="size"\r\n\r\n42\r\n--X--\r\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "becomes"),
+    [
+        (FORM, "name=Ada&password=hunter2&x=", "name=Ada&password=REPLACED&x="),
+        (FORM, "csrfmiddlewaretoken=hunter2", "csrfmiddlewaretoken=REPLACED"),
+        ([], '{"user": "Ada", "api_key": "hunter2"}', '{"user":"Ada","api_key":"REPLACED"}'),
+        ([], '{"credentials": {"name": "hunter2", "pin": 1234}}', '{"credentials":{"name":"REPLACED","pin":0}}'),
+        ([], f'["{RANDOM}", 1, null, true]', '["REPLACED",1,null,true]'),
+        ([], '{"query": "{ login(password: \\"hunter2\\") }"}', '{"query":"{ login(password: \\"REPLACED\\") }"}'),
+        ([], '{"user": "Ada", "n": [1,  2]}', '{"user": "Ada", "n": [1,  2]}'),
+        ([], "<login><password>hunter2 x</password></login>", "<login><password>REPLACED</password></login>"),
+        ([("Content-Type", "multipart/form-data; boundary=X")], MULTIPART, MULTIPART.replace("hunter2", "REPLACED")),
+        (
+            [("Content-Type", "multipart/form-data; boundary=X")],
+            MULTIPART.replace("\r", ""),
+            MULTIPART.replace("\r", "").replace("hunter2", "REPLACED"),
+        ),
+    ],
+)
+def test_secrets_in_bodies_are_replaced_and_nothing_else(converted, headers, body, becomes):
+    request, written = converted(method="POST", headers=headers, body=body)
+    assert request.body == becomes.encode()
+    assert "hunter2" not in written
+
+
+def test_what_is_dropped_replaced_and_kept_is_said_by_name_never_by_value(har, entry):
+    file = har(
+        entry(f"{SITE}/a?token=hunter2&page=7", headers=[("X-Auth-Token", "hunter2"), ("Accept", "text/x")]),
+        entry(f"{SITE}/{HEXADECIMAL}", "POST", body='{"password": "hunter2", "size": "large"}'),
+    )
+    remarks = convert("har", file).remarks
+    assert remarks[2:] == (
+        "dropped headers that may be secret: X-Auth-Token; --keep-header NAME keeps one",
+        "replaced by REPLACED, as it may be secret: field token, part of a path, field password; "
+        "--keep-field NAME keeps a field, --keep-paths those of paths",
+        "kept headers: Accept, Content-Type",
+        "kept query parameters and fields: page, size",
+    )
+
+
+def test_one_can_be_kept_by_its_name(converted):
+    keep = Keep(headers=("x-auth-token", "Referer"), fields=("TOKEN",), paths=True)
+    headers = [("X-Auth-Token", "hunter2"), ("X-Session-Id", "4"), ("Referer", SITE)]
+    request, written = converted(f"/{HEXADECIMAL}?token=hunter2&sid=5", keep, headers=headers)
+    assert request.headers == (("X-Auth-Token", "hunter2"), ("Referer", SITE))
+    assert request.path == f"/{HEXADECIMAL}?token=hunter2&sid=REPLACED"
+    assert (
+        "# kept though it may be secret: part of a path, field token, header X-Auth-Token; keep the file to yourself"
+        in written
+    )
+
+
+@pytest.mark.parametrize("keep", [Keep(headers=("X-Aut",)), Keep(fields=("tokn",))])
+def test_a_name_to_be_kept_that_is_not_there_is_a_mistake(converted, keep):
+    with pytest.raises(UserError, match=r"^--keep-(header X-Aut|field tokn): nothing of this name is in the requests"):
+        converted("/?token=1", keep, headers=[("X-Auth", "1")])
+
+
+def test_users_of_urls_are_never_printed(har, entry):
+    file = har(entry("https://ada:hunter2@shop.example/a"), entry("https://bob:hunter2@other.example/"))
+    found = convert("har", file)
+    assert "requests to shop.example" in found.remarks
+    assert "hunter2" not in text(found, file)
+    with pytest.raises(UserError, match=r"no request to x; there are: shop.example, other.example$"):
+        convert("har", file, host="u:hunter2@x")
+    with pytest.raises(UserError, match="its URL cannot be read") as error:
+        convert("har", har(entry("https://ada:hunter2@[shop/")))
+    assert "hunter2" not in str(error.value)
+
+
+def test_names_cannot_carry_a_secret_or_a_line_into_the_file(converted):
+    body = json.dumps({HEXADECIMAL: {"token": "hunter2"}, "a\n[[requests]]\x1b[2J": "b"})
+    _, written = converted(method="POST", body=body)
+    assert not any(secret in written for secret in ("hunter2", HEXADECIMAL, "\x1b"))
+    assert written.count("\n[[requests]]") == 1
+
+
+def test_a_body_that_is_no_text_is_kept_with_a_word(har, entry):
+    binary = entry(f"{SITE}/", "POST", body="/w==")
+    binary["request"]["postData"]["encoding"] = "base64"
+    assert "kept as recorded: 1 file or body that cannot be read as text" in convert("har", har(binary)).remarks
+
+
+def test_deep_nesting_gets_through_or_gets_one_line(converted, tmp_path):
+    depth = 100_000
+    request, _ = converted(method="POST", body="[" * depth + '{"token":"hunter2"}' + "]" * depth)
+    assert b"hunter2" not in request.body
+    file = tmp_path / "deep.har"
+    file.write_text("[" * depth)
+    with pytest.raises(UserError, match="nested too deeply"):
+        convert("har", file)
+
+
+def test_an_access_log_keeps_no_secrets_either(log):
+    line = '1.2.3.4 - - [21/Nov/2026:10:00:00 +0000] "GET {} HTTP/1.1" 200 5'
+    file = log(line.format("/?token=hunter2&page=1"), line.format("http://u:hunter2@a/b?sid=hunter2"))
+    found = convert("log", file)
+    assert [request.path for request in found.workload.requests] == ["/?token=REPLACED&page=1", "/b?sid=REPLACED"]
+    assert "hunter2" not in text(found, file)
+    kept = convert("log", file, keep=Keep(fields=("token",)))
+    assert kept.workload.requests[0].path == "/?token=hunter2&page=1"
