@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def command(
     url: Annotated[str, typer.Argument(help="Where to send requests, such as http://127.0.0.1:8000/")],
+    header: Annotated[list[str] | None, typer.Option(help="A header, 'Host: example.com'; may be repeated.")] = None,
     objective: Annotated[str, typer.Option(help="What must hold, such as 'p99<50ms, errors<0.1%'.")] = "p99<50ms",
     start_rate: Annotated[float, typer.Option(help="The first rate, in requests per second.")] = 100.0,
     max_rate: Annotated[float, typer.Option(help="The highest rate to try.")] = 100_000.0,
@@ -27,7 +28,7 @@ def command(
     """Find the highest rate at which a URL answers within an objective."""
     from loadtests.measure import url as urls
 
-    search = urls.search(url, objective, start_rate, max_rate, probe, confirm, allow_remote)
+    search = urls.search(url, header or (), objective, start_rate, max_rate, probe, confirm, allow_remote)
     found = urls.find_capacity(search, _print_probe)
     if as_json:
         say_json(dataclasses.asdict(found.record()))

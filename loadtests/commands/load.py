@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from loadtests.commands.console import err, out, say_json
+from loadtests.commands.console import err, fail, out, say_json
 from loadtests.commands.options import AllowRemote, AsJson
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def command(
     with seconds(err, load.duration_s) as on_second:
         result = urls.send(engine, load, on_second)
     say_json(result.summary()) if as_json else _print(result)
+    if why := urls.nothing_ok(load, result):
+        fail(why)
 
 
 def _print(result: Result) -> None:
@@ -56,7 +58,8 @@ def _print(result: Result) -> None:
     for what in ("planned", "sent", "completed", "ok", "unfinished"):
         counts.add_row(what, f"{getattr(result, what):,}")
     for kind, number in result.errors.items():
-        counts.add_row(f"error: {kind}", f"[red]{number:,}[/]")
+        example = result.examples.get(kind)
+        counts.add_row(f"error: {kind}" + (f" (first: {escape(example)})" if example else ""), f"[red]{number:,}[/]")
     counts.add_row("requests/s", f"{result.rate:,.1f}")
     out.print(counts)
     times = Table(box=None, pad_edge=False)

@@ -52,7 +52,7 @@ def command(
 
 
 def _require_alone(context: typer.Context) -> None:
-    """Raises UserError for anything that stands beside --resume."""
+    """Raises UserError for anything that is given together with --resume."""
     others = [name for name in given(context) if name != "--resume"]
     if others:
         raise UserError(

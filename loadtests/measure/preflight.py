@@ -15,6 +15,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.study import Study
 from loadtests.serve import contract as contracts
 from loadtests.serve.base import NotServing, Server
+from loadtests.serve.http import Answer
 from loadtests.store import Contract, Expectation
 
 
@@ -36,12 +37,19 @@ def contract(bench: Bench, study: Study) -> Contract:
     return learnt
 
 
+def _hint(bench: Bench, given: Answer | str) -> str:
+    """What is likely to help a project of the user's that refuses the host that it was asked as."""
+    if isinstance(given, str) or given.status != 400 or not bench.application.own:
+        return ""
+    return "; if its ALLOWED_HOSTS does not have the host, name one that it has: --host-header NAME"
+
+
 def _learnt(bench: Bench, running: Server, test: Test) -> tuple[Expectation, ...]:
     found = []
     for request in bench.application.addressed(test.requests):
         given = contracts.answer(running, request)
         if isinstance(given, str) or given.status != request.status:
             answered = f"{request.method} {request.path}: {contracts.said(given)}"
-            raise UserError(f"test {test.name}: {answered}; {request.status} is needed")
+            raise UserError(f"test {test.name}: {answered}; {request.status} is needed{_hint(bench, given)}")
         found.append(contracts.expectation(given, bench.application.own))
     return tuple(found)

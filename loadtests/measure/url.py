@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import http.client
 import ipaddress
@@ -21,11 +22,18 @@ from loadtests.records import Result
 from loadtests.serve import health
 from loadtests.serve.http import ask
 from loadtests.toml import duration
+from loadtests.words import series
 from loadtests.workload import Load, Request, Workload, from_toml
 from loadtests.workload.load import split
+from loadtests.workload.secrets import without_login
 
 CLOSED_LOOP_CONNECTIONS = 10
 DURATION_S = 10.0
+OPTIONS = {"method": "--method", "headers": "--header", "path": "the path of the URL"}  # what says a request's fields
+
+
+# Errors that a lower rate does not mend, where nothing else was seen: a rate too high shows in time-outs.
+SAID_NO = {"status", "refused", "wrong-body", "other"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +60,7 @@ def parse(
 ) -> Load:
     """The load that a person asked for. Raises UserError for what makes no sense."""
     require_local(url, allow_remote)
-    origin, workload = _workload(url, asked)
+    origin, workload = _workload(*_login(url), asked)
     duration_s = DURATION_S if duration_text is None else duration(duration_text)
     recorded: tuple[tuple[float, int], ...] = ()
     if asked.speed is not None:
@@ -76,18 +84,37 @@ def parse(
     )
 
 
-def _workload(url: str, asked: Asked) -> tuple[str, Workload]:
-    """The origin and what it is asked. Raises UserError."""
+def _login(url: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The URL without the user and password that it may name, and the header that says who they are (RFC 7617)."""
+    login, at, _ = urllib.parse.urlsplit(url).netloc.rpartition("@")
+    if not at:
+        return url, ()
+    user, _, password = login.partition(":")
+    given = f"{urllib.parse.unquote(user)}:{urllib.parse.unquote(password)}".encode()
+    header = ("Authorization", f"Basic {base64.b64encode(given).decode('ascii')}")
+    return url.replace(f"//{login}@", "//", 1), (header,)
+
+
+def _logged_in(request: Request, login: tuple[tuple[str, str], ...]) -> Request:
+    """The request with the header of a login, if there is one. Raises UserError where it has one of its own."""
+    if login and any(name.lower() == "authorization" for name, _ in request.headers):
+        raise UserError(f"{request.name} has a header Authorization, and the URL names a user; leave one of them out")
+    return dataclasses.replace(request, headers=(*request.headers, *login))
+
+
+def _workload(url: str, login: tuple[tuple[str, str], ...], asked: Asked) -> tuple[str, Workload]:
+    """The origin and what it is asked, by whoever the URL names. Raises UserError."""
     origin, path = split(url)
     if asked.workload is None:
         if asked.speed is not None:
             raise UserError("--speed replays a recorded workload; name its file with --workload")
-        return origin, Workload((_request(path, asked),))
+        return origin, Workload((_logged_in(_request(path, asked), login),))
     if (asked.method, tuple(asked.headers), asked.body) != ("GET", (), None):
         raise UserError("--workload names the requests; --method, --header and --body do not go with it")
     if path != "/":
         raise UserError(f"--workload names the paths; write the URL without one: {origin}")
-    return origin, from_toml.read(asked.workload)
+    found = from_toml.read(asked.workload)
+    return origin, Workload(tuple(_logged_in(request, login) for request in found.requests), found.at)
 
 
 def _request(path: str, asked: Asked) -> Request:
@@ -101,7 +128,8 @@ def _request(path: str, asked: Asked) -> Request:
     try:
         return Request(f"{asked.method} {path}", asked.method, path, tuple(headers), body)
     except UserError as error:
-        raise UserError(f"--{error}".replace("--headers:", "--header:", 1)) from None
+        key, _, why = str(error).partition(":")
+        raise UserError(f"{OPTIONS.get(key, key)}:{why}") from None
 
 
 def _body(text: str) -> bytes:
@@ -120,13 +148,29 @@ def require_local(url: str, allow_remote: bool) -> None:
         parts = urllib.parse.urlsplit(url)
         host, _port = parts.hostname, parts.port
     except ValueError as error:
-        raise UserError(f"{url!r} is not a URL: {error}") from None
+        raise UserError(f"{without_login(url)!r} is not a URL: {without_login(str(error))}") from None
     if parts.scheme not in ("http", "https") or not host:
-        raise UserError(f"{url!r} is not a URL that load can be sent to; write http://127.0.0.1:8000/")
+        shown = without_login(url)
+        raise UserError(f"{shown!r} is not a URL that load can be sent to; write http://127.0.0.1:8000/")
     if not allow_remote and not _is_loopback(host):
         raise UserError(
             f"{host} is not this machine; load on another needs its owner's consent: say so with --allow-remote"
         )
+
+
+def nothing_ok(load: Load, result: Result) -> str | None:
+    """Why no request was answered as expected, and what is likely to help; None where one was."""
+    if result.ok:
+        return None
+    seen = [f"{count:,} {result.examples.get(kind, kind)}" for kind, count in result.failed.items()]
+    hosts_named = any(name.lower() == "host" for request in load.requests for name, _ in request.headers)
+    hint = ""
+    if result.examples.get("status", "").startswith("status 400 ") and not hosts_named:
+        hint = (
+            "; a Django project answers 400 where ALLOWED_HOSTS does not have the host: give the name that it has as "
+            "a header, --header 'Host: NAME' or, in a workload file, headers = { Host = \"NAME\" }"
+        )
+    return f"no request was answered as expected: {series(seen) or 'none was sent'}{hint}"
 
 
 def send(engine: str, load: Load, on_second: OnSecond) -> Result:
@@ -144,30 +188,50 @@ class UrlSearch:
 
 
 def search(
-    url: str, objective: str, start_rate: float, max_rate: float, probe: str, confirm: str, allow_remote: bool
+    url: str,
+    headers: Sequence[str],
+    objective: str,
+    start_rate: float,
+    max_rate: float,
+    probe: str,
+    confirm: str,
+    allow_remote: bool,
 ) -> UrlSearch:
     """The search that a person asked for. Raises UserError for what makes no sense."""
     require_local(url, allow_remote)
+    origin, workload = _workload(*_login(url), Asked(headers=headers))
     short_s, long_s = duration(probe), duration(confirm)
     try:
         wanted = objectives.parse(objective)
         plan = SearchPlan(start_rate=start_rate, max_rate=max_rate, short_s=short_s, long_s=long_s)
     except ValueError as error:
         raise UserError(str(error)) from None
-    return UrlSearch(Load.of_url(url, rate=start_rate, core=_core()), wanted, plan)
+    return UrlSearch(Load(origin, workload.requests, rate=start_rate, core=_core()), wanted, plan)
 
 
 def find_capacity(wanted: UrlSearch, on_probe: Callable[[Probed], None]) -> FoundCapacity:
-    """Finds the capacity; ``on_probe`` is told of each probe when it has been judged. Raises UserError."""
+    """Finds the capacity; ``on_probe`` is told of each probe when it has been judged.
+
+    Raises UserError, also where no request is answered as expected: at once where the server says so.
+    """
     engine = engines.get("openloop")
     engine.require()
     calm_down = _calming(wanted.load)
+    why: str | None = "no probe was made"
 
     def run_load(load: Load, on_second: OnSecond, should_stop: ShouldStop) -> Result:
+        nonlocal why
         calm_down()
-        return engine.run(load, on_second, should_stop)
+        result = engine.run(load, on_second, should_stop)
+        why = why and nothing_ok(load, result)
+        if why and SAID_NO & result.errors.keys():
+            raise UserError(why)
+        return result
 
-    return capacity.find(wanted.load, wanted.objective, wanted.plan, run_load, lambda second: None, on_probe)
+    found = capacity.find(wanted.load, wanted.objective, wanted.plan, run_load, lambda second: None, on_probe)
+    if why:
+        raise UserError(why)
+    return found
 
 
 def _calming(load: Load) -> Callable[[], object]:

@@ -54,10 +54,7 @@ def parse(text: str) -> Objective:
         elif match := ERRORS.fullmatch(part):
             max_errors = float(match[1]) / 100
         else:
-            raise ValueError(f"objective: {part!r} is no limit; write for example 'p99<50ms, errors<0.1%'")
-        for limit in limits:
-            if limit.key not in PERCENTILES:
-                raise ValueError(f"objective: {limit.key} is not measured; allowed: {', '.join(PERCENTILES)}")
+            raise ValueError(f"objective: {part!r} is not a limit; write for example 'p99<50ms, errors<0.1%'")
     if not limits:
         raise ValueError(f"objective: {text!r} limits no response time; write for example 'p99<50ms'")
     return Objective(tuple(limits), max_errors, min(MIN_ANSWERED, 1 - max_errors))
@@ -66,7 +63,10 @@ def parse(text: str) -> Objective:
 def _limit(part: str, percentile: float, ms: float) -> Limit:
     if not 0 < percentile < 100 or ms <= 0:
         raise ValueError(f"objective: {part!r}: a percentile is between 0 and 100, a time over 0")
-    return Limit(percentile, ms)
+    limit = Limit(percentile, ms)
+    if limit.key not in PERCENTILES:
+        raise ValueError(f"objective: {limit.key} is not measured; allowed: {', '.join(PERCENTILES)}")
+    return limit
 
 
 @dataclass(frozen=True)

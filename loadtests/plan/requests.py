@@ -18,7 +18,7 @@ def workload(table: TomlTable, folder: Path) -> Workload:
     listed = table.take("requests", list, None)
     file = table.take("workload", str, None)
     if listed is not None and file is not None:
-        raise table.error("requests", "stands beside workload; a test has one or the other")
+        raise table.error("requests", "is given together with workload; a test has one or the other")
     if listed is not None:
         return from_toml.parse(listed, table.where, table.prefix, folder)
     if file is not None:
@@ -32,10 +32,13 @@ def named(paths: Sequence[str], file: Path | None) -> tuple[Request, ...]:
     Raises UserError.
     """
     if paths and file:
-        raise UserError("--path stands beside --workload; the requests are in one or the other")
+        raise UserError("--path and --workload are both given; the requests are in one or the other")
     if file:
         return from_toml.read(file).requests
-    return Workload(tuple(Request(f"GET {path}", path=path) for path in paths)).requests if paths else ()
+    try:
+        return Workload(tuple(Request(f"GET {path}", path=path) for path in paths)).requests if paths else ()
+    except UserError as error:
+        raise UserError(f"--path: {str(error).removeprefix('path: ')}") from None
 
 
 def replay(table: TomlTable, workload: Workload) -> dict[str, Any] | None:
@@ -47,7 +50,7 @@ def replay(table: TomlTable, workload: Workload) -> dict[str, Any] | None:
     speed = table.positive("speed", None)
     if pace == "even":
         if speed is not None:
-            raise table.error("speed", "is that of a replay; it goes with pace = 'recorded'")
+            raise table.error("speed", "is the speed of a replay; it goes with pace = 'recorded'")
         return None
     speed = speed or 1.0
     try:
@@ -63,4 +66,4 @@ def no_replay(table: TomlTable, kind: str) -> None:
     if table.choice("pace", PACES, "even") == "recorded":
         raise table.error("pace", f"is 'recorded', which a {kind} test cannot be: it finds a pace of its own")
     if table.positive("speed", None) is not None:
-        raise table.error("speed", "is that of a replay; it goes with pace = 'recorded'")
+        raise table.error("speed", "is the speed of a replay; it goes with pace = 'recorded'")

@@ -165,7 +165,7 @@ def _entries(top: TomlTable, where: str) -> tuple[Sweep | None, tuple[Entry, ...
             raise UserError(f"{where}: setups: at least one is needed")
         return None, tuple(_entry(item, where) for item in listed)
     if top.take("setups", list, None) is not None:
-        raise UserError(f"{where}: setups: stands beside sweep; a study has one or the other")
+        raise UserError(f"{where}: setups: is given together with sweep; a study has one or the other")
     sweep = sweeps.parse(table, where)
     return sweep, tuple(_entry(cell, where, "sweep.") for cell in sweep.cells())
 

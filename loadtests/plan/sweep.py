@@ -61,7 +61,9 @@ def parse(table: dict[str, Any], where: str) -> Sweep:
     if not isinstance(setup, str):
         raise UserError(f"{where}: sweep.setup: {'is missing' if setup is None else repr(setup)}; a setup is needed")
     for key in rest:
-        raise UserError(f"{where}: sweep.{key}: is no knob, which is written in capitals, nor a key; allowed: setup")
+        raise UserError(
+            f"{where}: sweep.{key}: is neither a knob, as WORKERS is (in capitals), nor a key; allowed: setup"
+        )
     sweep = Sweep(setup, knobs)
     if not sweep.swept:
         raise UserError(f"{where}: sweep: nothing varies; give a knob several values, such as WORKERS = [1, 2]")

@@ -13,6 +13,7 @@ from loadtests import engines, hosts, paths, setups, store
 from loadtests.application import project
 from loadtests.application.project import Options
 from loadtests.errors import UserError
+from loadtests.plan import requests
 from loadtests.profile import flamegraph, oncpu, pyspy, speedscope
 from loadtests.profile import page as pages
 from loadtests.profile.document import document
@@ -21,6 +22,7 @@ from loadtests.profile.record import Plan, ProfileRound, Progress, record
 from loadtests.profile.stacks import Stacks
 from loadtests.toml import duration
 from loadtests.workload import DEFAULT_ENGINE
+from loadtests.workload.load import MAX_RATE
 
 
 def plan(setup: str, path: str, rate: float | None, duration_text: str, rounds: int, own: Options | None) -> Plan:
@@ -29,8 +31,9 @@ def plan(setup: str, path: str, rate: float | None, duration_text: str, rounds: 
     chosen = project.chosen(own, [found])
     if obstacle := chosen.application.obstacle(found):
         raise UserError(f"{setup}: {obstacle}")
-    if not path.startswith("/"):
-        raise UserError(f"--path {path}: it must begin with '/'")
+    requests.named([path], None)
+    if rate is not None and not 0 < rate <= MAX_RATE:  # false for NaN as well
+        raise UserError(f"--rate {rate:g}: more than 0 and at most {MAX_RATE:,.0f} requests per second are needed")
     host = hosts.at("local")
     wanted = Plan(
         setup=found,

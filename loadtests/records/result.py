@@ -146,5 +146,5 @@ class Result:
 
 SUMMARY = (
     "engine", "planned", "sent", "completed", "ok", "unfinished", "errors", "duration_s", "rate",
-    "response_time_ms", "service_time_ms", "send_lag_ms", "requests",
+    "response_time_ms", "service_time_ms", "send_lag_ms", "examples", "requests",
 )  # fmt: skip

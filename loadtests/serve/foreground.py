@@ -10,6 +10,7 @@ from loadtests import hosts, setups
 from loadtests.application import project
 from loadtests.application.project import Options
 from loadtests.errors import UserError
+from loadtests.serve import exposure
 from loadtests.serve.base import NotServing
 from loadtests.serve.serving import serving
 
@@ -26,6 +27,8 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> 
     bind, port = setups.bind(), setups.port()
     found = project.chosen(own, [setup])
     application = found.application
+    if exposed := exposure.warning(bind, port):
+        say(exposed)
     for remark in found.remarks:
         say(f"note: {remark}")
     if obstacle := application.obstacle(setup):

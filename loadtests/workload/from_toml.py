@@ -89,7 +89,7 @@ def _headers(table: TomlTable) -> tuple[tuple[str, str], ...]:
 def _body(table: TomlTable, folder: Path) -> bytes | None:
     given = {key: text for key in _READ_BODY if (text := table.take(key, str, None)) is not None}
     if len(given) > 1:
-        raise table.error(" and ".join(given), "stand side by side; a request has one body")
+        raise table.error(" and ".join(given), "are both given; a request has one body")
     for key, text in given.items():
         try:
             return _READ_BODY[key](text, folder)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 from loadtests.errors import UserError
 from loadtests.words import plural
 from loadtests.workload.request import Request, Workload
+from loadtests.workload.secrets import without_login
 
 DEFAULT_CONNECTIONS_CLOSED = 10
 DEFAULT_CONNECTIONS_FIXED = 1000  # below the 1,024 open files that many servers are allowed
@@ -151,16 +152,19 @@ class Load:
 
 
 def split(url: str) -> tuple[str, str]:
-    """A URL's origin and its path with the query. Raises UserError where load cannot be sent to it."""
+    """A URL's origin and its path with the query. Raises UserError where load cannot be sent to it, and where it names
+    a user: that would have to be sent as a header."""
     try:
         parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         good = False
     if not good or not url.isascii() or any(character.isspace() for character in url):
-        raise UserError(f"{url!r} is not a URL that can be loaded; it should look like http://127.0.0.1:8000/")
-    host = parts.netloc.rpartition("@")[2]  # a user's name would have to be sent as a header
-    return f"{parts.scheme}://{host}", urlunsplit(("", "", parts.path or "/", parts.query, ""))
+        shown = without_login(url)
+        raise UserError(f"{shown!r} is not a URL that can be loaded; it should look like http://127.0.0.1:8000/")
+    if "@" in parts.netloc:
+        raise UserError(f"{without_login(url)} is asked for with a user's name; send it as a header, Authorization")
+    return f"{parts.scheme}://{parts.netloc}", urlunsplit(("", "", parts.path or "/", parts.query, ""))
 
 
 def _check_range(what: str, value: float, highest: float, unit: str) -> None:

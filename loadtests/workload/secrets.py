@@ -22,6 +22,7 @@ _TELLING_WORDS = {"cvc", "cvv", "hmac", "otp", "pass", "pin", "sess", "sid", "si
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _USER = re.compile(r"(?<=://)[^\s/?#\"'<>]*@")
+_LOGIN = re.compile(r"^([^/?#]*//)?[^/?#]*@")
 # name=value, "name": "value", <name>value<. A name begins where no other does, so that none is looked at twice.
 _NAMED = re.compile(r"(?<![\w.-])([\w.-]{1,64})\\?[\"']?\s{0,4}([=:>])\s{0,4}(?:(?:Basic|Bearer)\s{1,4})?")
 # In quotes, in quotes that are escaped themselves, or up to what ends a value. What stands before it is kept.
@@ -57,6 +58,11 @@ def random_looking(text: str) -> bool:
 def without_user(text: str) -> str:
     """The text without the user and password of the URLs in it."""
     return _USER.sub("", text)
+
+
+def without_login(url: str) -> str:
+    """A URL as it can be printed, also one that is none, such as ``user:password@host``: without user and password."""
+    return _LOGIN.sub(r"\1", url)
 
 
 def scrubbed(text: str) -> str:

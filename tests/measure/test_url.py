@@ -44,6 +44,33 @@ def test_a_request_in_full(tmp_path):
     assert parse(Asked(body="text")).requests[0].body == b"text"
 
 
+def test_the_user_of_a_url_is_sent_as_a_header(mix):
+    header = ("Authorization", "Basic YWRhOmh1bnRlcjo=")
+    load = parse(Asked(headers=("A: b",)), "http://ada:hunter%3A@127.0.0.1:8000/a")
+    assert (load.origin, load.requests[0].headers) == ("http://127.0.0.1:8000", (("A", "b"), header))
+    load = parse(Asked(workload=mix), "http://ada:hunter%3A@127.0.0.1:8000/", rate=5.0)
+    assert [request.headers for request in load.requests] == [(header,), (header,)]
+    search = urls.search("http://ada:hunter%3A@127.0.0.1:8000/a", (), "p99<2s", 100.0, 100.0, "1s", "1s", False)
+    assert (search.load.origin, search.load.requests[0].headers) == ("http://127.0.0.1:8000", (header,))
+    with pytest.raises(UserError, match="GET / has a header Authorization, and the URL names a user; leave one"):
+        parse(Asked(headers=("authorization: x",)), "http://ada@127.0.0.1:8000/")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ada:hunter2@127.0.0.1/", "ftp://ada:hunter2@127.0.0.1/", "http://ada:hunter2@127.0.0.1:port/", "http://ada:hunter2@/",
+        "http://ada:hunter2@192.0.2.1/", "http://ada:hunter2@127.0.0.1/a b", "http://ada:hunter2@[::1/",
+        "http://ada:hunter2@127.0.0.1\uff0e/", "http://ada:hunter2@127.0.0.1/\x01",
+    ],
+)  # fmt: skip
+def test_a_password_in_a_url_is_in_no_error(url):
+    with pytest.raises(UserError) as error:
+        parse(Asked(), url)
+    assert "hunter2" not in str(error.value)
+    assert "\n" not in str(error.value)
+
+
 def test_a_fragment_is_never_sent():
     assert parse(Asked(), "http://127.0.0.1:8000/a#b").requests[0].path == "/a"
 
@@ -66,6 +93,8 @@ def test_a_replay_lasts_as_long_as_its_recording_unless_it_is_cut(mix):
     ("asked", "says"),
     [
         (Asked("BREW"), r"^--method: is 'BREW'; allowed: GET"),
+        (Asked("GET\nX"), r"^--method: is 'GET\\nX'; allowed: GET"),
+        (Asked(headers=("X: hunter2\u65e5",)), r"^--header: X: its value is not a line of Latin-1 text"),
         (Asked(headers=("nonsense",)), r"^--header 'nonsense': write a name, a colon and a value"),
         (Asked(headers=("Content-Length: 1",)), r"^--header: Content-Length is set by what sends"),
         (Asked(body="@none"), r"^--body @none: none cannot be read: No such file"),
@@ -103,7 +132,7 @@ def test_an_engine_is_asked_for_no_more_than_it_can(mix):
 
 @pytest.mark.servers
 def test_a_slow_url_is_waited_for_no_longer_than_it_takes(server):
-    search = urls.search(f"{server.url}/after/300", "p99<2s", 2.0, 2.0, "500ms", "500ms", False)
+    search = urls.search(f"{server.url}/after/300", (), "p99<2s", 2.0, 2.0, "500ms", "500ms", False)
     probed = []
     begun = time.monotonic()
     found = urls.find_capacity(search, probed.append)
@@ -115,7 +144,8 @@ def test_a_slow_url_is_waited_for_no_longer_than_it_takes(server):
 
 @pytest.mark.servers
 def test_a_url_that_does_not_answer_is_not_waited_for(unused_port):
-    search = urls.search(f"http://127.0.0.1:{unused_port}/", "p99<2s", 1.0, 1.0, "500ms", "500ms", False)
+    search = urls.search(f"http://127.0.0.1:{unused_port}/", (), "p50<2s", 40.0, 40.0, "500ms", "500ms", False)
     begun = time.monotonic()
-    assert urls.find_capacity(search, lambda probed: None).record().rate is None
+    with pytest.raises(UserError, match=r"no request was answered as expected: 20 connect ECONNREFUSED"):
+        urls.find_capacity(search, lambda probed: None)
     assert time.monotonic() - begun < 20

@@ -62,7 +62,10 @@ def test_cells_in_words_and_as_an_environment():
         ({"setup": "gunicorn", "WORKERS": []}, r"sweep.WORKERS: is \[\]"),
         ({"setup": "gunicorn", "WORKERS": [1, 1]}, r"sweep.WORKERS: holds a value more than once"),
         ({"setup": "gunicorn", "WORKERS": [True]}, r"sweep.WORKERS: True is neither a number nor a text"),
-        ({"setup": "gunicorn", "WORKERS": [1, 2], "workers": [3]}, r"sweep.workers: is no knob.*; allowed: setup"),
+        (
+            {"setup": "gunicorn", "WORKERS": [1, 2], "workers": [3]},
+            r"sweep.workers: is neither a knob.*; allowed: setup",
+        ),
         ({"setup": "gunicorn", "PORT": [8000, 8001]}, r"sweep.env.PORT: is the same for the whole run"),
     ],
 )
@@ -73,7 +76,7 @@ def test_a_mistake_gets_one_line(table, says):
 
 def test_a_study_has_setups_or_a_sweep():
     table = {"setups": ["gunicorn"], "sweep": {"setup": "gunicorn", "WORKERS": [1, 2]}, "tests": TESTS}
-    with pytest.raises(UserError, match="stands beside sweep"):
+    with pytest.raises(UserError, match="is given together with sweep"):
         study.parse(table, "s", "s.toml")
 
 

@@ -84,7 +84,7 @@ def test_recorded_times_are_the_weight(file):
         ("[[requests]]\nmethod = 'BREW'", r"requests\[1\].method: is 'BREW'; allowed: GET, "),
         ("[[requests]]\npath = 'a'", r"requests\[1\].path: is 'a'; it must begin with '/'"),
         ("[[requests]]\nheaders = {X = 1}", r"requests\[1\].headers.X: is 1; a text"),
-        ("[[requests]]\nbody = 'a'\nbody_base64 = 'YQ=='", r"body and body_base64: stand side by side"),
+        ("[[requests]]\nbody = 'a'\nbody_base64 = 'YQ=='", r"body and body_base64: are both given"),
         ("[[requests]]\nbody_base64 = '!'", r"requests\[1\].body_base64: is not base64"),
         ("[[requests]]\nbody_file = 'none'", r"requests\[1\].body_file: none cannot be read: No such file"),
         ("[[requests]]\nat = ['now']", r"requests\[1\].at: is not a list of numbers"),

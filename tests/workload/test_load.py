@@ -46,6 +46,11 @@ def test_no_url(url):
         Load.of_url(url)
 
 
+def test_a_user_in_a_url_is_not_dropped_in_silence():
+    with pytest.raises(UserError, match=r"^http://127.0.0.1/ is asked for with a user's name; send it as a header"):
+        Load.of_url("http://ada:hunter2@127.0.0.1/")
+
+
 @pytest.mark.parametrize(
     ("rate", "duration_s", "planned"), [(300, 10, 3000), (0.1, 30, 3), (100, 1.01, 101), (3, 0.5, 2), (1, 0.1, 1)]
 )

@@ -1,0 +1,24 @@
+"""Serving on an address that others can reach is said."""
+
+import signal
+
+import pytest
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize(("bind", "warned"), [("0.0.0.0", True), ("127.0.0.1", False)])
+def test_serving_to_others_is_warned_of_with_the_addresses(cli, bind, warned):
+    cli.env["BIND"] = bind
+    process = cli.start("serve", "gunicorn")
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.startswith("logs: "):
+            break
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    found = [line for line in lines if line.startswith(f"warning: BIND={bind} listens on ")]
+    assert len(found) == warned, lines
+    assert all(f"127.0.0.1:{cli.env['PORT']}" in line for line in found)
+    assert any(f"on http://127.0.0.1:{cli.env['PORT']}/" in line for line in lines)
+    cli.wait_until_nothing_runs()
