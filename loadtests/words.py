@@ -25,6 +25,11 @@ def number(value: float | None) -> str:
     return f"{value:#.3g}" if size >= 0.001 else f"{value:.1e}"
 
 
+def per_second(rate: float) -> str:
+    """A rate of requests as it is found, to three digits: ``4.24``, ``42.1``, ``421``, ``4,213``."""
+    return f"{rate:.3g}" if rate < 100 else f"{rate:,.0f}"
+
+
 class Bounded(Protocol):
     """A figure with an interval: an estimate, a comparison, a noise floor."""
 

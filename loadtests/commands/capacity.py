@@ -9,9 +9,12 @@ import typer
 
 from loadtests.commands.console import err, out, say_json
 from loadtests.commands.options import AllowRemote, AsJson
+from loadtests.words import per_second, plural
 
 if TYPE_CHECKING:
     from loadtests.measure.capacity import Probed
+    from loadtests.searches.capacity import Probe
+    from loadtests.searches.judge import Outcome
 
 
 def command(
@@ -22,25 +25,52 @@ def command(
     max_rate: Annotated[float, typer.Option(help="The highest rate to try.")] = 100_000.0,
     probe: Annotated[str, typer.Option(help="How long a short probe takes.")] = "5s",
     confirm: Annotated[str, typer.Option(help="How long the confirming probe takes.")] = "30s",
+    max_time: Annotated[
+        str | None, typer.Option(help="How long the whole search may take: 5m; by default as long as it needs.")
+    ] = None,
     allow_remote: AllowRemote = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the highest rate at which a URL answers within an objective."""
     from loadtests.measure import url as urls
 
-    search = urls.search(url, header or (), objective, start_rate, max_rate, probe, confirm, allow_remote)
-    found = urls.find_capacity(search, _print_probe)
+    search = urls.search(url, header or (), objective, start_rate, max_rate, probe, confirm, max_time, allow_remote)
+    lines = _ProbeLines()
+    try:
+        found = urls.find_capacity(search, lines.add)
+    finally:
+        lines.end()
     if as_json:
         say_json(dataclasses.asdict(found.record()))
     else:
         out.print(f"{found.capacity.sentence} ({found.objective})", soft_wrap=True)
 
 
-def _print_probe(probed: Probed) -> None:
-    """A line for each probe, beside the result: it is not part of it."""
-    judgement = probed.judgement
-    err.print(
-        f"{probed.probe.rate:>9,.0f} requests/s for {probed.probe.duration_s:g} s: "
-        f"{judgement.outcome.value} ({judgement.why})",
-        soft_wrap=True,
-    )
+class _ProbeLines:
+    """A line for each probe, beside the result: it is not part of it. What was found again and again has one line, and
+    another that says how often."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Probe, Outcome] | None = None
+        self._again = 0
+
+    def add(self, probed: Probed) -> None:
+        """Prints a probe that was judged."""
+        probe, judgement = probed.probe, probed.judgement
+        if (probe, judgement.outcome) == self._last:
+            self._again += 1
+            return
+        self.end()
+        self._last = probe, judgement.outcome
+        confirming = ", to confirm" if probe.purpose.value == "confirm" else ""
+        err.print(
+            f"{per_second(probe.rate):>9} requests/s for {probe.duration_s:g} s{confirming}: "
+            f"{judgement.outcome.value} ({judgement.why})",
+            soft_wrap=True,
+        )
+
+    def end(self) -> None:
+        """Says how often the last one was found again."""
+        if self._again:
+            err.print(f"{'':>9} the same in {plural(self._again, 'more probe')}")
+        self._again = 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -78,22 +80,27 @@ def find(
     run_load: RunLoad,
     on_second: OnSecond,
     on_probe: Callable[[Probed], None],
+    clock: Callable[[], float] = time.monotonic,
 ) -> FoundCapacity:
     """The highest rate at which ``load`` is within the objective.
 
     ``load`` gives all but rate and duration. ``run_load`` runs one probe (an engine's ``run``, or more around it);
-    ``on_second`` is told of each second, ``on_probe`` of each probe when it has been judged.
+    ``on_second`` is told of each second, ``on_probe`` of each probe when it has been judged. ``clock`` gives seconds.
     """
+    end = clock() + (math.inf if plan.max_s is None else plan.max_s)
     steps = CapacitySearch(plan)
     probes: list[Probed] = []
+    overhead_s = 0.0
     while isinstance(step := steps.next(), Probe):
+        begun = clock()
         result, lost = _probe(
             dataclasses.replace(load, rate=step.rate, duration_s=step.duration_s), objective, run_load, on_second
         )
         judgement = judge.judge(_figures(step, result, objective, lost), objective)
         probes.append(Probed(step, result, judgement))
         on_probe(probes[-1])
-        steps.record(judgement)
+        overhead_s = max(overhead_s, clock() - begun - result.duration_s)
+        steps.record(judgement, end - clock(), overhead_s)
     return FoundCapacity(step, objective, probes)
 
 

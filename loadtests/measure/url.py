@@ -195,6 +195,7 @@ def search(
     max_rate: float,
     probe: str,
     confirm: str,
+    max_time: str | None,
     allow_remote: bool,
 ) -> UrlSearch:
     """The search that a person asked for. Raises UserError for what makes no sense."""
@@ -203,7 +204,15 @@ def search(
     short_s, long_s = duration(probe), duration(confirm)
     try:
         wanted = objectives.parse(objective)
-        plan = SearchPlan(start_rate=start_rate, max_rate=max_rate, short_s=short_s, long_s=long_s)
+        plan = SearchPlan(
+            start_rate=start_rate,
+            max_rate=max_rate,
+            short_s=short_s,
+            long_s=long_s,
+            requests=wanted.requests,
+            max_s=None if max_time is None else duration(max_time),
+        )
+        plan.require_knowable()
     except ValueError as error:
         raise UserError(str(error)) from None
     return UrlSearch(Load(origin, workload.requests, rate=start_rate, core=_core()), wanted, plan)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
+from loadtests.plan.percentiles import requests_needed
 from loadtests.records.result import PERCENTILES
+from loadtests.words import per_second
 
-LIMIT = re.compile(r"p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
+PERCENTILE = re.compile(r"p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
 ERRORS = re.compile(r"errors\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
 MAX_ERRORS = 0.001
 MIN_ANSWERED = 0.99
@@ -39,6 +42,11 @@ class Objective:
     max_errors: float = MAX_ERRORS
     min_answered: float = MIN_ANSWERED
 
+    @property
+    def requests(self) -> int:
+        """How many requests a probe needs to know every percentile that is limited."""
+        return max(requests_needed(limit.percentile) for limit in self.limits)
+
     def __str__(self) -> str:
         limits = ", ".join(f"{limit.key}<{limit.ms:g}ms" for limit in self.limits)
         return f"{limits}, errors<{self.max_errors * 100:g}%"
@@ -49,7 +57,7 @@ def parse(text: str) -> Objective:
     limits = []
     max_errors = MAX_ERRORS
     for part in (part.strip() for part in text.split(",")):
-        if match := LIMIT.fullmatch(part):
+        if match := PERCENTILE.fullmatch(part):
             limits.append(_limit(part, float(match[1]), float(match[2]) * (1000 if match[3] == "s" else 1)))
         elif match := ERRORS.fullmatch(part):
             max_errors = float(match[1]) / 100
@@ -74,6 +82,10 @@ class SearchPlan:
     """How to search for the highest rate. Rates in requests per second, durations of short and long probes in seconds;
     ``precision`` is the ratio between fail and pass, minus 1.
 
+    A probe that would hold fewer than ``requests`` is lengthened until it holds as many, up to ``longest_s``: where
+    fewer would do, a percentile would be judged by a handful of requests. ``max_s`` is how long the whole search may
+    take, None where it may take as long as it does.
+
     Raises ValueError where it makes no sense.
     """
 
@@ -84,6 +96,9 @@ class SearchPlan:
     short_s: float = 5.0
     long_s: float = 30.0
     max_probes: int = 60
+    requests: int = 0
+    longest_s: float = 600.0
+    max_s: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.min_rate <= self.start_rate:
@@ -92,3 +107,33 @@ class SearchPlan:
             raise ValueError(f"capacity: the highest rate, {self.max_rate:g}, is under {self.min_rate:g}")
         if self.precision <= 0:
             raise ValueError(f"capacity: the precision, {self.precision:g}, must be over 0")
+        shortest_s = self.probe_s(self.first_rate, self.short_s) + self.probe_s(self.first_rate, self.long_s)
+        if self.max_s is not None and self.max_s < shortest_s:
+            raise ValueError(
+                f"capacity: a probe at {per_second(self.first_rate)} requests/s and one that confirms it take "
+                f"{shortest_s:g} s, and {self.max_s:g} s are allowed"
+            )
+
+    @property
+    def lowest_rate(self) -> float:
+        """The lowest rate at which a probe can hold the requests that it needs."""
+        return max(self.min_rate, self.requests / self.longest_s)
+
+    @property
+    def first_rate(self) -> float:
+        """The rate of the first probe."""
+        return max(min(self.start_rate, self.max_rate), self.lowest_rate)
+
+    def probe_s(self, rate: float, shortest_s: float) -> float:
+        """How long a probe of a rate takes that is to take ``shortest_s`` or longer."""
+        return max(shortest_s, math.ceil(10 * self.requests / rate - 1e-6) / 10)
+
+    def require_knowable(self) -> None:
+        """Raises ValueError where the first probe would be too short to know the percentiles, however long it took."""
+        asked = min(self.start_rate, self.max_rate)
+        if asked < self.lowest_rate:
+            raise ValueError(
+                f"objective: its percentile needs {self.requests:,} requests in a probe, which at {asked:g} requests/s "
+                f"take over {self.longest_s:g} s. Begin at {self.lowest_rate:.3g} requests/s or more, or limit a lower "
+                f"percentile: p90 needs {requests_needed(90)} requests"
+            )

@@ -97,7 +97,7 @@ class ProbeRecord:
 @dataclasses.dataclass(frozen=True)
 class CapacityRecord:
     """What a search found: the rate (None where no rate passed), the lowest rate that did not, and what limited it:
-    ``server``, ``generator``, ``max_rate`` or ``probes``."""
+    ``server``, ``generator``, ``max_rate``, ``probes`` or ``time``."""
 
     rate: float | None
     above: float | None

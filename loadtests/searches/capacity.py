@@ -19,6 +19,7 @@ from math import inf, sqrt
 
 from loadtests.plan.objective import SearchPlan
 from loadtests.searches.judge import Judgement, Outcome
+from loadtests.words import per_second, plural
 
 # A doubtful point is decided by the first outcome that two short probes agree on.
 AGREE = 2
@@ -37,6 +38,7 @@ class LimitedBy(str, Enum):
     GENERATOR = "generator"
     MAX_RATE = "max_rate"
     PROBES = "probes"
+    TIME = "time"
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,14 @@ class Record:
 
 @dataclass(frozen=True)
 class SearchedCapacity:
-    """The result. ``rate`` passed a long probe; None if nothing did. ``above`` is the lowest rate that did not."""
+    """The result. ``rate`` passed a long probe; None if nothing did. ``above`` is the lowest rate that did not.
+    ``unknowable_below``: lower rates would have needed longer probes than there are."""
 
     rate: float | None
     above: float | None
     limited_by: LimitedBy
     records: tuple[Record, ...]
+    unknowable_below: bool = False
 
     @property
     def seconds(self) -> float:
@@ -80,14 +84,25 @@ class SearchedCapacity:
         """The result in words."""
         if self.limited_by is LimitedBy.PROBES:
             return f"inconclusive: {len(self.records)} probes did not settle it"
+        if self.limited_by is LimitedBy.TIME:
+            return self._out_of_time
+        reached = None if self.rate is None else f"{per_second(self.rate)} requests/s"
         if self.limited_by is LimitedBy.GENERATOR:
-            reached = "no rate" if self.rate is None else f"{self.rate:.0f} requests/s"
-            return f"{reached} within the objective: the generator's limit, not the server's"
-        if self.rate is None:
-            return f"no rate is within the objective, not even {self.above:.3g} requests/s"
+            return f"{reached or 'no rate'} within the objective: the generator's limit, not the server's"
+        if reached is None:
+            more = "; lower rates would need longer probes, to know the percentile" if self.unknowable_below else ""
+            return f"no rate is within the objective, not even {self.above:.3g} requests/s{more}"
         if self.limited_by is LimitedBy.MAX_RATE:
-            return f"at least {self.rate:.0f} requests/s, the highest rate that was allowed"
-        return f"{self.rate:.0f} requests/s within the objective"
+            return f"at least {reached}, the highest rate that was allowed"
+        return f"{reached} within the objective"
+
+    @property
+    def _out_of_time(self) -> str:
+        if self.rate is not None:
+            return f"at least {per_second(self.rate)} requests/s: the time was up before a higher rate was settled"
+        passed = [one.probe.rate for one in self.records if one.judgement.outcome is Outcome.PASS]
+        short = f"; {per_second(max(passed))} requests/s passed a probe, but was not confirmed" if passed else ""
+        return f"inconclusive: the time was up after {plural(len(self.records), 'probe')}{short}"
 
 
 Steps = Generator[Probe, Judgement, "SearchedCapacity"]
@@ -104,6 +119,9 @@ class CapacitySearch:
         self._below = 0.0  # the highest rate that passed
         self._above = inf  # the lowest that did not, and what it did
         self._above_outcome = Outcome.FAIL
+        self._left_s = inf if self.plan.max_s is None else self.plan.max_s
+        self._overhead_s = 0.0
+        self._out_of_time = False  # for what the search is doing now
         self._steps = self._search()
         self._now: Probe | SearchedCapacity = next(self._steps)
 
@@ -111,11 +129,16 @@ class CapacitySearch:
         """The probe to make now, or the result. The same until ``record`` is called."""
         return self._now
 
-    def record(self, judgement: Judgement) -> None:
-        """How the probe that ``next`` gave was judged. Raises ValueError when the search is over."""
+    def record(self, judgement: Judgement, left_s: float = inf, overhead_s: float = 0.0) -> None:
+        """How the probe that ``next`` gave was judged, how many seconds are left for the rest of the search, and how
+        many a probe takes beside its own.
+
+        Raises ValueError when the search is over.
+        """
         if isinstance(self._now, SearchedCapacity):
             raise ValueError("the search is over")
         self._records.append(Record(self._now, judgement))
+        self._left_s, self._overhead_s = left_s, overhead_s
         try:
             probe = self._steps.send(judgement)
         except StopIteration as end:
@@ -135,15 +158,15 @@ class CapacitySearch:
 
     def _double(self) -> Moves:
         """Up by two while rates pass, or down by two until one does: leaves a pass with a fail above it."""
-        rate = min(self.plan.start_rate, self.plan.max_rate)
-        while self._above == inf and self._below < self.plan.max_rate:
+        rate = self.plan.first_rate
+        while self._above == inf and self._below < self.plan.max_rate and not self._out_of_time:
             yield from self._try(rate, Purpose.DOUBLE)
             rate = min(2 * rate, self.plan.max_rate)
-        while not self._below and self._above > self.plan.min_rate:
-            yield from self._try(max(self._above / 2, self.plan.min_rate), Purpose.DOUBLE)
+        while not self._below and self._above > self.plan.lowest_rate and not self._out_of_time:
+            yield from self._try(max(self._above / 2, self.plan.lowest_rate), Purpose.DOUBLE)
 
     def _bisect(self, purpose: Purpose) -> Moves:
-        while 0 < self._below * (1 + self.plan.precision) < self._above < inf:
+        while 0 < self._below * (1 + self.plan.precision) < self._above < inf and not self._out_of_time:
             yield from self._try(sqrt(self._below * self._above), purpose)
 
     def _confirm(self) -> Moves:
@@ -151,15 +174,18 @@ class CapacitySearch:
         unlucky short probes may have ended the bisection too low, up until one fails. In growing steps."""
         rate, step = self._below, 1 + self.plan.precision
         self._below, self._above = 0.0, inf
+        self._out_of_time = False  # what is left was set aside for this
         yield from self._try(rate, Purpose.CONFIRM)
-        while not self._below and rate > self.plan.min_rate:
-            rate, step = max(rate / step, self.plan.min_rate), step**2
+        while not self._below and rate > self.plan.lowest_rate and not self._out_of_time:
+            rate, step = max(rate / step, self.plan.lowest_rate), step**2
             yield from self._try(rate, Purpose.CONFIRM)
-        while self._above == inf and self._below < self.plan.max_rate:
+        while self._above == inf and self._below < self.plan.max_rate and not self._out_of_time:
             rate, step = min(rate * step, self.plan.max_rate), step**2
             yield from self._try(rate, Purpose.CONFIRM)
 
     def _try(self, rate: float, purpose: Purpose) -> Moves:
+        if not self._has_time(rate, purpose):
+            return
         outcome = yield from self._ask(rate, purpose)
         if outcome is Outcome.PASS:
             self._below = rate
@@ -167,14 +193,25 @@ class CapacitySearch:
             self._above, self._above_outcome = rate, outcome
 
     def _ask(self, rate: float, purpose: Purpose) -> Answer:
-        """Probes of one rate until the outcome is clear, or until two agree."""
-        duration_s = self.plan.long_s if purpose is Purpose.CONFIRM else self.plan.short_s
+        """Probes of one rate until the outcome is clear, until two agree, or until the time is up."""
+        duration_s = self._seconds(rate, purpose)
         seen: list[Outcome] = []
         while True:
             judgement = yield Probe(rate, duration_s, purpose)
             seen.append(judgement.outcome)
-            if judgement.clear or seen.count(judgement.outcome) == AGREE:
+            if judgement.clear or seen.count(judgement.outcome) == AGREE or not self._has_time(rate, purpose):
                 return judgement.outcome
+
+    def _seconds(self, rate: float, purpose: Purpose) -> float:
+        return self.plan.probe_s(rate, self.plan.long_s if purpose is Purpose.CONFIRM else self.plan.short_s)
+
+    def _has_time(self, rate: float, purpose: Purpose) -> bool:
+        """Whether there is time for one more probe; and after a short one for the long one that is to confirm it."""
+        needed_s = self._seconds(rate, Purpose.CONFIRM)
+        if purpose is not Purpose.CONFIRM:
+            needed_s += self._seconds(rate, purpose) + 2 * self._overhead_s
+        self._out_of_time = needed_s > self._left_s
+        return not self._out_of_time
 
     def _result(self, out_of_probes: bool = False) -> SearchedCapacity:
         return SearchedCapacity(
@@ -182,9 +219,12 @@ class CapacitySearch:
             above=self._above if self._above < inf else None,
             limited_by=LimitedBy.PROBES if out_of_probes else self._limit(),
             records=tuple(self._records),
+            unknowable_below=self.plan.lowest_rate > self.plan.min_rate,
         )
 
     def _limit(self) -> LimitedBy:
+        if self._out_of_time:
+            return LimitedBy.TIME
         if self._above == inf:
             return LimitedBy.MAX_RATE
         return LimitedBy.GENERATOR if self._above_outcome is Outcome.INVALID else LimitedBy.SERVER

@@ -96,7 +96,8 @@ def history_table(histories: int, seed: int) -> SimulatedTable:
 
 def capacity_table(searches: int, seed: int) -> SimulatedTable:
     """Found against true capacity of the simulated servers."""
-    objective, plan = Objective(), SearchPlan()
+    objective = Objective()
+    plan = SearchPlan(requests=objective.requests)
     rows = []
     for server in servers(objective, plan.long_s):
         found = [search(server, plan, objective, np.random.default_rng(seed + i)) for i in range(searches)]

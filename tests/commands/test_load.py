@@ -1,6 +1,7 @@
 """``load`` and ``capacity``: what they print of a URL, and as JSON."""
 
 import json
+import time
 
 import pytest
 
@@ -31,8 +32,8 @@ def test_what_became_of_the_requests_and_the_times_are_printed(server, mix, comm
     rows = [line.split() for line in printed.splitlines()]
     assert ["planned", "30"] in rows
     assert "error: status (first: status 503 instead of 200) 10" in [" ".join(row) for row in rows]
-    for time in ("response time", "service time", "send lag"):
-        assert time.split() in [row[:2] for row in rows]
+    for times in ("response time", "service time", "send lag"):
+        assert times.split() in [row[:2] for row in rows]
     assert "response time by request" in printed
     assert "front [page]" in printed
     assert "GET /status/503" in printed
@@ -67,24 +68,85 @@ def test_a_400_hints_at_the_host_unless_one_was_given(server, command, arguments
     name, *options = arguments
     code, _, errors = command(name, f"{server.url}/status/400", *options)
     assert code == 1
-    assert (
-        "status 400 instead of 200; a Django project answers 400 where ALLOWED_HOSTS does not have the host" in errors
-    )
+    assert "status 400 instead of 200" in errors
+    assert "; a Django project answers 400 where ALLOWED_HOSTS does not have the host" in errors
     assert "--header 'Host: NAME'" in errors
     code, _, errors = command(name, f"{server.url}/status/400", *options, "--header", "Host: a.example")
     assert code == 1
-    assert errors.endswith("status 400 instead of 200\n")
+    assert "status 400 instead of 200" in errors
+    assert "ALLOWED_HOSTS" not in errors
+
+
+QUICKLY = ("--objective", "p50<5s", "--start-rate", "40", "--probe", "500ms", "--confirm", "500ms")
 
 
 @pytest.mark.servers
-def test_a_capacity_has_a_line_a_probe_beside_its_result(server, command):
-    search = ["--objective", "p99<5s", "--start-rate", "5", "--max-rate", "5", "--probe", "500ms", "--confirm", "500ms"]
+def test_a_capacity_has_lines_of_its_probes_beside_its_result(server, command):
+    search = [*QUICKLY, "--max-rate", "40"]
     code, printed, errors = command("capacity", f"{server.url}/ok", *search)
     assert (code, printed) == (
         0,
-        "at least 5 requests/s, the highest rate that was allowed (p99<5000ms, errors<0.1%)\n",
+        "at least 40 requests/s, the highest rate that was allowed (p50<5000ms, errors<0.1%)\n",
     )
-    assert [line.partition(":")[0].strip() for line in errors.splitlines()] == ["5 requests/s for 0.5 s"] * 2
+    assert [line.partition(":")[0].strip() for line in errors.splitlines()] == [
+        "40 requests/s for 0.5 s",
+        "40 requests/s for 0.5 s, to confirm",
+    ]
     found = json.loads(command("capacity", f"{server.url}/ok", *search, "--json")[1])
     assert list(found) == ["rate", "above", "limited_by", "sentence", "objective", "probes"]
-    assert (found["rate"], found["limited_by"], len(found["probes"])) == (5, "max_rate", 2)
+    assert (found["rate"], found["limited_by"], len(found["probes"])) == (40, "max_rate", 2)
+
+
+@pytest.mark.servers
+def test_probes_that_found_the_same_have_one_line_and_their_number(server, command):
+    # Within the objective, but not by far: the rate is asked until two probes agree.
+    near = (
+        "--objective",
+        "p50<150ms",
+        "--start-rate",
+        "40",
+        "--max-rate",
+        "40",
+        "--probe",
+        "500ms",
+        "--confirm",
+        "500ms",
+    )
+    _, printed, errors = command("capacity", f"{server.url}/after/80", *near)
+    assert [line.partition(":")[0].strip() for line in errors.splitlines()] == [
+        "40 requests/s for 0.5 s",
+        "the same in 1 more probe",
+        "40 requests/s for 0.5 s, to confirm",
+        "the same in 1 more probe",
+    ]
+    assert printed.startswith("at least 40 requests/s")
+
+
+@pytest.mark.servers
+def test_a_capacity_takes_no_longer_than_it_may(server, command):
+    begun = time.monotonic()
+    code, printed, _ = command("capacity", f"{server.url}/ok", *QUICKLY, "--max-time", "5s")
+    assert code == 0
+    assert "the time was up" in printed
+    assert time.monotonic() - begun < 20
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--max-time", "10s"), "a probe at 100 requests/s and one that confirms it take 40 s, and 10 s are allowed"),
+        (("--max-time", "soon"), "'soon' is not a duration"),
+        (
+            ("--start-rate", "1"),
+            "its percentile needs 1,000 requests in a probe, which at 1 requests/s take over 600 s",
+        ),
+        (
+            ("--max-rate", "5", "--objective", "p99.9<1s"),
+            "Begin at 16.7 requests/s or more, or limit a lower percentile",
+        ),
+    ],
+)
+def test_a_search_that_cannot_know_is_refused_before_it_begins(command, options, says):
+    code, printed, errors = command("capacity", "http://127.0.0.1:1/", *options)
+    assert (code, printed, errors.count("\n")) == (1, "", 1)
+    assert says in errors

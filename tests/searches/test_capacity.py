@@ -86,7 +86,7 @@ def test_server_that_fails_under_the_generators_limit_is_still_found() -> None:
 def test_highest_rate_that_is_allowed_ends_the_search() -> None:
     found = run(up_to(10_000), SearchPlan(max_rate=1000))
     assert (found.rate, found.limited_by, found.above) == (1000, LimitedBy.MAX_RATE, None)
-    assert found.sentence == "at least 1000 requests/s, the highest rate that was allowed"
+    assert found.sentence == "at least 1,000 requests/s, the highest rate that was allowed"
 
 
 def test_server_that_meets_the_objective_at_no_rate() -> None:
@@ -106,6 +106,72 @@ def test_server_that_passes_no_long_probe_has_no_capacity() -> None:
     found = run(lambda probe: FAIL if probe.purpose is Purpose.CONFIRM else up_to(700)(probe))
     assert found.rate is None
     assert found.above == 1.0
+
+
+@pytest.mark.parametrize(
+    ("rate", "told"), [(4.2345, "4.23"), (1.0, "1"), (42.06, "42.1"), (421.4, "421"), (12_345.6, "12,346")]
+)
+def test_a_small_capacity_is_told_with_decimals(rate: float, told: str) -> None:
+    found = run(up_to(rate), SearchPlan(start_rate=rate, max_rate=rate))
+    assert found.sentence == f"at least {told} requests/s, the highest rate that was allowed"
+
+
+def test_a_probe_takes_as_long_as_its_percentile_needs_requests() -> None:
+    found = run(up_to(30), SearchPlan(requests=1000))
+    assert found.rate == pytest.approx(30, rel=0.031)
+    for record in found.records:
+        shortest = 30 if record.probe.purpose is Purpose.CONFIRM else 5
+        assert record.probe.duration_s >= shortest
+        assert record.probe.rate * record.probe.duration_s >= 1000
+        assert record.probe.duration_s < max(shortest, 1000 / record.probe.rate) + 0.1
+
+
+def test_rates_at_which_no_probe_can_know_the_percentile_are_not_tried() -> None:
+    found = run(up_to(0), SearchPlan(requests=1000))
+    assert min(record.probe.rate for record in found.records) == pytest.approx(1000 / 600)
+    assert found.sentence == (
+        "no rate is within the objective, not even 1.67 requests/s; lower rates would need longer probes, "
+        "to know the percentile"
+    )
+    with pytest.raises(ValueError, match=r"needs 1,000 requests in a probe, which at 1 requests/s take over 600 s"):
+        SearchPlan(requests=1000, start_rate=1).require_knowable()
+
+
+def timed(answer: Callable[[Probe], Judgement], max_s: float) -> SearchedCapacity:
+    """A search in which each probe takes as long as it is planned, and a second more."""
+    search, left_s = CapacitySearch(SearchPlan(max_s=max_s)), max_s
+    while isinstance(step := search.next(), Probe):
+        left_s -= step.duration_s + 1
+        search.record(answer(step), left_s, overhead_s=1)
+    assert left_s >= -1
+    return step
+
+
+def test_the_last_of_the_time_is_kept_for_a_probe_that_confirms() -> None:
+    found = timed(up_to(700), 60)
+    assert [record.probe.rate for record in found.records] == [100, 200, 400, 800, 400]
+    assert found.records[-1].probe.purpose is Purpose.CONFIRM
+    assert (found.rate, found.limited_by, found.conclusive) == (400, LimitedBy.TIME, False)
+    assert found.sentence == "at least 400 requests/s: the time was up before a higher rate was settled"
+
+
+def test_more_time_comes_nearer_and_enough_of_it_changes_nothing() -> None:
+    assert 400 < (timed(up_to(700), 100).rate or 0) <= 700
+    assert timed(up_to(700), 1000) == run(up_to(700))
+
+
+def test_when_the_time_is_up_before_anything_passed_nothing_is_known() -> None:
+    found = timed(up_to(3), 50)
+    assert (found.rate, found.limited_by) == (None, LimitedBy.TIME)
+    assert found.sentence == "inconclusive: the time was up after 3 probes"
+    unconfirmed = timed(lambda probe: FAIL if probe.purpose is Purpose.CONFIRM else PASS, 60)
+    assert unconfirmed.rate is None
+    assert "requests/s passed a probe, but was not confirmed" in unconfirmed.sentence
+
+
+def test_less_time_than_two_probes_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"a probe at 100 requests/s and one that confirms it take 35 s, and 34 s are"):
+        SearchPlan(max_s=34)
 
 
 def test_nothing_can_be_recorded_after_the_end() -> None:

@@ -7,7 +7,8 @@ from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.searches.capacity import LimitedBy, Purpose
 from loadtests.simulate.servers import SimulatedServer, noisy, queue, search, servers
 
-OBJECTIVE, PLAN = Objective(), SearchPlan()
+OBJECTIVE = Objective()
+PLAN = SearchPlan(requests=OBJECTIVE.requests)
 SERVERS = servers(OBJECTIVE, PLAN.long_s)
 
 

@@ -43,7 +43,8 @@ CAPACITY = Metric(
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Capacity(RequestsTest):
     """A search for the highest rate within ``objective``, from ``start_rate`` on and at most ``max_rate`` requests per
-    second, with short probes of ``probe_s`` seconds and long ones of ``confirm_s``."""
+    second, with short probes of ``probe_s`` seconds and long ones of ``confirm_s``, or longer where that has too few
+    requests for the percentile."""
 
     kind = "capacity"
     place = 3
@@ -82,7 +83,7 @@ class Capacity(RequestsTest):
         probe_s, confirm_s = table.seconds("probe", 5.0), table.seconds("confirm", 30.0)
         if not 1 <= start_rate <= max_rate:
             raise table.error("start_rate", f"is {start_rate:g}; from 1 to max_rate ({max_rate:g}) is allowed")
-        return cls(
+        found = cls(
             requests=workload.requests,
             objective=text,
             start_rate=start_rate,
@@ -91,6 +92,11 @@ class Capacity(RequestsTest):
             confirm_s=confirm_s,
             **fields,
         )
+        try:
+            found.search[1].require_knowable()
+        except ValueError as error:
+            raise table.error("start_rate", str(error)) from None
+        return found
 
     @property
     def seconds(self) -> float:
@@ -98,10 +104,15 @@ class Capacity(RequestsTest):
 
     @property
     def search(self) -> tuple[Objective, SearchPlan]:
+        objective = objectives.parse(self.objective)
         plan = SearchPlan(
-            start_rate=self.start_rate, max_rate=self.max_rate, short_s=self.probe_s, long_s=self.confirm_s
+            start_rate=self.start_rate,
+            max_rate=self.max_rate,
+            short_s=self.probe_s,
+            long_s=self.confirm_s,
+            requests=objective.requests,
         )
-        return objectives.parse(self.objective), plan
+        return objective, plan
 
     def unsettled(self, trial: Trial) -> str:
         if CAPACITY.read(trial) is not None:

@@ -19,7 +19,12 @@ from loadtests.words import DASH, closed, interval, number, plural, series
 
 STEP = 1.05  # the bisections of different blocks ask nearly the same rates: those within 5% are one point
 BEYOND = 1.1  # past capacity an open loop measures its own backlog: so far over the last rate that passed
-LIMITED = {"generator": "the generator's limit", "max_rate": "the highest rate allowed", "probes": "not settled"}
+LIMITED = {
+    "generator": "the generator's limit",
+    "max_rate": "the highest rate allowed",
+    "probes": "not settled",
+    "time": "not settled",
+}
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:

@@ -13,7 +13,13 @@ from loadtests.report.sections.additions import Additions
 from loadtests.report.view import Field, Table
 from loadtests.words import plural
 
-LIMITS = {"server": "server", "generator": "generator", "max_rate": "highest rate allowed", "probes": "probes"}
+LIMITS = {
+    "server": "server",
+    "generator": "generator",
+    "max_rate": "highest rate allowed",
+    "probes": "probes",
+    "time": "time",
+}
 
 
 def _limited_by(cell: Cell) -> Field:
