@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
+from loadtests import files
 from loadtests.errors import UserError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+MOST_BYTES = 64_000_000  # of a file: a recording of 100,000 requests with bodies takes less
 
 _TYPES = {
     bool: "true or false",
@@ -17,6 +27,18 @@ _TYPES = {
     float: "a number",
 }
 _NEEDED: Any = object()
+
+
+def read(path: Path) -> dict[str, Any]:
+    """What a TOML file holds. Raises UserError: the file, and what is wrong."""
+    try:
+        return tomllib.loads(files.read(path, MOST_BYTES).decode())
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: not valid TOML: lists or tables are nested too deeply") from None
 
 
 class TomlTable:

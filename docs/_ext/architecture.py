@@ -40,7 +40,10 @@ LAYERS = (
     Layer(("plan",), "studies, kinds of test, metrics, the order of trials"),
     Layer(("workload", "setups"), "requests, mixes, recordings, a load; what supervisor/ holds"),
     Layer(("records", "toml"), "what a run folder is made of, as types; TOML, key by key"),
-    Layer(("errors", "paths", "words"), "what the user must act on; where things are; figures as texts"),
+    Layer(
+        ("errors", "paths", "words", "files"),
+        "what the user must act on; where things are; figures as texts; files that a person names",
+    ),
 )
 
 

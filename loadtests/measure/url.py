@@ -11,7 +11,7 @@ import urllib.parse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from loadtests import engines, hosts
+from loadtests import engines, files, hosts
 from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.errors import UserError
 from loadtests.measure import capacity
@@ -25,6 +25,7 @@ from loadtests.toml import duration
 from loadtests.words import series
 from loadtests.workload import Load, Request, Workload, from_toml
 from loadtests.workload.load import split
+from loadtests.workload.request import MOST_BODY_BYTES
 from loadtests.workload.secrets import without_login
 
 CLOSED_LOOP_CONNECTIONS = 10
@@ -137,7 +138,7 @@ def _body(text: str) -> bytes:
     if not text.startswith("@"):
         return text.encode()
     try:
-        return Path(text[1:]).read_bytes()
+        return files.read(Path(text[1:]), MOST_BODY_BYTES)
     except OSError as error:
         raise UserError(f"--body {text}: {text[1:]} cannot be read: {error.strerror}") from None
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
+from loadtests import toml
 from loadtests.errors import UserError, unknown
 from loadtests.paths import STUDIES
 from loadtests.plan import kinds
@@ -18,14 +19,10 @@ from loadtests.toml import TomlTable
 from loadtests.toml import duration as duration
 from loadtests.workload import Request
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-
 THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
-LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
+# Labels and tests' names are parts of files' names, of which there are two in 255 bytes.
+LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,79}")
+LABELS_ARE = "1 to 80 letters, digits and . _ + - = are allowed"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,18 +92,15 @@ def names() -> list[str]:
 
 def load(name_or_path: str) -> Study:
     """The study of that name, or in that TOML file. Raises UserError: file, key, what is allowed."""
-    path = STUDIES / f"{name_or_path}.toml"
     if name_or_path.endswith(".toml"):
         path = Path(name_or_path)
-        if not path.is_file():
+        if not os.path.exists(path):  # false, too, for a name that no file can have
             raise UserError(f"there is no study file {path}")
-    elif not path.is_file():
+    elif name_or_path in names():
+        path = STUDIES / f"{name_or_path}.toml"
+    else:
         raise unknown("study", name_or_path, names())
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not valid TOML: {error}") from None
-    return parse(table, path.stem, str(path))
+    return parse(toml.read(path), path.stem, str(path))
 
 
 def parse(table: dict[str, Any], name: str, where: str) -> Study:
@@ -179,7 +173,7 @@ def _entry(item: object, where: str, prefix: str = "setups.") -> Entry:
     setup = table.take("setup", str)
     label = table.take("label", str, setup)
     if not LABEL.fullmatch(label):
-        raise UserError(f"{where}: {prefix}label: {label!r}; letters, digits and . _ + - = are allowed")
+        raise UserError(f"{where}: {prefix}label: {label!r}; {LABELS_ARE}")
     env = {key: str(value) for key, value in table.take("env", dict, {}).items()}
     for key in sorted(env.keys() & THE_RUNS_OWN):
         raise UserError(
@@ -193,7 +187,7 @@ def _test(name: str, value: object, where: str) -> Test:
     if not isinstance(value, dict):
         raise UserError(f"{where}: tests.{name}: is {value!r}; a table is needed, [tests.{name}]")
     if not LABEL.fullmatch(name):
-        raise UserError(f"{where}: tests.{name}: letters, digits and . _ + - = are allowed in a test's name")
+        raise UserError(f"{where}: tests.{name}: {LABELS_ARE} in a test's name")
     table = TomlTable(value, where, f"tests.{name}.")
     known = kinds.known()
     kind = known[table.choice("kind", tuple(known), name if name in known else None)]

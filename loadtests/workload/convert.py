@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from loadtests import files
 from loadtests.errors import UserError, unknown
 from loadtests.workload import accesslog, har, recorded
 from loadtests.workload.recorded import RecordedWorkload
@@ -11,6 +12,7 @@ from loadtests.workload.redaction import Keep, Redaction
 from loadtests.workload.write import to_toml
 
 KINDS = ("har", "log")
+MOST_BYTES = 1_000_000_000  # of a recording, which is read whole
 
 
 def convert(
@@ -33,11 +35,12 @@ def convert(
     if kind == "har" and skip_unknown:
         raise UserError("--skip-unknown is for the lines of an access log")
     try:
-        # Bytes that are no UTF-8 are kept as what is no path, so that their line alone is left out.
-        text = file.read_text(encoding="utf-8-sig", errors="surrogateescape")
+        content = files.read(file, MOST_BYTES, pipes=True)
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from None
     redaction = Redaction(keep)
+    # Bytes that are no UTF-8 are kept as what is no path, so that their line alone is left out.
+    text = content.decode("utf-8-sig", errors="surrogateescape").replace("\r\n", "\n")
     if kind == "har":
         sent, remarks = har.read(text, str(file), host, redaction)
     else:

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import base64
 import binascii
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from loadtests import files, toml
 from loadtests.errors import UserError
 from loadtests.toml import TomlTable
-from loadtests.workload.request import Request, Workload
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from loadtests.workload.request import MOST_BODY_BYTES, Request, Workload
 
 
 def read(path: Path) -> Workload:
     """The workload in a TOML file. Raises UserError: file, key, what is allowed."""
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not valid TOML: {error}") from None
-    table = TomlTable(values, str(path))
+    table = TomlTable(toml.read(path), str(path))
     listed = table.take("requests", list)
     table.nothing_else()
     return parse(listed, str(path), "", path.parent)
@@ -72,7 +61,7 @@ def request(table: TomlTable, folder: Path, weight: float = 1.0, name: str | Non
 _READ_BODY: dict[str, Callable[[str, Path], bytes]] = {
     "body": lambda text, folder: text.encode(),
     "body_base64": lambda text, folder: base64.b64decode(text, validate=True),
-    "body_file": lambda text, folder: (folder / text).read_bytes(),
+    "body_file": lambda text, folder: files.read(folder / text, MOST_BODY_BYTES),
 }
 
 

@@ -21,6 +21,8 @@ HEAVIEST = 1e12
 MOST_REQUESTS = 500  # each has its own histogram in every trial
 MOST_RECORDED = 100_000  # a replay is kept whole in run.json
 
+MOST_BODY_BYTES = 32_000_000  # of all requests of a workload: run.json keeps them
+
 PATH = re.compile(r"/[\x21\x22\x24-\x7e]*")  # without a fragment, which is never sent
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # RFC 9110, 5.5
@@ -111,6 +113,10 @@ class Workload:
             raise UserError("requests: at least one is needed")
         if len(self.requests) > MOST_REQUESTS:
             raise UserError(f"requests: there are {len(self.requests):,}; at most {MOST_REQUESTS:,} are allowed")
+        size = sum(len(request.body or b"") for request in self.requests)
+        if size > MOST_BODY_BYTES:
+            allowed = f"{MOST_BODY_BYTES / 1e6:g} MB are allowed"
+            raise UserError(f"requests: the bodies are {size / 1e6:,.1f} MB in all; at most {allowed}")
         names = [request.name for request in self.requests]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)

@@ -2,17 +2,17 @@
 
 import pytest
 
+from loadtests import toml
 from loadtests.errors import UserError
 from loadtests.paths import STUDIES
 from loadtests.plan import study as studies
-from loadtests.plan.study import tomllib
 from tests.fixtures.schemas import changed, errors
 from tests.fixtures.studies import FULL, SMALL
 
 
 @pytest.mark.parametrize("name", studies.names())
 def test_the_studies_that_ship_fit(name):
-    assert errors("study", tomllib.loads((STUDIES / f"{name}.toml").read_text(encoding="utf-8"))) == []
+    assert errors("study", toml.read(STUDIES / f"{name}.toml")) == []
 
 
 @pytest.mark.parametrize("study", [SMALL, FULL])
@@ -26,6 +26,7 @@ WRONG_STUDIES = [
     (("setups",), []),
     (("setups",), [{"label": "no setup"}]),
     (("setups",), [{"setup": "gunicorn", "label": "a b"}]),
+    (("setups",), [{"setup": "gunicorn", "label": "a" * 81}]),
     (("setups",), [{"setup": "gunicorn", "workers": 2}]),
     (("tests",), {}),
     (("tests", "a b"), {"kind": "latency", "rate": 1, "duration": "1s"}),

@@ -1,5 +1,8 @@
 """Access logs of nginx, Apache and Gunicorn, made by hand."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from loadtests.errors import UserError
@@ -135,3 +138,13 @@ def test_a_file_that_cannot_be_read(tmp_path):
 def test_options_of_the_other_kind(log, kind, options, says):
     with pytest.raises(UserError, match=says):
         convert(kind, log(line()), **options)
+
+
+def test_a_log_may_come_through_a_pipe(log):
+    reading, writing = os.pipe()
+    os.write(writing, log(line()).read_bytes())
+    os.close(writing)
+    try:
+        assert requests(convert("log", Path(f"/dev/fd/{reading}"))) == [("GET", "/", 1, 200)]
+    finally:
+        os.close(reading)

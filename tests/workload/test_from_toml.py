@@ -1,5 +1,8 @@
 """Workload files: what is written is read back; mistakes are named with file and key."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from loadtests.errors import UserError
@@ -102,3 +105,39 @@ def test_a_mistake_gets_one_line(file, text, says):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(UserError, match=r"none.toml: cannot be read: No such file"):
         from_toml.read(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("/dev/zero", "it is not a regular file"),
+        ("pipe", "it is not a regular file"),
+        (".", "Is a directory"),
+        ("vast", "it is larger than 32 MB"),
+        ("a" * 400, "File name too long"),
+        ("a\\u0000b", "its name holds a null character"),
+    ],
+)
+def test_a_body_is_a_regular_file_of_a_bounded_size(file, tmp_path, name, why):
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "vast").open("wb") as vast:
+        vast.truncate(10**12)
+    with pytest.raises(UserError, match=rf"requests\[1\].body_file: .* cannot be read: {why}"):
+        from_toml.read(file(f'[[requests]]\nmethod = "POST"\nbody_file = "{name}"'))
+
+
+def test_the_bodies_of_a_workload_are_bounded_together(tmp_path, file):
+    (tmp_path / "large").write_bytes(b"a" * 20_000_000)
+    text = "".join(f'[[requests]]\nname = "{name}"\nmethod = "POST"\nbody_file = "large"\n' for name in "ab")
+    with pytest.raises(UserError, match=r"requests: the bodies are 40.0 MB in all; at most 32 MB are allowed"):
+        from_toml.read(file(text))
+
+
+def test_a_workload_file_that_never_ends():
+    with pytest.raises(UserError, match=r"/dev/zero: cannot be read: it is not a regular file"):
+        from_toml.read(Path("/dev/zero"))
+
+
+def test_deep_nesting(file):
+    with pytest.raises(UserError, match=r"mine.toml: not valid TOML: lists or tables are nested too deeply"):
+        from_toml.read(file(f"requests = {'[' * 5000}"))
