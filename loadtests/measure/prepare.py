@@ -125,14 +125,17 @@ def resume(folder: Path, bench_of: BenchOf = bench) -> Execution:
     for name in setups.KNOBS:
         os.environ.pop(name, None)
     os.environ.update(record.knobs)
-    own = project.Options.from_dict(record.application.options) if record.application else None
+    try:
+        own = project.Options.from_dict(record.application.options) if record.application else None
+    except TypeError as error:
+        raise UserError(f"{folder}: the options of its project are not known here: {error}") from None
     application, about = _application(own, record.study)
     made = bench_of(record.study, application)
     made.require(record.study)
     made.contract, made.seed = record.contract, record.seed
     now_and_then = {
-        "machine": (made.host.machine()["cpu"], record.machine["cpu"]),
-        "packages": (made.host.versions()["packages"], record.versions["packages"]),
+        "machine": (made.host.machine()["cpu"], record.machine.get("cpu")),
+        "packages": (made.host.versions()["packages"], record.versions.get("packages")),
         "project": (about, record.application),
         "database": (_database(), record.database),
     }

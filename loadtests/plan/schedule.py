@@ -8,16 +8,17 @@ import zlib
 from collections.abc import Container
 
 from loadtests.plan.study import Study
+from loadtests.records.bounds import Name, Ordinal
 
 
 @dataclasses.dataclass(frozen=True)
 class Slot:
     """The place of one trial in the order: its number (from 1), block (from 1), entry's label and test's name."""
 
-    number: int
-    block: int
-    label: str
-    test: str
+    number: Ordinal
+    block: Ordinal
+    label: Name
+    test: Name
 
     def chance(self, seed: int) -> int:
         """What the load of this trial draws by: the same for all entries in a test and block of a run, whose ``seed``

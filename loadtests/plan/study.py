@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from loadtests import toml
 from loadtests.errors import UserError, unknown
 from loadtests.paths import STUDIES
@@ -15,6 +17,7 @@ from loadtests.plan import kinds
 from loadtests.plan import sweep as sweeps
 from loadtests.plan.kinds import Test
 from loadtests.plan.sweep import Sweep
+from loadtests.records.bounds import Count, FileName, Name, Positive, Share, Variable
 from loadtests.toml import TomlTable
 from loadtests.toml import duration as duration
 from loadtests.workload import Request
@@ -29,24 +32,24 @@ LABELS_ARE = "1 to 80 letters, digits and . _ + - = are allowed"
 class Entry:
     """A setup in a study, under a label, with the knobs (environment variables) it is started with."""
 
-    label: str
+    label: Name
     setup: str
-    env: dict[str, str]
+    env: dict[Variable, str]
 
 
 @dataclasses.dataclass(frozen=True)
 class Study:
     """Setups times tests times blocks; the setups are one setup's cells where it is a sweep."""
 
-    name: str
+    name: FileName
     title: str
     question: str
-    baseline: str
+    baseline: Name
     entries: tuple[Entry, ...]
     tests: tuple[Test, ...]
-    blocks: int
-    delta: float
-    price_per_core_hour: float | None
+    blocks: Count
+    delta: Share
+    price_per_core_hour: Positive | None
     sweep: Sweep | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,15 +143,9 @@ def planned_seconds(study: Study) -> float:
 
 
 def from_dict(values: dict[str, Any]) -> Study:
-    """The study that ``Study.to_dict`` gave, as run.json keeps it."""
-    return Study(
-        **{
-            **values,
-            "entries": tuple(Entry(**entry) for entry in values["entries"]),
-            "tests": tuple(kinds.from_record(test) for test in values["tests"]),
-            "sweep": sweeps.from_dict(values["sweep"]),
-        }
-    )
+    """The study that ``Study.to_dict`` gave, as run.json keeps it. Raises ValueError, or as ``kinds.from_record``."""
+    study = msgspec.convert({**values, "tests": []}, Study)
+    return dataclasses.replace(study, tests=tuple(kinds.from_record(test) for test in values["tests"]))
 
 
 def _entries(top: TomlTable, where: str) -> tuple[Sweep | None, tuple[Entry, ...]]:

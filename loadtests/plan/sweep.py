@@ -9,6 +9,7 @@ import shlex
 from typing import Any
 
 from loadtests.errors import UserError
+from loadtests.records.bounds import Variable
 
 KNOB = re.compile(r"[A-Z][A-Z0-9_]*")
 # 2w-4t, 2 workers × 4 threads; every other knob is written KNOB=value
@@ -22,7 +23,7 @@ class Sweep:
     """A setup and, for each knob (environment variable), the values that it is started with, in the study's order."""
 
     setup: str
-    knobs: dict[str, tuple[str, ...]]
+    knobs: dict[Variable, tuple[str, ...]]
 
     @property
     def swept(self) -> dict[str, tuple[str, ...]]:
@@ -68,13 +69,6 @@ def parse(table: dict[str, Any], where: str) -> Sweep:
     if not sweep.swept:
         raise UserError(f"{where}: sweep: nothing varies; give a knob several values, such as WORKERS = [1, 2]")
     return sweep
-
-
-def from_dict(values: dict[str, Any] | None) -> Sweep | None:
-    """The sweep as run.json keeps it; None where the study is none."""
-    if values is None:
-        return None
-    return Sweep(values["setup"], {knob: tuple(listed) for knob, listed in values["knobs"].items()})
 
 
 def environment(env: dict[str, str]) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 
+from loadtests.records.bounds import Amount, Name, Ordinal, Positive
+
 
 @dataclasses.dataclass(frozen=True)
 class Round:
     """What to measure: each of ``candidates`` once in each of ``blocks`` (numbers that no round before had)."""
 
-    candidates: tuple[str, ...]
-    blocks: tuple[int, ...]
+    candidates: tuple[Name, ...]
+    blocks: tuple[Ordinal, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,11 +21,11 @@ class AdviceOutcome:
     blocks of the last round alone: the finalists were fixed before it, so no selection flatters it. Without a
     runner-up (no other has a value), or a second block that both have, there is none."""
 
-    pick: str
-    runner_up: str | None = None
-    ratio: float | None = None
-    low: float | None = None
-    high: float | None = None
+    pick: Name
+    runner_up: Name | None = None
+    ratio: Positive | None = None
+    low: Amount | None = None
+    high: Positive | None = None
 
     @property
     def told_apart(self) -> bool:
@@ -39,5 +41,5 @@ class Advice:
     metric: str
     rounds: tuple[Round, ...]
     outcome: AdviceOutcome | None
-    seconds: float
-    grid_seconds: float
+    seconds: Amount
+    grid_seconds: Amount

@@ -18,6 +18,7 @@ _OUTER = struct.Struct(">ii")
 _INNER = struct.Struct(">iiiiqqd")
 _COOKIE = 0x1C849313
 _COMPRESSED_COOKIE = 0x1C849314
+_MOST_BYTES = 1_000_000  # of counts: one of three digits over an hour in microseconds has 23,000 buckets
 _WORD_BYTES = 9  # the ninth byte of a LEB128 number is whole
 
 
@@ -35,7 +36,8 @@ class Histogram:
         try:
             data = base64.b64decode(text, validate=True)
             cookie, length = _OUTER.unpack_from(data)
-            inner = zlib.decompress(data[_OUTER.size : _OUTER.size + length])
+            # A few bytes can hold a vast number of them.
+            inner = zlib.decompressobj().decompress(data[_OUTER.size : _OUTER.size + length], _MOST_BYTES)
             inner_cookie, payload, _, digits, lowest, highest, _ = _INNER.unpack_from(inner)
         except (ValueError, struct.error, zlib.error) as error:
             raise ValueError(f"not an HDR histogram: {error}") from None

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from loadtests.records.bounds import Amount, Count, ErrorKind, Number
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
 FIGURES = (*PERCENTILES, "max", "mean")
 ERROR_KINDS = ("status", "timeout", "refused", "reset", "wrong-body", "other")
 
-Figures = dict[str, "float | None"]
+Figures = dict[str, Number | None]
 
 NOTHING: Figures = dict.fromkeys(FIGURES)
 
@@ -22,22 +26,22 @@ class Second:
     none was.
     """
 
-    t: float
-    sent: int
-    completed: int
-    ok: int
-    errors: int
-    p50_ms: float | None
-    p99_ms: float | None
+    t: Amount
+    sent: Count
+    completed: Count
+    ok: Count
+    errors: Count
+    p50_ms: Number | None
+    p99_ms: Number | None
 
 
 @dataclasses.dataclass(frozen=True)
 class Generator:
     """What one process of the generator took; ``wall_s`` holds the grace period."""
 
-    cpu_s: float
-    wall_s: float
-    peak_rss_mb: float
+    cpu_s: Amount
+    wall_s: Amount
+    peak_rss_mb: Amount
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,12 +49,12 @@ class OfRequest:
     """What became of one of the requests of a mix, as Result says it of all."""
 
     name: str
-    planned: int
-    sent: int
-    completed: int
-    ok: int
-    unfinished: int
-    errors: dict[str, int]
+    planned: Count
+    sent: Count
+    completed: Count
+    ok: Count
+    unfinished: Count
+    errors: dict[ErrorKind, Count]
     response_time_ms: Figures
 
 
@@ -62,11 +66,11 @@ class Deliveries:
     same sender had sent later to the same receiver. ``lag_ms`` is arrival at each receiver minus intended send.
     """
 
-    expected: int
-    delivered: int
-    missing: int
-    duplicate: int
-    reordered: int
+    expected: Count
+    delivered: Count
+    missing: Count
+    duplicate: Count
+    reordered: Count
     lag_ms: Figures
 
 
@@ -106,20 +110,20 @@ class Result:
     """
 
     engine: str
-    planned: int
-    sent: int
-    completed: int
-    ok: int
-    unfinished: int
-    errors: dict[str, int]
-    duration_s: float
-    rate: float
+    planned: Count
+    sent: Count
+    completed: Count
+    ok: Count
+    unfinished: Count
+    errors: dict[ErrorKind, Count]
+    duration_s: Amount
+    rate: Amount
     response_time_ms: Figures
     service_time_ms: Figures
     send_lag_ms: Figures
     pacing_lag_ms: Figures
-    waited: int
-    latency_of: str
+    waited: Count
+    latency_of: Annotated[str, Meta(pattern=r"^(response|service)_time\Z")]
     examples: dict[str, str]
     timeline: tuple[Second, ...]
     histograms: dict[str, str]

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Annotated
 
+from msgspec import Meta
+
+from loadtests.records.bounds import Amount, Count, Name, Number, Ordinal, Positive
 from loadtests.records.result import Figures, Result
+
+# In the name of a metric: nothing that would make it another's.
+Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,14 +23,14 @@ class Process:
     it handled, where it counts them.
     """
 
-    role: str
+    role: Role
     name: str
-    pid: int
-    cpu_s: float
-    peak_rss_mb: float
-    rss_mb: float
-    context_switches: int
-    requests: int | None = None
+    pid: Count
+    cpu_s: Amount
+    peak_rss_mb: Amount
+    rss_mb: Amount
+    context_switches: Count
+    requests: Count | None = None
     charged: bool = True
 
 
@@ -31,8 +38,8 @@ class Process:
 class Flag:
     """Why a trial is invalid or doubtful: a reason's name (``loadtests.analyse.validity``), and it in words."""
 
-    reason: str
-    severity: str
+    reason: Annotated[str, Meta(pattern=r"^[a-z_]{1,100}\Z")]
+    severity: Annotated[str, Meta(pattern=r"^(invalid|doubtful)\Z")]
     sentence: str
 
     @property
@@ -51,24 +58,24 @@ class Evidence:
     """Answers that differ from the contract, wrong bodies under load included."""
     processes_died: int | None = None
     """Processes of the setup, and of services that it is charged with, that ended or were restarted meanwhile."""
-    generator_cpu: float | None = None
+    generator_cpu: Number | None = None
     """CPU seconds over elapsed seconds of the generator's busiest process: 1.0 is a full core."""
-    send_lag_p99_ms: float | None = None
+    send_lag_p99_ms: Number | None = None
     """The generator's own lateness (pacing lag): the wait for a connection, which the server causes, is not in it."""
-    response_p50_ms: float | None = None
+    response_p50_ms: Number | None = None
     planned: int | None = None
     """None for closed loops, which plan no number, and for searches."""
     sent: int | None = None
     """As many as planned where requests had to wait for a connection, which is not the generator's fault."""
     refused: int = 0
     """Planned requests that the server took no connection for: unsent, and not the generator's fault."""
-    clock_jump_s: float | None = None
+    clock_jump_s: Number | None = None
     """Wall-clock time minus monotonic time elapsed during the trial."""
     swapped_pages: int | None = None
     """Pages that the machine swapped in and out."""
-    others_cpu: float | None = None
+    others_cpu: Number | None = None
     """Share of the servers' cores' time that went to other programs and to steal, 0 to 1."""
-    frequency_change: float | None = None
+    frequency_change: Number | None = None
     """Mean CPU frequency in the trial over the run's typical one, minus 1."""
     shared_core: bool | None = None
     recovered: bool | None = None
@@ -83,14 +90,14 @@ class ProbeRecord:
     """One probe of a search, and how it was judged: ``outcome`` is pass, fail or invalid. ``errors`` counts what was
     never answered as well."""
 
-    rate: float
-    duration_s: float
+    rate: Positive
+    duration_s: Positive
     purpose: str
-    outcome: str
+    outcome: Annotated[str, Meta(pattern=r"^(pass|fail|invalid)\Z")]
     why: str
-    planned: int
-    ok: int
-    errors: int
+    planned: Count
+    ok: Count
+    errors: Count
     response_time_ms: Figures
 
 
@@ -99,9 +106,9 @@ class CapacityRecord:
     """What a search found: the rate (None where no rate passed), the lowest rate that did not, and what limited it:
     ``server``, ``generator``, ``max_rate``, ``probes`` or ``time``."""
 
-    rate: float | None
-    above: float | None
-    limited_by: str
+    rate: Positive | None
+    above: Positive | None
+    limited_by: Annotated[str, Meta(pattern=r"^(server|generator|max_rate|probes|time)\Z")]
     sentence: str
     objective: str
     probes: tuple[ProbeRecord, ...]
@@ -122,14 +129,14 @@ class Trial:
     the servers' logs, where something went wrong.
     """
 
-    number: int
-    block: int
-    label: str
+    number: Ordinal
+    block: Ordinal
+    label: Name
     setup: str
-    test: str
-    attempt: int
+    test: Name
+    attempt: Ordinal
     started: str
-    status: str  # "ok" or "invalid"
+    status: Annotated[str, Meta(pattern=r"^(ok|invalid)\Z")]
     flags: tuple[Flag, ...] = ()
     result: Result | None = None
     processes: tuple[Process, ...] = ()

@@ -10,32 +10,32 @@ from loadtests.analyse.results import Results
 from loadtests.report import page as pages
 from loadtests.report.formats import csv as summary
 from loadtests.report.formats import html, render, rest, terminal
-from loadtests.store import Run, write_bytes, write_text
+from loadtests.store import Run, make_folder, remove, write_text
 
 
 def write(run: Run, price: float | None = None) -> list[Path]:
     """Writes (or writes anew) all reports of a run into its folder, and returns their paths.
 
-    ``price`` is that of a core-hour, where it is not to be the study's. The same folder and price give the same bytes.
-    Charts of an earlier report that this one does not have are removed.
+    ``price`` is that of a core-hour, where it is not to be the study's. The same folder and price give the same bytes,
+    and a file that holds them already is left alone: a report that is made again changes nothing. Charts of an earlier
+    report that this one does not have are removed. Raises UserError where it cannot be written.
     """
     results = Results(run)
     content = pages.compose(results, price)
     charts = run.path / "charts"
-    charts.mkdir(exist_ok=True)
+    make_folder(charts)
     drawings = {chart.name: render.svg(chart.spec) for chart in content.charts}
-    texts = {charts / f"{name}.svg": drawing for name, drawing in drawings.items()}
-    texts[run.path / "summary.csv"] = summary.csv_text(results)
-    texts[run.path / "index.rst"] = rest.rst(content)
-    texts[run.path / "report.html"] = html.html(content, drawings)
-    images = {charts / f"{name}.png": render.png(drawing) for name, drawing in drawings.items()}
+    texts = {
+        run.path / "summary.csv": summary.csv_text(results),
+        run.path / "index.rst": rest.rst(content),
+        run.path / "report.html": html.html(content, drawings),
+    }
     for path, text in texts.items():
         write_text(path, text)
-    for path, image in images.items():
-        write_bytes(path, image)
-    for old in set(charts.iterdir()) - texts.keys() - images.keys():
+    images = [path for name, drawing in drawings.items() for path in render.write(charts / name, drawing)]
+    for old in set(charts.iterdir()) - set(images):
         if old.suffix in (".svg", ".png"):
-            old.unlink()
+            remove(old)
     return sorted([*texts, *images])
 
 

@@ -1,10 +1,20 @@
 """The run folder: what a run leaves behind, read and written as records (``loadtests.records``)."""
 
-from loadtests.store.folder import Run, require_new, runs, write_bytes, write_json, write_text
+from loadtests.store.folder import (
+    Run,
+    holds,
+    make_folder,
+    remove,
+    require_new,
+    runs,
+    write_bytes,
+    write_json,
+    write_text,
+)
 from loadtests.store.run_record import Contract, Expectation, Git, Goal, LeftOut, OwnProject, RunRecord, SetupRecord
 from loadtests.store.upgrade import SCHEMA
 
 __all__ = [
     "SCHEMA", "Contract", "Expectation", "Git", "Goal", "LeftOut", "OwnProject", "Run", "RunRecord", "SetupRecord",
-    "require_new", "runs", "write_bytes", "write_json", "write_text",
+    "holds", "make_folder", "remove", "require_new", "runs", "write_bytes", "write_json", "write_text",
 ]  # fmt: skip

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 import msgspec
 
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Study
 from loadtests.records import Advice
+from loadtests.records.bounds import Amount, FileName, Moment, Name, Positive, Share, Variable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Expectation:
 
 
 # By the test's name, for each of its requests.
-Contract = dict[str, tuple[Expectation, ...]]
+Contract = dict[Name, tuple[Expectation, ...]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +41,8 @@ class SetupRecord:
 class LeftOut:
     """A setup, by its label, that is not measured, in one test or (``test`` is None) in all, and why."""
 
-    label: str
-    test: str | None
+    label: Name
+    test: Name | None
     why: str
 
 
@@ -47,8 +50,8 @@ class LeftOut:
 class Goal:
     """When to stop adding blocks: the widest interval is plus or minus ``until`` (a share), or the time is over."""
 
-    until: float
-    max_time_s: float
+    until: Share
+    max_time_s: Positive
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +74,7 @@ class OwnProject:
 class Git:
     """The project's revision, and whether the working tree differed from it; None where git does not know."""
 
-    revision: str | None
+    revision: Annotated[str, Meta(pattern=r"^[0-9a-f]{7,64}\Z")] | None
     dirty: bool | None
 
 
@@ -85,18 +88,18 @@ class RunRecord:
     not complete, and can be resumed; ``measured_s`` is how long it has been measuring, over all its parts.
     """
 
-    name: str
-    created: str
+    name: FileName
+    created: Moment
     command: str
     study: Study
-    setups: dict[str, SetupRecord]
+    setups: dict[Name, SetupRecord]
     seed: int
     goal: Goal | None
     application: OwnProject | None
     left_out: tuple[LeftOut, ...]
     contract: Contract
     order: tuple[Slot, ...]
-    knobs: dict[str, str]
+    knobs: dict[Variable, str]
     database: str | None
     cores: dict[str, tuple[int, ...]]
     machine: dict[str, Any]
@@ -104,8 +107,8 @@ class RunRecord:
     git: Git
     services: dict[str, str] = dataclasses.field(default_factory=dict)
     advice: Advice | None = None
-    measured_s: float = 0.0
-    ended: str | None = None
+    measured_s: Amount = 0.0
+    ended: Moment | None = None
 
     @property
     def places_left_out(self) -> frozenset[tuple[str, str]]:

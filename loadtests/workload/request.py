@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from loadtests.errors import UserError
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -77,13 +79,13 @@ class Request:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Request:
-        """The opposite of to_dict."""
+        """The opposite of to_dict. Raises ValueError, KeyError or UserError where it is no request."""
         left = dict(values)
-        text, in_base64 = left.pop("body"), left.pop("body_base64")
+        text, in_base64 = (msgspec.convert(left.pop(key), str | None) for key in ("body", "body_base64"))
         body = None if text is None else text.encode()
         if in_base64 is not None:
             body = base64.b64decode(in_base64)
-        return cls(**{**left, "headers": tuple((name, value) for name, value in left["headers"]), "body": body})
+        return dataclasses.replace(msgspec.convert({**left, "body": None}, cls), body=body)
 
 
 def encoded(body: bytes | None) -> dict[str, str]:

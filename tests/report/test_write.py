@@ -12,7 +12,8 @@ import pytest
 from loadtests import report
 from loadtests.analyse.results import Results
 from loadtests.report import page as pages
-from loadtests.report.charts.palette import looks
+from loadtests.report.charts.palette import FONT, looks
+from loadtests.report.formats import render
 from loadtests.store import Run
 
 CHARTS = {"verdicts-latency", "verdicts-throughput", "latency-latency", "over-time-throughput"}
@@ -116,3 +117,57 @@ def test_a_setup_looks_the_same_in_all_charts_and_unlike_the_others():
     found = looks(labels)
     assert len({(look.colour, look.dash) for look in found.values()}) == 14
     assert len({(look.colour, look.shape) for look in found.values()}) == 14
+
+
+def marks(folder):
+    return {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in (folder, *folder.rglob("*"))}
+
+
+def test_a_report_made_again_writes_nothing(build_run):
+    run = build_run(labels=("gunicorn", "daphne"), tests=("latency",))
+    report.write(run)
+    before = marks(run.path)
+    report.write(Run.open(run.path))
+    assert marks(run.path) == before
+
+
+def test_a_picture_of_another_machine_stays_while_its_drawing_does(build_run):
+    run = build_run(labels=("gunicorn", "daphne"), tests=("latency",))
+    report.write(run)
+    picture = run.path / "charts" / "latency-latency.png"
+    own = picture.read_bytes()
+    picture.write_bytes(b"other pixels")
+    report.write(run)
+    assert picture.read_bytes() == b"other pixels"
+    picture.with_suffix(".svg").write_text("another drawing")
+    report.write(run)
+    assert picture.read_bytes() == own
+
+
+def test_a_drawing_is_written_after_its_picture(build_run, monkeypatch):
+    """So that a report that is cut off between the two draws the picture the next time."""
+    run = build_run(labels=("gunicorn", "daphne"), tests=("latency",))
+
+    def interrupted(drawing):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(render, "png", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        report.write(run)
+    assert list((run.path / "charts").iterdir()) == []
+
+
+def test_pictures_are_set_in_a_font_that_every_machine_has():
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="20">{}</svg>'
+    drawing = svg.format('<text y="15" font-family="{}">Ag ×</text>')
+    assert render.png(drawing.format(FONT)) == render.png(drawing.format("Liberation Sans"))
+    assert render.png(drawing.format("Liberation Sans")) != render.png(drawing.format("Liberation Mono"))
+
+
+@pytest.mark.parametrize("data", ["\x1b[31m", "\x00", "\x07", "\ud800", "\uffff", "\x9b31m"])
+def test_what_no_drawing_can_hold_is_left_out_of_titles(build_run, data):
+    run = build_run(labels=("gunicorn", "daphne"), tests=("latency",), blocks=1, study={"delta": 0.03})
+    chart = pages.compose(Results(run)).charts[0]
+    clean = render.svg({**chart.spec, "title": {"text": "ab"}})
+    assert render.svg({**chart.spec, "title": {"text": f"a{data}b"}}).replace("[31m", "").replace("31m", "") == clean
+    ET.fromstring(clean)

@@ -72,7 +72,7 @@ def test_a_trial_that_cannot_be_read_is_named(run):
     [
         ("seed", "many", r"Expected `int`, got `str` - at `\$.seed`"),
         ("order", [{"number": 1}], r"missing required field `block` - at `\$.order\[0\]`"),
-        ("study", {}, "it lacks 'entries'"),
+        ("study", {}, "its study: Object missing required field `name`"),
     ],
 )
 def test_a_run_that_is_not_as_the_records_say_is_refused_with_the_place(run, key, value, says):

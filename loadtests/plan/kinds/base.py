@@ -10,9 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import msgspec
+
 from loadtests.plan.metrics import Metric
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Trial
+from loadtests.records.bounds import Amount, Name
 from loadtests.toml import TomlTable
 from loadtests.words import plural
 from loadtests.workload import DEFAULT_ENGINE, Feature, Load, Request
@@ -57,9 +60,9 @@ class Test(abc.ABC):
     untold: ClassVar[tuple[str, ...]] = ("name", "requests")
     """Fields that are not told one by one where runs differ: ``asked_exactly`` tells of them."""
 
-    name: str
+    name: Name
     engine: str = DEFAULT_ENGINE
-    warmup_s: float = WARMUP_S
+    warmup_s: Amount = WARMUP_S
     requests: tuple[Request, ...] = ()
     """What every setup must answer alike before any load; a kind that sends no HTTP requests has none."""
     services: tuple[str, ...] = ()
@@ -154,9 +157,9 @@ class Test(abc.ABC):
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> Self:
-        """The test that ``record`` gave, without its kind."""
+        """The test that ``record`` gave, without its kind. Raises ValueError, KeyError or UserError for another."""
         requests = tuple(Request.from_dict(request) for request in values["requests"])
-        return cls(**{**values, "requests": requests, "services": tuple(values.get("services", ()))})
+        return dataclasses.replace(msgspec.convert({**values, "requests": []}, cls), requests=requests)
 
 
 def common(name: str, table: TomlTable) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from loadtests.plan.kinds.base import RequestsTest, common
 from loadtests.plan.metrics import Metric, Question
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Trial
+from loadtests.records.bounds import Positive, Seconds
 from loadtests.toml import TomlTable
 from loadtests.workload import Feature, Load, Request
 
@@ -64,10 +65,10 @@ class Capacity(RequestsTest):
     optional = ("trials", "probes")
 
     objective: str
-    start_rate: float
-    max_rate: float
-    probe_s: float
-    confirm_s: float
+    start_rate: Positive
+    max_rate: Positive
+    probe_s: Seconds
+    confirm_s: Seconds
 
     @classmethod
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:

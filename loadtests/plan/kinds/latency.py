@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
 
 from loadtests.plan import requests as asked
 from loadtests.plan.kinds.base import RequestsTest, common, digest
 from loadtests.plan.metrics import CPU, P50, P99, TIMES
+from loadtests.records.bounds import Amount, Count, Positive
 from loadtests.toml import TomlTable
 from loadtests.words import plural
 from loadtests.workload import Load, Request
@@ -45,11 +48,11 @@ class Latency(RequestsTest):
     optional = ("p95", "p90", "p99.9", "trials")
     untold = ("name", "requests", "recorded")
 
-    rate: float
-    duration_s: float
-    arrivals: str = "random"
-    recorded: tuple[tuple[float, int], ...] = ()
-    speed: float | None = None
+    rate: Positive
+    duration_s: Positive
+    arrivals: Annotated[str, Meta(pattern=r"^(random|even|recorded)\Z")] = "random"
+    recorded: tuple[tuple[Amount, Count], ...] = ()
+    speed: Positive | None = None
 
     @classmethod
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
@@ -112,8 +115,3 @@ class Latency(RequestsTest):
     def asking(self, requests: tuple[Request, ...]) -> Self:
         arrivals = ARRIVALS[0] if self.recorded else self.arrivals
         return dataclasses.replace(self, requests=requests, recorded=(), speed=None, arrivals=arrivals)
-
-    @classmethod
-    def from_record(cls, values: Mapping[str, Any]) -> Self:
-        recorded = tuple((time, index) for time, index in values.get("recorded", ()))
-        return super().from_record({**values, "recorded": recorded})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from loadtests.plan import requests as asked
 from loadtests.plan.kinds.base import RequestsTest, common
 from loadtests.plan.metrics import Metric, Question, rate
+from loadtests.records.bounds import Ordinal, Seconds
 from loadtests.toml import TomlTable
 from loadtests.words import plural
 from loadtests.workload import Load, Request
@@ -48,8 +49,8 @@ class Throughput(RequestsTest):
     columns = {"rps": "requests/s", "p50_ms": "p50, ms", "p99_ms": "p99, ms"}  # noqa: RUF012 - it is never changed
     optional = ("p50, ms", "trials")
 
-    connections: int
-    duration_s: float
+    connections: Ordinal
+    duration_s: Seconds
 
     @classmethod
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:

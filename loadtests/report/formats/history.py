@@ -15,7 +15,7 @@ from loadtests.plan.kinds import metric as metric_of
 from loadtests.report.formats import render
 from loadtests.report.formats.terminal import grid, unwrapped
 from loadtests.report.sections.history import TOO_SHORT, spec
-from loadtests.store import write_bytes, write_text
+from loadtests.store import make_folder
 from loadtests.words import DASH, number, plural, ratio
 
 SUFFIXES = (".svg", ".png")
@@ -28,12 +28,8 @@ def write(history: History, output: Path | None = None) -> list[Path]:
     """
     output = output or RESULTS / f"history-{history.study}"
     name = output.name.removesuffix(output.suffix) if output.suffix in SUFFIXES else output.name
-    svg, png = (output.with_name(name + suffix) for suffix in SUFFIXES)
-    svg.parent.mkdir(parents=True, exist_ok=True)
-    drawing = render.svg(spec(history))
-    write_text(svg, drawing)
-    write_bytes(png, render.png(drawing))
-    return [svg, png]
+    make_folder(output.parent)
+    return render.write(output.with_name(name), render.svg(spec(history)))
 
 
 def print_history(history: History, files: Iterable[Path], console: Console) -> None:

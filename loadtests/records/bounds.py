@@ -1,0 +1,28 @@
+"""What a value may be beside its type: checked where a run folder is read, before anything uses it.
+
+The bounds are far beyond anything that is measured, and near enough that no arithmetic on them overflows.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+VAST = 10**15
+
+Count = Annotated[int, Meta(ge=0, le=VAST)]
+Ordinal = Annotated[int, Meta(ge=1, le=10**7)]  # from 1
+Amount = Annotated[float, Meta(ge=0, le=VAST)]
+Positive = Annotated[float, Meta(gt=1e-12, le=VAST)]
+Number = Annotated[float, Meta(ge=-VAST, le=VAST)]
+Share = Annotated[float, Meta(gt=0, lt=1)]
+Seconds = Annotated[float, Meta(gt=0, le=7 * 24 * 3600)]
+
+# A label or a test's name, which become parts of files' names; some longer than a study may have them, for -again.
+Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
+# The name of a file, as a study has it: no way into another folder.
+FileName = Annotated[str, Meta(pattern=r"^[^/\x00]{1,300}\Z")]
+Variable = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z", max_length=200)]
+Moment = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?\Z")]
+ErrorKind = Annotated[str, Meta(pattern=r"^(status|timeout|refused|reset|wrong-body|other)\Z")]

@@ -1,0 +1,220 @@
+"""A run folder may come from somebody else: whatever is in it, one line, or a report inside of it and nowhere else."""
+
+import json
+import os
+import zlib
+from base64 import b64encode
+
+import pytest
+
+from loadtests.records.histogram import Histogram
+from tests.fixtures.schemas import changed
+
+UP = "a/../../../../escaped/PWN"
+
+
+@pytest.fixture
+def run(build_run):
+    """The folder of a small run, one below the test's own."""
+    return build_run(labels=("gunicorn", "uvicorn"), tests=("latency", "capacity"), blocks=1).path
+
+
+@pytest.fixture
+def refused(command, run):
+    """A function: what is said when a report is asked for, which must be one line, and change nothing."""
+
+    def report():
+        before = tree(run.parent)
+        code, printed, errors = command("report", run)
+        assert (code, printed) == (1, "")
+        assert errors.count("\n") == 1
+        assert len(errors) < 1000
+        assert tree(run.parent) == before
+        return errors
+
+    return report
+
+
+def tree(folder):
+    return {path: path.lstat().st_mtime_ns for path in folder.rglob("*")}
+
+
+def rewrite(file, path, new):
+    file.write_text(json.dumps(changed(json.loads(file.read_text()), path, new)))
+
+
+def trial(run, number=1):
+    return next((run / "trials").glob(f"{number:04d}-*.json"))
+
+
+def bomb():
+    """A histogram of a few kilobytes that would decode to a gigabyte."""
+    whole = Histogram(3, 10**9, {0: 1}).encode()
+    assert Histogram.decode(whole).total == 1
+    squeezed = zlib.compress(b"\0" * 40 + b"\2" * 30_000_000, 9)
+    return b64encode((0x1C849314).to_bytes(4, "big") + len(squeezed).to_bytes(4, "big") + squeezed).decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "says"),
+    [
+        (("schema",), 7, "has schema 7; this version reads schema 1 to 2"),
+        (("schema",), True, "has schema True"),
+        (("study", "tests", 0, "name"), UP, r"its study: Expected `str` matching regex"),
+        (("study", "entries", 0, "label"), UP, r"its study: Expected `str` matching regex"),
+        (("study", "entries", 0, "label"), "\x1b[31m", r"Expected `str` matching regex"),
+        (("study", "entries", 0, "label"), "a" * 400, r"Expected `str` matching regex"),
+        (("study", "entries", 0, "env"), {"A=1; rm": "x"}, r"Expected `str` matching regex"),
+        (("study", "name"), UP, r"its study: Expected `str` matching regex"),
+        (("study", "entries"), [], "study.entries: at least one is needed"),
+        (("study", "entries", 0, "label"), "uvicorn", "study.entries: something stands twice"),
+        (("study", "tests"), [], "study.tests: at least one is needed"),
+        (("study", "tests", 0, "rate"), "fast", "its study: Expected `float`, got `str` - at `$.rate`"),
+        (("study", "tests", 0, "rate"), -1, "Expected `float` > "),
+        (("study", "tests", 0, "rate"), 1e300, "Expected `float` <= "),
+        (("study", "tests", 0, "requests"), [], "study.tests: latency: "),
+        (("study", "tests", 0, "requests", 0, "path"), 5, "Expected `str`, got `int`"),
+        (("study", "tests", 0, "requests", 0, "body"), 5, "Expected `str | null`, got `int`"),
+        (("study", "tests", 0, "recorded"), [[0.0, 1]], "recorded: a request that is not there"),
+        (("study", "tests", 1, "objective"), "fast", "objective: 'fast' is no limit"),
+        (("study", "tests", 0, "kind"), "guess", "its study: it lacks 'guess'"),
+        (("study", "baseline"), "iis", "study.baseline: 'iis' is not among gunicorn, uvicorn"),
+        (("setups",), {}, "setups: "),
+        (("order", 0, "label"), UP, "Expected `str` matching regex"),
+        (("order", 0, "label"), "iis", "order: labels: 'iis' is not among gunicorn, uvicorn"),
+        (("order", 0, "number"), 2, "order: numbers: something stands twice"),
+        (("created",), "today", "Expected `str` matching regex"),
+        (("git", "revision"), "HEAD; rm -rf /", "Expected `str` matching regex"),
+        (("knobs",), {"A B": "1"}, "Expected `str` matching regex"),
+        (("machine",), {"a": [[[[[[[[[[[[1]]]]]]]]]]]]}, "machine is nested more than 10 deep"),
+        (("machine",), {"memory_mb": "much"}, "machine.memory_mb is not a number"),
+        (("machine",), {"cores": 2**200}, "machine holds a number of "),
+        (("versions",), {"packages": ["Django"]}, "versions.packages are not versions by names"),
+        (("study",), ..., "does not describe a run: it lacks 'study'"),
+    ],
+)
+def test_what_describes_no_run_is_refused(run, refused, path, new, says):
+    rewrite(run / "run.json", path, new)
+    said = refused()
+    assert "run.json" in said
+    assert says in said
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "says"),
+    [
+        (("schema",), 7, "has schema 7; this version reads schema 1 to 2"),
+        (("label",), UP, "Expected `str` matching regex"),
+        (("test",), UP, "Expected `str` matching regex"),
+        (("label",), "iis", "number 1, iis in latency in block 1, is not in the run's order"),
+        (("test",), "capacity", "is not in the run's order"),
+        (("number",), 99, "is not in the run's order"),
+        (("block",), 2, "is not in the run's order"),
+        (("attempt",), 2, "under another name"),
+        (("status",), "fine", "Expected `str` matching regex"),
+        (("result", "rate"), "fast", "Expected `float`, got `str` - at `$.result.rate`"),
+        (("result", "rate"), 1e300, "Expected `float` <= "),
+        (("result", "sent"), -1, "Expected `int` >= 0"),
+        (("result", "sent"), 10**30, "Expected `int`"),
+        (("result", "errors"), {"unlucky": 1}, "Expected `str` matching regex"),
+        (("result", "latency_of"), "guess", "Expected `str` matching regex"),
+        (("result", "response_time_ms", "p99"), ..., "times are told by p50, p90"),
+        (("result", "response_time_ms", "p99"), "slow", "Expected `float | null`, got `str`"),
+        (("result", "histograms"), {"failed": "!"}, "result.histograms.failed: not an HDR histogram"),
+        (("result", "histograms"), {"failed": "AAAA"}, "result.histograms.failed: not an HDR histogram"),
+        (("processes", 0, "role"), "x\x1b", "Expected `str` matching regex"),
+        (("flags",), [{"reason": "a b", "severity": "invalid", "sentence": ""}], "Expected `str` matching regex"),
+        (("flags",), [{"reason": "a", "severity": "odd", "sentence": ""}], "Expected `str` matching regex"),
+    ],
+)
+def test_what_is_no_trial_of_the_run_is_refused(run, refused, path, new, says):
+    rewrite(trial(run), path, new)
+    said = refused()
+    assert "0001-gunicorn-latency.json" in said
+    assert says in said
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"schema":1}', "it lacks 'skipped'"),
+        ('{"schema":2}', "it lacks 'study'"),
+        ('{"schema":1,"skipped":{},"study":{"tests":[1]}}', "does not describe a run"),
+        ("[]", "Expected `object`, got `array`"),
+        ('{"a":NaN}', "JSON is malformed"),
+        ('{"a":1e999}', "Number out of range"),
+        ('{"a":' * 100_000, "it is nested too deeply"),
+        ("", "Input data was truncated"),
+    ],
+)
+def test_what_is_no_run_at_all_is_refused(run, refused, text, says):
+    (run / "run.json").write_text(text)
+    assert says in refused()
+
+
+@pytest.mark.parametrize("file", ["run.json", "trials/0001-gunicorn-latency.json"])
+def test_a_file_of_gigabytes_is_not_read(run, refused, file):
+    with (run / file).open("r+b") as vast:
+        vast.truncate(10**12)
+    assert "cannot be read: it is larger than 100 MB" in refused()
+
+
+@pytest.mark.parametrize("file", ["run.json", "trials/0001-gunicorn-latency.json"])
+def test_a_pipe_is_not_waited_for(run, refused, file):
+    (run / file).unlink()
+    os.mkfifo(run / file)
+    assert "cannot be read: it is not a regular file" in refused()
+
+
+def test_a_histogram_is_not_blown_up(run):
+    with pytest.raises(ValueError, match="not an HDR histogram"):
+        Histogram.decode(bomb())
+
+
+def test_a_trial_under_another_name_is_refused(run, refused):
+    trial(run).rename(run / "trials" / "0001-other.json")
+    assert "0001-other.json is not a trial: it is 0001-gunicorn-latency, under another name" in refused()
+
+
+@pytest.mark.parametrize(
+    "inside", ["charts", "trials", "run.json", "index.rst", "report.html", "summary.csv", "charts/latency-latency.svg"]
+)
+@pytest.mark.parametrize("target", ["outside", "nowhere", "itself"])
+def test_a_link_out_of_the_folder_is_refused(run, refused, tmp_path, inside, target):
+    outside = tmp_path / "outside"
+    if inside in ("charts", "trials"):
+        outside.mkdir()
+    else:
+        outside.write_text("mine")
+    link = run / inside
+    link.parent.mkdir(exist_ok=True)
+    if link.exists():
+        link.rename(tmp_path / "moved")
+    link.symlink_to({"outside": outside, "nowhere": tmp_path / "nowhere", "itself": link}[target])
+    assert f"{inside} is a symbolic link that leads out of the run folder; take it away" in refused()
+
+
+def test_the_folder_itself_may_be_a_link(command, run, tmp_path):
+    (tmp_path / "link").symlink_to(run)
+    code, _, errors = command("report", tmp_path / "link")
+    assert (code, errors) == (0, "")
+    assert (run / "report.html").is_file()
+
+
+@pytest.mark.parametrize("blocked", ["charts", "index.rst", "charts/old.svg"])
+def test_what_cannot_be_written_or_removed_is_named(command, run, blocked):
+    if blocked == "charts":
+        (run / blocked).write_text("a file")
+    else:
+        (run / blocked).mkdir(parents=True)
+    code, printed, errors = command("report", run)
+    assert (code, printed, errors.count("\n")) == (1, "", 1)
+    assert f"cannot {'remove' if 'old' in blocked else 'write'}" in errors
+    assert blocked in errors
+
+
+def test_the_list_names_what_cannot_be_read(command, run, monkeypatch):
+    monkeypatch.setattr("loadtests.paths.RESULTS", run.parent)
+    rewrite(run / "run.json", ("study", "tests", 0, "name"), UP)
+    code, _, errors = command("list")
+    assert (code, errors) == (0, "")
