@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Annotated, Any
 
-from msgspec import Meta
-
 import msgspec
+from msgspec import Meta
 
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Study
