@@ -1,5 +1,7 @@
 """``workload``: a recording, printed or written as a workload file."""
 
+import json
+
 from loadtests.workload import from_toml
 
 
@@ -12,3 +14,32 @@ def test_a_log_is_converted(command, tmp_path):
     code, told, _ = command("workload", "log", log, "--output", output, "--times")
     assert (code, "requests taken: 1, different ones: 1" in told) == (0, True)
     assert [request.path for request in from_toml.read(output).requests] == ["/a[b]?c"]
+
+
+def test_a_recording_is_converted_without_its_secrets_but_for_those_that_are_kept(command, tmp_path):
+    headers = [{"name": "X-Auth-Token", "value": "hunter2"}, {"name": "Cookie", "value": "sessionid=hunter3"}]
+    request = {"method": "GET", "url": "https://u:hunter4@a.example/?token=hunter5&sid=hunter6", "headers": headers}
+    entry = {"startedDateTime": "2026-11-21T10:00:00Z", "request": request, "response": {"status": 200}}
+    har = tmp_path / "page.har"
+    har.write_text(json.dumps({"log": {"entries": [entry]}}))
+    code, printed, errors = command("workload", "har", har)
+    assert (code, errors) == (0, "")
+    assert "hunter" not in printed
+    assert "# dropped headers that may be secret: X-Auth-Token, Cookie; --keep-header NAME keeps one" in printed
+    output = tmp_path / "page.toml"
+    code, told, _ = command(
+        "workload",
+        "har",
+        har,
+        "--output",
+        output,
+        "--keep-header",
+        "x-auth-token",
+        "--keep-cookies",
+        "--keep-field",
+        "sid",
+    )
+    assert (code, "hunter" in told) == (0, False)
+    [request] = from_toml.read(output).requests
+    assert request.headers == (("X-Auth-Token", "hunter2"), ("Cookie", "sessionid=hunter3"))
+    assert request.path == "/?token=REPLACED&sid=hunter6"
