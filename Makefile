@@ -31,12 +31,28 @@ $(VENV)/.ready: requirements.txt
 	    echo "mod_wsgi does not compile here: the setup mod_wsgi-express is left out"; fi
 	@touch $@
 
+# The command `loadtests`, which works in every folder. To sh its second line is a command, to Python a text.
+define COMMAND
+#!/bin/sh
+"exec" "$(abspath $(BIN))/python" "$$0" "$$@"
+import sys
+
+sys.path[0] = "$(CURDIR)"
+from loadtests.cli import main
+
+main()
+endef
+export COMMAND
+
+$(BIN)/loadtests: $(VENV)/.ready
+	@printf '%s\n' "$$COMMAND" > $@ && chmod +x $@
+
 node_modules/.ready: package.json package-lock.json
 	@command -v npm >/dev/null || { echo "Node 20.18.1 or newer with npm is needed: https://nodejs.org" >&2; exit 1; }
 	npm ci --no-fund --no-audit --ignore-scripts
 	@touch $@
 
-setup: $(VENV)/.ready node_modules/.ready  ## install everything into .venv and node_modules
+setup: $(VENV)/.ready $(BIN)/loadtests node_modules/.ready  ## install everything into .venv and node_modules
 
 bench: setup  ## run the study STUDY (first-look) and write a results folder
 	$(BIN)/python -m loadtests run $(STUDY)

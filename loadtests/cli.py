@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from typing import Annotated
 
 import typer
 
@@ -18,21 +19,24 @@ from loadtests.commands import (
     layers,
     load,
     profile,
+    prune,
     report,
     run,
     serve,
     simulate,
+    version,
     workload,
 )
 from loadtests.commands import list as list_
 from loadtests.commands.console import fail
-from loadtests.errors import UserError
+from loadtests.errors import PROGRAM, UserError, called
 
 app = typer.Typer(
     name="python -m loadtests",
     help="Measures the ways of serving Django: WSGI and ASGI, server by server.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=called() == PROGRAM,  # shells complete the arguments of a program, and `python -m` is none
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -42,6 +46,18 @@ for module in (
     compare, history,
 ):  # fmt: skip
     app.command(module.__name__.rpartition(".")[2])(module.command)
+results = typer.Typer(help="Look after what is in results/.", no_args_is_help=True)
+results.command("prune")(prune.command)
+app.add_typer(results, name="results")
+
+
+@app.callback()
+def _general(
+    version: Annotated[
+        bool, typer.Option("--version", callback=version.show, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """What can be said before a command."""
 
 
 def main() -> None:

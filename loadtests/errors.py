@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable
+from pathlib import Path
+
+PROGRAM = "loadtests"  # the command that `make setup` puts beside Python
 
 
 class UserError(Exception):
     """Something the user can put right. Its text is one clear line: what is wrong, where, what would be right."""
+
+
+def called() -> str:
+    """How the person called this, ``loadtests`` or ``python -m loadtests``: for messages that name a command."""
+    return PROGRAM if Path(sys.argv[0]).name == PROGRAM else f"python -m {PROGRAM}"
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:

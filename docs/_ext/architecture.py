@@ -41,8 +41,8 @@ LAYERS = (
     Layer(("workload", "setups"), "requests, mixes, recordings, a load; what supervisor/ holds"),
     Layer(("records", "toml"), "what a run folder is made of, as types; TOML, key by key"),
     Layer(
-        ("errors", "paths", "words", "files"),
-        "what the user must act on; where things are; figures as texts; files that a person names",
+        ("errors", "paths", "words", "files", "grid"),
+        "what the user must act on; where things are; texts; files that a person names; tables in a terminal",
     ),
 )
 

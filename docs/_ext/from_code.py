@@ -85,10 +85,9 @@ class Commands(FromCode):
     """A section for each command of the command line: its help, as it prints it."""
 
     def lines(self) -> Iterator[str]:
-        for name in sorted(typer.main.get_command(cli).commands):
-            yield from [f".. _command-{name}:", "", *heading(f"``{name}``"), "", ".. code-block:: text", ""]
-            yield from (f"   {line}" for line in help_text(name).splitlines())
-            yield ""
+        for name in sorted(command_names()):
+            yield from [f".. _{nodes.make_id(f'command-{name}')}:", "", *heading(f"``{name}``"), ""]
+            yield from [".. code-block:: text", "", *(f"   {line}" for line in help_text(name).splitlines()), ""]
 
 
 class Studies(FromCode):
@@ -131,9 +130,16 @@ def plain(text: str) -> str:
     return re.sub(r"[*`|\\]|_(?!\w)", r"\\\g<0>", text)
 
 
+def command_names() -> Iterator[str]:
+    """What can be typed after ``python -m loadtests``: ``run``, ``results prune``."""
+    for name, command in typer.main.get_command(cli).commands.items():
+        below = getattr(command, "commands", None)
+        yield from (f"{name} {one}" for one in below) if below else (name,)
+
+
 def help_text(command: str) -> str:
     """What ``python -m loadtests COMMAND --help`` prints."""
-    result = CliRunner().invoke(cli, [command, "--help"], env={"COLUMNS": WIDTH}, catch_exceptions=False)
+    result = CliRunner().invoke(cli, [*command.split(), "--help"], env={"COLUMNS": WIDTH}, catch_exceptions=False)
     return result.output.strip()
 
 

@@ -118,6 +118,18 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
     )
 
 
+def unloaded(options: Options) -> Found:
+    """The project as far as it is known without running anything of it: where it is. Raises UserError."""
+    application = dataclasses.replace(
+        sample(),
+        directory=_directory(options.app),
+        before=_words(options.before),
+        host=options.host or None,
+        own=True,
+    )
+    return Found(application, ("the project was not loaded: what it lacks for a setup shows when it runs",), {})
+
+
 def read_env_file(file: Path) -> dict[str, str]:
     """The variables in a file of ``NAME=value`` lines; ``export``, quotes, comments and empty lines are understood.
 

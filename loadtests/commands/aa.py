@@ -6,12 +6,13 @@ from math import sqrt
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
+from rich.text import Text
 
 from loadtests.commands.console import fail, out
 from loadtests.commands.options import OutputFolder, SetupName
 from loadtests.commands.running import carry_out
 from loadtests.errors import UserError
+from loadtests.grid import grid, print_grid
 from loadtests.words import ratio, ratio_interval
 
 if TYPE_CHECKING:
@@ -52,12 +53,10 @@ def print_aa(run: Run) -> bool:
         report = aa_report(results.judged, results.study.delta)
     except ValueError as error:
         raise UserError(f"{run.path}: {error}") from None
-    table = Table(title=results.study.title, title_justify="left", box=None, pad_edge=False)
-    for heading in ("test", "metric", "ratio", "95% interval", "verdict", "noise of a trial", "blocks"):
-        table.add_column(heading, justify="left" if heading in ("test", "metric", "verdict") else "right")
+    table = grid(("test", "metric", "ratio", "95% interval", "verdict", "noise of a trial", "blocks"), (2, 3, 5, 6))
     for one in report.comparisons:
-        table.add_row(*_row(results, report, one))
-    out.print(table)
+        table.add_row(*map(Text, _row(results, report, one)))
+    print_grid(out, table, results.study.title)
     wrong = len(report.false_verdicts)
     out.print(
         f"False verdicts: {wrong} of {len(report.comparisons)}. With the labels swapped at random within the blocks, "

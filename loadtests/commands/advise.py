@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loadtests.commands.console import fail, out, say
-from loadtests.commands.options import OutputFolder
+from loadtests.commands.options import OutputFolder, SetupName
 from loadtests.commands.own_project import Own, with_own_project
 from loadtests.toml import duration
 from loadtests.words import plural
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @with_own_project
 def command(
-    setup: Annotated[str, typer.Argument(help="A setup's name.")] = "gunicorn",
+    setup: SetupName = "gunicorn",
     path: Annotated[str, typer.Option(help="What is asked for; choose work like your own.")] = "/",
     rate: Annotated[float | None, typer.Option(help="Judge by p99 at this rate, instead of by throughput.")] = None,
     max_time: Annotated[str, typer.Option(help="How long it may take; the longer, the surer.")] = "10m",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from loadtests.commands import completion
 from loadtests.commands.console import fail, out, say
 from loadtests.commands.options import Paths, WorkloadFile
 from loadtests.commands.own_project import Own, with_own_project
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
 @with_own_project
 def command(
-    setups: Annotated[list[str] | None, typer.Argument(help="Setups; all of them where none is named.")] = None,
+    setups: Annotated[
+        list[str] | None,
+        typer.Argument(help="Setups; all of them where none is named.", autocompletion=completion.setups),
+    ] = None,
     path: Paths = None,
     workload: WorkloadFile = None,
     *,

@@ -7,14 +7,24 @@ from typing import Annotated
 
 import typer
 
+from loadtests.commands import completion
 from loadtests.commands.console import fail, out, say_json
 from loadtests.commands.options import AsJson
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="A run folder, or the name of one in results/.")],
-    other: Annotated[Path | None, typer.Argument(help="The run to set against it.")] = None,
-    setups: Annotated[str, typer.Option(help="Only these: a,b. Within one run: each against the first.")] = "",
+    run: Annotated[
+        Path, typer.Argument(help="A run folder, or the name of one in results/.", autocompletion=completion.runs)
+    ],
+    other: Annotated[
+        Path | None, typer.Argument(help="The run to set against it.", autocompletion=completion.runs)
+    ] = None,
+    setups: Annotated[
+        str,
+        typer.Option(
+            help="Only these: a,b. Within one run: each against the first.", autocompletion=completion.setup_list
+        ),
+    ] = "",
     fail_if: Annotated[
         str | None, typer.Option(help="Fail on a verdict that is sure and that large: 'slower>5%'.")
     ] = None,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
 from loadtests.commands.console import err, out, say_json
 from loadtests.commands.options import AsJson
+from loadtests.grid import grid, print_grid
 from loadtests.words import DASH
 
 if TYPE_CHECKING:
@@ -28,11 +27,11 @@ def print_engines(report: EnginesReport) -> None:
     """Prints a column per engine and, below, how openloop does against what it is held to."""
     from loadtests.engines.benchmark import CEILING_RATIO, CONNECTIONS, CORE_OF_ITS_OWN, SEND_LAG_P99_MS
 
-    table = Table(title=f"Load generators on core {report.generator_core}, against a fast server on another")
+    title = f"Load generators on core {report.generator_core}, against a fast server on another"
     if report.generator_core in report.server_cores:
-        table.title = f"Load generators and a fast server, all on core {report.generator_core}"
-    for heading in ("", *(figures.engine for figures in report.engines)):
-        table.add_column(heading, justify="right" if heading else "left")
+        title = f"Load generators and a fast server, all on core {report.generator_core}"
+    names = [figures.engine for figures in report.engines]
+    table = grid(("", *names), right=range(1, len(names) + 1))
     rows = (
         (f"ceiling, {CONNECTIONS} connections, requests/s", "ceiling_rate", ",.0f"),
         ("  CPU of the generator", "ceiling_cpu", ".0%"),
@@ -49,7 +48,7 @@ def print_engines(report: EnginesReport) -> None:
     for label, name, form in rows:
         values = [getattr(figures, name) for figures in report.engines]
         table.add_row(label, *(DASH if value is None else format(value, form) for value in values))
-    out.print(table)
+    print_grid(out, table, title)
     lag = report.engine("openloop").send_lag_p99_ms
     out.print(
         f"openloop's ceiling is {report.ceiling_ratio:.1f} times loadtest's; {CEILING_RATIO:g} is asked for.\n"

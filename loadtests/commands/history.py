@@ -7,11 +7,15 @@ from typing import Annotated
 
 import typer
 
+from loadtests.commands import completion
 from loadtests.commands.console import out
 
 
 def command(
-    study: Annotated[str, typer.Argument(help="A study's name, as `list` shows it beside its runs.")],
+    study: Annotated[
+        str,
+        typer.Argument(help="A study's name, as `list` shows it beside its runs.", autocompletion=completion.studies),
+    ],
     output: Annotated[Path | None, typer.Option(help="The chart's files, without .svg and .png.")] = None,
 ) -> None:
     """Draw a study's results over time on one machine, with changes that are more than noise marked."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
 from loadtests.commands.console import err, out, say_json
 from loadtests.commands.options import AsJson
+from loadtests.grid import grid, print_grid
 from loadtests.words import plural
 
 if TYPE_CHECKING:
@@ -29,15 +28,7 @@ def print_layers(report: LayersReport) -> None:
     from loadtests.layers.rounds import MEDIAN_BAR, RATE_BAR
 
     cores = ", ".join(map(str, report.cores))
-    table = Table(
-        title=f"Round trips of {report.body_bytes:,} bytes between two processes, "
-        f"{'core' if len(report.cores) == 1 else 'cores'} {cores}",
-        caption=f"medians of {plural(len(report.layers[0].rounds), 'round')} of {report.duration_s:g} s one at a time "
-        f"and {report.duration_s:g} s with {report.in_flight} under way",
-    )
-    table.add_column("layer")
-    for heading in ("p50, µs", "p99, µs", "round trips/s", "delivered"):
-        table.add_column(heading, justify="right")
+    table = grid(("layer", "p50, µs", "p99, µs", "round trips/s", "delivered"), right=range(1, 5))
     for layer in report.layers:
         table.add_row(
             layer.name,
@@ -46,7 +37,14 @@ def print_layers(report: LayersReport) -> None:
             f"{layer.per_second:,.0f}",
             f"{layer.delivered:,} of {layer.sent:,}",
         )
-    out.print(table)
+    print_grid(
+        out,
+        table,
+        f"Round trips of {report.body_bytes:,} bytes between two processes, "
+        f"{'core' if len(report.cores) == 1 else 'cores'} {cores}",
+        f"Medians of {plural(len(report.layers[0].rounds), 'round')} of {report.duration_s:g} s one at a time "
+        f"and {report.duration_s:g} s with {report.in_flight} under way.",
+    )
     out.print(
         f"channels_ipc to channels_redis, round by round: {report.rate_ratio:.1f} times the round trips per second "
         f"(bar: {RATE_BAR:g}), {report.median_ratio:.3f} of the median round trip (bar: {MEDIAN_BAR:g})"

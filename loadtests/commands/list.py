@@ -2,44 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from rich.table import Table
+from rich.text import Text
 
 from loadtests.commands.console import out, say_json
 from loadtests.commands.options import AsJson
 from loadtests.errors import UserError
+from loadtests.grid import grid, print_grid
 
 Listing = dict[str, list[dict[str, Any]]]
 
 
 def command(as_json: AsJson = False) -> None:
-    """List the setups, the studies, the engines and the runs."""
+    """List the setups, the studies, the engines and the runs, and say what cannot run here."""
     listing = everything()
     say_json(listing) if as_json else _print(listing)
 
 
 def everything() -> Listing:
-    """All there is, by kind, as rows with the same keys within a kind."""
+    """All there is, by kind, as rows with the same keys within a kind. ``not_here`` says in a few words why it cannot
+    run on this machine, or what of it cannot; it is empty where nothing is in the way."""
     from loadtests import engines, setups, store
     from loadtests.plan import study as studies
 
+    known = setups.known()
+    lacking = {name: lacks for name, setup in known.items() if (lacks := setups.lacks(setup))}
+    idle = {name: why for name in engines.known() if (why := _obstacle(name))}
     return {
         "setups": [
-            {"name": setup.name, "interface": setup.interface, "label": setup.label}
-            for setup in setups.known().values()
+            {
+                "name": setup.name,
+                "interface": setup.interface,
+                "label": setup.label,
+                "not_here": _lacks(lacking.get(setup.name, ())),
+            }
+            for setup in known.values()
         ],
-        "studies": [_study(name) for name in studies.names()],
-        "engines": [{"name": name} for name in engines.known()],
+        "studies": [_study(name, lacking, idle) for name in studies.names()],
+        "engines": [{"name": name, "not_here": idle.get(name, "")} for name in engines.known()],
         "runs": [_run(folder.name) for folder in store.runs()],
     }
 
 
-def _study(name: str) -> dict[str, Any]:
+def _obstacle(engine: str) -> str:
+    from loadtests import engines
+
+    try:
+        engines.get(engine).require()
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+def _lacks(names: Iterable[str]) -> str:
+    listed = ", ".join(names)
+    return f"lacks {listed}" if listed else ""
+
+
+def _study(name: str, lacking: dict[str, list[str]], idle: dict[str, str]) -> dict[str, Any]:
     from loadtests.plan import study as studies
 
     study = studies.load(name)
-    return {"name": name, "title": study.title, "minutes": round(studies.planned_seconds(study) / 60)}
+    baseline = next(entry.setup for entry in study.entries if entry.label == study.baseline)
+    without = dict.fromkeys(entry.setup for entry in study.entries if entry.setup in lacking)
+    engines = dict.fromkeys(test.engine for test in study.tests if test.engine in idle)
+    why = f"without {', '.join(without)}" if without else ""
+    if baseline in lacking:
+        why = f"its baseline {baseline} {_lacks(lacking[baseline])}"
+    if engines:
+        why = f"its engine {', '.join(engines)} cannot run"
+    minutes = round(studies.planned_seconds(study) / 60)
+    return {"name": name, "title": study.title, "minutes": minutes, "not_here": why}
 
 
 def _run(name: str) -> dict[str, Any]:
@@ -55,12 +90,18 @@ def _run(name: str) -> dict[str, Any]:
 
 
 def _print(listing: Listing) -> None:
-    """A table a kind."""
+    """A table a kind; a column in which nothing stands is left out."""
     for kind, rows in listing.items():
-        table = Table(title=kind, title_justify="left", box=None, pad_edge=False)
-        for column in rows[0] if rows else ():
-            table.add_column(column, overflow="fold")
+        columns = [column for column in (rows[0] if rows else ()) if any(row[column] != "" for row in rows)]
+        right = [place for place, column in enumerate(columns) if column == "minutes"]
+        table = grid((column.replace("_", " ") for column in columns), right, whole=(0,))
         for row in rows:
-            table.add_row(*(str(value) for value in row.values()))
-        out.print(table)
-        out.print("" if rows else "none yet\n")
+            table.add_row(*(_cell(column, str(row[column])) for column in columns))
+        print_grid(out, table, kind, "" if rows else "none yet")
+        out.print()
+
+
+def _cell(column: str, text: str) -> Text:
+    if column == "created":
+        text = text[:16].replace("T", " ")
+    return Text(text, style="yellow" if column == "not_here" else "")

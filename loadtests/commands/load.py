@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from loadtests.commands.console import err, fail, out, say_json
 from loadtests.commands.options import AllowRemote, AsJson
+from loadtests.grid import grid, print_grid
+from loadtests.words import DASH
 
 if TYPE_CHECKING:
     from loadtests.records import Figures, Result
@@ -54,37 +55,34 @@ def _print(result: Result) -> None:
     """The result as two tables: what became of the requests, and the times; for a mix, a third by request."""
     from loadtests.records.result import FIGURES
 
-    counts = Table(box=None, pad_edge=False, show_header=False)
+    counts = grid(("", ""), right=(1,))
     for what in ("planned", "sent", "completed", "ok", "unfinished"):
         counts.add_row(what, f"{getattr(result, what):,}")
     for kind, number in result.errors.items():
         example = result.examples.get(kind)
-        counts.add_row(f"error: {kind}" + (f" (first: {escape(example)})" if example else ""), f"[red]{number:,}[/]")
+        name = f"error: {kind}" + (f" (first: {example})" if example else "")
+        counts.add_row(Text(name), Text(f"{number:,}", style="red"))
     counts.add_row("requests/s", f"{result.rate:,.1f}")
-    out.print(counts)
-    times = Table(box=None, pad_edge=False)
-    times.add_column("ms")
-    for column in FIGURES:
-        times.add_column(column, justify="right")
+    print_grid(out, counts)
+    times = grid(("ms", *FIGURES), right=range(1, len(FIGURES) + 1))
     times.add_row("response time", *_figures(result.response_time_ms, FIGURES))
     times.add_row("service time", *_figures(result.service_time_ms, FIGURES))
     times.add_row("send lag", *_figures(result.send_lag_ms, FIGURES))
-    out.print(times)
+    out.print()
+    print_grid(out, times)
     if result.requests:
-        out.print(_by_request(result, FIGURES))
+        out.print()
+        _print_requests(result, FIGURES)
 
 
-def _by_request(result: Result, columns: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False, title_justify="left", title="\nresponse time by request, ms")
-    table.add_column("request", overflow="fold")
-    for column in ("sent", "failed", *columns):
-        table.add_column(column, justify="right")
+def _print_requests(result: Result, columns: Sequence[str]) -> None:
+    table = grid(("request", "sent", "failed", *columns), right=range(1, len(columns) + 3))
     for row in result.requests:
         failed = row.planned - row.ok
-        counts = (f"{row.sent:,}", f"[red]{failed:,}[/]" if failed else "0")
-        table.add_row(escape(row.name), *counts, *_figures(row.response_time_ms, columns))
-    return table
+        counts = (f"{row.sent:,}", Text(f"{failed:,}", style="red" if failed else ""))
+        table.add_row(Text(row.name), *counts, *_figures(row.response_time_ms, columns))
+    print_grid(out, table, "response time by request, ms")
 
 
 def _figures(times: Figures, columns: Sequence[str]) -> list[str]:
-    return ["-" if (value := times[column]) is None else f"{value:,.2f}" for column in columns]
+    return [DASH if (value := times[column]) is None else f"{value:,.2f}" for column in columns]

@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
+from loadtests.commands import completion
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Price = Annotated[float | None, typer.Option(help="The price of a core-hour, for the cost of a million requests.")]
 Paths = Annotated[list[str] | None, typer.Option("--path", help="A path to ask for; may be repeated.")]
 WorkloadFile = Annotated[Path | None, typer.Option(help="A workload file with the requests to send.")]
 AllowRemote = Annotated[bool, typer.Option("--allow-remote", help="Send load to a host other than this machine.")]
 OutputFolder = Annotated[Path | None, typer.Option(help="The run folder to make.")]
-SetupName = Annotated[str, typer.Argument(help="A setup's name.")]
+SetupName = Annotated[str, typer.Argument(help="A setup's name.", autocompletion=completion.setups)]
 
 
 def given(context: typer.Context) -> list[str]:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from loadtests.commands.console import err, out, say
 from loadtests.commands.options import SetupName
@@ -44,15 +43,12 @@ def command(
 
 def _print(page: ProfilePage) -> None:
     """The tables and the summary of the page."""
-    out.print(escape(page.title), style="bold")
+    from loadtests.report.formats.terminal import print_table
+
+    out.print(Text(page.title, style="bold"))
     for role in page.roles:
-        table = Table(title=escape(role.heading), title_justify="left", box=None, pad_edge=False)
-        for place, column in enumerate(page.columns):
-            table.add_column(column, justify="right" if place else "left")
-        for row in role.rows:
-            table.add_row(*map(escape, row.cells))
         out.print()
-        out.print(table)
+        print_table(role.table(page.columns), out)
     out.print()
     for sentence in page.summary:
         say(sentence)

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
+from loadtests.commands import completion
 from loadtests.commands.console import out, say
 from loadtests.commands.options import Price
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    run: Annotated[Path, typer.Argument(help="A run folder.", autocompletion=completion.runs)],
     price: Price = None,
     show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser (BROWSER names one).")] = False,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from loadtests.commands import completion
 from loadtests.commands.console import fail, out
 from loadtests.commands.options import OutputFolder, Paths, Price, WorkloadFile, given
 from loadtests.commands.own_project import Own, with_own_project
@@ -18,10 +19,20 @@ from loadtests.words import series
 @with_own_project
 def command(
     context: typer.Context,
-    study: Annotated[str, typer.Argument(help="A study's name (`list` shows them) or a TOML file.")] = "",
+    study: Annotated[
+        str,
+        typer.Argument(help="A study's name (`list` shows them) or a TOML file.", autocompletion=completion.studies),
+    ] = "",
     output: OutputFolder = None,
     seed: Annotated[int | None, typer.Option(help="The seed of the order of trials.")] = None,
     blocks: Annotated[int | None, typer.Option(help="How many blocks, instead of the study's number.")] = None,
+    setups: Annotated[
+        str | None,
+        typer.Option(
+            help="Only these of the study: a,b. Where its baseline is not among them, the first is.",
+            autocompletion=completion.setup_list,
+        ),
+    ] = None,
     aa: Annotated[bool, typer.Option("--aa", help="Run the baseline under a second label, to see the noise.")] = False,
     until: Annotated[str | None, typer.Option(help="Add blocks until no interval is wider than this: 2%.")] = None,
     max_time: Annotated[str | None, typer.Option(help="The longest that --until may take; by default 1h.")] = None,
@@ -29,13 +40,18 @@ def command(
     quick: Annotated[bool, typer.Option("--quick", help="Short trials, two blocks: a first look.")] = False,
     path: Paths = None,
     workload: WorkloadFile = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be run, and start and write nothing.")
+    ] = False,
     resume: Annotated[Path | None, typer.Option(help="Go on with this run folder instead.")] = None,
     *,
     own: Own,
 ) -> None:
     """Run a study: every setup, every test, block after block, into a run folder with its report."""
     from loadtests import report
+    from loadtests.commands.dry_run import print_outlook
     from loadtests.measure import prepare as preparing
+    from loadtests.measure.outlook import outlook
     from loadtests.plan import requests
 
     if resume is not None:
@@ -43,8 +59,13 @@ def command(
         execution = preparing.resume(resume)
     else:
         study = study or (preparing.OWN_STUDY if own else "")
-        wanted = preparing.study_of(study, blocks, aa, price, quick).asking(requests.named(path or [], workload))
-        execution = preparing.prepare(wanted, output, seed, preparing.goal_of(until, max_time), own)
+        wanted = preparing.study_of(study, blocks, aa, price, quick, setups)
+        wanted = wanted.asking(requests.named(path or [], workload))
+        goal = preparing.goal_of(until, max_time)
+        if dry_run:
+            print_outlook(outlook(wanted, output, seed, goal, own))
+            return
+        execution = preparing.prepare(wanted, output, seed, goal, own)
     valid = carry_out(execution)
     report.print_report(execution.run, out)
     if not valid:

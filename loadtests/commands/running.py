@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from loadtests.commands.console import fail, out, say
-from loadtests.errors import UserError
+from loadtests.errors import UserError, called
 
 if TYPE_CHECKING:
     from loadtests.measure.run import Execution
@@ -27,7 +27,7 @@ def carry_out(execution: Execution) -> bool:
         with contextlib.suppress(KeyboardInterrupt):
             report.write(execution.run)
         fail(
-            f"{how}go on with: python -m loadtests run --resume {execution.run.path}",
+            f"{how}go on with: {called()} run --resume {execution.run.path}",
             1 if isinstance(error, UserError) else 130,
         )
     report.write(execution.run)

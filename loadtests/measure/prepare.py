@@ -33,11 +33,16 @@ MAX_TIME = "1h"  # for adding blocks, where nothing else is said
 BenchOf = Callable[[Study, Application], Bench]
 
 
-def study_of(name: str, blocks: int | None, aa: bool, price: float | None, quick: bool = False) -> Study:
-    """The study of that name with what the command line changes of it. Raises UserError."""
+def study_of(
+    name: str, blocks: int | None, aa: bool, price: float | None, quick: bool = False, only: str | None = None
+) -> Study:
+    """The study of that name with what the command line changes of it; ``only`` are labels, ``a,b``. Raises
+    UserError."""
     if not name:
         raise UserError(f"name a study ({', '.join(studies.names())}) or a run folder with --resume")
     study = studies.load(name)
+    if only is not None:
+        study = study.only([label.strip() for label in only.split(",")])
     if quick:
         study = study.quick()
     if blocks is not None:
@@ -86,7 +91,7 @@ def prepare(
         store.require_new(output)
     application, about = _application(own, study)
     made = bench_of(study, application)
-    study, left_out = _servable(study, made)
+    study, left_out = servable(study, made)
     made.require(study)
     made.application.prepare()
     made.contract = preflight.contract(made, study)
@@ -104,7 +109,7 @@ def prepare(
         left_out=left_out,
         contract=made.contract,
         order=(),
-        knobs={name: os.environ[name] for name in setups.KNOBS if name in os.environ},
+        knobs=setups.given(),
         database=_database(),
         cores=made.cores.to_dict(),
         machine=made.host.machine(),
@@ -112,7 +117,7 @@ def prepare(
         git=Git(**machine.git()),
     )
     record = dataclasses.replace(record, order=tuple(schedule(study, seed, record.places_left_out)))
-    return Execution(Run.create(output or _free_folder(f"{record.created[:10]}-{study.name}"), record), made)
+    return Execution(Run.create(output or free_folder(f"{record.created[:10]}-{study.name}"), record), made)
 
 
 def resume(folder: Path, bench_of: BenchOf = bench) -> Execution:
@@ -159,7 +164,7 @@ def _application(own: project.Options | None, study: Study) -> tuple[Application
     return found.application, OwnProject(options=own.to_dict(), remarks=found.remarks, **found.facts)
 
 
-def _servable(study: Study, made: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
+def servable(study: Study, made: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
     """The study without the setups that cannot be served, and what is left out and why. Raises UserError where that
     is the baseline, or all of it."""
     application = made.application
@@ -206,7 +211,7 @@ def _database() -> str | None:
     return re.sub(r"//[^/@]*@", "//", url) if url else None
 
 
-def _free_folder(name: str) -> Path:
+def free_folder(name: str) -> Path:
     folder = paths.RESULTS / name
     number = 2
     while folder.exists():

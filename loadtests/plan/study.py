@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,19 @@ class Study:
             tests=tuple(test.quick() for test in self.tests),
             blocks=min(2, self.blocks),
         )
+
+    def only(self, labels: Sequence[str]) -> Study:
+        """The study with the entries of these labels, in its own order. Where its baseline is none of them, the first
+        of ``labels`` is. Raises UserError for a label that it does not have, and where it is a sweep."""
+        if self.sweep is not None:
+            raise UserError(f"{self.name} is a sweep, whose cells are compared as a whole; it cannot do without some")
+        known = [entry.label for entry in self.entries]
+        for label in labels:
+            if label not in known:
+                raise unknown(f"setup in {self.name}", label, known)
+        kept = tuple(entry for entry in self.entries if entry.label in labels)
+        baseline = self.baseline if self.baseline in labels else labels[0]
+        return dataclasses.replace(self, entries=kept, baseline=baseline)
 
     def with_twin(self) -> Study:
         """The study with its baseline under a second label, so that it shows the machine's noise; once is enough."""

@@ -11,8 +11,10 @@ from loadtests.profile.flamegraph import COLOURS
 from loadtests.profile.templates import environment
 from loadtests.report.formats import rest
 from loadtests.report.formats.templates import source as report_source
+from loadtests.report.view import Field, Table
 
-COLUMNS = ("", "CPU", "95% interval", "of each round", "µs per request", "threads waiting")
+INTERVAL, ROUNDS = "95% interval", "of each round"
+COLUMNS = ("", "CPU", INTERVAL, ROUNDS, "µs per request", "threads waiting")
 COLUMNS_NOTE = (
     "CPU: share of the role's CPU time. The interval is that of independent samples; samples that follow each other "
     "are alike, and a restart moves things, so look at the rounds as well: each is a start of its own. µs per request: "
@@ -50,6 +52,17 @@ class RoleView:
     rows: list[CategoryRow]
     drawings: list[Drawing]
     speedscope: str
+
+    def table(self, columns: tuple[str, ...]) -> Table:
+        """The table as a terminal prints it; where it is narrow, the rounds go first, then the interval."""
+        return Table(
+            self.name,
+            self.heading,
+            columns,
+            tuple(tuple(map(Field, row.cells)) for row in self.rows),
+            numeric=frozenset(range(1, len(columns))),
+            optional=(columns.index(ROUNDS), columns.index(INTERVAL)),
+        )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What supervisor/ holds: the ways of serving the project, and what runs beside them. Read, never changed."""
 
-from loadtests.setups.knobs import KNOBS, bind, port, workers
-from loadtests.setups.reading import CANNOT, Setup, find, known, missing
+from loadtests.setups.knobs import KNOBS, bind, given, port, workers
+from loadtests.setups.reading import CANNOT, Setup, find, known, lacks, missing
 
-__all__ = ["CANNOT", "KNOBS", "Setup", "bind", "find", "known", "missing", "port", "workers"]
+__all__ = ["CANNOT", "KNOBS", "Setup", "bind", "find", "given", "known", "lacks", "missing", "port", "workers"]

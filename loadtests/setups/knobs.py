@@ -12,6 +12,11 @@ KNOBS = (
 )  # fmt: skip
 
 
+def given() -> dict[str, str]:
+    """The knobs that this process's environment sets."""
+    return {name: os.environ[name] for name in KNOBS if name in os.environ}
+
+
 def bind() -> str:
     """The address that the setups are to listen on: BIND, or loopback."""
     return os.environ.get("BIND", "127.0.0.1")

@@ -67,14 +67,15 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
 }
 
 
-def lacking(needs: Iterable[str], bin: Path | None = None) -> str | None:
-    """What of these this machine lacks, and how to get it, in a line; None where it lacks nothing.
+def absent(needs: Iterable[str], bin: Path | None = None) -> list[str]:
+    """The names of those of these that this machine lacks.
 
     ``bin`` is the directory of the Python that the servers run with, and of their commands; this Python's by default.
     """
-    absent = []
-    for name in needs:
-        present, remedy = NEEDS[name]
-        if not present(bin or HERE):
-            absent.append(f"{name} is not installed: {remedy}")
-    return "; ".join(absent) or None
+    return [name for name in needs if not NEEDS[name][0](bin or HERE)]
+
+
+def lacking(needs: Iterable[str], bin: Path | None = None) -> str | None:
+    """What of these this machine lacks, and how to get it, in a line; None where it lacks nothing. ``bin`` is as
+    ``absent`` takes it."""
+    return "; ".join(f"{name} is not installed: {NEEDS[name][1]}" for name in absent(needs, bin)) or None

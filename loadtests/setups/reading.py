@@ -9,7 +9,7 @@ from pathlib import Path
 from loadtests import paths
 from loadtests.errors import unknown
 from loadtests.setups import services
-from loadtests.setups.needs import NEEDS, lacking
+from loadtests.setups.needs import NEEDS, absent, lacking
 from loadtests.setups.sections import SupervisorSection
 
 # What somebody may want of a server and not get, as `cannot=` in supervisor/conf.d names it.
@@ -72,9 +72,17 @@ def missing(setup: Setup, bin: Path | None = None) -> str | None:
 
     ``bin`` is the directory of the Python that the servers run with, and of their commands; this Python's by default.
     """
+    return lacking(_needs(setup), bin)
+
+
+def lacks(setup: Setup) -> list[str]:
+    """The names of what this machine lacks for the setup and its services; none where all is there."""
+    return absent(_needs(setup))
+
+
+def _needs(setup: Setup) -> Iterable[str]:
     beside = services.known() if setup.services else {}
-    needs = [*setup.needs, *(need for name in setup.services for need in beside[name].needs)]
-    return lacking(dict.fromkeys(needs), bin)
+    return dict.fromkeys([*setup.needs, *(need for name in setup.services for need in beside[name].needs)])
 
 
 def _read(section: SupervisorSection, beside: Iterable[str]) -> Setup:

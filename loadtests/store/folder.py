@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from loadtests import paths
-from loadtests.errors import UserError
+from loadtests.errors import UserError, called
 from loadtests.records import Trial
 from loadtests.store import read
 from loadtests.store.run_record import RunRecord
@@ -51,7 +51,7 @@ class Run:
                 _require_closed(folder)
                 return cls(folder, read.run_record(folder / "run.json"))
         what = "has no run.json" if os.path.isdir(path) else "does not exist"
-        raise UserError(f"{path} is not a run folder ({what}); `python -m loadtests list` names those there are")
+        raise UserError(f"{path} is not a run folder ({what}); `{called()} list` names those there are")
 
     def update(self, **changes: Any) -> None:
         """Changes fields of the record, and writes run.json anew."""

@@ -7,7 +7,7 @@ import sys
 from loadtests.paths import ROOT
 
 # `report` hands the console on to the formats.
-PRINTS = ("loadtests/commands/", "loadtests/report/formats/", "loadtests/report/__init__.py")
+PRINTS = ("loadtests/commands/", "loadtests/report/formats/", "loadtests/report/__init__.py", "loadtests/grid.py")
 SLOW = {"altair", "django", "lmdb", "msgspec", "numpy", "psutil", "scipy", "vl_convert"}
 HELP = """
 import sys

@@ -15,4 +15,4 @@ def test_the_table_shows_all_layers_and_what_was_delivered(capsys):
     printed = " ".join(capsys.readouterr().out.split())
     for piece in ("unix-socket", "channels_ipc", "channels_redis", "99 of 100", "10.0 times", "0.200 of", "cores 0, 1"):
         assert piece in printed
-    assert "medians of 1 round of 2 s" in printed
+    assert "Medians of 1 round of 2 s" in printed

@@ -17,6 +17,8 @@ ALONE = "--resume goes on with a run as it was begun: it takes no study and no o
         (["--output", "."], "--output"),
         (["--aa"], "--aa"),
         (["--quick"], "--quick"),
+        (["--setups", ""], "--setups"),
+        (["--dry-run"], "--dry-run"),
         (["--path", ""], "--path"),
         (["--workload", "mix.toml"], "--workload"),
         (["--app", "."], "--app"),

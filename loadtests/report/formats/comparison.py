@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from loadtests.analyse.compare.rows import Compared, ComparisonRow
-from loadtests.report.formats.terminal import STYLES, grid, unwrapped
+from loadtests.grid import grid, unwrapped
+from loadtests.report.formats.terminal import STYLES
 from loadtests.report.sections import verdicts
 from loadtests.words import DASH, number, ratio, ratio_interval
 

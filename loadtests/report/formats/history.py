@@ -10,10 +10,10 @@ from rich.text import Text
 
 from loadtests.analyse.compare.differences import RunDifference
 from loadtests.analyse.history import Change, History
+from loadtests.grid import grid, unwrapped
 from loadtests.paths import RESULTS
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.report.formats import render
-from loadtests.report.formats.terminal import grid, unwrapped
 from loadtests.report.sections.history import TOO_SHORT, spec
 from loadtests.store import make_folder
 from loadtests.words import DASH, number, plural, ratio

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import textwrap
-from collections.abc import Collection, Iterable, Iterator
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from loadtests.grid import GAP, grid, print_grid, unwrapped
 from loadtests.report.view import Field, Page, Section, Table
 from loadtests.words import DASH
 
-PLAIN_WIDTH = 200  # where there is no terminal whose width would be its own, lines are as long as they need be
-GAP = 2  # between columns
 STYLES = {"good": "green", "bad": "red", "muted": "dim", "": ""}
 
 
@@ -25,24 +22,10 @@ def show(page: Page, console: Console, where: str) -> None:
         _print(page, console, where)
 
 
-@contextlib.contextmanager
-def unwrapped(console: Console) -> Iterator[None]:
-    """Meanwhile lines are as long as they need be, unless there is a terminal, whose width is its own."""
-    width = console.width
-    if not console.is_terminal:
-        console.width = max(width, PLAIN_WIDTH)
-    try:
-        yield
-    finally:
-        console.width = width
-
-
-def grid(columns: Iterable[str], right: Collection[int] = ()) -> RichTable:
-    """An empty table without lines; the columns ``right`` (from 0) are flush right."""
-    drawn = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
-    for place, column in enumerate(columns):
-        drawn.add_column(Text(column), justify="right" if place in right else "left", overflow="fold")
-    return drawn
+def print_table(table: Table, console: Console) -> None:
+    """Prints one table of a page, in what room there is."""
+    with unwrapped(console):
+        print_grid(console, _table(table, console.width), table.caption, table.note)
 
 
 def _print(page: Page, console: Console, where: str) -> None:
@@ -77,10 +60,7 @@ def _section(section: Section, console: Console) -> None:
             console.print(Text(paragraph))
     for table in shown:
         console.print()
-        console.print(Text(table.caption, style="bold"))
-        console.print(_table(table, console.width))
-        if table.note:
-            console.print(Text(table.note, style="dim"))
+        print_table(table, console)
 
 
 def _table(table: Table, width: int) -> RichTable:

@@ -1,0 +1,77 @@
+"""``run --dry-run``: what would be run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from loadtests.commands.console import fail, out, say
+from loadtests.grid import grid, print_grid
+from loadtests.plan.sweep import environment
+from loadtests.words import plural
+
+if TYPE_CHECKING:
+    from loadtests.measure.outlook import Outlook
+
+
+def print_outlook(found: Outlook) -> None:
+    """Prints it; ends with exit code 1 where the run would not begin."""
+    where = os.path.relpath(found.folder)
+    trials = f"{plural(len(found.order), 'trial')} in {plural(found.study.blocks, 'block')}"
+    out.print(Text(found.study.title, style="bold"))
+    say(f"{trials}, about {found.seconds / 60:.1f} minutes, into {where}")
+    out.print()
+    _print_setups(found)
+    out.print()
+    _print_tests(found)
+    out.print()
+    table = grid(("", ""), whole=(0,))
+    for name, text in _rest(found):
+        table.add_row(Text(name, style="dim"), Text(text))
+    print_grid(out, table)
+    out.print()
+    say("Nothing was started, and nothing was written.")
+    if found.problem is not None:
+        fail(f"it would not begin: {found.problem}")
+
+
+def _print_setups(found: Outlook) -> None:
+    table = grid(("setup", "served as", "with", "tests"), whole=(0,))
+    for entry in found.study.entries:
+        tests = dict.fromkeys(slot.test for slot in found.order if slot.label == entry.label)
+        baseline = ", the baseline" if entry.label == found.study.baseline else ""
+        fields = (f"{found.setups[entry.setup].label}{baseline}", environment(entry.env), ", ".join(tests))
+        table.add_row(Text(entry.label), *map(Text, fields))
+    print_grid(out, table)
+
+
+def _print_tests(found: Outlook) -> None:
+    table = grid(("test", "what is sent", "engine", "trials", "s each"), right=(3, 4), whole=(0,))
+    for test in found.study.tests:
+        trials = sum(slot.test == test.name for slot in found.order)
+        table.add_row(*map(Text, (test.name, test.what, test.engine, str(trials), f"{test.planned_s:.1f}")))
+    print_grid(out, table)
+
+
+def _rest(found: Outlook) -> Iterator[tuple[str, str]]:
+    for one in found.left_out:
+        yield "left out", f"{one.label}{f', {one.test}' if one.test else ''}: {one.why}"
+    yield "order", "in each block test by test, the setups shuffled; every second block mirrors the one before"
+    yield "seed", "drawn when it runs; --seed fixes it" if found.seed is None else _first_block(found)
+    if found.goal is not None:
+        until, minutes = f"±{found.goal.until * 100:g}%", f"{found.goal.max_time_s / 60:g} minutes"
+        yield "until", f"blocks are added until no interval is wider than {until}, for {minutes} at the most"
+    yield "knobs", f"{environment(found.knobs) or 'none set'}; the others as in supervisor/defaults.sh"
+    servers, generator = (",".join(map(str, cores)) for cores in (found.cores.servers, found.cores.generator))
+    yield "cores", f"{servers} for the servers, {generator} for the load generator"
+    for remark in found.remarks:
+        yield "note", remark
+
+
+def _first_block(found: Outlook) -> str:
+    order = {test.name: [slot.label for slot in found.order if slot.test == test.name] for test in found.study.tests}
+    first = "; ".join(f"{test}: {', '.join(dict.fromkeys(labels))}" for test, labels in order.items())
+    return f"{found.seed}. The first block: {first}"

@@ -1,0 +1,32 @@
+"""``--version``: which release this is, and which revision of it."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from loadtests.commands.console import say
+
+
+def show(asked: bool) -> None:
+    """Prints the version, if asked to, and ends."""
+    if asked:
+        say(text())
+        raise typer.Exit
+
+
+def text() -> str:
+    """``django-serving-benchmark 0.1.0, revision 0123456789ab with changes``; no revision where git knows none."""
+    from loadtests.observe import machine
+    from loadtests.paths import ROOT
+
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    git = machine.git()
+    revision = f", revision {git['revision'][:12]}" if git["revision"] else ""
+    return f"{project['name']} {project['version']}{revision}{' with changes' if git['dirty'] else ''}"

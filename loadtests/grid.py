@@ -1,0 +1,50 @@
+"""The tables in a terminal: one style for all that is printed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterable, Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+PLAIN_WIDTH = 200  # where there is no terminal whose width would be its own, lines are as long as they need be
+GAP = 2  # between columns
+
+
+@contextlib.contextmanager
+def unwrapped(console: Console) -> Iterator[None]:
+    """Meanwhile lines are as long as they need be, unless there is a terminal, whose width is its own."""
+    width = console.width
+    if not console.is_terminal:
+        console.width = max(width, PLAIN_WIDTH)
+    try:
+        yield
+    finally:
+        console.width = width
+
+
+def grid(columns: Iterable[str], right: Collection[int] = (), whole: Collection[int] = ()) -> Table:
+    """An empty table without lines; the columns ``right`` (from 0) are flush right, and those ``whole`` keep to one
+    line where others give way. Without any heading it has no line of headings."""
+    headings = list(columns)
+    drawn = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim", show_header=any(headings))
+    for place, column in enumerate(headings):
+        drawn.add_column(
+            Text(column),
+            justify="right" if place in right else "left",
+            overflow="fold",
+            no_wrap=place in whole,
+        )
+    return drawn
+
+
+def print_grid(console: Console, table: Table, title: str = "", note: str = "") -> None:
+    """Prints a table between its title and a remark on it."""
+    with unwrapped(console):
+        if title:
+            console.print(Text(title, style="bold"))
+        console.print(table)
+        if note:
+            console.print(Text(note, style="dim"))
