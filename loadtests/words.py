@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 DASH = "–"
+NOT_REACHED = "not reached"  # a percentile beyond the share of requests that were answered well
 
 # A terminal's commands (CSI and OSC, with what belongs to them), then single characters: control characters but tab and
 # newline, those that turn the direction of writing, and what no XML can hold.
@@ -22,9 +23,13 @@ def printable(text: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """Three significant digits, thousands set apart, a dash for what is not known: ``0.042 4.2 42.1 421 4,210``."""
+    """Three significant digits, thousands set apart, a dash for what is not known: ``0.042 4.2 42.1 421 4,210``.
+
+    An infinite one is a percentile that was not reached."""
     if value is None:
         return DASH
+    if math.isinf(value):
+        return NOT_REACHED
     size = abs(value)
     if size >= 100:
         return f"{value:,.0f}"
@@ -79,7 +84,9 @@ def relative(found: Bounded) -> str:
 
 
 def ratio(value: float) -> str:
-    """``×1.04``; beyond a thousand in either direction only that."""
+    """``×1.04``; beyond a thousand in either direction only that, and a dash where one side has no finite figure."""
+    if value == 0 or not math.isfinite(value):
+        return DASH
     if value > 1000:
         return "over ×1000"
     if value < 0.001:

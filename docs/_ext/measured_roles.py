@@ -22,8 +22,8 @@ from reference_runs import REFERENCES, newest_profile
 from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxRole
 
-from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Comparison, compare
+from loadtests.analyse.holding import failed_share
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import every_metric
 from loadtests.plan.kinds import metric as metric_of
@@ -114,7 +114,7 @@ class FailedRole(OfRun):
         trials = results.cells[asked["label"], asked["test"]].valid
         if not trials:
             raise LookupError("it has no valid trial")
-        return f"{readings.failed_share(trials):.2%}"
+        return f"{failed_share(trials):.2%}"
 
 
 class ShareRole(Figure):

@@ -24,12 +24,13 @@ SEED = 20161108
 
 @dataclass(frozen=True)
 class Point:
-    """A run's median of one metric of one setup, with its 95% interval."""
+    """A run's median of one metric of one setup, with its 95% interval; ``trouble`` is what failed in it, in words."""
 
     run: str
     value: float
     low: float
     high: float
+    trouble: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ def changes(points: Sequence[Point], delta: float = DELTA, family: int = 1) -> l
     A change is a difference to that level (the median of its runs) of at least ``delta``, and further than noise goes
     anywhere in 95% of histories of ``family`` series. A run's noise is that of its own interval or, where that is
     more, what varies between runs that did not change: the steps between neighbours without the largest fifth, which
-    may be changes. Points without a finite interval are never changes, and fewer than ``RUNS_FOR_MARKS`` points with
-    one show none.
+    may be changes. Points without a finite interval, or of runs in which requests failed, are never changes, and fewer
+    than ``RUNS_FOR_MARKS`` other points show none.
     """
     known = [point for point in points if _known(point)]
     if len(known) < RUNS_FOR_MARKS:
@@ -72,7 +73,7 @@ def _change(point: Point, level: Sequence[Point], between: float, limit: float, 
 
 
 def _known(point: Point) -> bool:
-    return point.low > 0 and isfinite(point.high)
+    return point.low > 0 and isfinite(point.high) and not point.trouble
 
 
 def _own(point: Point) -> float:

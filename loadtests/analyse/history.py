@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from math import isfinite
 from pathlib import Path
 
 from loadtests import store
@@ -52,6 +53,18 @@ class History:
     def too_short(self) -> bool:
         """Whether no series has the runs that a mark takes."""
         return all(len(series.marks) < RUNS_FOR_MARKS for series in self.series)
+
+    @property
+    def troubled(self) -> list[str]:
+        """Sentences about the runs in which requests failed, once for each setup and test."""
+        found = (
+            (mark.point.run, f"{series.label} in {series.test}", mark.point.trouble)
+            for series in self.series
+            for mark in series.marks
+            if mark.point.trouble
+        )
+        order = list(self.runs)
+        return [": ".join(one) for one in sorted(dict.fromkeys(found), key=lambda one: order.index(one[0]))]
 
     @property
     def changes(self) -> list[Change]:
@@ -110,8 +123,10 @@ def _series(runs: dict[str, Results]) -> list[Series]:
     for name, results in runs.items():
         alike = same_tests(newest, results)
         for one in estimates(results.judged):
-            if one.blocks and one.test in alike and one.label in newest.labels and one.label != newest.twin:
-                point = Point(name, one.median, one.low, one.high)
+            told = one.blocks and isfinite(one.median)
+            if told and one.test in alike and one.label in newest.labels and one.label != newest.twin:
+                trouble = results.standings[one.label, one.test].trouble
+                point = Point(name, one.median, one.low, one.high, trouble)
                 points.setdefault((one.test, one.metric, one.label), []).append(point)
     shown = [
         cell

@@ -63,6 +63,12 @@ def around(median: float, centre: float, reach: float, method: str) -> Interval:
     return Interval(median, min(median, centre - reach), max(median, centre + reach), method)
 
 
+def middle(values: Array) -> float:
+    """The median, among infinite values as well; not a number where it lies between both infinities."""
+    with np.errstate(invalid="ignore"):
+        return float(np.median(values))
+
+
 def settled(count: int, error: float) -> bool:
     """Whether so many equal blocks are no chance: figures that come in steps (a capacity) are often equal.
 
@@ -74,8 +80,8 @@ def settled(count: int, error: float) -> bool:
 def _interval(values: Array, error: float) -> Interval:
     if len(values) == 0:
         return Interval(nan, -inf, inf, "none")
-    median = float(np.median(values))
-    if len(values) == 1:
+    median = middle(values)
+    if len(values) == 1 or not trimmed.finite(values, trimmed.cut_of(len(values))):
         return Interval(median, -inf, inf, "none")
     if trimmed.constant(values):
         if not settled(len(values), error):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import isfinite, log
+from math import inf, log
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Observation:
 
 
 Sample = dict[int, float]
-"""Block -> natural logarithm of the value."""
+"""Block -> natural logarithm of the value; infinite for a percentile that was not reached."""
 
 
 class Observations:
@@ -35,7 +35,7 @@ class Observations:
             sample = self.samples.setdefault((one.test, one.metric), {}).setdefault(one.label, {})
             if one.block in sample:
                 raise ValueError(f"{one.label} {one.test} {one.metric}: block {one.block} is given twice")
-            if one.value > 0 and isfinite(one.value):
+            if one.value > 0:
                 sample[one.block] = log(one.value)
 
     def cells(self) -> list[tuple[str, str, str]]:
@@ -47,7 +47,13 @@ class Observations:
         return self.samples[test, metric][label]
 
     def log_ratios(self, test: str, metric: str, baseline: str, candidate: str) -> Sample:
-        """Candidate over baseline within each block that has both, as a logarithm."""
+        """Candidate over baseline within each block that has both, as a logarithm.
+
+        It is infinite where one of the two is; a block in which both are says nothing and is left out."""
         row = self.samples[test, metric]
         below, above = row.get(baseline, {}), row.get(candidate, {})
-        return {block: above[block] - below[block] for block in sorted(below.keys() & above.keys())}
+        return {
+            block: above[block] - below[block]
+            for block in sorted(below.keys() & above.keys())
+            if min(above[block], below[block]) < inf
+        }

@@ -10,7 +10,6 @@ from loadtests.plan.metrics import CPU, Metric, of_role
 from loadtests.records import Trial
 
 ROLES = ("web", "worker", "redis")  # the order they are shown in; other roles follow
-FAILED = 0.001  # share of failed requests from which it is told: more than an objective allows
 
 
 def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, ...]:
@@ -48,10 +47,3 @@ def generator(trial: Trial) -> tuple[float | None, float | None]:
 def requests_by_process(trial: Trial, role: str) -> list[int]:
     """How many requests each process of a role handled, those that handled none included, where they count them."""
     return [process.requests for process in trial.charged if process.role == role and process.requests is not None]
-
-
-def failed_share(trials: Iterable[Trial]) -> float:
-    """The share of the requests of some trials, 0 to 1, that failed."""
-    results = [trial.result for trial in trials if trial.result]
-    sent = sum(result.sent for result in results)
-    return sum(sum(result.failed.values()) for result in results) / sent if sent else 0.0

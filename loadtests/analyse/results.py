@@ -7,6 +7,7 @@ from functools import cached_property
 
 from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Comparison, Estimate, NoiseFloor, compare, estimates, noise_floors
+from loadtests.analyse.holding import Standing, standing
 from loadtests.analyse.observations import Observation
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds import metric as metric_of
@@ -86,6 +87,11 @@ class Results:
         return cells
 
     @cached_property
+    def standings(self) -> dict[tuple[str, str], Standing]:
+        """What each setup made of each test, by label and test: what failed, and whether it held the rate."""
+        return {key: standing(self.test(key[1]), cell.valid) for key, cell in self.cells.items()}
+
+    @cached_property
     def observations(self) -> list[Observation]:
         """All figures of all valid trials."""
         trials = (trial for cell in self.cells.values() for trial in cell.valid)
@@ -108,8 +114,8 @@ class Results:
     @cached_property
     def comparisons(self) -> dict[tuple[str, str, str], Comparison]:
         """Every candidate against the baseline, by label, test and metric; one family, corrected together."""
-        found = compare(self.judged, self.baseline, self.study.delta, self.twin)
-        return {(one.candidate, one.test, one.metric): one for one in found if one.blocks}
+        found = compare(self.judged, self.baseline, self.study.delta, self.twin, self.standings)
+        return {(one.candidate, one.test, one.metric): one for one in found if one.tells}
 
     @cached_property
     def floors(self) -> dict[tuple[str, str], NoiseFloor]:

@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 from functools import cached_property
 
-from loadtests.analyse import readings
 from loadtests.analyse.best import Place, places
 from loadtests.analyse.intervals import CONFIDENCE
 from loadtests.analyse.observations import Observations
@@ -61,8 +60,7 @@ class SweepResults:
 
     def _fails(self, label: str, measure: Measure) -> bool:
         """Whether a percentile says nothing of the cell, because it did not answer the rest of what it was asked."""
-        valid = self.results.cells[label, measure.test.name].valid
-        return not measure.metric.more_is_better and readings.failed_share(valid) >= readings.FAILED
+        return not measure.metric.more_is_better and self.results.standings[label, measure.test.name].fails
 
     @cached_property
     def memory(self) -> dict[str, float]:

@@ -34,12 +34,19 @@ def cut(values: Array) -> int:
     None where all in the middle are the same: then the outermost are all that tells of a spread.
     """
     outside = cut_of(len(values))
-    return 0 if outside and constant(np.sort(values)[outside : len(values) - outside]) else outside
+    return (
+        0 if outside and finite(values, 0) and constant(np.sort(values)[outside : len(values) - outside]) else outside
+    )
 
 
 def cut_of(count: int) -> int:
     """How many of ``count`` values to leave out at either end: a tenth, at least one from ``ENOUGH`` on, none below."""
     return max(1, count // SHARE) if count >= ENOUGH else 0
+
+
+def finite(values: Array, outside: int) -> bool:
+    """Whether all are finite but for the ``outside`` lowest and highest."""
+    return bool(np.isfinite(np.sort(values)[outside : len(values) - outside]).all())
 
 
 def centre(values: Array, outside: int) -> tuple[Array, Array]:
@@ -66,6 +73,8 @@ def constant(values: Array) -> bool:
 
 def same(values: Array, others: Array) -> bool:
     """Whether two ordered samples hold the same values but for rounding."""
+    if not (finite(values, 0) and finite(others, 0)):
+        return bool(np.array_equal(values, others))
     return values.shape == others.shape and bool(np.all(np.abs(values - others) <= _rounding(values)))
 
 

@@ -7,6 +7,7 @@ from math import isfinite, log, sqrt
 
 from scipy import stats
 
+from loadtests.analyse.holding import Standing
 from loadtests.analyse.trimmed import cut_of
 
 DELTA = 0.03
@@ -18,6 +19,7 @@ class Verdict(str, Enum):
     SLOWER = "slower"
     EQUIVALENT = "equivalent"
     INCONCLUSIVE = "inconclusive"
+    CANNOT_HOLD = "cannot hold"
 
 
 def verdict(low: float, high: float, delta: float, more_is_better: bool) -> Verdict:
@@ -33,6 +35,22 @@ def verdict(low: float, high: float, delta: float, more_is_better: bool) -> Verd
     if high < 1:
         return Verdict.SLOWER if more_is_better else Verdict.FASTER
     return Verdict.INCONCLUSIVE
+
+
+def with_failures(read: Verdict, baseline: Standing, candidate: Standing) -> Verdict:
+    """The verdict that stands where requests failed, of the one that was ``read`` from the interval.
+
+    A rate that the candidate cannot hold is above any ratio. Where requests failed, what was answered was answered
+    with less to do: so one that fails is neither faster than nor equivalent to another, and none is slower than one
+    that fails.
+    """
+    if candidate.overload:
+        return Verdict.CANNOT_HOLD
+    doubted = {
+        *((Verdict.FASTER, Verdict.EQUIVALENT) if candidate.fails else ()),
+        *((Verdict.SLOWER, Verdict.EQUIVALENT) if baseline.fails else ()),
+    }
+    return Verdict.INCONCLUSIVE if read in doubted else read
 
 
 def blocks_needed(log_ratio: float, spread: float, blocks: int, delta: float, family: int) -> int | None:

@@ -26,7 +26,7 @@ def command(
         ),
     ] = "",
     fail_if: Annotated[
-        str | None, typer.Option(help="Fail on a verdict that is sure and that large: 'slower>5%'.")
+        str | None, typer.Option(help="Fail on what is sure and that large: 'slower>5%', 'failures>1%'.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -8,7 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from loadtests.analyse import readings
+from loadtests.analyse.holding import FAILED, failed_share
 from loadtests.analyse.validity import is_setups_own
 from loadtests.application.project import Options
 from loadtests.errors import UserError
@@ -151,7 +151,7 @@ def _values(run: Run, step: Round, metric: Metric) -> dict[str, dict[int, float]
         if not trial.valid or trial.label not in values:
             continue
         value = metric.read(trial)
-        if value is not None and value > 0 and readings.failed_share([trial]) < readings.FAILED:
+        if value is not None and value > 0 and failed_share([trial]) <= FAILED:
             values[trial.label][trial.block] = value
         else:
             failed.add(trial.label)

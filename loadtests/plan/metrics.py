@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loadtests.plan.percentiles import knowable
+from loadtests.plan.percentiles import knowable, of_all
 from loadtests.records import Trial
 from loadtests.records.result import PERCENTILES
 
@@ -68,7 +68,7 @@ def _percentile(key: str) -> Callable[[Trial], float | None]:
         result = trial.result
         if result is None or not knowable(PERCENTILES[key], result.completed):
             return None
-        return result.latency_ms.get(key)
+        return of_all(result, key)
 
     return read
 
@@ -120,7 +120,8 @@ def of_role(role: str, charged: bool = True) -> Metric:
 
 
 def time_in_ms(key: str, question: Question | None = None) -> Metric:
-    """A percentile of the response times (of the service times, where the engine knows no better)."""
+    """A percentile of the response times (of the service times, where the engine knows no better) of all requests:
+    those that failed rank as infinitely slow."""
     return Metric(
         f"{key}_ms", f"response time {key}", "ms", _percentile(key), False, f"{key} {{latency}}", key, question=question
     )

@@ -11,7 +11,7 @@ import dataclasses
 import itertools
 import math
 
-from loadtests.analyse import readings
+from loadtests.analyse.holding import Standing
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict, verdict
 from loadtests.plan.kinds import Test
@@ -34,9 +34,11 @@ class _Standing:
 
 
 def findings(results: Results) -> tuple[Finding, ...]:
-    """The answers, one for each test and judged metric."""
-    return tuple(
-        finding for test in results.tests for metric in test.judged if (finding := _finding(results, test, metric))
+    """The answers: who cannot hold a rate, then one for each test and judged metric."""
+    held = [finding for test in results.tests if (finding := _held(results, test))]
+    return (
+        *held,
+        *(finding for test in results.tests for metric in test.judged if (finding := _finding(results, test, metric))),
     )
 
 
@@ -52,16 +54,26 @@ def certainty(results: Results) -> str:
     )
 
 
+def _held(results: Results, test: Test) -> Finding | None:
+    """Who cannot hold the rate of a test, and what they hold; None where all can."""
+    labels = [label for label in results.labels_in(test.name) if label != results.twin]
+    found = [label for label in labels if results.standings[label, test.name].overload]
+    if not found:
+        return None
+    told = [f"{label} {results.standings[label, test.name].trouble}" for label in found]
+    others = "Every other does." if len(found) < len(labels) else "None does."
+    return Finding(f"Who holds the load, {_condition(results, test)}", f"{'; '.join(told)}. {others}")
+
+
 def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
     asked = metric.as_question.asked.format(latency=results.latency(test.name))
     answered = _Answer(results, test, metric)
-    if not answered.known:
+    if not answered.known and not answered.unranked:
         return None
-    answer = answered.sentence()
-    failed = _failed(results, test) if metric is test.judged[0] else ""
+    answer = answered.sentence() if answered.known else "Nobody is ranked."
     return Finding(
         f"{asked[0].upper()}{asked[1:]} {_condition(results, test)}",
-        f"{answer}{answered.left_out}{failed}",
+        f"{answer}{answered.left_out}{answered.unranked}",
         certain=f" {metric.as_question.first}" in answer,
     )
 
@@ -73,7 +85,9 @@ class _Answer:
         self.results = results
         self.test = test
         self.metric = metric
-        labels = [label for label in results.labels_in(test.name) if label != results.twin]
+        measured = [label for label in results.labels_in(test.name) if label != results.twin]
+        labels = [label for label in measured if _sound(results.standings[label, test.name])]
+        self.unranked = _unranked(results, test, [label for label in measured if label not in labels])
         self.medians = {
             label: estimate.median for label in labels if (estimate := results.estimate(label, test.name, metric.name))
         }
@@ -93,7 +107,7 @@ class _Answer:
             if self._between(one, other) is Verdict.SLOWER
         }
         ahead = [label for label in self.known if label not in behind]
-        among = " of those with a figure" if self.left_out else ""
+        among = " of those that are ranked" if self.unranked else " of those with a figure" if self.left_out else ""
         if len(ahead) == 1:
             return self._one_first(standings, ahead[0], among)
         return self._several_in_front(standings, ahead, among)
@@ -185,14 +199,14 @@ def _condition(results: Results, test: Test) -> str:
     return f"{test.condition} for {test.asked.removeprefix('GET ')}" if several else test.condition
 
 
-def _failed(results: Results, test: Test) -> str:
-    """Who failed how many of the requests: a figure of what was answered says nothing of the rest."""
-    told = []
-    for label in results.labels:
-        share = readings.failed_share(results.cells[label, test.name].valid)
-        if label != results.twin and share >= readings.FAILED:
-            told.append(f"{label} {share:.2%}")
-    return f" Failed requests: {series(told)}." if told else ""
+def _sound(found: Standing) -> bool:
+    return not found.trouble
+
+
+def _unranked(results: Results, test: Test, labels: list[str]) -> str:
+    """Who is not ranked, because they did not do what they were asked, and how much of it failed."""
+    told = [f"{label} ({results.standings[label, test.name].failed:.2%} of its requests failed)" for label in labels]
+    return f" Not ranked: {series(told)}." if told else ""
 
 
 def _left_out(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:

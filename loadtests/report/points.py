@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
-from loadtests.words import closed, interval, number, plural, series
+from loadtests.words import NOT_REACHED, closed, interval, number, plural, series
 
 ChartRow = dict[str, Any]  # a row of a chart's data
 INTERVALS = "Whiskers are 95% intervals over blocks; one that ends in an arrow goes on beyond the chart."
@@ -25,6 +26,8 @@ def point(results: Results, label: str, test: Test, metric: Metric, name: str, u
     if estimate is None:
         why = "too few requests to know" if results.cells[label, test.name].valid else "no valid trial"
         return {"label": label, "note": why, "text": f"{label}: {name}: {why}"}
+    if math.isinf(estimate.median):
+        return {"label": label, "note": NOT_REACHED, "text": f"{label}: {name}: {NOT_REACHED}, too many failed"}
     within = f" ({interval(estimate)})" if closed(estimate) else ""
     row = {
         "label": label,

@@ -6,18 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-import numpy as np
-from scipy import stats
-
+from loadtests.analyse.holding import backlog, backlog_grows
 from loadtests.plan.objective import Limit, Objective
 from loadtests.records import Second
 
-# A backlog grows if it takes up more than this share of the requests, second after second ...
-GROWTH = 0.01
-# ... steadily (Kendall's rank correlation of backlog and time) ...
-GROWTH_P = 0.05
-# ... after the first seconds, in which connections are made.
-SETTLING = 0.2
 # Within these factors of a limit a result could have been the other one: the point is asked again.
 DOUBTFUL = (0.5, 2.0)
 
@@ -80,22 +72,6 @@ def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
     return Judgement(Outcome.PASS, "within the objective", clear=max(ratios) < DOUBTFUL[0])
 
 
-def backlog_grows(timeline: Sequence[Second], rate: float) -> bool:
-    """Whether requests pile up while they are sent: sent minus answered rises steadily, by over 1% of the rate.
-
-    By Little's law the backlog is rate times response time, so this also finds response times that only rise.
-    """
-    sending = [second for second in timeline if second.sent]
-    backlog = _backlog(sending)[int(len(sending) * SETTLING) :]
-    if len(backlog) < 4:
-        return False
-    seconds = np.arange(len(backlog))
-    slope = float(stats.theilslopes(backlog, seconds).slope)
-    if slope <= GROWTH * rate:
-        return False
-    return bool(stats.kendalltau(seconds, backlog, alternative="greater").pvalue < GROWTH_P)
-
-
 def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: Objective) -> str | None:
     """Why a probe of ``duration_s`` cannot be won any more, from its timeline so far; None while it can.
 
@@ -121,17 +97,9 @@ def _of_limit(measured: ProbeFigures, limit: Limit) -> float:
     return found / limit.ms
 
 
-def _backlog(timeline: Sequence[Second]) -> list[int]:
-    in_flight, series = 0, []
-    for second in timeline:
-        in_flight += second.sent - second.ok - second.errors
-        series.append(in_flight)
-    return series
-
-
 def _late(timeline: Sequence[Second], rate: float, limit: Limit) -> float:
     late = sum((second.ok + second.errors) * _late_share(second, limit) for second in timeline)
-    waiting = _backlog(timeline)[-1] if timeline else 0
+    waiting = backlog(timeline)[-1] if timeline else 0
     return late + max(0.0, waiting - rate * limit.ms / 1000)
 
 

@@ -1,11 +1,14 @@
 """What is read off a trial."""
 
 import dataclasses
+from math import inf
 
 import pytest
 
 from loadtests.analyse import readings
+from loadtests.analyse.holding import failed_share
 from loadtests.records import Process
+from tests.fixtures.failing import failing
 
 
 @pytest.fixture
@@ -43,5 +46,20 @@ def test_the_columns_of_a_summary_have_each_role_after_the_total():
 
 def test_a_share_of_failed_requests_is_of_those_sent(trial):
     failing = dataclasses.replace(trial.result, errors={"status": 20}, unfinished=10)
-    assert readings.failed_share([dataclasses.replace(trial, result=failing)]) == pytest.approx(0.01)
-    assert readings.failed_share([]) == 0.0
+    assert failed_share([dataclasses.replace(trial, result=failing)]) == pytest.approx(0.01)
+    assert failed_share([]) == 0.0
+
+
+def test_percentiles_are_of_all_that_was_asked(trial):
+    failed = failing("gunicorn", share=0.02, times=1.0)("gunicorn", "latency", 1, trial.result)
+    known = values(dataclasses.replace(trial, result=failed))
+    assert known["p99_ms"] == inf  # two in a hundred never came back
+    assert known["p50_ms"] > values(trial)["p50_ms"]  # the half of all is more than half of those answered
+    assert known["p90_ms"] == pytest.approx(values(trial)["p95_ms"], rel=0.01)
+
+
+def test_without_a_histogram_what_failed_hides_the_percentiles(trial):
+    failed = dataclasses.replace(trial.result, ok=2700, errors={"timeout": 300}, histograms={})
+    known = values(dataclasses.replace(trial, result=failed))
+    assert "p50_ms" not in known
+    assert known["p99_ms"] == inf

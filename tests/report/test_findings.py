@@ -6,6 +6,7 @@ import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.report import page as pages
+from tests.fixtures.failing import failing
 
 
 @pytest.fixture
@@ -67,13 +68,25 @@ def test_a_setup_without_a_figure_is_named(page):
     assert all(answer.endswith("Without a figure: b.") for answer in answers(found))
 
 
-def test_failed_requests_are_told_with_the_times_of_the_others(page):
-    def fail(label, test, block, result):
-        return dataclasses.replace(result, errors={"status": 30}, ok=2970) if label == "b" else result
+def test_who_cannot_hold_the_rate_is_said_first_and_not_ranked(page):
+    found = page(labels=("a", "b", "c"), tests=("latency",), blocks=2, change=failing("b"))
+    assert found.findings[0].asked == "Who holds the load, at 300 requests/s"
+    first, *rest = answers(found)
+    assert first == "b cannot hold 300 requests/s (holds about 225): 25.0% failed. Every other does."
+    assert all("Not ranked: b (25.00% of its requests failed)." in answer for answer in rest)
+    assert not any("b 1" in answer for answer in rest)
 
-    found = answers(page(labels=("a", "b"), tests=("latency",), blocks=2, change=fail))
-    assert found[0].endswith("Failed requests: b 1.00%.")
-    assert "Failed" not in "".join(found[1:])
+
+def test_who_fails_is_not_the_fastest(page):
+    found = page(labels=("a", "b", "c"), tests=("throughput",), blocks=10, change=failing("c", times=0.1))
+    [answer] = answers(found)
+    assert answer.startswith("a answers the most of those that are ranked")
+    assert answer.endswith("Not ranked: c (25.00% of its requests failed).")
+
+
+def test_where_all_fail_nobody_is_ranked(page):
+    [answer] = answers(page(labels=("a", "b"), tests=("throughput",), change=failing("a", "b")))
+    assert answer.startswith("Nobody is ranked. Not ranked: a (25.00%")
 
 
 def test_a_single_setup_has_its_figures(page):

@@ -2,9 +2,10 @@ from collections.abc import Callable
 
 import pytest
 
+from loadtests.analyse.holding import backlog_grows
 from loadtests.plan.objective import Objective, parse
 from loadtests.records import Second
-from loadtests.searches.judge import Outcome, ProbeFigures, backlog_grows, judge, lost
+from loadtests.searches.judge import Outcome, ProbeFigures, judge, lost
 
 Make = Callable[..., ProbeFigures]
 OBJECTIVE = Objective()

@@ -14,8 +14,9 @@ import numpy as np
 from scipy import stats
 
 from loadtests.analyse import trimmed
-from loadtests.analyse.compare.within import Comparison, Pairing, settle
-from loadtests.analyse.intervals import CONFIDENCE, Interval, around, settled
+from loadtests.analyse.compare.within import Comparison, Pairing, Standings, settle
+from loadtests.analyse.holding import SOUND
+from loadtests.analyse.intervals import CONFIDENCE, Interval, around, middle, settled
 from loadtests.analyse.observations import Observation, Observations
 from loadtests.analyse.trimmed import Array
 from loadtests.analyse.verdicts import DELTA
@@ -23,10 +24,15 @@ from loadtests.analyse.verdicts import DELTA
 Pair = tuple[Array, Array]
 
 
-def compare_runs(before: Iterable[Observation], after: Iterable[Observation], delta: float = DELTA) -> list[Comparison]:
+def compare_runs(
+    before: Iterable[Observation],
+    after: Iterable[Observation],
+    delta: float = DELTA,
+    standings: tuple[Standings, Standings] = ({}, {}),
+) -> list[Comparison]:
     """Every label, test and metric that both runs have; ``ratio`` is the median after over the median before.
 
-    Baseline and candidate are the same label.
+    Baseline and candidate are the same label. ``standings`` are those of each run, by label and test.
     """
     first, second = Observations(before), Observations(after)
     both = set(second.cells())
@@ -34,7 +40,20 @@ def compare_runs(before: Iterable[Observation], after: Iterable[Observation], de
     pairs = [(_values(first.sample(*cell)), _values(second.sample(*cell))) for cell in cells]
     found = simultaneous(pairs)
     return [
-        settle(Pairing(label, label, test, metric, min(map(len, pair)), _spread(pair)), interval, delta, len(cells))
+        settle(
+            Pairing(
+                label,
+                label,
+                test,
+                metric,
+                min(map(len, pair)),
+                _spread(pair),
+                *(found.get((label, test), SOUND) for found in standings),
+            ),
+            interval,
+            delta,
+            len(cells),
+        )
         for (test, metric, label), pair, interval in zip(cells, pairs, found, strict=True)
     ]
 
@@ -58,15 +77,21 @@ def _values(sample: Mapping[int, float]) -> Array:
 
 
 def _spread(pair: Pair) -> float:
-    if min(map(len, pair)) < 2:
+    if min(map(len, pair)) < 2 or not all(trimmed.finite(values, 0) for values in pair):
         return nan
     (_, error), (_, other) = _centres(pair, _cuts(pair))
     return hypot(error, other) * sqrt(min(map(len, pair)))
 
 
 def _exactly(pair: Pair) -> Interval:
-    median = float(np.median(pair[1]) - np.median(pair[0]))
+    median = _apart(pair)
     return Interval(median, median, median, "constant")
+
+
+def _apart(pair: Pair) -> float:
+    """The second median minus the first; not a number where neither is finite."""
+    before, after = map(middle, pair)
+    return nan if before == after == inf else after - before
 
 
 def _cuts(pair: Pair) -> tuple[int, int]:
@@ -84,8 +109,8 @@ def _interval(pair: Pair, error: float) -> Interval:
     before, after = pair
     if not len(before) or not len(after):
         return Interval(nan, -inf, inf, "none")
-    median = float(np.median(after) - np.median(before))
-    if min(map(len, pair)) < 2:
+    median = _apart(pair)
+    if min(map(len, pair)) < 2 or not all(trimmed.finite(values, trimmed.cut_of(len(values))) for values in pair):
         return Interval(median, -inf, inf, "none")
     if all(map(trimmed.constant, pair)):
         enough = settled(min(map(len, pair)), error)

@@ -50,13 +50,11 @@ class Compared:
         if self.rule is None:
             return ""
         broken = fail_if.failures(self.rule, self.comparisons)
-        told = [
-            f"{_told(row)} {ratio(row.comparison.ratio)}"
-            for row in self.rows
-            if row.comparison and row.comparison in broken
-        ]
+        told = dict.fromkeys(
+            _why(self.rule, row, row.comparison) for row in self.rows if row.comparison and row.comparison in broken
+        )
         if told:
-            return f"{self.rule.verdict.value} by more than {self.rule.threshold * 100:.4g}%: {'; '.join(told)}"
+            return f"{self.rule}: {'; '.join(told)}"
         unjudged = [f"{_told(row)}: {row.missing}" for row in self.rows if row.comparison is None]
         return f"--fail-if cannot be judged: {'; '.join(unjudged)}" if unjudged else ""
 
@@ -74,6 +72,15 @@ class Compared:
         }
 
 
+def _why(rule: fail_if.Rule, row: ComparisonRow, broken: Comparison) -> str:
+    """What breaks the rule: a ratio, or what is said once for all metrics of the test."""
+    if broken.of_candidate.overload and rule.verdict is not None:
+        return f"{row.label} in {row.test} {broken.of_candidate.overload}"
+    if broken.of_candidate.fails or rule.verdict is None:
+        return f"{row.label} in {row.test}, {broken.of_candidate.failed:.2%} of the requests failed"
+    return f"{_told(row)} {ratio(broken.ratio)}"
+
+
 def _told(row: ComparisonRow) -> str:
     return f"{row.label} in {row.test}, {row.name}"
 
@@ -88,6 +95,8 @@ def _to_json(row: ComparisonRow) -> dict[str, Any]:
         "after": _bounded(row.after.median, row.after) if row.after else None,
         "ratio": _bounded(one.ratio, one) if one else None,
         "verdict": one.verdict.value if one else None,
+        "failed": {"before": one.of_baseline.failed, "after": one.of_candidate.failed} if one else None,
+        "holds": one.of_candidate.overload.holds if one and one.of_candidate.overload else None,
         "inside_noise": one.inside_noise if one else None,
         "blocks": one.blocks if one else 0,
         "blocks_needed": one.blocks_needed if one else None,
@@ -98,7 +107,7 @@ def _to_json(row: ComparisonRow) -> dict[str, Any]:
 
 def _bounded(value: float, interval: Estimate | Comparison) -> dict[str, float | None]:
     return {
-        "value": value,
+        "value": value if math.isfinite(value) else None,
         "low": interval.low if interval.low > 0 else None,
         "high": interval.high if math.isfinite(interval.high) else None,
     }

@@ -46,7 +46,7 @@ def _within(results: Results, labels: list[str], run: str) -> Compared:
     twin = results.twin if baseline == results.baseline and results.twin not in labels else None
     wanted = [one for one in results.judged if one.label in (*labels, twin)]
     delta = results.study.delta
-    comparisons = compare(wanted, baseline, delta, twin)
+    comparisons = compare(wanted, baseline, delta, twin, results.standings)
     before = _Side(results, baseline, baseline)
     pairs = [(before, _Side(results, label, label)) for label in candidates]
     return Compared(baseline, " and ".join(candidates), delta, _rows(pairs, judged_cells(results), comparisons))
@@ -66,7 +66,8 @@ def _between(first: Run, second: Run, labels: list[str]) -> Compared:
         there = " against ".join(", ".join(map(_test, results.tests)) for results in (before, after))
         raise UserError(f"the runs have no test in common: {there}")
     delta = before.study.delta
-    comparisons = compare_runs(_shared(before, common, alike), _shared(after, common, alike), delta)
+    standings = before.standings, after.standings
+    comparisons = compare_runs(_shared(before, common, alike), _shared(after, common, alike), delta, standings)
     cells = [(test, metric) for test, metric in judged_cells(before) if test in alike]
     pairs = [(_Side(before, label, "A"), _Side(after, label, "B")) for label in common]
     return Compared(
@@ -139,7 +140,7 @@ def _rows(
 ) -> list[ComparisonRow]:
     """A row for each pair, test and metric but those that neither side can know. Raises UserError where none has
     a comparison."""
-    by_key = {(one.candidate, one.test, one.metric): one for one in comparisons if one.blocks}
+    by_key = {(one.candidate, one.test, one.metric): one for one in comparisons if one.tells}
     rows = []
     for test, metric in cells:
         for before, after in pairs:

@@ -7,23 +7,28 @@ hold at once. Hand in the metrics that the study is about, not all that can be c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log, nan, sqrt
 
 import numpy as np
 
 from loadtests.analyse import intervals, trimmed
+from loadtests.analyse.holding import SOUND, Standing
 from loadtests.analyse.intervals import Interval
 from loadtests.analyse.observations import Observation, Observations
-from loadtests.analyse.verdicts import DELTA, Verdict, blocks_needed, verdict
+from loadtests.analyse.verdicts import DELTA, Verdict, blocks_needed, verdict, with_failures
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.words import plus_minus
+
+Standings = Mapping[tuple[str, str], Standing]  # by label and test
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A candidate against the baseline. ``ratio`` is candidate over baseline, whichever way is better."""
+    """A candidate against the baseline. ``ratio`` is candidate over baseline, whichever way is better: infinite (or 0)
+    where the candidate (or the baseline) answered too little to reach the percentile, and not a number where neither
+    did."""
 
     baseline: str
     candidate: str
@@ -44,6 +49,14 @@ class Comparison:
     """How the interval came about: trimmed, student, constant or none."""
     inside_noise: bool = False
     """The ratio is no further from 1 than the same setup under two labels may be on this machine."""
+    of_baseline: Standing = SOUND
+    of_candidate: Standing = SOUND
+    """What failed of the test's requests, and whether its rate was too much."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether it says anything: there is a block with both, or the candidate cannot hold the rate."""
+        return self.blocks > 0 or self.verdict is Verdict.CANNOT_HOLD
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,8 @@ class NoiseFloor:
 
     def holds(self, ratio: float) -> bool:
         """Whether a ratio is inside the floor. Which label came first is chance, so the floor is symmetric."""
+        if not 0 < ratio < inf:
+            return False
         if self.low <= 0 or self.high == inf:
             return True
         return abs(log(ratio)) <= max(abs(log(self.low)), abs(log(self.high))) + trimmed.SAME
@@ -83,13 +98,16 @@ def compare(
     baseline: str,
     delta: float = DELTA,
     aa: str | None = None,
+    standings: Standings | None = None,
 ) -> list[Comparison]:
     """Every other label against ``baseline`` in every test and metric.
 
     ``aa`` is the label under which the baseline ran a second time: it sets the noise floor, is no candidate and
-    does not count in the family. Raises ValueError for an unknown metric.
+    does not count in the family. ``standings`` are what the setups made of the tests. Raises ValueError for an unknown
+    metric.
     """
     table = Observations(observations)
+    known = standings or {}
     floors = {(floor.test, floor.metric): floor for floor in _floors(table, baseline, aa)}
     pairs = [
         (test, metric, label)
@@ -100,7 +118,16 @@ def compare(
     found = intervals.simultaneous(samples)
     return [
         settle(
-            Pairing(baseline, label, test, metric, len(sample), _spread(sample)),
+            Pairing(
+                baseline,
+                label,
+                test,
+                metric,
+                len(sample),
+                _spread(sample),
+                known.get((baseline, test), SOUND),
+                known.get((label, test), SOUND),
+            ),
             interval,
             delta,
             len(pairs),
@@ -112,8 +139,8 @@ def compare(
 
 @dataclass(frozen=True)
 class Pairing:
-    """What is set against what, in how many blocks, and how far their log ratio varies from block to block: the
-    interval's standard error times the root of the blocks."""
+    """What is set against what, in how many blocks, how far their log ratio varies from block to block (the
+    interval's standard error times the root of the blocks), and what each made of the test."""
 
     baseline: str
     candidate: str
@@ -121,6 +148,8 @@ class Pairing:
     metric: str
     blocks: int
     spread: float
+    of_baseline: Standing = SOUND
+    of_candidate: Standing = SOUND
 
 
 def settle(
@@ -128,9 +157,10 @@ def settle(
 ) -> Comparison:
     """The comparison that an interval of log ratios amounts to."""
     ratio, low, high = ratios(interval)
-    outcome = verdict(low, high, delta, metric_of(pairing.metric).more_is_better)
+    read = verdict(low, high, delta, metric_of(pairing.metric).more_is_better)
+    outcome = with_failures(read, pairing.of_baseline, pairing.of_candidate)
     needed = None
-    if outcome is Verdict.INCONCLUSIVE:
+    if read is outcome is Verdict.INCONCLUSIVE:
         needed = blocks_needed(interval.estimate, pairing.spread, pairing.blocks, delta, family)
     return Comparison(
         baseline=pairing.baseline,
@@ -146,7 +176,11 @@ def settle(
         delta=delta,
         family=family,
         method=interval.method,
-        inside_noise=floor is not None and pairing.blocks > 0 and floor.holds(ratio),
+        inside_noise=(
+            floor is not None and pairing.blocks > 0 and outcome is not Verdict.CANNOT_HOLD and floor.holds(ratio)
+        ),
+        of_baseline=pairing.of_baseline,
+        of_candidate=pairing.of_candidate,
     )
 
 
@@ -184,6 +218,8 @@ def _spread(sample: Sequence[float]) -> float:
     if len(sample) < 2:
         return nan
     values = np.array(sample, dtype=float)
+    if not trimmed.finite(values, trimmed.cut_of(len(values))):
+        return nan
     return float(trimmed.centre(values, trimmed.cut(values))[1]) * sqrt(len(values))
 
 

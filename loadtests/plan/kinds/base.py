@@ -128,6 +128,11 @@ class Test(abc.ABC):
         return None
 
     @property
+    def fixed_rate(self) -> float | None:
+        """The requests per second that a setup is to hold; None where none are asked for, or the rate is searched."""
+        return None
+
+    @property
     def demands(self) -> frozenset[str]:
         """What a setup must be able to do, in words of ``loadtests.setups.CANNOT``."""
         return frozenset()

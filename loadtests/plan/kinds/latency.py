@@ -65,6 +65,10 @@ class Latency(RequestsTest):
         return cls(requests=workload.requests, **fields, **replay)
 
     @property
+    def fixed_rate(self) -> float:
+        return self.rate
+
+    @property
     def seconds(self) -> float:
         return self.duration_s
 

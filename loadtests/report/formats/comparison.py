@@ -9,7 +9,7 @@ from loadtests.analyse.compare.rows import Compared, ComparisonRow
 from loadtests.grid import grid, unwrapped
 from loadtests.report.formats.terminal import STYLES
 from loadtests.report.sections import verdicts
-from loadtests.words import DASH, number, ratio, ratio_interval
+from loadtests.words import DASH, NOT_REACHED, number, ratio, ratio_interval
 
 
 def print_comparison(compared: Compared, console: Console) -> None:
@@ -44,7 +44,8 @@ def _fields(row: ComparisonRow) -> list[Text]:
     if row.comparison is None:
         return [*names, Text(DASH), Text(row.missing, style="yellow"), Text(""), Text("0")]
     tone = "muted" if row.comparison.inside_noise else verdicts.TONES.get(row.comparison.verdict, "muted")
-    within = ratio_interval(row.comparison) or "open interval"
+    unknown = ratio(row.comparison.ratio) == DASH
+    within = NOT_REACHED if unknown else ratio_interval(row.comparison) or "open interval"
     return [
         *names,
         Text(f"{ratio(row.comparison.ratio)} ({within})"),

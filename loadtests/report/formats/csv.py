@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Results
@@ -11,7 +12,7 @@ from loadtests.words import closed
 
 
 def csv_text(results: Results) -> str:
-    """The table's text. A figure that is not known, and an interval from a single block, are empty."""
+    """The table's text. A figure that is not known or not reached, and an interval from a single block, are empty."""
     names = [metric.name for metric in readings.every(results.roles, results.uncharged)]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -40,4 +41,4 @@ def _figures(results: Results, label: str, test: str, metric: str) -> list[str]:
     if estimate is None:
         return ["", "", ""]
     ends = [f"{estimate.low:.6g}", f"{estimate.high:.6g}"] if closed(estimate) else ["", ""]
-    return [f"{estimate.median:.6g}", *ends]
+    return [f"{estimate.median:.6g}" if math.isfinite(estimate.median) else "", *ends]

@@ -44,6 +44,8 @@ def _print(history: History, console: Console) -> None:
     console.print(Text(f"{history.title}: {plural(len(history.runs), 'run')}, {first} to {last}", style="bold"))
     for sentence in history.left_out:
         console.print(Text(f"Left out: {sentence}.", style="yellow"))
+    for sentence in history.troubled:
+        console.print(Text(sentence, style="red"))
     console.print()
     if not history.changes:
         console.print(TOO_SHORT if history.too_short else "No change is more than noise.")

@@ -28,6 +28,8 @@ def spec(history: History) -> dict[str, Any]:
         if history.too_short
         else "A ring marks a change that is more than noise, as a ratio to the level before it.",
     ]
+    if history.troubled:
+        subtitle.append("A ring with the word failed marks a run in which requests failed: no part of any level.")
     return history_chart.spec(panels, _dates(history), looks(labels), f"{history.title}: over time", subtitle)
 
 
@@ -40,6 +42,7 @@ def _rows(series: Series, places: dict[str, int]) -> list[ChartRow]:
     for mark in series.marks:
         point = mark.point
         changed = "" if mark.change is None else f", changed {ratio(mark.change)}"
+        changed += f", {point.trouble}" if point.trouble else ""
         within = interval(point) or "open interval"
         row: ChartRow = {
             "label": series.label,
@@ -49,6 +52,8 @@ def _rows(series: Series, places: dict[str, int]) -> list[ChartRow]:
         }
         if closed(point):
             row |= {"low": point.low, "high": point.high}
+        if point.trouble:
+            row["mark"] = "failed"
         if mark.change is not None:
             row["mark"] = ratio(mark.change)
         rows.append(row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -103,6 +104,7 @@ def _chart(swept: SweepResults, measure: Measure) -> Chart | None:
         label: estimate.median
         for label in swept.labels
         if (estimate := swept.results.estimate(label, measure.test.name, measure.metric.name))
+        and math.isfinite(estimate.median)
     }
     places = swept.places[measure] if swept.tells_noise else {}
     details = {label: "looks best" if place.ratio == 1 else ratio(place.ratio) for label, place in places.items()}

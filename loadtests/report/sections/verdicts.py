@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loadtests.analyse.compare.within import Comparison
+from loadtests.analyse.holding import FAILED
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import MOST_BLOCKS, Verdict
 from loadtests.plan.kinds import Test
@@ -16,9 +17,9 @@ from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import INTERVALS, ChartRow
 from loadtests.report.view import Field, Section, Table
-from loadtests.words import DASH, closed, plural, ratio, ratio_interval, series
+from loadtests.words import DASH, NOT_REACHED, closed, number, plural, ratio, ratio_interval, series
 
-TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad"}
+TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad", Verdict.CANNOT_HOLD: "bad"}
 NOT_COMPARED = "no block has both"
 
 
@@ -36,15 +37,18 @@ def section(results: Results) -> Section | None:
 
 
 def word(comparison: Comparison) -> str:
-    """The verdict in its metric's words: what costs is cheaper, and not faster."""
+    """The verdict in its metric's words: what costs is cheaper, and not faster; and what it can hold instead."""
+    if comparison.of_candidate.overload:
+        return str(comparison.of_candidate.overload)
     metric = metric_of(comparison.metric)
     own = {Verdict.FASTER: metric.better, Verdict.SLOWER: metric.worse}
     return own.get(comparison.verdict, comparison.verdict.value)
 
 
 def remark(comparison: Comparison) -> str:
-    """What a reader needs beside the verdict: that noise alone may make it, or how many blocks would settle it."""
-    parts = ["inside the noise"] if _noisy(comparison) else []
+    """What a reader needs beside the verdict: what failed, that noise alone may make it, or how many blocks would
+    settle it."""
+    parts = [*_failed(comparison), *(["inside the noise"] if _noisy(comparison) else [])]
     if comparison.blocks_needed is not None:
         parts.append(f"{blocks_in_words(comparison.blocks_needed)} blocks would probably settle it")
     return "; ".join(parts)
@@ -55,8 +59,26 @@ def blocks_in_words(needed: int) -> str:
     return f"over {MOST_BLOCKS}" if needed >= MOST_BLOCKS else str(needed)
 
 
+def _failed(comparison: Comparison) -> Iterator[str]:
+    """``15.1% failed``, and of the baseline where it is the baseline's."""
+    candidate, baseline = comparison.of_candidate, comparison.of_baseline
+    if candidate.overload:
+        yield candidate.overload.why
+    elif candidate.fails:
+        yield f"{candidate.failed:.2%} failed"
+    if baseline.fails:
+        name = "before" if comparison.baseline == comparison.candidate else f"of {comparison.baseline}"
+        yield f"{baseline.failed:.2%} {name} failed"
+
+
+def _short_word(comparison: Comparison) -> str:
+    """The verdict where there is little room."""
+    overload = comparison.of_candidate.overload
+    return f"holds {number(overload.holds)}/s" if overload else word(comparison)
+
+
 def _short_remark(comparison: Comparison) -> str:
-    parts = ["noise"] if _noisy(comparison) else []
+    parts = [*_failed(comparison), *(["noise"] if _noisy(comparison) else [])]
     if comparison.blocks_needed is not None:
         parts.append(f"{blocks_in_words(comparison.blocks_needed)} blocks")
     return {"noise": "inside the noise"}.get(", ".join(parts), ", ".join(parts))
@@ -71,7 +93,9 @@ def _how_to_read(results: Results) -> str:
     text = (
         f"Each setup against {results.baseline}: the ratio within each block, its median, and an interval over blocks. "
         "A verdict is given only where the interval allows it: faster or slower where it leaves out 1, equivalent "
-        f"where it lies within ±{results.study.delta:.0%}, otherwise inconclusive. Rows are in the order of the ratio, "
+        f"where it lies within ±{results.study.delta:.0%}, otherwise inconclusive. Above all ratios stands "
+        "that a setup cannot hold the rate it was asked for. Requests that failed count as infinitely slow, and who "
+        f"fails more than {FAILED:.1%} of them is neither faster nor equivalent. Rows are in the order of the ratio, "
         "which alone says nothing: neighbours may be the same."
     )
     if family:
@@ -108,11 +132,11 @@ def _fields(comparison: Comparison | None) -> tuple[Field, ...]:
         return Field(DASH, tone="muted"), Field(NOT_COMPARED, tone="muted"), Field(""), Field("0")
     muted = comparison.inside_noise or comparison.verdict in (Verdict.INCONCLUSIVE, Verdict.EQUIVALENT)
     tone = "muted" if muted else TONES[comparison.verdict]
-    within = ratio_interval(comparison) or "open interval"
+    within = NOT_REACHED if ratio(comparison.ratio) == DASH else ratio_interval(comparison) or "open interval"
     short = f"{ratio(comparison.ratio)} ({within.replace('×', '')})"
     return (
         Field(ratio(comparison.ratio), within, short, tone="muted" if muted else ""),
-        Field(word(comparison), tone=tone),
+        Field(word(comparison), short=_short_word(comparison), tone=tone),
         Field(remark(comparison), short=_short_remark(comparison), tone="muted"),
         Field(str(comparison.blocks)),
     )
@@ -171,13 +195,19 @@ def _ratio(results: Results, label: str, test: Test, metric: Metric) -> ChartRow
     comparison = results.comparisons.get((label, test.name, metric.name))
     if comparison is None:
         return {"label": label, "metric": name, "note": NOT_COMPARED, "text": f"{label}: {name}: {NOT_COMPARED}"}
-    note = f"{ratio(comparison.ratio)} {word(comparison)}"
-    return {
+    note = f"{ratio(comparison.ratio)} {word(comparison)}".removeprefix(f"{DASH} ")
+    overload = comparison.of_candidate.overload
+    row: ChartRow = {
         "label": label,
         "metric": name,
+        "note": f"cannot hold {overload.rate:,.4g}/s" if overload else note,
+        "text": f"{label}: {name} {note} {ratio_interval(comparison)}".rstrip(),
+    }
+    if ratio(comparison.ratio) == DASH:
+        return row
+    return {
+        **row,
         "ratio": comparison.ratio,
-        "note": note,
-        "text": f"{label}: {name} {note} {ratio_interval(comparison)}",
         "low": comparison.low,
         # Open at both ends: drawn as an interval that leaves the chart on both sides.
         "high": min(comparison.high, 1e300),

@@ -13,6 +13,7 @@ Study = Callable[..., list[Observation]]
 def test_rules_are_read() -> None:
     assert parse("slower>5%") == Rule(Verdict.SLOWER, 0.05)
     assert parse(" faster > 2.5 % ") == Rule(Verdict.FASTER, 0.025)
+    assert parse("failures>1%") == Rule(None, 0.01)
     assert parse("slower") == Rule(Verdict.SLOWER, 0.0)
 
 
