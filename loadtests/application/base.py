@@ -6,13 +6,13 @@ import dataclasses
 import functools
 import os
 import shlex
-import signal
 import subprocess
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from loadtests import paths, setups
+from loadtests.cleanup import program
 from loadtests.errors import UserError, said
 from loadtests.setups import Setup
 from loadtests.workload import Request
@@ -28,9 +28,9 @@ class Application:
     ``directory`` is where the servers run; ``wsgi`` and ``asgi`` are its entry points, as ``module:name``, None where
     it has none; ``settings`` is its settings module. ``bin`` is where its Python and the servers' commands are. ``env``
     is set for all of its processes. ``before`` is run once in the directory before anything is served. ``health`` is a
-    path that is not answered with a server error once the project works. ``host`` is sent as the Host header where it
-    is not None.
-    ``own`` says that it is the user's and not the sample project.
+    path that is not answered with a server error once the project works, which takes at most ``healthy_within_s``
+    seconds. ``host`` is sent as the Host header where it is not None. ``own`` says that it is the user's and not the
+    sample project.
     """
 
     directory: Path
@@ -39,6 +39,7 @@ class Application:
     settings: str
     bin: Path
     health: str
+    healthy_within_s: float = 20.0
     before: tuple[str, ...] = ()
     env: Mapping[str, str] = dataclasses.field(default_factory=dict)
     host: str | None = None
@@ -84,34 +85,17 @@ class Application:
         )
 
     def prepare(self) -> None:
-        """Runs ``before``. Raises UserError where it fails, with what it said last."""
+        """Runs ``before``, and ends what it leaves running. Raises UserError where it fails, with what it said last."""
         if not self.before:
             return
         shown = shlex.join(self.before)
         try:
-            process = subprocess.Popen(
-                self.before,
-                cwd=self.directory,
-                env={**os.environ, **self.environment},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise UserError(f"cannot run {shown!r} in {self.directory}: {error.strerror}") from None
-        with process:
-            try:
-                output, _ = process.communicate(timeout=PREPARED_WITHIN_S)
-            except BaseException as error:
-                os.killpg(process.pid, signal.SIGKILL)  # what it started as well: nothing is left running
-                if isinstance(error, subprocess.TimeoutExpired):
-                    raise UserError(f"{shown!r} had not ended after {PREPARED_WITHIN_S:.0f} s") from None
-                raise
-        if process.returncode:
-            raise UserError(f"{shown!r} failed (exit status {process.returncode}): {said(output)}")
+            ended = program.run(self.before, PREPARED_WITHIN_S, self.directory, {**os.environ, **self.environment})
+        except subprocess.TimeoutExpired:
+            raise UserError(f"{shown!r} had not ended after {PREPARED_WITHIN_S:.0f} s") from None
+        if ended.status:
+            why = said(ended.errors or ended.printed)
+            raise UserError(f"{shown!r} failed (exit status {ended.status}): {why}")
 
 
 @functools.cache

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from loadtests import store
-from loadtests.application import program
+from loadtests.cleanup import program
 from loadtests.errors import UserError
 from loadtests.paths import ROOT
 from loadtests.setups import Setup

@@ -7,20 +7,23 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from loadtests.application import overlay, program
+from loadtests.application import overlay
 from loadtests.application.base import Application, sample
-from loadtests.errors import UserError
+from loadtests.cleanup import program
+from loadtests.errors import UserError, said
 from loadtests.setups import KNOBS, Setup
+from loadtests.toml import duration
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # where people put a virtual environment, beside manage.py or above
 ENTRY = Path(__file__).with_name("entry")
 MARK = "of the project: "  # what introspect.py begins its line with
-LOADED_WITHIN_S = 60.0
+LOAD_TIMEOUT = "1m"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 # What supervisor/defaults.sh takes from the environment; the database's and Redis's addresses are the project's too.
 SETS_UP_SERVERS = {*KNOBS, "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"} - {"REDIS_URL"}
@@ -38,10 +41,11 @@ class Options:
     env_file: Path | None = None
     before: str = ""
     host: str = ""
+    load_timeout: str = LOAD_TIMEOUT
 
     def to_dict(self) -> dict[str, str]:
         """The options as run.json keeps them, to go on with the run; paths are absolute."""
-        values = {name: value for name, value in vars(self).items() if value}
+        values = {name: value for name, value in vars(self).items() if value != getattr(Options, name, None)}
         return {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in values.items()}
 
     @classmethod
@@ -73,6 +77,7 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
     Raises UserError for what is missing or does not load, in one line.
     """
     before = _words(options.before)
+    within_s = _load_timeout(options.load_timeout)
     directory = _directory(options.app)
     env = read_env_file(options.env_file) if options.env_file else {}
     if taken := sorted(env.keys() & SETS_UP_SERVERS):
@@ -85,7 +90,7 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
     for interface, text in given.items():
         if text and not ENTRY_POINT.fullmatch(text):
             raise UserError(f"--{interface} {text}: write module:name, such as mysite.{interface}:application")
-    facts = _load(python, directory, settings, env, given)
+    facts = _load(python, directory, settings, env, given, within_s)
     entry_points = {name: given[name] or facts[name] or _beside(directory, settings, name) for name in given}
     if not entry_points["asgi"]:
         env["PYTHONPATH"] = os.pathsep.join(
@@ -96,7 +101,7 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
     made = overlay.make(python, setups)
     remarks += made.left_out
     # Again, and now as it will be served.
-    facts.update(_load(made.bin / "python", directory, settings, env, entry_points))
+    facts.update(_load(made.bin / "python", directory, settings, env, entry_points, within_s))
     facts.update(entry_points, packages=overlay.versions(made.bin / "python"))
     if facts["debug"]:
         remarks.append("DEBUG is on: it is measured as it is, but nobody should serve it so")
@@ -108,6 +113,7 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
             settings=settings,
             bin=made.bin,
             health="/",
+            healthy_within_s=within_s,
             before=before,
             env=env,
             host=options.host or None,
@@ -162,6 +168,13 @@ def _words(command: str) -> tuple[str, ...]:
         raise UserError(f"--before {command}: {error}") from None
 
 
+def _load_timeout(text: str) -> float:
+    try:
+        return duration(text)
+    except UserError as error:
+        raise UserError(f"--load-timeout: {error}") from None
+
+
 def _directory(app: Path) -> Path:
     """Where manage.py is: ``app`` itself, or the one folder below that has it."""
     if not app.is_dir():
@@ -213,20 +226,27 @@ def _beside(directory: Path, settings: str, interface: str) -> str | None:
 
 
 def _load(
-    python: Path, directory: Path, settings: str, env: dict[str, str], entry_points: dict[str, Any]
+    python: Path,
+    directory: Path,
+    settings: str,
+    env: dict[str, str],
+    entry_points: dict[str, Any],
+    within_s: float,
 ) -> dict[str, Any]:
-    """What the project says of itself when its own Python loads it."""
+    """What the project says of itself when its own Python loads it. What it starts meanwhile is not left running."""
     # As text, so that the folder on its path is the project's and not the script's.
     script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")
     wanted = [f"{interface}={text}" for interface, text in entry_points.items() if text]
-    printed = program.output(
-        [python, "-c", script, *wanted],
-        f"{directory}: the project does not load with {python}",
-        LOADED_WITHIN_S,
-        directory,
-        {**os.environ, **env, "DJANGO_SETTINGS_MODULE": settings},
-    )
-    said_so = [line for line in printed.splitlines() if line.startswith(MARK)]
+    environment = {**os.environ, **env, "DJANGO_SETTINGS_MODULE": settings}
+    try:
+        ended = program.run([python, "-c", script, *wanted], within_s, directory, environment)
+    except subprocess.TimeoutExpired:
+        raise UserError(
+            f"{directory}: the project was not loaded within {within_s:g} s; a longer limit is --load-timeout 5m"
+        ) from None
+    if ended.status:
+        raise UserError(f"{directory}: the project does not load with {python}: {said(ended.errors)}")
+    said_so = [line for line in ended.printed.splitlines() if line.startswith(MARK)]
     if not said_so:
         raise UserError(f"{directory}: the project ends Python while it is loaded")
     found: dict[str, Any] = json.loads(said_so[-1].removeprefix(MARK))

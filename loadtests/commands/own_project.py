@@ -27,6 +27,7 @@ PANEL: dict[str, Any] = {
     "settings": Annotated[str | None, typer.Option(help="Its settings module, if not the one that manage.py names.")],
     "python": Annotated[Path | None, typer.Option(help="The python of its virtual environment, if not beside it.")],
     "env_file": Annotated[Path | None, typer.Option(help="A file of NAME=value lines for its environment.")],
+    "load_timeout": Annotated[str | None, typer.Option(help="How long it may take to load; by default 1m.")],
     "before": Annotated[str | None, typer.Option(help="A command to run in it first: 'python manage.py migrate'.")],
     "host_header": Annotated[
         str | None, typer.Option(help="The Host header to send, where ALLOWED_HOSTS asks for one.")

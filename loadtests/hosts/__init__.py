@@ -11,7 +11,7 @@ from loadtests.hosts.base import Host, Program, Supervised
 
 __all__ = ["Host", "Program", "Supervised", "at"]
 
-NO_SCHEME = ("base", "guard", "supervisor")  # what stands beside them
+NO_SCHEME = ("base", "supervisor")  # what stands beside them
 
 
 def at(where: str) -> Host:

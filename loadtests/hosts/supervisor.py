@@ -7,17 +7,18 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import xmlrpc.client
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import IO, Any
 
 from supervisor.xmlrpc import SupervisorTransport
 
 from loadtests import paths
+from loadtests.cleanup import folders
+from loadtests.cleanup.program import guarded
 from loadtests.errors import UserError
 from loadtests.hosts.base import Program
 
@@ -26,10 +27,10 @@ TELL_SERVERS = ("GUNICORN_CMD_ARGS", "UVICORN_", "GRANIAN_", "UWSGI_", "FORWARDE
 STARTED_WITHIN_S = 10.0
 STOPPED_WITHIN_S = 25.0
 LOG_LINES = 20
+MOST_SAID = 4096  # bytes of what supervisord says when it does not start
 
 # The same two lines that a person types (README).
 # supervisord is always the harness's, whatever PATH the project that is served brings.
-GUARD = Path(__file__).with_name("guard.py")
 SUPERVISORD = Path(sys.executable).parent / "supervisord"
 COMMAND = f'. supervisor/defaults.sh && exec "{SUPERVISORD}" --nodaemon -c "$PWD/supervisor/supervisord.conf"'
 
@@ -38,7 +39,7 @@ class Supervisor:
     """A supervisord of our own, in a private folder; a context manager.
 
     Takes the knobs as environment variables (see supervisor/defaults.sh). On leaving, whatever was started is stopped
-    and the folder is removed; loadtests.hosts.guard does the same should this process die.
+    and the folder is removed; loadtests.cleanup.guard does the same should this process die.
     """
 
     def __init__(self, env: Mapping[str, str]) -> None:
@@ -49,8 +50,8 @@ class Supervisor:
         self._transport: SupervisorTransport | None = None
 
     def __enter__(self) -> Supervisor:
-        # Short, as a Unix socket's path must be: at most 107 bytes.
-        self.folder = Path(tempfile.mkdtemp(prefix="bench-", dir=_short_folder()))
+        # In memory where there is such a place: the IPC layer's queues go below it.
+        self.folder = folders.make("serve", memory=True)
         env = {
             **os.environ,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
@@ -61,16 +62,17 @@ class Supervisor:
         }
         env = {name: value for name, value in env.items() if not name.startswith(TELL_SERVERS)}
         try:
-            with open(self.folder / "supervisord.out", "wb") as out:
+            # Read through the same file: the guard removes the folder before it ends.
+            with open(self.folder / "supervisord.out", "w+b") as out:
                 self._guard = subprocess.Popen(
-                    [sys.executable, str(GUARD), "sh", "-c", COMMAND],
+                    guarded(["sh", "-c", COMMAND]),
                     stdin=subprocess.PIPE,
                     stdout=out,
                     stderr=subprocess.STDOUT,
                     cwd=paths.SUPERVISOR.parent,
                     env=env,
                 )
-            self._connect()
+                self._connect(out)
         except BaseException:
             self._stop()
             raise
@@ -102,7 +104,7 @@ class Supervisor:
                 parts.append("\n".join([f"--- {file.name}", *lines]))
         return "\n".join(parts)
 
-    def _connect(self) -> None:
+    def _connect(self, out: IO[bytes]) -> None:
         assert self._guard is not None
         url = f"unix://{self.folder / 'supervisor.sock'}"
         end = time.monotonic() + STARTED_WITHIN_S
@@ -116,10 +118,8 @@ class Supervisor:
                 return
             transport.close()
             time.sleep(0.05)
-        said = ""
-        with contextlib.suppress(OSError):
-            said = (self.folder / "supervisord.out").read_text(encoding="utf-8", errors="replace")
-        raise UserError(f"supervisord did not start: {' '.join(said.split()) or 'it said nothing'}")
+        words = os.pread(out.fileno(), MOST_SAID, 0).decode(errors="replace").split()
+        raise UserError(f"supervisord did not start: {' '.join(words) or 'it said nothing'}")
 
     def _stop(self) -> None:
         if self._transport is not None:
@@ -132,11 +132,3 @@ class Supervisor:
                 self._guard.kill()
                 self._guard.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _short_folder() -> str:
-    """In memory where there is such a folder (the IPC layer's queues go below it), and short in any case."""
-    for folder in ("/dev/shm", tempfile.gettempdir()):
-        if len(folder) < 60 and os.access(folder, os.W_OK):
-            return folder
-    return "/tmp"

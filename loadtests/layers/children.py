@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from loadtests.cleanup.program import guarded
+
 _ROOT = Path(__file__).parents[2]
 
 
@@ -23,7 +25,7 @@ def running(arguments: Sequence[str], cores: Iterable[int]) -> Iterator[subproce
     os.sched_setaffinity(0, cores)  # children inherit it; the guard has no option for it
     try:
         guard = subprocess.Popen(
-            command("loadtests.hosts.guard", *arguments),
+            guarded(arguments),
             cwd=_ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

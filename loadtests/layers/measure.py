@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
+from loadtests.cleanup import folders
 from loadtests.errors import UserError, said
 from loadtests.layers import redis
 from loadtests.layers.children import command, running
@@ -48,16 +46,12 @@ def measure(
 
 
 def _round(name: str, duration_s: float, in_flight: int, body_bytes: int, cores: Sequence[int]) -> LayerRound:
-    # Where the sockets' paths stay short, and in memory, as a deployment's would be.
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    folder = Path(tempfile.mkdtemp(prefix="layers-", dir=parent))
-    try:
+    # In memory, as a deployment's would be.
+    with folders.private("layers", memory=True) as folder:
         if name == REDIS:
             with redis.serving(folder, cores) as url:
                 return _between(name, url, duration_s, in_flight, body_bytes, cores)
         return _between(name, str(folder / "exchange"), duration_s, in_flight, body_bytes, cores)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _between(

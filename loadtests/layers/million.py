@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import psutil
 
+from loadtests.cleanup import folders
 from loadtests.layers.children import command, running
 from loadtests.layers.layer import CHANNEL, channel_layer
 from loadtests.layers.rounds import IPC
@@ -63,13 +62,11 @@ def held(folder: Path) -> tuple[int, int]:
 
 
 def main(messages: int = 1_000_000) -> None:
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    folder = Path(tempfile.mkdtemp(prefix="million-", dir=parent))
-    try:
-        with running(command("loadtests.layers.echo", IPC, str(folder)), os.sched_getaffinity(0)) as guard:
-            asyncio.run(exchange(folder, messages, _child(guard.pid)))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with (
+        folders.private("million", memory=True) as folder,
+        running(command("loadtests.layers.echo", IPC, str(folder)), os.sched_getaffinity(0)) as guard,
+    ):
+        asyncio.run(exchange(folder, messages, _child(guard.pid)))
 
 
 def _child(guard: int) -> psutil.Process:

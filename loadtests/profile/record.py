@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from loadtests import engines
 from loadtests.application import Application
+from loadtests.cleanup import folders
 from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.observe import processes
@@ -109,8 +109,7 @@ def _round(plan: Plan, said: Callable[[str, int], None]) -> ProfileRound:
     said("without sampling", 0)
     with _served(plan, {}) as running:
         undisturbed = _Window(plan, running, "undisturbed").load()
-    with tempfile.TemporaryDirectory() as name:
-        stacks = Path(name)
+    with folders.private("profile", memory=False) as stacks:
         reader = Reader(str(plan.application.directory))
         existing = plan.application.env.get("PYTHONPATH") or os.environ.get("PYTHONPATH")
         with _served(plan, oncpu.environment(stacks, existing)) as running:

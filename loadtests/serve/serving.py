@@ -17,7 +17,6 @@ from loadtests.serve.http import Answer, ask
 from loadtests.setups import Setup
 from loadtests.workload import Request
 
-HEALTHY_WITHIN_S = 20.0
 ANSWERED_WITHIN_S = 2.0
 GONE = ("BACKOFF", "FATAL", "UNKNOWN")
 
@@ -125,11 +124,12 @@ def serving(
 def _wait(running: Serving, workers: int) -> None:
     """Until it answers and, where it has several workers, until all of them have come up: the first one that answers
     says nothing of the others."""
-    end = time.monotonic() + HEALTHY_WITHIN_S
+    within_s = running.application.healthy_within_s
+    end = time.monotonic() + within_s
     while (why := _unhealthy(running)) is not None:
         if time.monotonic() > end:
             where = f"{running.health.path}: {why}"
-            raise NotServing(f"was not healthy within {HEALTHY_WITHIN_S:.0f} s: {where}", running.logs())
+            raise NotServing(f"was not healthy within {within_s:g} s: {where}", running.logs())
         time.sleep(health.LOOK_EVERY_S)
     if workers == 1:
         return

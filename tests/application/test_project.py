@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from loadtests.application import project
@@ -135,5 +136,63 @@ def test_a_command_to_run_first_that_fails_is_told_with_its_last_words(mysite):
     application = find(Options(mysite, before="python -c 'raise SystemExit(\"the database is down\")'"), []).application
     with pytest.raises(UserError, match=r"failed \(exit status 1\): the database is down"):
         application.prepare()
-    with pytest.raises(UserError, match="cannot run 'no-such-command'"):
+    with pytest.raises(UserError, match=r"'no-such-command' failed .* cannot be run: No such file"):
         find(Options(mysite, before="no-such-command"), []).application.prepare()
+
+
+HOSTILE = """
+import os, signal, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        open({file!r}, "w").write(str(os.getpid()))
+        time.sleep(600)
+    os._exit(0)
+while not os.path.exists({file!r}) or not open({file!r}).read():
+    time.sleep(0.01)
+"""
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    """Code that leaves a process behind which ignores SIGTERM, in a session of its own; ``left`` is whether it runs."""
+
+    class Daemon:
+        file = tmp_path / "pid"
+        code = HOSTILE.format(file=str(file))
+
+        @property
+        def left(self):
+            return psutil.pid_exists(int(self.file.read_text()))
+
+    return Daemon()
+
+
+def test_a_project_that_leaves_a_process_behind_when_it_is_loaded_does_not(mysite, daemon):
+    settings = mysite / "mysite" / "settings.py"
+    settings.write_text(settings.read_text() + daemon.code)
+    assert find(Options(mysite), []).application.own
+    assert not daemon.left
+
+
+def test_a_project_that_hangs_while_it_is_loaded_is_named_with_the_limit(mysite, daemon, tmp_path):
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\n(setsid sh -c 'trap \"\" TERM; echo $$ > {daemon.file}; sleep 600' &)\nsleep 600\n")
+    python.chmod(0o755)
+    assert fails(Options(mysite, python=python, load_timeout="2s")) == (
+        f"{mysite}: the project was not loaded within 2 s; a longer limit is --load-timeout 5m"
+    )
+    assert not daemon.left
+
+
+def test_the_servers_may_take_as_long_as_the_project_may_to_load(mysite):
+    assert find(Options(mysite), []).application.healthy_within_s == 60
+    assert find(Options(mysite, load_timeout="2m"), []).application.healthy_within_s == 120
+    assert "--load-timeout: 'long' is not a duration" in fails(Options(mysite, load_timeout="long"))
+
+
+def test_what_a_command_to_run_first_leaves_running_is_ended(mysite, daemon):
+    (mysite / "first.py").write_text(daemon.code)
+    find(Options(mysite, before="python first.py"), []).application.prepare()
+    assert not daemon.left

@@ -1,8 +1,11 @@
 """The benchmark of the layers: its arithmetic, and one short run."""
 
 import os
+import signal
 import sys
 import tempfile
+import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -87,3 +90,24 @@ def test_a_short_run_delivers_everything_and_leaves_nothing(monkeypatch):
     assert psutil.Process().children() == before
     assert len(folders) == 3
     assert not [folder for folder in folders if os.path.exists(folder)]
+
+
+@pytest.mark.servers
+def test_what_a_killed_one_leaves_is_removed_when_the_next_one_starts(cli):
+    def begin():
+        process = cli.start("layers")
+        end = time.monotonic() + 30
+        while not (found := list(Path("/dev/shm").glob(f"bench-layers-{process.pid}-*"))):
+            assert time.monotonic() < end, "no folder was made"
+            time.sleep(0.02)
+        return process, found[0]
+
+    killed, left = begin()
+    killed.kill()
+    killed.communicate()
+    assert left.exists()
+    process, _ = begin()
+    assert not left.exists()
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    cli.wait_until_nothing_runs()

@@ -9,6 +9,8 @@ import time
 import psutil
 import pytest
 
+from loadtests.cleanup import program
+
 # A shell that ignores SIGTERM and has left a daemon behind, in a session of its own, whose parent is gone.
 STUBBORN = 'trap "" TERM; (setsid sleep 321 &) ; echo ready; while :; do sleep 0.1; done'
 
@@ -33,7 +35,7 @@ def sleepers(mark):
 def guard(tmp_path, monkeypatch):
     mark = f"{os.getpid()}-{time.monotonic_ns()}"
     process = subprocess.Popen(
-        [sys.executable, "-m", "loadtests.hosts.guard", "sh", "-c", STUBBORN],
+        [sys.executable, "-m", "loadtests.cleanup.guard", "sh", "-c", STUBBORN],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "TEST_MARK": mark, "GUARD_GRACE_S": "0.5"},
@@ -60,3 +62,23 @@ def test_a_ctrl_c_is_the_harness_s_to_act_on(guard):
     guard.send_signal(signal.SIGTERM)
     time.sleep(0.2)
     assert guard.poll() is None
+
+
+@pytest.mark.parametrize(("command", "status"), [("exit 3", 3), ("kill -9 $$", 128 + 9)])
+def test_it_ends_as_the_command_did(command, status):
+    assert program.run(["sh", "-c", command], within_s=20).status == status
+
+
+def test_a_command_that_cannot_be_run_is_said_in_a_line():
+    ended = program.run(["no-such-command"], within_s=20)
+    assert (ended.status, ended.errors) == (127, "it cannot be run: No such file or directory\n")
+
+
+def test_the_command_is_not_told_what_is_for_the_guard():
+    assert "GUARD" not in program.run(["env"], within_s=20).printed
+
+
+def test_variables_for_the_command_s_python_do_not_reach_the_guard_s(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("raise SystemExit('this was read')\n")
+    ended = program.run(["sh", "-c", "echo $PYTHONPATH"], within_s=20, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert (ended.printed, ended.errors) == (f"{tmp_path}\n", "")

@@ -1,6 +1,6 @@
 """Runs a command and sees to it that nothing of it outlives whoever asked for it.
 
-``python loadtests/hosts/guard.py COMMAND...`` runs the command as its child until its own standard input closes. That
+``python loadtests/cleanup/guard.py COMMAND...`` runs the command as its child until its own standard input closes. That
 happens when the harness closes it, and equally when the harness dies in any way, SIGKILL included: the kernel closes
 the pipe. Then the command and all its descendants get SIGTERM, a few seconds to end by themselves, and SIGKILL. As the
 subreaper of all that is started below it (prctl(2)), the guard also finds processes whose parents have died.
@@ -20,38 +20,45 @@ import time
 
 import psutil
 
-# What supervisor's programs get as well (stopwaitsecs).
-GRACE_S = float(os.environ.get("GUARD_GRACE_S", "5"))
+# For the guard and not for the command. The grace period is, if nothing else is said, what supervisor's programs get as
+# well (stopwaitsecs).
+GRACE_S = float(os.environ.pop("GUARD_GRACE_S", "5"))
+REMOVES = os.environ.pop("GUARD_REMOVES", None)
 
+CANNOT_BE_RUN = 127  # as a shell says it
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(command: list[str]) -> int:
-    """Runs the command; returns its exit code, or 0 where it was ended because standard input closed."""
+    """Runs the command; returns its exit code as a shell would, or 0 where it was ended as standard input closed."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         # A Ctrl-C reaches the whole terminal; the harness decides when the servers stop.
         signal.signal(number, signal.SIG_IGN)
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        start_new_session=True,
-        # Should the guard itself be killed, the command is at least asked to end.
-        preexec_fn=lambda: _prepare(libc),
-    )
+    try:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            # Should the guard itself be killed, the command is at least asked to end.
+            preexec_fn=lambda: _prepare(libc),
+        )
+    except OSError as error:
+        print(f"it cannot be run: {error.strerror}", file=sys.stderr)
+        return CANNOT_BE_RUN
     try:
         while child.poll() is None:
             readable, _, _ = select.select([0], [], [], 0.5)
             if readable and not os.read(0, 4096):
                 return 0
-        return child.returncode
+        return child.returncode if child.returncode >= 0 else 128 - child.returncode
     finally:
         _end(child)
         # The folder of sockets and logs goes with the servers, however the harness went.
-        if folder := os.environ.get("GUARD_REMOVES"):
-            shutil.rmtree(folder, ignore_errors=True)
+        if REMOVES:
+            shutil.rmtree(REMOVES, ignore_errors=True)
 
 
 def _prepare(libc: ctypes.CDLL) -> None:
