@@ -25,19 +25,21 @@ def free_port():
         return listener.getsockname()[1]
 
 
-# Folders whose tests share something that is costly to make, so that one process runs all of a folder.
-TOGETHER = ("docs",)
-# What takes the longest is begun first, so that no process ends long after the others.
-LONGEST = ("measure/test_run", "commands/test_profile", "docs", "engines/test_truth", "application", "engines", "serve")
+# With several processes, all tests of a file run in one (--dist=loadfile), so that what they share is made once. What
+# takes the longest is begun first, so that no process ends long after the others.
+LONGEST = (
+    "measure/test_run",
+    "docs/test_site",
+    "engines/test_truth",
+    "application",
+    "commands/test_profile",
+    "serve",
+    "engines",
+)
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
 def pytest_collection_modifyitems(items):
-    """Each file's tests run in one process, in order: what they share is made once."""
-    for item in items:
-        path = item.path.relative_to(ROOT / "tests").with_suffix("").as_posix()
-        together = next((folder for folder in TOGETHER if path.startswith(folder)), path)
-        item.add_marker(pytest.mark.xdist_group(together))
+    """Files in the order in which they are to be begun."""
     items.sort(key=_turn)
 
 

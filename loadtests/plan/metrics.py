@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loadtests.plan.percentiles import knowable, of_all
+from loadtests.plan.censored import of_all
+from loadtests.plan.percentiles import knowable
 from loadtests.records import Trial
 from loadtests.records.result import PERCENTILES
 

@@ -10,24 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from docutils.nodes import make_id
 
 from loadtests import setups
-from loadtests.analyse.validity import Reason
-from loadtests.cli import app
 from loadtests.errors import UserError
 from loadtests.plan import study as studies
 from loadtests.records import Result, Trial
-
-
-def commands() -> dict[str, Any]:
-    """All commands by what is typed: ``run``, ``results prune``."""
-    found = {}
-    for name, command in typer.main.get_command(app).commands.items():
-        below = getattr(command, "commands", None)
-        found |= {f"{name} {one}": command for one, command in below.items()} if below else {name: command}
-    return found
 
 
 def allowed(table: dict[str, Any]) -> set[str]:
@@ -62,33 +49,6 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
             yield page.name, page.read_text(encoding="utf-8")
 
 
-def test_every_command_has_its_section(site: Path) -> None:
-    page = (site / "reference/commands.html").read_text(encoding="utf-8")
-    for name, command in commands().items():
-        assert f'id="{make_id(f"command-{name}")}"' in page
-        for parameter in command.params:
-            for option in parameter.opts:
-                assert option in page
-
-
-def test_every_setup_has_its_section(site: Path) -> None:
-    page = (site / "setups.html").read_text(encoding="utf-8")
-    for setup in setups.known().values():
-        assert f'id="{make_id(f"setup-{setup.name}")}"' in page
-
-
-def test_every_study_has_its_section(site: Path) -> None:
-    page = (site / "reference/studies.html").read_text(encoding="utf-8")
-    for name in studies.names():
-        assert f'id="study-{name}"' in page
-
-
-def test_every_reason_for_invalidity_is_in_the_methodology(site: Path) -> None:
-    page = (site / "methodology.html").read_text(encoding="utf-8")
-    for reason in Reason:
-        assert reason.name in page
-
-
 def test_the_keys_of_a_study_are_those_on_its_page(root: Path) -> None:
     assert terms(root / "docs/reference/studies.rst") == study_keys()
 
@@ -121,7 +81,7 @@ def test_the_make_targets_that_pages_name_exist(root: Path) -> None:
         assert named <= targets, name
 
 
-def test_the_commands_that_pages_name_exist(root: Path) -> None:
-    known = {name.split()[0] for name in commands()}
+def test_the_commands_that_pages_name_exist(root: Path, commands: dict[str, Any]) -> None:
+    known = {name.split()[0] for name in commands}
     for name, text in pages(root):
         assert set(re.findall(r"(?:-m|bin/|^)loadtests ([a-z]+)", text, flags=re.MULTILINE)) <= known, name

@@ -4,32 +4,43 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import altair as alt
+from altair.utils import schemapi
 
 from loadtests.report.charts.palette import Look, config
 
 WIDTH = 520  # of the plot; with labels about 700, which fits a README column unscaled
 SEVERAL_DECADES = 20.0  # largest over smallest from which a linear axis would flatten the small ones
 
+# Altair would hold each part of a chart against the schema as it is made, which takes long: the tests do that with
+# whole charts.
+schemapi.disable_debug_mode()
+
 
 @dataclasses.dataclass(frozen=True)
 class Chart:
-    """One chart: the name of its files, its caption, what it says in words and numbers, and its specification."""
+    """One chart: the name of its files, its caption, what it says in words and numbers, and what specifies it.
+
+    The specification is made when it is asked for: it takes longer than all else of a page, and words need none.
+    """
 
     name: str
     caption: str
     alt: str
-    spec: dict[str, Any]
+    specify: Callable[[], dict[str, Any]]
+
+    @cached_property
+    def spec(self) -> dict[str, Any]:
+        """The specification, as Vega-Lite has it."""
+        return self.specify()
 
 
 def finish(chart: Any, title: str, subtitle: Sequence[str], labels: Iterable[str]) -> dict[str, Any]:
-    """The specification with title and the common configuration, and room beside the longest label.
-
-    It is not held against the schema here, which takes longer than all else in a report: the tests do that.
-    """
+    """The specification with title and the common configuration, and room beside the longest label."""
     titled = chart.properties(title=alt.TitleParams(title, subtitle=list(subtitle)))
     spec: dict[str, Any] = titled.to_dict(validate=False)
     spec["config"] = config(max(map(len, labels), default=0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from statistics import median
 
 from loadtests.analyse import readings
@@ -151,7 +152,8 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
         f"cpu-{test.name}",
         f"CPU time per request answered well, by the role of the processes. {points.INTERVALS}",
         f"CPU milliseconds per request, {test.what}: {points.told(totals)}.",
-        cost.spec(
+        partial(
+            cost.spec,
             parts,
             totals,
             looks(results.labels),

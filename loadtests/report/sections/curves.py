@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from statistics import median
 
 from loadtests.analyse.results import Results
@@ -42,7 +43,8 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
         "A point is the median of the probes at about that rate, a hollow one was over the objective, a large one is "
         "the capacity. Whiskers are 95% intervals over blocks; one that ends in an arrow goes on beyond the chart.",
         f"Capacity in requests per second, {test.what}: {series(told)}.",
-        capacity.spec(
+        partial(
+            capacity.spec,
             rows,
             marks,
             limits,

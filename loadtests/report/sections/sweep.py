@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from loadtests.analyse.best import Place
@@ -157,7 +158,8 @@ def _map(
         name,
         f"{heading[0].upper()}{heading[1:]}, by {series(list(swept.sweep.swept))}. {MARKED if marks else STRONGER}",
         f"{said}. {'; '.join(row['text'] for row in rows)}.",
-        heatmap.spec(
+        partial(
+            heatmap.spec,
             rows,
             (down, across),
             more_is_better,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from loadtests.analyse.compare.within import Comparison
 from loadtests.analyse.holding import FAILED
@@ -171,7 +172,8 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
         f"verdicts-{test.name}",
         f"Ratio to {results.baseline}, with the band that counts as equal and the machine's noise floor. {INTERVALS}",
         f"Ratio to {results.baseline}, {test.what}. {said}.",
-        verdicts.spec(
+        partial(
+            verdicts.spec,
             rows,
             [band for metric in test.judged for band in _bands(results, test, metric)],
             looks(results.labels),

@@ -4,6 +4,7 @@ Chromium is driven by its own command line: a probe is added to a copy of the pa
 the page's dump.
 """
 
+import functools
 import json
 import re
 import shutil
@@ -15,7 +16,10 @@ from loadtests import report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on PATH")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on PATH"),
+]
 
 FLAGS = [
     "--headless",
@@ -106,6 +110,7 @@ def look_at(run, tmp_path_factory):
     page = run.path / "probed.html"
     page.write_text(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"), encoding="utf-8")
 
+    @functools.cache
     def look(width, dark=False):
         theme = ["--blink-settings=preferredColorScheme=0"] if dark else []
         with_profile = [f"--user-data-dir={tmp_path_factory.mktemp('profile')}", f"--window-size={width},900"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
@@ -32,7 +33,7 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
         f"latency-{test.name}",
         f"{time.capitalize()} by percentile and setup. {points.INTERVALS}",
         f"{time.capitalize()} in milliseconds, {test.what}. {'; '.join(said)}.",
-        latency.spec(rows, looks(results.labels), time, points.subtitle(results, test)),
+        partial(latency.spec, rows, looks(results.labels), time, points.subtitle(results, test)),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from statistics import median
 
 from loadtests.analyse.results import Cell, Results
@@ -31,7 +32,8 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
         f"over-time-{test.name}",
         "Requests answered well in each second: the median over trials, with a band from the lowest to the highest.",
         f"Requests per second over {test.seconds:g} seconds, {test.what}. Lowest to highest second: {series(said)}.",
-        over_time.spec(
+        partial(
+            over_time.spec,
             rows,
             looks(results.labels),
             test.seconds,
