@@ -118,6 +118,14 @@ class SweepResults:
         enough = min(self.memory[label] for label in known) * (1 + self.results.study.delta)
         return next(label for label in known if self.memory[label] <= enough)
 
+    @property
+    def advised(self) -> str | None:
+        """The cell to take: what a search by halving picked, or else ``choice``. None where there is none."""
+        advice = self.results.record.advice
+        if advice is None:
+            return self.choice
+        return advice.outcome.pick if advice.outcome else None
+
     def words(self, label: str) -> str:
         """A cell in words."""
         return self.sweep.words(self.env[label])

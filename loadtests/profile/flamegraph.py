@@ -1,7 +1,8 @@
 """A flame graph as an SVG document of its own: outermost functions on top, coloured by what the time was spent on.
 
 Without scripts it can be read, printed and searched with the browser (every frame has its text as a title). Its script
-adds: click or Enter on a frame widens it, Escape goes back, a search marks frames.
+makes it as wide as there is room for, and adds: click or Enter on a frame widens it, Escape goes back, a search marks
+frames.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from loadtests.profile.classify import Category, category
 from loadtests.profile.stacks import Frame, Stacks
 from loadtests.profile.templates import environment, source
+from loadtests.words import plural
 
 WIDTH = 1200.0
 ROW = 18
@@ -82,7 +84,7 @@ def boxes(root: Node) -> Iterator[Box]:
         node, x, row = pending.pop()
         width = node.count / root.count
         label = node.frame.name
-        title = f"{node.frame}: {node.count / root.count:.1%}, {node.count:,} samples"
+        title = f"{node.frame}: {node.count / root.count:.1%}, {plural(node.count, 'sample')}"
         if row:
             title += f", {node.kind.value}"
         yield Box(x, width, row, label, title, COLOURS[node.kind])

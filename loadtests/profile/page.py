@@ -12,6 +12,7 @@ from loadtests.profile.templates import environment
 from loadtests.report.formats import rest
 from loadtests.report.formats.templates import source as report_source
 from loadtests.report.view import Field, Table
+from loadtests.words import plural
 
 INTERVAL, ROUNDS = "95% interval", "of each round"
 COLUMNS = ("", "CPU", INTERVAL, ROUNDS, "µs per request", "threads waiting")
@@ -138,7 +139,7 @@ def _summary(document: dict[str, Any]) -> list[str]:
         f"A request costs {total:,.0f} µs of CPU time: "
         + ", ".join(f"{name} {us:,.0f} µs ({us / total:.0%})" for name, us in largest)
         + ".",
-        f"Without sampling it answered {_range(rates)} requests a second in {len(rates)} rounds.",
+        f"Without sampling it answered {_range(rates)} requests a second in {plural(len(rates), 'round')}.",
         f"Sampling CPU time changed the requests per second by {sampled['rate']:+.0%} and the CPU time per request by "
         f"{sampled['cpu_per_request']:+.0%}; with py-spy as well, by {watched['rate']:+.0%} and "
         f"{watched['cpu_per_request']:+.0%}.",
@@ -171,7 +172,7 @@ def _role(role: dict[str, Any], drawings: list[Drawing]) -> RoleView:
     return RoleView(
         name=role["role"],
         heading=f"{role['role']}: {total}",
-        caption=f"CPU time of {role['role']} ({', '.join(role['names'])}): {role['samples']:,} samples",
+        caption=f"CPU time of {role['role']} ({', '.join(role['names'])}): {plural(role['samples'], 'sample')}",
         rows=rows,
         drawings=drawings,
         speedscope=f"{role['role']}.speedscope.json",
@@ -183,9 +184,9 @@ def _how(document: dict[str, Any]) -> list[str]:
     samplers, cores, versions = document["samplers"], document["cores"], document["versions"]
     expected = sum(role["expected"] for role in document["roles"])
     return [
-        f"{rounds} rounds. Each started the servers twice: once for {document['duration_s']:g} s of load without "
-        f"sampling, once for {document['duration_s']:g} s with samples of CPU time and as much again with py-spy "
-        "looking on.",
+        f"{plural(rounds, 'round')}. Each started the servers twice: once for {document['duration_s']:g} s of load "
+        f"without sampling, once for {document['duration_s']:g} s with samples of CPU time and as much again with "
+        "py-spy looking on.",
         f"CPU time: every {samplers['cpu_interval_s'] * 1000:g} ms of a process's CPU time the kernel interrupts the "
         "thread that is using it, which writes down its own stack. A sample counts for the innermost function that has "
         f"a category. The kernel's count of CPU time makes {expected:,.0f} samples expected; those that are missing "

@@ -21,6 +21,7 @@ from loadtests.profile.page import Drawing, ProfilePage
 from loadtests.profile.record import Plan, ProfileRound, Progress, record
 from loadtests.profile.stacks import Stacks
 from loadtests.toml import duration
+from loadtests.words import plural
 from loadtests.workload import DEFAULT_ENGINE
 from loadtests.workload.load import MAX_RATE
 
@@ -128,7 +129,9 @@ def _drawings(role: str, on_cpu: Stacks, threads: Stacks) -> list[Drawing]:
         if not stacks:
             continue
         number = sum(stacks.values())
-        about = f"{number:,} samples; callers above what they call; frames under 0.08% of the width are left out"
+        about = (
+            f"{plural(number, 'sample')}; callers above what they call; frames under 0.08% of the width are left out"
+        )
         drawing = flamegraph.svg(f"{role}: {what}", about, stacks)
         caption = f"{role}: {what}."
         found.append(Drawing(f"{role}-{kind}", caption, f"Flame graph of {caption}", drawing, f"{role}-{kind}.svg"))

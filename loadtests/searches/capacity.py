@@ -83,7 +83,7 @@ class SearchedCapacity:
     def sentence(self) -> str:
         """The result in words."""
         if self.limited_by is LimitedBy.PROBES:
-            return f"inconclusive: {len(self.records)} probes did not settle it"
+            return f"inconclusive: {plural(len(self.records), 'probe')} did not settle it"
         if self.limited_by is LimitedBy.TIME:
             return self._out_of_time
         reached = None if self.rate is None else f"{per_second(self.rate)} requests/s"

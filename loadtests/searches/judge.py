@@ -9,6 +9,7 @@ from enum import Enum
 from loadtests.analyse.holding import backlog, backlog_grows
 from loadtests.plan.objective import Limit, Objective
 from loadtests.records import Second
+from loadtests.words import plural
 
 # Within these factors of a limit a result could have been the other one: the point is asked again.
 DOUBTFUL = (0.5, 2.0)
@@ -82,11 +83,11 @@ def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: 
     planned = rate * duration_s
     errors = sum(second.errors for second in timeline)
     if errors > objective.max_errors * planned:
-        return f"{errors} errors by second {len(timeline)}, at most {objective.max_errors * planned:.0f}"
+        return f"{plural(errors, 'error')} by second {len(timeline)}, at most {objective.max_errors * planned:.0f}"
     for limit in objective.limits:
         late = _late(timeline, rate, limit)
         if late > limit.late_share * planned:
-            return f"{late:.0f} requests over {limit.ms:g} ms by second {len(timeline)}"
+            return f"{plural(round(late), 'request')} over {limit.ms:g} ms by second {len(timeline)}"
     return None
 
 

@@ -16,7 +16,7 @@ def test_a_frame_says_what_it_is_and_how_much(stacks):
     assert [title.text for title in root.iter(f"{SVG}title")] == [
         "web: CPU time: 100.0%, 10 samples",
         "main (gunicorn/base.py:1): 90.0%, 9 samples, server",
-        "<lambda> (gunicorn/other.py:1): 10.0%, 1 samples, server",
+        "<lambda> (gunicorn/other.py:1): 10.0%, 1 sample, server",
         "view (views.py:1): 60.0%, 6 samples, view",
     ]
 

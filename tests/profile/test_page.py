@@ -1,13 +1,17 @@
 """The pages of a profile say what its document has, and what to know before reading on."""
 
+import html
+import io
 import json
 import re
 import shutil
 import subprocess
 
 import pytest
+from rich.console import Console
 
 from loadtests.profile import profiling
+from loadtests.report.formats.terminal import print_table
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
@@ -34,10 +38,16 @@ const input = svg.querySelector("input");
 input.value = "VIEW";
 input.dispatchEvent(new Event("input", { bubbles: true }));
 found.hits = svg.querySelector(".found").textContent;
+found.width = svg.getBoundingClientRect().width;
+found.room = svg.parentElement.clientWidth;
+found.beyond = [...svg.querySelectorAll("text")].filter((text) => text.getBBox().x + text.getBBox().width > found.width)
+  .map((text) => text.textContent);
 found.page = document.documentElement.scrollWidth <= innerWidth;
 found.errors = errors;
-document.body.innerHTML = `<pre id="probe"></pre>`;
-document.getElementById("probe").textContent = JSON.stringify(found);
+const result = parent.document.createElement("pre");
+result.id = "probe";
+result.textContent = JSON.stringify(found);
+parent.document.body.replaceChildren(result);
 """
 
 
@@ -71,6 +81,18 @@ def test_the_folder_has_drawings_and_samples_of_what_was_sampled(folder):
     }
 
 
+@pytest.mark.parametrize("width", [50, 80])
+def test_the_tables_fit_a_narrow_terminal(tmp_path, plan, rounds, width):
+    page = profiling.write(tmp_path, plan, rounds)
+    text = io.StringIO()
+    for role in page.roles:
+        print_table(role.table(page.columns), Console(file=text, width=width, force_terminal=True, color_system=None))
+    lines = text.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    for share in (row.cells[0] for role in page.roles for row in role.rows):
+        assert any(line.startswith(share) and "%" in line for line in lines), share
+
+
 @pytest.mark.parametrize("name", ["index.html", "index.rst"])
 def test_each_role_has_its_table(folder, name):
     text = (folder / name).read_text(encoding="utf-8")
@@ -93,21 +115,43 @@ def test_the_page_needs_no_network(folder):
     ]
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on PATH")
-def test_a_frame_widens_and_functions_are_found(folder, tmp_path_factory):
-    page = folder / "probed.html"
+@pytest.fixture
+def opened(folder, tmp_path_factory):
+    """A function: opens the page in a window of that width; gives what the probe saw."""
     text = (folder / "index.html").read_text(encoding="utf-8")
-    page.write_text(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"), encoding="utf-8")
-    profile = f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"
-    command = [CHROMIUM, *FLAGS, profile, "--window-size=1000,900", "--dump-dom", page.as_uri()]
-    dump = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-    match = re.search(r'<pre id="probe">(.*?)</pre>', dump, re.DOTALL)
-    assert match, dump[-2000:]
-    found = json.loads(match[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
-    assert found["errors"] == []
-    assert (found["before"], found["widened"]) == (720, 1200)
+    probed = html.escape(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"))
+    page = folder / "probed.html"
+
+    def look(width):
+        # In a frame, for a window is at least 500 pixels wide.
+        page.write_text(f'<iframe style="width: {width}px; height: 900px; border: 0" srcdoc="{probed}"></iframe>')
+        profile = f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"
+        command = [CHROMIUM, *FLAGS, profile, "--window-size=1600,1000", "--dump-dom", page.as_uri()]
+        dump = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+        match = re.search(r'<pre id="probe">(.*?)</pre>', dump, re.DOTALL)
+        assert match, dump[-2000:]
+        found = json.loads(match[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+        assert found["errors"] == []
+        return found
+
+    return look
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on PATH")
+def test_a_frame_widens_and_functions_are_found(opened):
+    found = opened(1000)
+    assert (found["before"] / found["width"], found["widened"]) == (pytest.approx(0.6), found["width"])
     assert found["left"] == ["web: CPU time", "main", "view"]
     assert found["again"] == found["all"]
     assert found["focused"] == "main"
     assert found["hits"] == "in 60.0% of the samples"
+    assert found["page"]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on PATH")
+@pytest.mark.parametrize("width", [400, 800, 1400])
+def test_a_flame_graph_is_as_wide_as_there_is_room(opened, width):
+    found = opened(width)
+    assert found["width"] == found["room"] <= width
+    assert found["beyond"] == []
     assert found["page"]

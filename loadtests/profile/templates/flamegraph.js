@@ -1,10 +1,15 @@
 (() => {
   "use strict";
   const svg = document.currentScript.closest("svg");
-  const width = svg.viewBox.baseVal.width;
+  let width = svg.viewBox.baseVal.width;
+  const height = svg.viewBox.baseVal.height;
   const letter = Number(svg.dataset.letter);
   const found = svg.querySelector(".found");
   const search = svg.querySelector(".search");
+  const about = svg.querySelector(".about");
+  const words = about.textContent.split(" ");
+  const keys = [...svg.querySelectorAll(".key")];
+  const top = 45; // of the legend, as it is drawn
   const frames = [...svg.querySelectorAll(".frame")].map((element) => ({
     element,
     x: Number(element.dataset.x),
@@ -13,11 +18,13 @@
     label: element.dataset.label,
     text: element.querySelector("title").textContent,
   }));
+  let wide = frames[0];
   const slack = 1e-6;
   const inside = (one, other) => one.x >= other.x - slack && one.x + one.w <= other.x + other.w + slack;
 
   // Frames of the chosen one's callers and callees, stretched so that the chosen one fills the width.
   function widen(chosen) {
+    wide = chosen;
     for (const frame of frames) {
       const caller = frame.y < chosen.y && inside(chosen, frame);
       const shown = caller || (frame.y >= chosen.y && inside(frame, chosen));
@@ -33,6 +40,51 @@
       const room = Math.floor((w - 6) / letter);
       text.textContent = room >= frame.label.length ? frame.label : room >= 3 ? `${frame.label.slice(0, room - 1)}…` : "";
     }
+  }
+
+  // Puts words below each other in lines that are no wider than the drawing; returns the last line's place.
+  function wrap(y) {
+    let line = null;
+    about.replaceChildren();
+    for (const word of words) {
+      const before = line?.textContent ?? "";
+      if (line) line.textContent = `${before} ${word}`;
+      if (line && line.getComputedTextLength() <= width - 8) continue;
+      if (line) [line.textContent, y] = [before, y + 15];
+      line = document.createElementNS(svg.namespaceURI, "tspan");
+      line.textContent = word;
+      line.setAttribute("x", 4);
+      line.setAttribute("y", y);
+      about.append(line);
+    }
+    return y;
+  }
+
+  // As wide as there is room for; what stands above the frames takes more lines where there is little.
+  function arrange() {
+    width = Math.max(240, Math.floor(svg.parentElement?.clientWidth ?? innerWidth));
+    const beside = width >= 700; // room for the search at the right of the title
+    let y = wrap(35);
+    search.setAttribute("x", beside ? width - 204 : 4);
+    search.setAttribute("y", beside ? 4 : (y += 10));
+    search.setAttribute("width", beside ? 200 : width - 8);
+    if (!beside) y += 40;
+    found.setAttribute("x", width - 4);
+    found.setAttribute("y", beside ? 44 : y);
+    let x = 4;
+    y += beside ? 10 : 4;
+    for (const key of keys) {
+      const long = 34 + key.querySelector("text").getComputedTextLength();
+      if (x > 4 && x + long > width) [x, y] = [4, y + 17];
+      key.setAttribute("transform", `translate(${x} ${y})`);
+      x += long;
+    }
+    const lower = y - top;
+    svg.querySelector(".frames").setAttribute("transform", `translate(0 ${lower})`);
+    svg.setAttribute("viewBox", `0 0 ${width} ${height + lower}`);
+    svg.setAttribute("width", width);
+    svg.setAttribute("height", height + lower);
+    widen(wide);
   }
 
   function focus(frame) {
@@ -67,6 +119,10 @@
     event.preventDefault();
     focus(moves[event.key](frame));
   });
+
+  arrange();
+  addEventListener("load", arrange); // what was added below may have brought a scroll bar
+  addEventListener("resize", arrange);
 
   // A sample counts once, however many frames of its stack are hits.
   search.setAttribute("visibility", "visible");

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from math import log
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
 from loadtests.report.charts.base import WIDTH, finish, values
 from loadtests.report.charts.palette import GRID, MUTED, ON_RAMP, PAPER, RAMP
 
-ROW = 52
+ROW = 62
 WIDEST = 130
+# What stands in a cell, line by line: the field, its size in pixels, its weight; and how far below the middle each of
+# two lines stands, and each of three.
+LINES: tuple[tuple[str, int, Literal["normal", "bold"]], ...] = (
+    ("note", 13, "bold"),
+    ("detail", 11, "normal"),
+    ("advised", 11, "bold"),
+)
+TWO, THREE = (-7, 10), (-14, 2, 16)
 # The worst cell has the weakest colour where it is this many times worse than the best; what differs less looks alike.
 LEAST_RANGE = 1.5
 
@@ -26,7 +34,8 @@ def spec(
     """Cells over ``axes``: the knob that goes down and the one that goes across, each with its values in order.
 
     Each row has panel (the values of further knobs), down, across, label, note and text, and where there is a figure
-    also value, detail (a few words below it) and mark: ``best`` has a frame, ``within`` a dashed one.
+    also value, detail (a few words below it), mark (``best`` has a frame, ``within`` a dashed one) and advised (a word
+    below that, or nothing).
     """
     (down, down_values), (across, across_values) = axes
     x = alt.X(
@@ -47,6 +56,7 @@ def spec(
     measured = base.transform_filter("isValid(datum.value)")
     cells = measured.mark_rect(opacity=1).encode(fill=alt.Fill("fill:N", scale=None))
     empty = base.transform_filter("!isValid(datum.value)").mark_rect(fill=PAPER, stroke=GRID)
+    advised = base.transform_filter("datum.advised")
     ink = alt.Color("ink:N", scale=None)
     frames = [
         measured.transform_filter(f"datum.mark === '{mark}'")
@@ -54,10 +64,14 @@ def spec(
         .encode(stroke=alt.Stroke("ink:N", scale=None))
         for mark, dash in (("best", [1, 0]), ("within", [4, 3]))
     ]
-    note = base.mark_text(fontSize=13, fontWeight="bold", dy=-7).encode(text="note:N", color=ink)
-    detail = base.mark_text(fontSize=11, dy=10).encode(text="detail:N", color=ink)
+    # A cell with a third line moves the other two up.
+    lines = [
+        cells_of.mark_text(fontSize=size, fontWeight=weight, dy=dy).encode(text=f"{field}:N", color=ink)
+        for cells_of, places in ((base.transform_filter("!datum.advised"), TWO), (advised, THREE))
+        for (field, size, weight), dy in zip(LINES, places, strict=False)
+    ]
     chart = (
-        alt.layer(cells, empty, *frames, note, detail, data=values(_painted(rows, more_is_better)))
+        alt.layer(cells, empty, *frames, *lines, data=values(_painted(rows, more_is_better)))
         .properties(width=min(WIDTH, WIDEST * len(across_values)), height=ROW * len(down_values))
         .facet(
             row=alt.Row(

@@ -30,7 +30,7 @@ HALVED = (
     "the figures of what was dropped early stand on few blocks, and are only what the search saw. The comparison "
     "with the runner-up stands on the last round alone, before which the two had been fixed."
 )
-MARKED = f"Framed: looks best; dashed: within noise of the best. {STRONGER}"
+MARKED = "Framed: looks best; dashed: within noise of the best."
 IN_WORDS = {"within": "within noise of the best"}
 
 
@@ -66,7 +66,7 @@ def _table(swept: SweepResults) -> Table:
     columns += ["peak MB"]
     rows = []
     for label in swept.labels:
-        fields = [Field(label, tone="good" if label == swept.choice else "")]
+        fields = [Field(label, tone="good" if label == swept.advised else "")]
         for measure in swept.measures:
             fields += [
                 tables.estimate(swept.results, label, measure.test, measure.metric),
@@ -151,12 +151,14 @@ def _map(
         }
         if label in figures:
             row |= {"value": figures[label], "detail": details.get(label, ""), "mark": marks.get(label, "")}
-        remarks = [row["note"], row.get("detail", ""), IN_WORDS.get(row.get("mark", ""), "")]
+            row["advised"] = "advised" if label == swept.advised else ""
+        remarks = [row["note"], row.get("detail", ""), IN_WORDS.get(row.get("mark", ""), ""), row.get("advised", "")]
         rows.append({**row, "text": f"{label}: {', '.join(filter(None, remarks))}"})
     heading, _, what_is_sent = said.partition(": ")
+    key = f"{MARKED} {STRONGER}" if marks else STRONGER
     return Chart(
         name,
-        f"{heading[0].upper()}{heading[1:]}, by {series(list(swept.sweep.swept))}. {MARKED if marks else STRONGER}",
+        f"{heading[0].upper()}{heading[1:]}, by {series(list(swept.sweep.swept))}. {key}",
         f"{said}. {'; '.join(row['text'] for row in rows)}.",
         partial(
             heatmap.spec,
@@ -164,11 +166,6 @@ def _map(
             (down, across),
             more_is_better,
             f"{heading[0].upper()}{heading[1:]}",
-            _subtitle(swept, what_is_sent, marks),
+            [f"{what_is_sent}; median of {plural(swept.results.blocks, 'block')}", key],
         ),
     )
-
-
-def _subtitle(swept: SweepResults, what_is_sent: str, marks: Mapping[str, str]) -> list[str]:
-    medians = f"{what_is_sent}; median of {plural(swept.results.blocks, 'block')}"
-    return [medians, MARKED] if marks else [medians]

@@ -111,6 +111,18 @@ def test_there_is_a_map_of_each_measure_and_of_memory(swept):
     assert "within noise of the best" in rows["2w-1t"]["text"]
 
 
+def test_the_advised_cell_is_marked_on_every_map(swept):
+    found = swept(noise=0.3, tests=("throughput",))
+    for name in ("sweep-throughput", "sweep-memory"):
+        rows = {row["label"]: row for row in drawn(found, name)}
+        assert [label for label, row in rows.items() if row["advised"]] == ["2w-1t"]
+        assert rows["2w-1t"]["text"].endswith("advised")
+
+
+def test_nothing_is_marked_where_nothing_is_advised(swept):
+    assert not any(row["advised"] for row in drawn(swept(blocks=1), "sweep-throughput"))
+
+
 def test_stronger_is_better_and_what_hardly_differs_looks_alike(swept):
     rate = {row["label"]: row["fill"] for row in drawn(swept(noise=0.01), "sweep-throughput")}
     p99 = {row["label"]: row["fill"] for row in drawn(swept(name="b", noise=0.01), "sweep-latency")}
