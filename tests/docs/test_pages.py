@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from loadtests import setups
+from loadtests import paths, setups
+from loadtests.application import overlay
 from loadtests.errors import UserError
 from loadtests.plan import study as studies
 from loadtests.records import Result, Trial
@@ -72,6 +73,25 @@ def test_every_key_of_a_committed_run_is_on_the_page_of_the_run_folder(root: Pat
     documented = terms(root / "docs/reference/run-folder.rst")
     for file in root.glob("results/reference-*/run.json"):
         assert set(json.loads(file.read_text(encoding="utf-8"))) <= documented, file
+
+
+def test_what_is_kept_is_on_the_page_of_what_it_does(root: Path) -> None:
+    page = (root / "docs/what-it-does.rst").read_text(encoding="utf-8")
+    kept = {overlay.cache().name, paths.RESULTS.name, *re.findall(r"mkdtemp\(prefix=\"([a-z]+-)\"", sources(root))}
+    assert {"bench-", "layers-"} < kept
+    for name in kept - {"million-"}:  # that of a benchmark that is no command
+        assert name in page, name
+
+
+def sources(root: Path) -> str:
+    return "".join(file.read_text(encoding="utf-8") for file in (root / "loadtests").rglob("*.py"))
+
+
+def test_what_it_does_and_how_to_report_are_linked_to(root: Path) -> None:
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    assert "(docs/what-it-does.rst)" in readme
+    assert "(SECURITY.md)" in readme
+    assert ":doc:`what-it-does`" in (root / "docs/index.rst").read_text(encoding="utf-8")
 
 
 def test_the_make_targets_that_pages_name_exist(root: Path) -> None:
