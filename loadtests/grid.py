@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from loadtests.words import printable
+
 PLAIN_WIDTH = 200  # where there is no terminal whose width would be its own, lines are as long as they need be
 GAP = 2  # between columns
 
@@ -25,6 +27,11 @@ def unwrapped(console: Console) -> Iterator[None]:
         console.width = width
 
 
+def told(text: str, style: str = "") -> Text:
+    """A text that may hold what is not ours: no markup, and nothing that a terminal obeys."""
+    return Text(printable(text), style)
+
+
 def grid(columns: Iterable[str], right: Collection[int] = (), whole: Collection[int] = ()) -> Table:
     """An empty table without lines; the columns ``right`` (from 0) are flush right, and those ``whole`` keep to one
     line where others give way. Without any heading it has no line of headings."""
@@ -32,7 +39,7 @@ def grid(columns: Iterable[str], right: Collection[int] = (), whole: Collection[
     drawn = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim", show_header=any(headings))
     for place, column in enumerate(headings):
         drawn.add_column(
-            Text(column),
+            told(column),
             justify="right" if place in right else "left",
             overflow="fold",
             no_wrap=place in whole,
@@ -44,7 +51,7 @@ def print_grid(console: Console, table: Table, title: str = "", note: str = "") 
     """Prints a table between its title and a remark on it."""
     with unwrapped(console):
         if title:
-            console.print(Text(title, style="bold"))
+            console.print(told(title, "bold"))
         console.print(table)
         if note:
-            console.print(Text(note, style="dim"))
+            console.print(told(note, "dim"))

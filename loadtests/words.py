@@ -13,13 +13,13 @@ NOT_REACHED = "not reached"  # a percentile beyond the share of requests that we
 # A terminal's commands (CSI and OSC, with what belongs to them), then single characters: control characters but tab and
 # newline, those that turn the direction of writing, and what no XML can hold.
 _COMMANDS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
 def printable(text: str) -> str:
     """The text without what a terminal would obey and a page cannot hold. Whatever prints data prints it through this:
     names, titles, logs and errors may be somebody else's."""
-    return _UNPRINTABLE.sub("", _COMMANDS.sub("", text))
+    return UNPRINTABLE.sub("", _COMMANDS.sub("", text))
 
 
 def number(value: float | None) -> str:

@@ -6,9 +6,8 @@ from math import sqrt
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
-from loadtests.commands.console import fail, out
+from loadtests.commands.console import fail, out, row
 from loadtests.commands.options import OutputFolder, SetupName
 from loadtests.commands.running import carry_out
 from loadtests.errors import UserError
@@ -55,7 +54,7 @@ def print_aa(run: Run) -> bool:
         raise UserError(f"{run.path}: {error}") from None
     table = grid(("test", "metric", "ratio", "95% interval", "verdict", "noise of a trial", "blocks"), (2, 3, 5, 6))
     for one in report.comparisons:
-        table.add_row(*map(Text, _row(results, report, one)))
+        table.add_row(*row(_row(results, report, one)))
     print_grid(out, table, results.study.title)
     wrong = len(report.false_verdicts)
     out.print(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadtests.commands.console import err, out, say_json
+from loadtests.commands.console import data, err, say, say_json
 from loadtests.commands.options import AllowRemote, AsJson
 from loadtests.words import per_second, plural
 
@@ -43,7 +43,7 @@ def command(
     if as_json:
         say_json(dataclasses.asdict(found.record()))
     else:
-        out.print(f"{found.capacity.sentence} ({found.objective})", soft_wrap=True)
+        say(f"{found.capacity.sentence} ({found.objective})")
 
 
 class _ProbeLines:
@@ -63,11 +63,11 @@ class _ProbeLines:
         self.end()
         self._last = probe, judgement.outcome
         confirming = ", to confirm" if probe.purpose.value == "confirm" else ""
-        err.print(
+        line = (
             f"{per_second(probe.rate):>9} requests/s for {probe.duration_s:g} s{confirming}: "
-            f"{judgement.outcome.value} ({judgement.why})",
-            soft_wrap=True,
+            f"{judgement.outcome.value} ({judgement.why})"
         )
+        err.print(data(line), soft_wrap=True)
 
     def end(self) -> None:
         """Says how often the last one was found again."""

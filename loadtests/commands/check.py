@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 
 from loadtests.commands import completion
-from loadtests.commands.console import fail, out, say
+from loadtests.commands.console import data, fail, out, say
 from loadtests.commands.options import Paths, WorkloadFile
 from loadtests.commands.own_project import Own, with_own_project
 from loadtests.words import plural
@@ -50,16 +50,15 @@ def command(
 def print_check(checked: Check) -> None:
     """Prints what was left out, what failed and what differs."""
     for name, obstacle in checked.skipped.items():
-        out.print(f"[yellow]{name}[/] was skipped: {escape(obstacle)}", soft_wrap=True)
+        _told(name, "yellow", f" was skipped: {obstacle}")
     for name, number in checked.not_asked.items():
         unasked = plural(number, "request")
-        out.print(f"[yellow]{name}[/] was not asked {unasked}: it cannot run asynchronous views", soft_wrap=True)
+        _told(name, "yellow", f" was not asked {unasked}: it cannot run asynchronous views")
     for setup, error in checked.failed:
-        out.print(f"[bold red]{setup.name}[/]: {escape(str(error))}\n{escape(error.log)}", soft_wrap=True)
+        _told(setup.name, "bold red", f": {error}\n{error.log}")
     for difference in checked.differences:
         request = difference.request
-        asked = escape(f"{request.name}: {request.method} {request.path}")
-        out.print(f"[bold red]{difference.setup}[/]: {asked}", soft_wrap=True)
+        _told(difference.setup, "bold red", f": {request.name}: {request.method} {request.path}")
         say(f"    {checked.compared[0].name} answered {difference.expected}")
         say(f"    {difference.setup} answered {difference.given}")
     number = len(checked.compared)
@@ -67,3 +66,8 @@ def print_check(checked: Check) -> None:
         f"{plural(len(checked.requests), 'request')} to {'each of ' if number > 1 else ''}{plural(number, 'setup')}: "
         f"{plural(len(checked.differences), 'difference')}"
     )
+
+
+def _told(name: str, style: str, rest: str) -> None:
+    """Prints a setup's name in colour, and what is said of it."""
+    out.print(Text.assemble(data(name, style), data(rest)), soft_wrap=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rich.markup import escape
+from rich.text import Text
 
-from loadtests.commands.console import fail, out
+from loadtests.commands.console import data, fail, out, say
 
 COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
 
@@ -15,8 +15,9 @@ def command() -> None:
 
     findings = doctor.examine()
     for finding in findings:
-        out.print(f"[{COLOURS[finding.level]}]{finding.level:>7}[/]  {escape(finding.what)}", soft_wrap=True)
+        level = data(f"{finding.level:>7}", COLOURS[finding.level])
+        out.print(Text.assemble(level, "  ", data(finding.what)), soft_wrap=True)
         if finding.fix:
-            out.print(f"         {escape(finding.fix)}", soft_wrap=True)
+            say(f"         {finding.fix}")
     if not doctor.possible(findings):
         fail("nothing can be measured before this is put right")

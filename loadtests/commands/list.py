@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from loadtests.commands.console import out, say_json
+from loadtests.commands.console import data, out, say_json
 from loadtests.commands.options import AsJson
 from loadtests.errors import UserError
 from loadtests.grid import grid, print_grid
@@ -104,4 +104,4 @@ def _print(listing: Listing) -> None:
 def _cell(column: str, text: str) -> Text:
     if column == "created":
         text = text[:16].replace("T", " ")
-    return Text(text, style="yellow" if column == "not_here" else "")
+    return data(text, "yellow" if column == "not_here" else "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from loadtests.commands.console import err, fail, out, say_json
+from loadtests.commands.console import data, err, fail, out, say_json
 from loadtests.commands.options import AllowRemote, AsJson
 from loadtests.grid import grid, print_grid
 from loadtests.words import DASH
@@ -61,7 +61,7 @@ def _print(result: Result) -> None:
     for kind, number in result.errors.items():
         example = result.examples.get(kind)
         name = f"error: {kind}" + (f" (first: {example})" if example else "")
-        counts.add_row(Text(name), Text(f"{number:,}", style="red"))
+        counts.add_row(data(name), data(f"{number:,}", "red"))
     counts.add_row("requests/s", f"{result.rate:,.1f}")
     print_grid(out, counts)
     times = grid(("ms", *FIGURES), right=range(1, len(FIGURES) + 1))

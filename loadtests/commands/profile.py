@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
-from loadtests.commands.console import err, out, say
+from loadtests.commands.console import data, err, out, say
 from loadtests.commands.options import SetupName
 from loadtests.commands.own_project import Own, with_own_project
 
@@ -45,7 +44,7 @@ def _print(page: ProfilePage) -> None:
     """The tables and the summary of the page."""
     from loadtests.report.formats.terminal import print_table
 
-    out.print(Text(page.title, style="bold"))
+    out.print(data(page.title, "bold"))
     for role in page.roles:
         out.print()
         print_table(role.table(page.columns), out)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
+from loadtests.commands.console import data
 from loadtests.plan.schedule import Slot
 from loadtests.records import Result, Second, Trial
 from loadtests.words import plural
@@ -30,7 +31,7 @@ class RunProgress:
                 BarColumn(bar_width=30),
                 TextColumn("{task.percentage:3.0f}%"),
                 TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 console=console,
                 transient=True,
             )
@@ -66,15 +67,19 @@ class RunProgress:
         """A trial was written."""
         what = f"{trial.number:>3}/{self._trials} {trial.label}, {trial.test}"
         if trial.valid and trial.result is not None:
-            self.console.print(escape(f"{what}: {_figures(trial.result)}"), highlight=False, soft_wrap=True)
+            self._print(f"{what}: {_figures(trial.result)}")
         else:
             repeated = ", once more" if again else ""
-            self.console.print(f"{escape(what)}: [bold red]invalid[/]{repeated}", highlight=False, soft_wrap=True)
+            invalid = data("invalid", "bold red")
+            self.console.print(Text.assemble(data(what), ": ", invalid, repeated), highlight=False, soft_wrap=True)
         for flag in trial.flags:
-            self.console.print(f"      {flag.severity}: {escape(flag.sentence)}", highlight=False, soft_wrap=True)
+            self._print(f"      {flag.severity}: {flag.sentence}")
         if trial.log:
             for line in trial.log.splitlines():
-                self.console.print(f"      | {escape(line)}", highlight=False, soft_wrap=True)
+                self._print(f"      | {line}")
+
+    def _print(self, line: str) -> None:
+        self.console.print(data(line), highlight=False, soft_wrap=True)
 
 
 def _figures(result: Result) -> str:
@@ -97,7 +102,11 @@ def steps(console: Console) -> Iterator[Callable[[str, int, int], None]]:
     if not console.is_terminal:
         yield lambda doing, done, total: None
         return
-    columns = (BarColumn(bar_width=30), TimeRemainingColumn(compact=True), TextColumn("{task.description}"))
+    columns = (
+        BarColumn(bar_width=30),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.description}", markup=False),
+    )
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("")
         yield lambda doing, done, total: bar.update(task, completed=done, total=total, description=doing)
@@ -110,6 +119,6 @@ def seconds(console: Console, duration_s: float) -> Iterator[Callable[[Second], 
         yield lambda second: None
         return
     columns = (BarColumn(bar_width=30), TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn(compact=True))
-    with Progress(*columns, TextColumn("{task.description}"), console=console, transient=True) as bar:
+    with Progress(*columns, TextColumn("{task.description}", markup=False), console=console, transient=True) as bar:
         task = bar.add_task("", total=duration_s)
         yield lambda second: bar.update(task, advance=1, description=f"{second.completed:,} requests/s")

@@ -116,7 +116,7 @@ def _cell(text: str) -> str:
 
 
 def _heading(text: str, line: str) -> str:
-    title = rest.escape(text)
+    title = rest.paragraph(text)
     return f"{title}\n{line * len(title)}"
 
 

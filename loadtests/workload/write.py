@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from loadtests.words import UNPRINTABLE
 from loadtests.workload.request import Request, Workload, encoded
 
 
@@ -50,5 +51,5 @@ def _printable(line: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A TOML basic string: JSON's escapes are among TOML's, but DEL must be escaped as well."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """A TOML basic string: JSON's escapes are among TOML's, and what no terminal may print is escaped as well."""
+    return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import jinja2
 
+from loadtests.report.formats.templates import finalized
+
 FOLDER = Path(__file__).resolve().parent
 
 
@@ -18,6 +20,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=finalized,
     )
 
 

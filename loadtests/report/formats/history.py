@@ -10,7 +10,7 @@ from rich.text import Text
 
 from loadtests.analyse.compare.differences import RunDifference
 from loadtests.analyse.history import Change, History
-from loadtests.grid import grid, unwrapped
+from loadtests.grid import grid, told, unwrapped
 from loadtests.paths import RESULTS
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.report.formats import render
@@ -36,16 +36,16 @@ def print_history(history: History, files: Iterable[Path], console: Console) -> 
     """Prints the marked changes with what else changed, and where the chart is."""
     with unwrapped(console):
         _print(history, console)
-    console.print(Text(f"The chart: {' and '.join(map(str, files))}"), soft_wrap=True)
+    console.print(told(f"The chart: {' and '.join(map(str, files))}"), soft_wrap=True)
 
 
 def _print(history: History, console: Console) -> None:
     first, *_, last = history.runs
-    console.print(Text(f"{history.title}: {plural(len(history.runs), 'run')}, {first} to {last}", style="bold"))
+    console.print(told(f"{history.title}: {plural(len(history.runs), 'run')}, {first} to {last}", style="bold"))
     for sentence in history.left_out:
-        console.print(Text(f"Left out: {sentence}.", style="yellow"))
+        console.print(told(f"Left out: {sentence}.", style="yellow"))
     for sentence in history.troubled:
-        console.print(Text(sentence, style="red"))
+        console.print(told(sentence, style="red"))
     console.print()
     if not history.changes:
         console.print(TOO_SHORT if history.too_short else "No change is more than noise.")
@@ -57,7 +57,7 @@ def _print(history: History, console: Console) -> None:
     since = {(change.before, change.mark.point.run): change.differences for change in history.changes}
     for (before, run), differences in since.items():
         console.print()
-        console.print(Text(f"What else changed from {before} to {run}:", style="bold"))
+        console.print(told(f"What else changed from {before} to {run}:", style="bold"))
         if not differences:
             console.print("Nothing that the runs have kept.")
             continue
@@ -71,10 +71,10 @@ def _fields(change: Change) -> list[Text]:
     series, point, moved = change.series, change.mark.point, change.mark.change
     assert moved is not None
     better = (moved > 1) == metric_of(series.metric).more_is_better
-    names = [Text(text) for text in (point.run, series.label, series.test, series.name)]
-    figures = [Text(text) for text in (number(point.value / moved), number(point.value), ratio(moved))]
-    return [*names, *figures, Text("better", style="green") if better else Text("worse", style="red")]
+    names = [told(text) for text in (point.run, series.label, series.test, series.name)]
+    figures = [told(text) for text in (number(point.value / moved), number(point.value), ratio(moved))]
+    return [*names, *figures, told("better", style="green") if better else told("worse", style="red")]
 
 
 def _difference(one: RunDifference) -> list[Text]:
-    return [Text(one.kind, style="dim"), Text(one.what), Text(one.before or DASH), Text(one.after or DASH)]
+    return [told(one.kind, style="dim"), told(one.what), told(one.before or DASH), told(one.after or DASH)]

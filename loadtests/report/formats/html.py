@@ -12,6 +12,7 @@ from collections.abc import Container
 from loadtests.report.charts.palette import FONT
 from loadtests.report.formats.templates import environment, source
 from loadtests.report.view import Page
+from loadtests.words import printable
 
 SVG = "http://www.w3.org/2000/svg"
 
@@ -40,7 +41,7 @@ def inlined(document: str, alt: str, prefix: str, labels: Container[str]) -> str
             elif value.startswith("url(#"):
                 element.set(key, value.replace("url(#", f"url(#{prefix}-"))
     root.set("role", "img")
-    root.set("aria-label", alt)
+    root.set("aria-label", printable(alt))
     return ET.tostring(root, encoding="unicode")
 
 

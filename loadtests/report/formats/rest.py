@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import re
 
+from rich.cells import cell_len
+
 from loadtests.report.formats.templates import environment
 from loadtests.report.view import Field, Page
+from loadtests.words import printable
 
 
 def rst(page: Page) -> str:
     """The page's text; its figures are files in ``charts/`` beside it."""
     templates = environment()
-    templates.filters.update(rst=escape, cell=_cell)
+    templates.filters.update(rst=escape, paragraph=paragraph, cell=_cell)
     templates.globals["heading"] = _heading
     text = templates.get_template("index.rst.j2").render(page=page)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
+# What would begin something else than a paragraph: a directive, a field, a list, a line of a heading.
+_BEGINS_MARKUP = re.compile(r"(?=[!-\'*-/:-@\[\]^`{-~•‣⁃]|\(?(?:\w|[0-9]+|[ivxlcdmIVXLCDM]+)[.)](?: |$)|\(?#)")
+
+
 def escape(text: str) -> str:
     """The text with what reST would read as markup taken literally, on one line."""
     return re.sub(r"([\\*`|_<>])", r"\\\1", " ".join(text.split()))
+
+
+def paragraph(text: str) -> str:
+    """The text as a paragraph of its own: nor does its begin or its end make it anything else."""
+    line = re.sub(r"::$", r":\\:", escape(text))
+    return f"\\{line}" if _BEGINS_MARKUP.match(line) else line
 
 
 def _cell(field: Field) -> str:
@@ -35,5 +48,5 @@ def _guarded(match: re.Match[str]) -> str:
 
 
 def _heading(text: str, line: str) -> str:
-    title = escape(text)
-    return f"{title}\n{line * len(title)}"
+    title = paragraph(printable(text))
+    return f"{title}\n{line * cell_len(title)}"

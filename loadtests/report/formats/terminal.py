@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from loadtests.grid import GAP, grid, print_grid, unwrapped
+from loadtests.grid import GAP, grid, print_grid, told, unwrapped
 from loadtests.report.view import Field, Page, Section, Table
 from loadtests.words import DASH
 
@@ -29,18 +29,18 @@ def print_table(table: Table, console: Console) -> None:
 
 
 def _print(page: Page, console: Console, where: str) -> None:
-    console.print(Text(page.title, style="bold"))
+    console.print(told(page.title, style="bold"))
     if page.question:
-        console.print(Text(page.question))
+        console.print(told(page.question))
     console.print()
     console.print(_findings(page))
     for sentence in page.summary:
-        console.print(Text(sentence, style="dim"))
+        console.print(told(sentence, style="dim"))
     for section in page.sections:
         if not section.only_on_pages:
             _section(section, console)
     console.print()
-    console.print(Text(f"The page: {where}"), soft_wrap=True)
+    console.print(told(f"The page: {where}"), soft_wrap=True)
 
 
 def _findings(page: Page) -> RichTable:
@@ -48,7 +48,7 @@ def _findings(page: Page) -> RichTable:
     drawn.add_column(ratio=2)
     drawn.add_column(ratio=3)
     for finding in page.findings:
-        drawn.add_row(Text(finding.asked, style="bold"), Text(finding.answer))
+        drawn.add_row(told(finding.asked, style="bold"), told(finding.answer))
     return drawn
 
 
@@ -57,7 +57,7 @@ def _section(section: Section, console: Console) -> None:
     if not shown:
         console.print()
         for paragraph in section.paragraphs:
-            console.print(Text(paragraph))
+            console.print(told(paragraph))
     for table in shown:
         console.print()
         print_table(table, console)
@@ -99,4 +99,4 @@ def _empty(table: Table, place: int) -> bool:
 
 
 def _text(field: Field) -> Text:
-    return Text(field.short or field.text, style=STYLES[field.tone])
+    return told(field.short or field.text, style=STYLES[field.tone])

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import jinja2
+
+from loadtests.words import printable
 
 FOLDER = Path(__file__).resolve().parent
 
 
 def environment() -> jinja2.Environment:
-    """Templates that escape what they are given where they write HTML, and fail on a name they were not given."""
+    """Templates that escape what they are given where they write HTML, leave out of it what no page can hold, and fail
+    on a name they were not given."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=lambda name: name is not None and name.endswith(".html.j2"),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
+        finalize=finalized,
     )
+
+
+def finalized(value: Any) -> Any:
+    """What a template writes, without what no page can hold."""
+    if not isinstance(value, str):
+        return value
+    return type(value)(printable(value))  # Markup stays Markup
 
 
 def source(name: str) -> str:

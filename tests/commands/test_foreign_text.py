@@ -1,0 +1,131 @@
+"""Titles, names, logs and errors may be somebody else's: nothing in them is obeyed, by no terminal and on no page."""
+
+import dataclasses
+import re
+import xml.etree.ElementTree as ET
+
+import docutils.nodes
+import pytest
+from docutils.core import publish_doctree
+from docutils.parsers.rst import Directive, directives
+from rich.console import Console
+
+from loadtests.commands.console import data, err, out, say
+from loadtests.records import Flag
+from loadtests.store import LeftOut, SetupRecord
+from loadtests.workload import Request, Workload
+from loadtests.workload.write import to_toml
+
+COMMANDS = "\x1b[31mred\x1b[0m\x1b]0;title\x07\x1b]8;;http://192.0.2.1\x1b\\link\x9b2J\x00\x08\r\u202e"
+MARKUP = ":smile: [/red] [bold]b[/bold] {x}"
+PAGE = "<script>alert(1)</script> **b** `r`_ |s|"
+HOSTILE = f"{COMMANDS} {MARKUP} {PAGE}"
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+
+
+class Figure(Directive):
+    has_content = True
+    option_spec = {"alt": directives.unchanged}  # noqa: RUF012 - as docutils has it
+    required_arguments, final_argument_whitespace = 1, True
+
+    def run(self):
+        return [docutils.nodes.comment(text=self.arguments[0])]
+
+
+@pytest.fixture
+def run(build_run):
+    """A run with all that in every text that is not a name."""
+    labels = ("gunicorn", "uvicorn")
+    built = build_run(
+        labels=labels,
+        tests=("latency",),
+        blocks=2,
+        lost=(("uvicorn", "latency", 1),),
+        study={"title": f".. raw:: html {HOSTILE}", "question": f".. include:: /etc/passwd {HOSTILE}::"},
+        record={
+            "command": f"python -m loadtests\n\n.. raw:: html\n\n   {HOSTILE}",
+            "machine": {"cpu": HOSTILE, HOSTILE: HOSTILE},
+            "versions": {"python": HOSTILE, "packages": {HOSTILE: HOSTILE}},
+            "setups": {label: SetupRecord(HOSTILE, HOSTILE, HOSTILE) for label in labels},
+            "left_out": (LeftOut("nginx", None, HOSTILE),),
+            "database": HOSTILE,
+        },
+    )
+    for trial in built.trials():
+        flags = tuple(Flag(flag.reason, flag.severity, HOSTILE) for flag in trial.flags)
+        built.save_trial(dataclasses.replace(trial, flags=flags, log=HOSTILE))
+    return built.path
+
+
+@pytest.fixture
+def reported(run, command):
+    code, printed, errors = command("report", run)
+    assert (code, errors) == (0, "")
+    return run, printed
+
+
+def test_a_terminal_obeys_nothing_and_reads_no_markup(reported, command):
+    run, printed = reported
+    _, compared, _ = command("compare", run, "--setups", "gunicorn,uvicorn")
+    _, listed, _ = command("list")
+    for text in (printed, compared, listed):
+        assert not OBEYED.search(text)
+    assert MARKUP in printed
+    assert "title" not in printed.splitlines()[0]
+
+
+def test_an_error_is_printed_likewise(command):
+    code, printed, errors = command("report", f"a{HOSTILE}\udcff".replace("\x00", ""))
+    assert (code, printed) == (1, "")
+    assert not OBEYED.search(errors)
+    assert MARKUP in errors
+
+
+@pytest.mark.parametrize("console", [out, err])
+def test_so_is_whatever_a_command_prints(console, capsys):
+    console.print(data(HOSTILE))
+    console.print(COMMANDS)
+    say(HOSTILE)
+    printed = capsys.readouterr()
+    assert not OBEYED.search(printed.out + printed.err)
+    assert MARKUP in printed.out + printed.err
+
+
+def test_colours_of_our_own_remain():
+    console = Console(force_terminal=True, color_system="standard")
+    with console.capture() as captured:
+        console.print(data(f"a{COMMANDS}", "red"))
+    assert captured.get().startswith("\x1b[31ma")
+    assert captured.get().count("\x1b[") == 2
+
+
+def test_no_page_holds_it_as_more_than_text(reported):
+    run, _ = reported
+    for page in (run / "report.html", run / "index.rst", *(run / "charts").glob("*.svg")):
+        assert not OBEYED.search(page.read_text(encoding="utf-8")), page.name
+    assert "<script>alert" not in (run / "report.html").read_text(encoding="utf-8")
+    for drawing in (run / "charts").glob("*.svg"):
+        names = {element.tag.rpartition("}")[2] for element in ET.parse(drawing).iter()}
+        assert not names & {"script", "foreignObject", "image", "a"}
+
+
+def test_no_directive_comes_into_the_documentation(reported, monkeypatch):
+    run, _ = reported
+    monkeypatch.setitem(directives._directives, "figure", Figure)
+    text = (run / "index.rst").read_text(encoding="utf-8")
+    quiet = {"file_insertion_enabled": True, "raw_enabled": True, "report_level": 5}
+    document = publish_doctree(text, str(run / "index.rst"), settings_overrides=quiet)
+    active = {"raw", "system_message", "problematic", "reference", "substitution_reference"}
+    found = [node for node in document.findall() if type(node).__name__ in active]
+    assert [str(node) for node in found if node.get("level") != 1] == []  # 1 is no more than a remark
+    assert "root:" not in document.astext()
+    assert MARKUP in document.astext()
+
+
+def test_a_workload_that_is_printed_is_the_same_workload():
+    from loadtests.words import printable
+
+    request = Request("a", "POST", body=f"{COMMANDS}{MARKUP}".encode())
+    text = to_toml(Workload((request,)), (f"From a\n[[requests]] {COMMANDS}",))
+    assert printable(text) == text
+    assert text.count("\n[[requests]]") == 1
