@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import signal
+import sys
 from typing import Annotated
 
 import typer
@@ -60,6 +62,10 @@ def _general(
     """What can be said before a command."""
 
 
+# Wherever they arise, they are no defects.
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+
+
 def main() -> None:
     """The way in. One clear line for what the user can put right; tracebacks are for defects."""
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -69,6 +75,12 @@ def main() -> None:
         app()
     except UserError as error:
         fail(str(error))
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        if error.filename is None:  # what is left to print has no room either
+            sys.stdout = None
+        fail(f"cannot write {error.filename or 'what is printed'}: {error.strerror}")
 
 
 def _interrupt(number: int, frame: object) -> None:

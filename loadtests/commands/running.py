@@ -24,7 +24,7 @@ def carry_out(execution: Execution) -> bool:
             valid = execute(execution, progress)
     except (KeyboardInterrupt, UserError) as error:
         how = f"{error}; " if isinstance(error, UserError) else "interrupted; "
-        with contextlib.suppress(KeyboardInterrupt):
+        with contextlib.suppress(KeyboardInterrupt, UserError):  # on a full disk neither can be written
             report.write(execution.run)
         fail(
             f"{how}go on with: {called()} run --resume {execution.run.path}",

@@ -1,0 +1,99 @@
+"""A disk that is full or may not be written to: one line that says so, and no half of a file."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from loadtests.commands.running import carry_out
+from loadtests.measure import prepare as preparing
+from loadtests.measure.run import Execution
+from loadtests.paths import ROOT
+from loadtests.plan import study as studies
+from loadtests.records import Trial
+from tests.fixtures.studies import SMALL
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A file system of 400 kB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "none", str(folder)]
+    if os.geteuid() or not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a file system takes root")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(folder):
+    with contextlib.suppress(OSError), (folder / "everything").open("wb") as file:
+        while True:
+            file.write(b"a" * 1000)
+            file.flush()
+
+
+@pytest.fixture
+def run(build_run, disk):
+    built = build_run(labels=("gunicorn",), tests=("latency",), blocks=1)
+    return shutil.copytree(built.path, disk / "run")
+
+
+def test_a_report_on_a_full_disk(run, disk, command):
+    fill(disk)
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    code, printed, errors = command("report", run)
+    assert (code, printed, errors.count("\n")) == (1, "", 1)
+    assert "cannot write" in errors
+    assert "No space left on device" in errors
+    left = [path for path in run.rglob("*") if path.is_file() and path not in before]
+    assert [path for path in left if path.name.startswith(".") or not path.stat().st_size] == []
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
+def test_a_report_on_a_disk_that_may_not_be_written_to(run, disk, command):
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    code, printed, errors = command("report", run)
+    assert (code, printed, errors.count("\n")) == (1, "", 1)
+    assert "Read-only file system" in errors
+
+
+def test_a_report_that_is_there_already_is_printed_from_a_disk_that_may_not_be_written_to(run, disk, command):
+    assert command("report", run)[0] == 0
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    code, printed, errors = command("report", run)
+    assert (code, errors) == (0, "")
+    assert "The page: " in printed
+
+
+def test_a_run_whose_disk_fills_up_says_how_to_go_on(disk, bench_of, capsys):
+    study = studies.parse(SMALL, "small", "small.toml")
+    execution = preparing.prepare(study, disk / "run", 1, bench_of=bench_of)
+
+    def trial(bench, slot, entry, test, attempt, on_second):
+        fill(disk)
+        return Trial(slot.number, slot.block, slot.label, entry.setup, test.name, attempt, "", "ok", log="a" * 10_000)
+
+    with pytest.raises(SystemExit) as ended:
+        carry_out(Execution(execution.run, execution.bench, trial))
+    errors = capsys.readouterr().err
+    assert (ended.value.code, errors.count("\n")) == (1, 1)
+    assert "No space left on device; go on with: python -m loadtests run --resume" in errors
+    assert json.loads((disk / "run" / "run.json").read_text())["ended"] is None
+
+
+def test_what_is_printed_finds_no_room():
+    command = [sys.executable, "-m", "loadtests", "list"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "error: cannot write what is printed: No space left on device\n")
+
+
+def test_a_run_folder_that_cannot_be_made_is_named(command):
+    code, _, errors = command("run", "first-look", "--quick", "--output", "/proc/nothing/here")
+    assert (code, errors.count("\n")) == (1, 1)
+    assert "cannot write to /proc/nothing/here" in errors
