@@ -102,7 +102,7 @@ class MeasuredRole(OfRun):
         found = results.estimate(asked["label"], asked["test"], metric_name)
         if found is None:
             raise LookupError(f"no valid trial knows {metric_name}")
-        figure = f"{number(found.median)} {metric_of(metric_name).unit}".strip()
+        figure = f"{number(found.value)} {metric_of(metric_name).unit}".strip()
         within = interval(found)
         return f"{figure} ({within})" if within else figure
 
@@ -150,8 +150,10 @@ def compared(results: Results, label: str, test: str, metric: str, other: str | 
     found = results.comparisons.get((label, test, metric)) if other == results.baseline else None
     if found is None:
         asked = [one for one in results.observations if (one.test, one.metric) == (test, metric)]
-        pair = [one for one in asked if one.label in (label, other)]
-        found = next((one for one in compare(pair, other, results.study.delta) if one.blocks), None)
+        standings, delta = results.standings, results.study.delta
+        # The study's other setups are not compared, and tell how noisy the machine was.
+        every = compare(asked, other, delta, standings=standings, candidates=[label])
+        found = next((one for one in every if one.tells), None)
     if found is None:
         raise LookupError(f"the run has no block with {metric} of {label} and of {other}")
     return found

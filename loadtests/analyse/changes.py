@@ -24,7 +24,7 @@ SEED = 20161108
 
 @dataclass(frozen=True)
 class Point:
-    """A run's median of one metric of one setup, with its 95% interval; ``trouble`` is what failed in it, in words."""
+    """A run's mean of one metric of one setup, with its 95% interval; ``trouble`` is what failed in it, in words."""
 
     run: str
     value: float

@@ -123,10 +123,10 @@ def _series(runs: dict[str, Results]) -> list[Series]:
     for name, results in runs.items():
         alike = same_tests(newest, results)
         for one in estimates(results.judged):
-            told = one.blocks and isfinite(one.median)
+            told = one.blocks and isfinite(one.value)
             if told and one.test in alike and one.label in newest.labels and one.label != newest.twin:
                 trouble = results.standings[one.label, one.test].trouble
-                point = Point(name, one.median, one.low, one.high, trouble)
+                point = Point(name, one.value, one.low, one.high, trouble)
                 points.setdefault((one.test, one.metric, one.label), []).append(point)
     shown = [
         cell

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import inf, isfinite
 from statistics import stdev
 
 import numpy as np
@@ -53,7 +54,7 @@ def aa_report(
     labels = list(dict.fromkeys(label for _, _, label in table.cells()))
     if len(labels) != 2:
         raise ValueError(f"an A/A report needs two labels of one setup, not {len(labels)}: {', '.join(labels)}")
-    samples = {cell: table.log_ratios(*cell, *labels) for cell in table.samples}
+    samples = {cell: _ratios(row, labels) for cell, row in table.samples.items()}
     blocks = sorted({block for sample in samples.values() for block in sample})
     if not blocks:
         raise ValueError("no block has a valid trial of both labels")
@@ -63,8 +64,21 @@ def aa_report(
         comparisons=compare(given, labels[0], delta),
         false_share=wrong / len(swaps),
         studies=len(swaps),
-        spread={cell: stdev(sample.values()) for cell, sample in samples.items() if len(sample) > 1},
+        spread={
+            cell: stdev(sample.values()) for cell, sample in samples.items() if len(sample) > 1 and _finite(sample)
+        },
     )
+
+
+def _ratios(row: Mapping[str, Sample], labels: Sequence[str]) -> Sample:
+    """The log ratios of the second label to the first by block; nothing of a block in which neither is reached."""
+    below, above = (row.get(label, {}) for label in labels)
+    both = sorted(below.keys() & above.keys())
+    return {block: above[block] - below[block] for block in both if min(above[block], below[block]) < inf}
+
+
+def _finite(sample: Sample) -> bool:
+    return all(map(isfinite, sample.values()))
 
 
 def _swaps(blocks: int, studies: int) -> list[tuple[int, ...]]:

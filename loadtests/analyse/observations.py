@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import inf, log
+from math import log
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,3 @@ class Observations:
     def sample(self, test: str, metric: str, label: str) -> Sample:
         """The logarithms by block of one cell."""
         return self.samples[test, metric][label]
-
-    def log_ratios(self, test: str, metric: str, baseline: str, candidate: str) -> Sample:
-        """Candidate over baseline within each block that has both, as a logarithm.
-
-        It is infinite where one of the two is; a block in which both are says nothing and is left out."""
-        row = self.samples[test, metric]
-        below, above = row.get(baseline, {}), row.get(candidate, {})
-        return {
-            block: above[block] - below[block]
-            for block in sorted(below.keys() & above.keys())
-            if min(above[block], below[block]) < inf
-        }

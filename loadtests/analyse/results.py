@@ -102,7 +102,7 @@ class Results:
         return {(one.label, one.test, one.metric): one for one in estimates(self.observations) if one.blocks}
 
     def estimate(self, label: str, test: str, metric: str) -> Estimate | None:
-        """The median over blocks and its interval; None where no valid trial knows it."""
+        """The mean over blocks and its interval; None where no valid trial knows it."""
         return self._estimates.get((label, test, metric))
 
     @cached_property

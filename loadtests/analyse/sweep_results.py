@@ -69,7 +69,7 @@ class SweepResults:
         for label, test in itertools.product(self.labels, self.results.tests):
             estimate = self.results.estimate(label, test.name, MEMORY_PEAK.name)
             if estimate is not None:
-                most[label] = max(most.get(label, 0.0), estimate.median)
+                most[label] = max(most.get(label, 0.0), estimate.value)
         return most
 
     @property

@@ -9,6 +9,7 @@ unequal population variances*, Biometrika 61, 1974).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
 
@@ -66,9 +67,31 @@ def of_noise(count: int, outside: int) -> tuple[Array, Array]:
     return centre(np.random.default_rng(SEED).normal(size=(RESAMPLES, count)), outside)
 
 
+@dataclass(frozen=True)
+class Scale:
+    """What ``centre`` makes of so many values of standard normal noise: the mean of its squared standard error, the
+    variance of the centre itself, and the degrees of freedom that the squared standard error has."""
+
+    of_error: float
+    of_centre: float
+    freedom: float
+
+
+@lru_cache(maxsize=64)
+def scale(count: int) -> Scale:
+    """That of ``count`` values (two at least), with as many left out as ``cut_of`` says."""
+    outside = cut_of(count)
+    if not outside:
+        return Scale(1 / count, 1 / count, count - 1.0)
+    centres, errors = of_noise(count, outside)
+    squares = errors**2
+    mean = float(squares.mean())
+    return Scale(mean, float(centres.var()), 2 * mean**2 / float(squares.var()))
+
+
 def constant(values: Array) -> bool:
     """Whether two values or more are equal but for rounding."""
-    return len(values) > 1 and bool(np.ptp(values) <= _rounding(values))
+    return len(values) > 1 and finite(values, 0) and bool(np.ptp(values) <= _rounding(values))
 
 
 def same(values: Array, others: Array) -> bool:

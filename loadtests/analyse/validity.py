@@ -3,7 +3,7 @@
 *Invalid*: the figure is not the server's (the generator was the limit, the contract broke, a process died,
 the clock moved). It is shown and never averaged in; the trial is repeated once. *Doubtful*: the figure is the
 server's, on a machine that was not quite its own. It counts, with its flag beside it: the ratio within a block
-and the median over blocks are there for such trials.
+and the mean over blocks, which leaves out the outermost, are there for such trials.
 """
 
 from __future__ import annotations

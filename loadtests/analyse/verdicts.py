@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from enum import Enum
-from math import isfinite, log, sqrt
+from math import ceil, exp, isfinite, log, sqrt
 
+import numpy as np
 from scipy import stats
 
 from loadtests.analyse.holding import Standing
-from loadtests.analyse.trimmed import cut_of
+from loadtests.analyse.moderated import Noise
 
 DELTA = 0.03
-MOST_BLOCKS = 1000
+MOST_BLOCKS = 1000  # that anybody would run
+WIDEST = 6  # a range from 10 to 60 blocks can be planned by, one from 10 to 100 cannot
 
 
 class Verdict(str, Enum):
@@ -53,20 +55,36 @@ def with_failures(read: Verdict, baseline: Standing, candidate: Standing) -> Ver
     return Verdict.INCONCLUSIVE if read in doubted else read
 
 
-def blocks_needed(log_ratio: float, spread: float, blocks: int, delta: float, family: int) -> int | None:
-    """How many blocks would probably (four times in five) settle a comparison, if this is how things are.
+def blocks_needed(
+    log_ratio: float, noise: Noise | None, blocks: int, delta: float, family: int
+) -> tuple[int, int] | None:
+    """From how many to how many blocks would probably (four times in five) settle a comparison, if this is how things
+    are.
 
-    ``log_ratio`` is the median of the log ratios seen in ``blocks`` blocks, ``spread`` how far they vary from block to
-    block (a standard deviation), ``family`` the number of comparisons corrected for. An even number, as blocks come in
-    mirrored pairs, at most ``MOST_BLOCKS``; None where nothing is known of the spread.
+    ``log_ratio`` is the mean of the log ratios seen in ``blocks`` blocks, ``noise`` how far they vary from block to
+    block, ``family`` the number of comparisons corrected for. As few blocks know neither well, it is a range: two times
+    in three it holds the number that the truth would give. Even numbers, as blocks come in mirrored pairs. None where
+    nothing is known of the noise, where it is more than anybody would run, and where the range is so wide that nobody
+    could plan by it.
     """
-    if not isfinite(log_ratio) or not isfinite(spread):
+    if noise is None or not isfinite(log_ratio) or blocks < 2:
         return None
     # Either the interval leaves 1 or it fits within delta: whichever takes less.
     room = max(abs(log_ratio), log(1 + delta) - abs(log_ratio))
-    error = 0.05 / (2 * family)
-    for more in range(blocks + 1 + (blocks + 1) % 2, MOST_BLOCKS, 2):
-        freedom = more - 2 * cut_of(more) - 1
-        if (float(stats.t.ppf(1 - error, freedom)) + 0.84) * spread / sqrt(more) <= room:
-            return more
-    return MOST_BLOCKS
+    more = np.arange(2, MOST_BLOCKS)
+    quantiles = stats.t.ppf(1 - 0.05 / (2 * family), noise.freedom * (more - 1) / (blocks - 1)) + 0.84
+    enough = more[quantiles * sqrt(noise.variance) / np.sqrt(more) <= room]
+    if not len(enough):
+        return None
+    # It goes with the noise's variance, and with the inverse square of the room.
+    far = exp(sqrt(2 / noise.freedom + 4 * noise.variance / blocks / room**2))
+    if far**2 > WIDEST:
+        return None
+    ends = (_even_after(blocks, float(enough[0]) / far), _even_after(blocks, float(enough[0]) * far))
+    return ends if ends[1] < MOST_BLOCKS else None
+
+
+def _even_after(blocks: int, wanted: float) -> int:
+    """The even number that is ``wanted`` or more, and more than there are."""
+    least = max(ceil(wanted), blocks + 1)
+    return least + least % 2

@@ -88,10 +88,10 @@ class _Answer:
         measured = [label for label in results.labels_in(test.name) if label != results.twin]
         labels = [label for label in measured if _sound(results.standings[label, test.name])]
         self.unranked = _unranked(results, test, [label for label in measured if label not in labels])
-        self.medians = {
-            label: estimate.median for label in labels if (estimate := results.estimate(label, test.name, metric.name))
+        self.figures = {
+            label: estimate.value for label in labels if (estimate := results.estimate(label, test.name, metric.name))
         }
-        self.known = list(self.medians)
+        self.known = list(self.figures)
         self.left_out = _left_out(results, test, metric, labels)
 
     def sentence(self) -> str:
@@ -165,14 +165,14 @@ class _Answer:
         comparisons = [self.results.comparisons.get((label, self.test.name, self.metric.name)) for label in ahead]
         needed = [one.blocks_needed for one in comparisons if one and one.blocks_needed is not None]
         if needed:
-            return f" in {plural(self.results.blocks, 'block')} ({blocks_in_words(max(needed))} might do it)"
+            return f" in {plural(self.results.blocks, 'block')} ({blocks_in_words(max(needed, key=max))} might do it)"
         return f" by {plural(self.results.blocks, 'block')}"
 
     def _listed(self, labels: list[str]) -> str:
         """``gunicorn 2.07 and uvicorn 3.11 ms``; a range where they are many."""
         if len(labels) > NAMED:
             return f"{series(labels)}, {self._range(labels)}"
-        told = [f"{label} {number(self.medians[label])}" for label in labels]
+        told = [f"{label} {number(self.figures[label])}" for label in labels]
         return f"{series(told)} {self.metric.unit}".rstrip()
 
     def _front(self, ahead: list[str], rest: list[str]) -> str:
@@ -188,7 +188,7 @@ class _Answer:
 
     def _range(self, labels: list[str]) -> str:
         """``3.11 to 87.1 ms``; one figure where both ends read alike."""
-        figures = [self.medians[label] for label in labels]
+        figures = [self.figures[label] for label in labels]
         ends = dict.fromkeys((number(min(figures)), number(max(figures))))
         return f"{' to '.join(ends)} {self.metric.unit}".rstrip()
 

@@ -17,7 +17,7 @@ INTERVALS = "Whiskers are 95% intervals over blocks; one that ends in an arrow g
 
 def subtitle(results: Results, test: Test) -> list[str]:
     """What stands under the title of a chart of one test."""
-    return [f"{test.what}, {test.engine}; median of {plural(results.blocks, 'block')} with 95% interval"]
+    return [f"{test.what}, {test.engine}; mean of {plural(results.blocks, 'block')} with 95% interval"]
 
 
 def point(results: Results, label: str, test: Test, metric: Metric, name: str, unit: str) -> ChartRow:
@@ -26,14 +26,14 @@ def point(results: Results, label: str, test: Test, metric: Metric, name: str, u
     if estimate is None:
         why = "too few requests to know" if results.cells[label, test.name].valid else "no valid trial"
         return {"label": label, "note": why, "text": f"{label}: {name}: {why}"}
-    if math.isinf(estimate.median):
+    if math.isinf(estimate.value):
         return {"label": label, "note": NOT_REACHED, "text": f"{label}: {name}: {NOT_REACHED}, too many failed"}
     within = f" ({interval(estimate)})" if closed(estimate) else ""
     row = {
         "label": label,
-        "value": estimate.median,
-        "note": number(estimate.median),
-        "text": f"{label}: {name} {number(estimate.median)} {unit}{within}",
+        "value": estimate.value,
+        "note": number(estimate.value),
+        "text": f"{label}: {name} {number(estimate.value)} {unit}{within}",
     }
     return {**row, "low": estimate.low, "high": estimate.high} if closed(estimate) else row
 

@@ -16,7 +16,7 @@ def by_estimate(results: Results, test: Test, metric: Metric) -> list[str]:
     """All labels in a test, by their own figure; those without one last, as in the study."""
     labels = results.labels_in(test.name)
     estimates = {label: results.estimate(label, test.name, metric.name) for label in labels}
-    return _sorted(labels, {label: one.median for label, one in estimates.items() if one}, metric)
+    return _sorted(labels, {label: one.value for label, one in estimates.items() if one}, metric)
 
 
 def by_ratio(results: Results, test: Test, metric: Metric) -> list[str]:

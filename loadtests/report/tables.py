@@ -14,7 +14,7 @@ from loadtests.words import DASH, interval, number, relative
 
 Column = Callable[[Cell], Field]
 Columns = Mapping[str, Column]
-MEDIAN = f"Median over blocks and its 95% interval. {DASH}: not known."
+MEAN = f"Mean over blocks and its 95% interval. {DASH}: not known."
 
 
 def measured(
@@ -25,7 +25,7 @@ def measured(
     shown: Mapping[Metric, str],
     more: Columns | None = None,
     optional: Sequence[str] = (),
-    note: str = MEDIAN,
+    note: str = MEAN,
 ) -> Table:
     """A row for each setup, by effect; ``shown`` are the metrics and their headings, ``more`` the columns after them.
 
@@ -67,11 +67,11 @@ def why_empty(cell: Cell) -> str:
 
 
 def estimate(results: Results, label: str, test: Test, metric: Metric) -> Field:
-    """The median and interval of a metric."""
+    """The mean and interval of a metric."""
     known = results.estimate(label, test.name, metric.name)
     if known is None:
         return unknown()
-    text = number(known.median)
+    text = number(known.value)
     return Field(text, interval(known), f"{text} {relative(known)}".strip())
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from loadtests.analyse import intervals
 from loadtests.analyse.compare import between as runs
+from loadtests.analyse.compare.paired import Row
 from loadtests.analyse.verdicts import DELTA, Verdict, verdict
 from loadtests.words import plus_minus
 
@@ -143,8 +144,10 @@ def _study(scenario: Scenario, rng: np.random.Generator) -> tuple[int, list[Verd
 
 
 def _judge(values: Array) -> tuple[list[Verdict], float]:
-    ratios = values[:, 1:] - values[:, :1]
-    return _read(intervals.simultaneous(list(ratios.T)))
+    labels = [str(setup) for setup in range(values.shape[1])]
+    row = Row(dict(zip(labels, (dict(enumerate(own)) for own in values.T.tolist()), strict=True)), labels[:1])
+    error = (1 - intervals.CONFIDENCE) / (len(labels) - 1)
+    return _read([row.against_baseline(label).interval(error) for label in labels[1:]])
 
 
 def _read(found: list[intervals.Interval]) -> tuple[list[Verdict], float]:

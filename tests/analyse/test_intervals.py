@@ -19,8 +19,8 @@ def width(values: list[float]) -> float:
 def test_interval_lies_about_the_trimmed_mean_and_is_repeatable() -> None:
     values = normal(10)
     found = alone(values)
-    assert found.estimate == pytest.approx(np.median(values))
-    assert (found.low + found.high) / 2 == pytest.approx(np.mean(sorted(values)[1:-1]))
+    assert found.estimate == pytest.approx(np.mean(sorted(values)[1:-1]))
+    assert (found.low + found.high) / 2 == pytest.approx(found.estimate)
     assert found.method == "trimmed"
     assert alone(values) == found
 
@@ -68,13 +68,6 @@ def test_where_only_the_outermost_differ_they_are_not_left_out() -> None:
     found = alone([0.9, *[1.0] * 8, 1.1])
     assert found.method == "student"
     assert found.low < 1 < found.high
-
-
-def test_interval_holds_the_median_that_is_reported() -> None:
-    two_modes = [*[0.0, 0.001, 0.002] * 4, *[1.0, 1.001] * 4]
-    found = alone(two_modes)
-    assert found.estimate == pytest.approx(0.002)
-    assert found.low <= found.estimate <= found.high
 
 
 @pytest.mark.parametrize("blocks", [3, 10])

@@ -8,7 +8,7 @@ and packages differ.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import hypot, inf, nan, sqrt
+from math import hypot, inf, nan
 
 import numpy as np
 from scipy import stats
@@ -16,7 +16,8 @@ from scipy import stats
 from loadtests.analyse import trimmed
 from loadtests.analyse.compare.within import Comparison, Pairing, Standings, settle
 from loadtests.analyse.holding import SOUND
-from loadtests.analyse.intervals import CONFIDENCE, Interval, around, middle, settled
+from loadtests.analyse.intervals import CONFIDENCE, Interval, around, equal, middle
+from loadtests.analyse.moderated import Noise
 from loadtests.analyse.observations import Observation, Observations
 from loadtests.analyse.trimmed import Array
 from loadtests.analyse.verdicts import DELTA
@@ -30,7 +31,7 @@ def compare_runs(
     delta: float = DELTA,
     standings: tuple[Standings, Standings] = ({}, {}),
 ) -> list[Comparison]:
-    """Every label, test and metric that both runs have; ``ratio`` is the median after over the median before.
+    """Every label, test and metric that both runs have; ``ratio`` is the mean after over the mean before.
 
     Baseline and candidate are the same label. ``standings`` are those of each run, by label and test.
     """
@@ -59,7 +60,7 @@ def compare_runs(
 
 
 def simultaneous(pairs: Sequence[Pair], confidence: float = CONFIDENCE) -> list[Interval]:
-    """An interval for the second median minus the first of each pair of ordered samples; together they hold with
+    """An interval for the second mean minus the first of each pair of ordered samples; together they hold with
     ``confidence``.
 
     Where all figures of both are the same, it is one run compared with itself, and nothing is uncertain. Otherwise as
@@ -76,16 +77,17 @@ def _values(sample: Mapping[int, float]) -> Array:
     return np.array(sorted(sample.values()), dtype=float)
 
 
-def _spread(pair: Pair) -> float:
-    if min(map(len, pair)) < 2 or not all(trimmed.finite(values, 0) for values in pair):
-        return nan
+def _spread(pair: Pair) -> Noise | None:
+    fewest = min(map(len, pair))
+    if fewest < 2 or not all(trimmed.finite(values, 0) for values in pair):
+        return None
     (_, error), (_, other) = _centres(pair, _cuts(pair))
-    return hypot(error, other) * sqrt(min(map(len, pair)))
+    return Noise((error**2 + other**2) * fewest, fewest - 1.0)
 
 
 def _exactly(pair: Pair) -> Interval:
-    median = _apart(pair)
-    return Interval(median, median, median, "constant")
+    value = _apart(pair)
+    return Interval(value, value, value, "constant")
 
 
 def _apart(pair: Pair) -> float:
@@ -106,20 +108,15 @@ def _centres(pair: Pair, cuts: tuple[int, int]) -> list[tuple[float, float]]:
 
 
 def _interval(pair: Pair, error: float) -> Interval:
-    before, after = pair
-    if not len(before) or not len(after):
-        return Interval(nan, -inf, inf, "none")
-    median = _apart(pair)
     if min(map(len, pair)) < 2 or not all(trimmed.finite(values, trimmed.cut_of(len(values))) for values in pair):
-        return Interval(median, -inf, inf, "none")
+        return Interval(_apart(pair), -inf, inf, "none")
     if all(map(trimmed.constant, pair)):
-        enough = settled(min(map(len, pair)), error)
-        return _exactly(pair) if enough else Interval(median, -inf, inf, "none")
+        return equal(_apart(pair), min(map(len, pair)), error)
     cuts = _cuts(pair)
     (first, first_error), (second, second_error) = _centres(pair, cuts)
     errors = (first_error, second_error)
     quantile = _of_yuen(pair, cuts, errors, error) if any(cuts) else _of_welch(pair, errors, error)
-    return around(median, second - first, quantile * hypot(*errors), "trimmed" if any(cuts) else "student")
+    return around(second - first, quantile * hypot(*errors), "trimmed" if any(cuts) else "student")
 
 
 def _of_welch(pair: Pair, errors: tuple[float, float], error: float) -> float:

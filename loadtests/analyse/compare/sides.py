@@ -44,9 +44,8 @@ def _within(results: Results, labels: list[str], run: str) -> Compared:
     _require(labels, results, run)
     baseline, *candidates = labels
     twin = results.twin if baseline == results.baseline and results.twin not in labels else None
-    wanted = [one for one in results.judged if one.label in (*labels, twin)]
     delta = results.study.delta
-    comparisons = compare(wanted, baseline, delta, twin, results.standings)
+    comparisons = compare(results.judged, baseline, delta, twin, results.standings, candidates)
     before = _Side(results, baseline, baseline)
     pairs = [(before, _Side(results, label, label)) for label in candidates]
     return Compared(baseline, " and ".join(candidates), delta, _rows(pairs, judged_cells(results), comparisons))

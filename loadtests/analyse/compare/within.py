@@ -1,21 +1,21 @@
 """Setups against the study's baseline: ratios, intervals, verdicts, and the floor of the machine's own noise.
 
 Every comparison is a ratio within each block, so that what drifts from block to block cancels; the figure is the
-median ratio, its interval is that of ``intervals``. One call is one family: the intervals of all its comparisons
+mean ratio, its interval is that of ``intervals``. One call is one family: the intervals of all its comparisons
 hold at once. Hand in the metrics that the study is about, not all that can be counted: each more widens them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, inf, log, nan, sqrt
-
-import numpy as np
+from math import exp, inf, log, nan
 
 from loadtests.analyse import intervals, trimmed
+from loadtests.analyse.compare.paired import Row
 from loadtests.analyse.holding import SOUND, Standing
-from loadtests.analyse.intervals import Interval
+from loadtests.analyse.intervals import CONFIDENCE, Interval
+from loadtests.analyse.moderated import Noise
 from loadtests.analyse.observations import Observation, Observations
 from loadtests.analyse.verdicts import DELTA, Verdict, blocks_needed, verdict, with_failures
 from loadtests.plan.kinds import metric as metric_of
@@ -40,13 +40,13 @@ class Comparison:
     verdict: Verdict
     blocks: int
     """Blocks in which both have a valid trial."""
-    blocks_needed: int | None
-    """How many would probably settle it; None where it is settled, or where nothing is known of the spread."""
+    blocks_needed: tuple[int, int] | None
+    """How many would probably settle it, from and to; None where it is settled, or where that cannot be said."""
     delta: float
     family: int
     """How many comparisons the interval is corrected for, this one included."""
     method: str
-    """How the interval came about: trimmed, student, constant or none."""
+    """How the interval came about: moderated, trimmed, student, constant or none."""
     inside_noise: bool = False
     """The ratio is no further from 1 than the same setup under two labels may be on this machine."""
     of_baseline: Standing = SOUND
@@ -61,12 +61,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A setup by itself: the median of a metric over blocks, with its own 95% interval, for bars and points."""
+    """A setup by itself: the mean of a metric over blocks (``intervals``), with its own 95% interval, for bars and
+    points."""
 
     label: str
     test: str
     metric: str
-    median: float
+    value: float
     low: float
     high: float
     blocks: int
@@ -99,23 +100,25 @@ def compare(
     delta: float = DELTA,
     aa: str | None = None,
     standings: Standings | None = None,
+    candidates: Collection[str] | None = None,
 ) -> list[Comparison]:
-    """Every other label against ``baseline`` in every test and metric.
+    """Every other label (of ``candidates``, where they are given) against ``baseline`` in every test and metric.
 
-    ``aa`` is the label under which the baseline ran a second time: it sets the noise floor, is no candidate and
-    does not count in the family. ``standings`` are what the setups made of the tests. Raises ValueError for an unknown
-    metric.
+    ``aa`` is the label under which the baseline ran a second time: it is a second baseline and sets the noise floor, is
+    no candidate and does not count in the family. Labels that are not compared tell of the machine's noise all the
+    same. ``standings`` are what the setups made of the tests. Raises ValueError for an unknown metric.
     """
     table = Observations(observations)
     known = standings or {}
-    floors = {(floor.test, floor.metric): floor for floor in _floors(table, baseline, aa)}
+    rows = _rows(table, baseline, aa)
+    floors = {key: _floor(key, row, baseline, aa) for key, row in rows.items() if aa in row.samples}
     pairs = [
         (test, metric, label)
         for test, metric, label in table.cells()
-        if label not in (baseline, aa) and baseline in table.samples[test, metric]
+        if label not in (baseline, aa)
+        and baseline in table.samples[test, metric]
+        and (candidates is None or label in candidates)
     ]
-    samples = [list(table.log_ratios(test, metric, baseline, label).values()) for test, metric, label in pairs]
-    found = intervals.simultaneous(samples)
     return [
         settle(
             Pairing(
@@ -123,31 +126,32 @@ def compare(
                 label,
                 test,
                 metric,
-                len(sample),
-                _spread(sample),
+                len(pair.ratios),
+                pair.spread,
                 known.get((baseline, test), SOUND),
                 known.get((label, test), SOUND),
             ),
-            interval,
+            pair.interval((1 - CONFIDENCE) / len(pairs)),
             delta,
             len(pairs),
             floors.get((test, metric)),
         )
-        for (test, metric, label), sample, interval in zip(pairs, samples, found, strict=True)
+        for test, metric, label in pairs
+        for pair in [rows[test, metric].against_baseline(label)]
     ]
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """What is set against what, in how many blocks, how far their log ratio varies from block to block (the
-    interval's standard error times the root of the blocks), and what each made of the test."""
+    """What is set against what, in how many blocks, how far their log ratio varies from block to block where that is
+    known, and what each made of the test."""
 
     baseline: str
     candidate: str
     test: str
     metric: str
     blocks: int
-    spread: float
+    spread: Noise | None
     of_baseline: Standing = SOUND
     of_candidate: Standing = SOUND
 
@@ -186,7 +190,8 @@ def settle(
 
 def noise_floors(observations: Iterable[Observation], baseline: str, aa: str) -> list[NoiseFloor]:
     """The noise floor of every test and metric that the baseline has under both of its labels."""
-    return _floors(Observations(observations), baseline, aa)
+    rows = _rows(Observations(observations), baseline, aa)
+    return [_floor(key, row, baseline, aa) for key, row in rows.items() if aa in row.samples]
 
 
 def estimates(observations: Iterable[Observation]) -> list[Estimate]:
@@ -214,27 +219,18 @@ def ratios(interval: Interval) -> tuple[float, float, float]:
     return _exp(interval.estimate), _exp(interval.low), _exp(interval.high)
 
 
-def _spread(sample: Sequence[float]) -> float:
-    if len(sample) < 2:
-        return nan
-    values = np.array(sample, dtype=float)
-    if not trimmed.finite(values, trimmed.cut_of(len(values))):
-        return nan
-    return float(trimmed.centre(values, trimmed.cut(values))[1]) * sqrt(len(values))
-
-
 def _exp(value: float) -> float:
     if value != value:
         return nan
     return exp(value) if value < 700 else inf
 
 
-def _floors(table: Observations, baseline: str, aa: str | None) -> list[NoiseFloor]:
-    floors = []
-    for (test, metric), row in table.samples.items():
-        if aa is None or aa not in row or baseline not in row:
-            continue
-        sample = table.log_ratios(test, metric, baseline, aa)
-        interval = intervals.alone(list(sample.values()))
-        floors.append(NoiseFloor(test, metric, *ratios(interval), len(sample)))
-    return floors
+def _rows(table: Observations, baseline: str, aa: str | None) -> dict[tuple[str, str], Row]:
+    labels = [label for label in (baseline, aa) if label is not None]
+    return {key: Row(samples, labels) for key, samples in table.samples.items() if baseline in samples}
+
+
+def _floor(key: tuple[str, str], row: Row, baseline: str, aa: str | None) -> NoiseFloor:
+    assert aa is not None
+    pair = row.between(baseline, aa)
+    return NoiseFloor(*key, *ratios(pair.interval(1 - CONFIDENCE)), len(pair.ratios))

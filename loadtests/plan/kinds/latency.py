@@ -41,7 +41,7 @@ class Latency(RequestsTest):
     about = (
         "Response time is counted from the moment a request should have been sent, so waiting counts even when the "
         "generator or the server is late; service time, which is all that some engines know, from the moment it "
-        "was. Percentiles are taken in each trial, then the median over trials."
+        "was. Percentiles are taken in each trial, then their mean over trials."
     )
     caption = "{latency}, ms: {what}"
     columns = {metric.name: metric.short for metric in TIMES}  # noqa: RUF012 - it is never changed

@@ -39,7 +39,7 @@ def _print(compared: Compared, console: Console) -> None:
 
 
 def _fields(row: ComparisonRow) -> list[Text]:
-    figures = [number(side.median if side else None) for side in (row.before, row.after)]
+    figures = [number(side.value if side else None) for side in (row.before, row.after)]
     names = [told(text) for text in (row.label, row.test, row.name, *figures)]
     if row.comparison is None:
         return [*names, told(DASH), told(row.missing, style="yellow"), told(""), told("0")]

@@ -1,4 +1,4 @@
-"""summary.csv: a row for each setup and test, with the median and the interval over blocks of each metric."""
+"""summary.csv: a row for each setup and test, with the mean and the interval over blocks of each metric."""
 
 from __future__ import annotations
 
@@ -41,4 +41,4 @@ def _figures(results: Results, label: str, test: str, metric: str) -> list[str]:
     if estimate is None:
         return ["", "", ""]
     ends = [f"{estimate.low:.6g}", f"{estimate.high:.6g}"] if closed(estimate) else ["", ""]
-    return [f"{estimate.median:.6g}" if math.isfinite(estimate.median) else "", *ends]
+    return [f"{estimate.value:.6g}" if math.isfinite(estimate.value) else "", *ends]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
 from loadtests.report.charts.base import Chart
-from loadtests.report.tables import MEDIAN, Columns
+from loadtests.report.tables import MEAN, Columns
 from loadtests.report.view import Table
 
 
@@ -22,7 +22,7 @@ class Additions:
     many trials there are; ``note`` stands under it. ``tables`` and ``charts`` are a test's further ones."""
 
     columns: Columns | None = None
-    note: str = MEDIAN
+    note: str = MEAN
     tables: Callable[[Results, Test], Iterable[Table]] = _none
     charts: Callable[[Results, Test], Iterable[Chart]] = _none
 

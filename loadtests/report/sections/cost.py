@@ -84,7 +84,7 @@ def _table(results: Results, test: Test, price: float | None) -> Table:
     more = {MILLION: _million(results, test, price)} if price is not None else {}
     more |= {heading: _estimated(results, test, metric) for metric, heading in SHOWN.items()}
     more |= {heading: _sharing(role) for heading, role in shared.items()}
-    note = tables.MEDIAN
+    note = tables.MEAN
     if shared:
         note += " Requests per process: the fewest, the most, and the busiest one's share, each the median over trials."
     return tables.measured(
@@ -111,7 +111,7 @@ def _million(results: Results, test: Test, price: float) -> tables.Column:
         cpu_ms = results.estimate(cell.label, test.name, CPU.name)
         if cpu_ms is None:
             return tables.unknown()
-        text = _money(cpu_ms.median * each)
+        text = _money(cpu_ms.value * each)
         within = f"{_money(cpu_ms.low * each)} to {_money(cpu_ms.high * each)}" if closed(cpu_ms) else ""
         return Field(text, within, f"{text} {relative(cpu_ms)}".strip())
 
@@ -168,8 +168,8 @@ def _parts(results: Results, test: Test, total: ChartRow) -> Iterator[ChartRow]:
     """The bar of one setup, a part for each role."""
     label, start = total["label"], 0.0
     estimates = {role: results.estimate(label, test.name, of_role(role).name) for role in results.roles}
-    known = {role: estimate.median for role, estimate in estimates.items() if estimate is not None}
-    # Medians of parts need not add up to the median of the whole; the bar's length is the whole's.
+    known = {role: estimate.value for role, estimate in estimates.items() if estimate is not None}
+    # Means of logarithms need not add up; the bar's length is the whole's.
     scale = total["value"] / sum(known.values()) if known and "value" in total else 0.0
     for role, value in known.items():
         text = f"{label}: {role} {number(value)} ms CPU per request"

@@ -104,9 +104,9 @@ def _mark(results: Results, label: str, test: Test) -> ChartRow:
     within = f" ({interval(estimate)})" if closed(estimate) else ""
     row = {
         "label": label,
-        "value": estimate.median,
-        "note": number(estimate.median),
+        "value": estimate.value,
+        "note": number(estimate.value),
         "within": within,
-        "text": f"{label}: capacity {number(estimate.median)} requests/s{within}",
+        "text": f"{label}: capacity {number(estimate.value)} requests/s{within}",
     }
     return {**row, "low": estimate.low, "high": estimate.high} if closed(estimate) else row

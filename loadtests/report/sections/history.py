@@ -23,7 +23,7 @@ def spec(history: History) -> dict[str, Any]:
         panels.setdefault(_axis(series), []).extend(_rows(series, places))
     labels = list(dict.fromkeys(series.label for series in history.series))
     subtitle = [
-        f"{plural(len(history.runs), 'run')} on one machine; medians over blocks with 95% intervals.",
+        f"{plural(len(history.runs), 'run')} on one machine; means over blocks with 95% intervals.",
         TOO_SHORT
         if history.too_short
         else "A ring marks a change that is more than noise, as a ratio to the level before it.",

@@ -79,7 +79,7 @@ def _table(swept: SweepResults) -> Table:
         f"Every cell of {swept.sweep.setup}",
         tuple(columns),
         tuple(rows),
-        note=f"{tables.MEDIAN} Of the best: the ratio within the blocks, and what it is at the worst; muted where "
+        note=f"{tables.MEAN} Of the best: the ratio within the blocks, and what it is at the worst; muted where "
         "another cell is surely better. Memory: the sum over processes.",
         numeric=frozenset(range(1, len(columns))),
     )
@@ -102,10 +102,10 @@ def _place(swept: SweepResults, label: str, measure: Measure) -> Field:
 
 def _chart(swept: SweepResults, measure: Measure) -> Chart | None:
     figures = {
-        label: estimate.median
+        label: estimate.value
         for label in swept.labels
         if (estimate := swept.results.estimate(label, measure.test.name, measure.metric.name))
-        and math.isfinite(estimate.median)
+        and math.isfinite(estimate.value)
     }
     places = swept.places[measure] if swept.tells_noise else {}
     details = {label: "looks best" if place.ratio == 1 else ratio(place.ratio) for label, place in places.items()}
@@ -166,6 +166,6 @@ def _map(
             (down, across),
             more_is_better,
             f"{heading[0].upper()}{heading[1:]}",
-            [f"{what_is_sent}; median of {plural(swept.results.blocks, 'block')}", key],
+            [f"{what_is_sent}; mean of {plural(swept.results.blocks, 'block')}", key],
         ),
     )

@@ -8,7 +8,7 @@ from functools import partial
 from loadtests.analyse.compare.within import Comparison
 from loadtests.analyse.holding import FAILED
 from loadtests.analyse.results import Results
-from loadtests.analyse.verdicts import MOST_BLOCKS, Verdict
+from loadtests.analyse.verdicts import Verdict
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.metrics import Metric
@@ -55,9 +55,9 @@ def remark(comparison: Comparison) -> str:
     return "; ".join(parts)
 
 
-def blocks_in_words(needed: int) -> str:
-    """The number of blocks; of more than anybody would run, only that."""
-    return f"over {MOST_BLOCKS}" if needed >= MOST_BLOCKS else str(needed)
+def blocks_in_words(needed: tuple[int, int]) -> str:
+    """``12 to 30``, or one number where both are the same."""
+    return " to ".join(dict.fromkeys(map(str, needed)))
 
 
 def _failed(comparison: Comparison) -> Iterator[str]:
@@ -92,7 +92,7 @@ def _noisy(comparison: Comparison) -> bool:
 def _how_to_read(results: Results) -> str:
     family = max((one.family for one in results.comparisons.values()), default=0)
     text = (
-        f"Each setup against {results.baseline}: the ratio within each block, its median, and an interval over blocks. "
+        f"Each setup against {results.baseline}: the ratio within each block, their mean, and an interval over blocks. "
         "A verdict is given only where the interval allows it: faster or slower where it leaves out 1, equivalent "
         f"where it lies within ±{results.study.delta:.0%}, otherwise inconclusive. Above all ratios stands "
         "that a setup cannot hold the rate it was asked for. Requests that failed count as infinitely slow, and who "
@@ -178,7 +178,7 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
             [band for metric in test.judged for band in _bands(results, test, metric)],
             looks(results.labels),
             f"Against {results.baseline}",
-            [f"{test.what}, {test.engine}; ratio within each block, median of {plural(results.blocks, 'block')}"],
+            [f"{test.what}, {test.engine}; ratio within each block, mean of {plural(results.blocks, 'block')}"],
         ),
     )
 

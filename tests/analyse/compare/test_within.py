@@ -37,10 +37,10 @@ def test_drift_between_blocks_cancels(study: Study) -> None:
 
 
 def test_inconclusive_says_how_many_blocks_would_do(study: Study) -> None:
-    (found,) = compare(study({"a": 10.0, "b": 10.3}, blocks=3, sd=0.04), "a")
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.blocks_needed is not None
-    assert found.blocks_needed > 3
+    found = compare(study({"a": 10.0, "b": 11.5, "c": 11.5, "d": 11.5}, blocks=6, sd=0.08), "a")
+    told = [one.blocks_needed for one in found if one.verdict is Verdict.INCONCLUSIVE and one.blocks_needed]
+    assert told
+    assert all(6 < few <= many for few, many in told)
 
 
 def test_one_block_is_inconclusive_and_open(study: Study) -> None:
@@ -62,6 +62,24 @@ def test_candidate_without_any_valid_trial_is_inconclusive(study: Study) -> None
     other_half = [one for one in observations if one.block <= 5 or one.label == "b"]
     (found,) = compare(other_half, "a")
     assert (found.blocks, found.verdict) == (0, Verdict.INCONCLUSIVE)
+
+
+def test_the_other_setups_tell_the_noise(study: Study) -> None:
+    observations = study({"a": 10.0, "b": 12.0, "c": 10.0, "d": 10.0, "e": 10.0}, blocks=4)
+    pair = [one for one in observations if one.label in "ab"]
+    (by_two,) = compare(pair, "a")
+    (by_all,) = compare(observations, "a", candidates=["b"])
+    assert (by_two.method, by_all.method) == ("student", "moderated")
+    assert by_all.ratio == pytest.approx(by_two.ratio)
+    assert by_all.family == 1
+
+
+def test_the_baselines_twin_is_a_second_baseline(study: Study) -> None:
+    observations = study({"a": 10.0, "again": 10.4, "b": 12.0, "c": 12.0})
+    once = {one.candidate: one for one in compare([one for one in observations if one.label != "again"], "a")}
+    twice = {one.candidate: one for one in compare(observations, "a", aa="again")}
+    assert twice["b"].ratio == pytest.approx(once["b"].ratio / 1.04**0.5, rel=0.01)
+    assert twice["b"].high / twice["b"].low < once["b"].high / once["b"].low
 
 
 def test_differences_inside_the_noise_floor_are_marked(study: Study) -> None:
@@ -89,8 +107,8 @@ def test_widest_interval_shrinks_with_blocks(study: Study) -> None:
 
 def test_estimates_are_medians_with_intervals(study: Study) -> None:
     (found,) = estimates(study({"a": 10.0}, blocks=20))
-    assert found.low < found.median < found.high
-    assert found.median == pytest.approx(10.0, rel=0.15)
+    assert found.low < found.value < found.high
+    assert found.value == pytest.approx(10.0, rel=0.15)
 
 
 def test_zero_has_no_ratio(study: Study) -> None:

@@ -1,0 +1,81 @@
+"""Candidates against a baseline within each block, in one metric of one test: samples, noise, intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from loadtests.analyse import intervals, trimmed
+from loadtests.analyse.intervals import Interval
+from loadtests.analyse.moderated import Noise, noises
+from loadtests.analyse.observations import Sample
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The log ratios of a candidate to the baseline, one for each block that has both, and their noise where the whole
+    test tells it."""
+
+    ratios: tuple[float, ...]
+    noise: Noise | None
+
+    @property
+    def spread(self) -> Noise | None:
+        """How far the ratios vary from block to block: the whole test's word, or their own; None of too few."""
+        values = np.array(self.ratios, dtype=float)
+        if self.noise or len(values) < 2 or not trimmed.finite(values, trimmed.cut_of(len(values))):
+            return self.noise
+        scale = trimmed.scale(len(values))
+        error = trimmed.centre(values, trimmed.cut_of(len(values)))[1]
+        return Noise(float(error) ** 2 / scale.of_error, scale.freedom)
+
+    def interval(self, error: float) -> Interval:
+        """What holds the ratio but for the probability ``error``."""
+        if self.noise is None:
+            return intervals.by_itself(self.ratios, error)
+        return intervals.by_noise(self.ratios, self.noise, error)
+
+
+class Row:
+    """All setups in one metric of one test: ``samples`` by label. The labels in ``baselines`` are one setup: where it
+    ran twice in a block, its value is the mean of the two, and its noise is known twice as well."""
+
+    def __init__(self, samples: Mapping[str, Sample], baselines: Sequence[str]) -> None:
+        self.samples = samples
+        self.baselines = [label for label in baselines if label in samples]
+        labels = list(samples)
+        blocks = sorted({block for sample in samples.values() for block in sample})
+        values = np.array([[samples[label].get(block, np.nan) for block in blocks] for label in labels], dtype=float)
+        same = [labels.index(label) for label in self.baselines]
+        self._noises = dict(zip(labels, noises(values, same), strict=True)) if labels else {}
+
+    def against_baseline(self, candidate: str) -> Pair:
+        """A candidate that is none of the baseline's labels."""
+        own = self.samples.get(candidate, {})
+        found: dict[int, float] = {}
+        shares: list[float] = []
+        for block in sorted(own):
+            below = [self.samples[label][block] for label in self.baselines if block in self.samples[label]]
+            # Where neither is reached nothing is known.
+            if below and min(own[block], *below) < np.inf:
+                found[block] = own[block] - float(np.mean(below))
+                shares.append(1 / len(below))
+        share = float(np.mean(shares)) if shares else 1.0
+        return Pair(tuple(found.values()), self._together(candidate, self.baselines[0], share) if shares else None)
+
+    def between(self, one: str, other: str) -> Pair:
+        """The second label against the first, whichever they are."""
+        below, above = self.samples.get(one, {}), self.samples.get(other, {})
+        both = sorted(block for block in below.keys() & above.keys() if min(below[block], above[block]) < np.inf)
+        return Pair(tuple(above[block] - below[block] for block in both), self._together(other, one, 1.0))
+
+    def _together(self, label: str, other: str, share: float) -> Noise | None:
+        """The noise of a difference, of which ``share`` of the other's variance is a part (Satterthwaite)."""
+        own, further = self._noises.get(label), self._noises.get(other)
+        if own is None or further is None:
+            return None
+        parts = ((own.variance, own.freedom), (share * further.variance, further.freedom))
+        total = sum(variance for variance, _ in parts)
+        return Noise(total, total**2 / sum(variance**2 / freedom for variance, freedom in parts))
