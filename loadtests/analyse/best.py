@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from math import exp, inf
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from loadtests.analyse.intervals import CONFIDENCE
 from loadtests.analyse.observations import Sample
@@ -51,7 +51,7 @@ def places(samples: Mapping[str, Sample], more_is_better: bool, confidence: floa
     ahead = effects[:, None] - effects[None, :]  # of the row's cell over the column's
     reach = np.full_like(ahead, inf)
     if free:
-        reach = errors * stats.t.ppf(1 - (1 - confidence) / max(1, len(known) - 1), free)
+        reach = errors * stdtrit(free, 1 - (1 - confidence) / max(1, len(known) - 1))
     np.fill_diagonal(reach, 0.0)
     return {
         label: Place(

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
-from scipy import stats
 
 from loadtests.plan.kinds import Test
 from loadtests.plan.objective import MAX_ERRORS
@@ -103,6 +102,8 @@ def backlog_grows(timeline: Sequence[Second], rate: float) -> bool:
     if len(piled) < 4:
         return False
     seconds = np.arange(len(piled))
+    from scipy import stats  # takes a second to import, and only load that piles up needs it
+
     slope = float(stats.theilslopes(piled, seconds).slope)
     if slope <= GROWTH * rate:
         return False

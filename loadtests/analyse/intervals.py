@@ -32,7 +32,7 @@ from functools import lru_cache
 from math import inf, nan, sqrt
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from loadtests.analyse import trimmed
 from loadtests.analyse.moderated import Noise
@@ -74,7 +74,7 @@ def by_itself(values: Sequence[float], error: float) -> Interval:
         return equal(float(np.mean(sample)), len(sample), error)
     outside = trimmed.cut(sample)
     centre, standard_error = trimmed.centre(sample, outside)
-    quantile = _of_trimmed(len(sample), outside, error) if outside else stats.t.ppf(1 - error / 2, len(sample) - 1)
+    quantile = _of_trimmed(len(sample), outside, error) if outside else stdtrit(len(sample) - 1, 1 - error / 2)
     return around(float(centre), float(quantile * standard_error), "trimmed" if outside else "student")
 
 
@@ -85,7 +85,7 @@ def by_noise(values: Sequence[float], noise: Noise, error: float) -> Interval:
     if len(sample) < 2 or not trimmed.finite(sample, outside):
         return Interval(middle(sample), -inf, inf, "none")
     standard_error = sqrt(noise.variance * trimmed.scale(len(sample)).of_centre)
-    quantile = float(stats.t.ppf(1 - error / 2, noise.freedom))
+    quantile = float(stdtrit(noise.freedom, 1 - error / 2))
     return around(float(trimmed.centre(sample, outside)[0]), quantile * standard_error, "moderated")
 
 

@@ -6,7 +6,7 @@ from enum import Enum
 from math import ceil, exp, isfinite, log, sqrt
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from loadtests.analyse.holding import Standing
 from loadtests.analyse.moderated import Noise
@@ -72,7 +72,7 @@ def blocks_needed(
     # Either the interval leaves 1 or it fits within delta: whichever takes less.
     room = max(abs(log_ratio), log(1 + delta) - abs(log_ratio))
     more = np.arange(2, MOST_BLOCKS)
-    quantiles = stats.t.ppf(1 - 0.05 / (2 * family), noise.freedom * (more - 1) / (blocks - 1)) + 0.84
+    quantiles = stdtrit(noise.freedom * (more - 1) / (blocks - 1), 1 - 0.05 / (2 * family)) + 0.84
     enough = more[quantiles * sqrt(noise.variance) / np.sqrt(more) <= room]
     if not len(enough):
         return None

@@ -25,7 +25,7 @@ from loadtests.serve.serving import Serving, serving
 from loadtests.setups import Setup
 from loadtests.workload import DEFAULT_ENGINE, Load, Request
 
-WARMUP_S = 2.0
+WARMUP_S = 2.0  # and no longer than what it is for
 # The timer that samples CPU time is driven by the kernel's tick, 100, 250 or 1000 times a second. Requests at a rate
 # that divides it would be met at the same point of their way each time.
 OFF_THE_TICK = 0.997
@@ -59,7 +59,7 @@ class Plan:
             requests=(request,),
             rate=self.rate and self.rate * OFF_THE_TICK,
             duration_s=self.duration_s,
-            warmup_s=WARMUP_S,
+            warmup_s=min(WARMUP_S, self.duration_s),
             core=self.cores.generator[0],
         )
 

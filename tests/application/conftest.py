@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 import sys
 
@@ -5,21 +6,18 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def startproject(tmp_path_factory):
-    """Makes a project as Django does, and returns its folder."""
-
-    def make(name="mysite"):
-        folder = tmp_path_factory.mktemp("own") / name
-        folder.mkdir()
-        subprocess.run([sys.executable, "-m", "django", "startproject", name, str(folder)], check=True)
-        return folder
-
-    return make
+def started(tmp_path_factory):
+    """The folder of a project as Django makes it, which nobody changes."""
+    folder = tmp_path_factory.mktemp("started") / "mysite"
+    folder.mkdir()
+    subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", str(folder)], check=True)
+    return folder
 
 
 @pytest.fixture
-def mysite(startproject):
-    return startproject()
+def mysite(started, tmp_path_factory):
+    """The folder of a project of the test's own."""
+    return shutil.copytree(started, tmp_path_factory.mktemp("own") / "mysite")
 
 
 @pytest.fixture(autouse=True)

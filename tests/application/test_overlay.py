@@ -1,5 +1,6 @@
 """The overlay: the project's Python and packages, with the servers before them, and nothing of the project changed."""
 
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -9,6 +10,8 @@ import pytest
 from loadtests import setups
 from loadtests.application import overlay
 from loadtests.application.project import Options, find
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -136,11 +139,8 @@ def test_what_a_setup_needs_is_pinned_as_in_requirements():
     assert not any(line.startswith("numpy") for line in wanted)
 
 
-def test_an_environment_beside_the_project_is_found(environment, startproject):
-    site = environment.parent
-    made = startproject("shop")
-    for path in made.iterdir():
-        path.rename(site / path.name)
+def test_an_environment_beside_the_project_is_found(environment, mysite):
+    site = shutil.copytree(mysite, environment.parent, dirs_exist_ok=True)
     (environment / "lib").joinpath("unused").mkdir()
     [packages] = (environment / "lib").glob("python*/site-packages")
     import django

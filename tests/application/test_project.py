@@ -6,9 +6,20 @@ from pathlib import Path
 import psutil
 import pytest
 
+from loadtests import setups
 from loadtests.application import project
 from loadtests.application.project import Options, find, read_env_file
 from loadtests.errors import UserError
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def untouched(started):
+    """What is found in a project as Django makes it, and whether its folder has stayed as it was."""
+    before = sorted(started.rglob("*"))
+    found = find(Options(started), [])
+    return found, sorted(started.rglob("*")) == before
 
 
 def fails(options):
@@ -19,10 +30,10 @@ def fails(options):
     return message
 
 
-def test_what_startproject_makes_is_found_by_its_path_alone(mysite):
-    found = find(Options(mysite), [])
+def test_what_startproject_makes_is_found_by_its_path_alone(started, untouched):
+    found, _ = untouched
     served = found.application
-    assert served.directory == mysite
+    assert served.directory == started
     assert (served.wsgi, served.asgi) == ("mysite.wsgi:application", "mysite.asgi:application")
     assert served.settings == "mysite.settings"
     assert served.bin == Path(sys.executable).parent
@@ -91,10 +102,9 @@ def test_an_env_file_cannot_set_up_the_servers(mysite, tmp_path):
     assert "BACKLOG, WORKERS would set up the servers" in fails(Options(mysite, env_file=file))
 
 
-def test_nothing_is_written_into_the_project(mysite):
-    before = sorted(mysite.rglob("*"))
-    find(Options(mysite), [])
-    assert sorted(mysite.rglob("*")) == before
+def test_nothing_is_written_into_the_project(untouched):
+    _, as_it_was = untouched
+    assert as_it_was
 
 
 def test_what_is_wrong_is_said_in_one_line(mysite, tmp_path):
@@ -123,16 +133,14 @@ def test_without_options_the_sample_is_served():
     assert project.chosen(None, []).application.settings == "testproject.settings.base"
 
 
-def test_a_setup_that_cannot_serve_the_project_says_why(mysite):
-    from loadtests import setups
-
-    application = find(Options(mysite), []).application
+def test_a_setup_that_cannot_serve_the_project_says_why(untouched):
+    application = untouched[0].application
     [layer, plain] = setups.find(["daphne-ipc", "gunicorn"])
     assert "channel layer" in application.obstacle(layer)
     assert application.obstacle(plain) is None
 
 
-def test_a_command_to_run_first_that_fails_is_told_with_its_last_words(mysite):
+def test_a_command_to_run_first_that_fails_is_told_with_its_last_words(mysite, untouched):
     application = find(Options(mysite, before="python -c 'raise SystemExit(\"the database is down\")'"), []).application
     with pytest.raises(UserError, match=r"failed \(exit status 1\): the database is down"):
         application.prepare()

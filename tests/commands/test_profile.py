@@ -55,11 +55,11 @@ def project(tmp_path):
 
 @pytest.mark.servers
 @pytest.mark.parametrize("setup", ["gunicorn", "uvicorn"])
-def test_known_shares_are_found_through_a_server(cli, project, setup, tmp_path):
+def test_known_shares_are_found_through_a_server(command, project, setup, tmp_path):
     folder = tmp_path / "profile"
     own = ["--app", project, "--settings", "site_settings", "--python", sys.executable]
     own += ["--wsgi", "entry_wsgi:application", "--asgi", "entry_asgi:application"]
-    code, printed, errors = cli.run("profile", setup, *own, "--duration", "2s", "--rounds", "1", "--output", folder)
+    code, printed, errors = command("profile", setup, *own, "--duration", "1s", "--rounds", "1", "--output", folder)
     assert code == 0, errors
     assert "of CPU time per request" in printed
     about = json.loads((folder / "profile.json").read_text())
@@ -97,7 +97,7 @@ def test_wrong_input_gets_one_line(command, arguments, says):
 @pytest.mark.servers
 def test_a_path_that_does_not_answer_gets_one_line_and_leaves_nothing(cli, tmp_path):
     folder = tmp_path / "profile"
-    arguments = ["profile", "gunicorn", "--path", "/nowhere", "--duration", "1s", "--output", folder]
+    arguments = ["profile", "gunicorn", "--path", "/nowhere", "--duration", "200ms", "--output", folder]
     code, _, errors = cli.run(*arguments)
     assert code == 1
     assert "no request to /nowhere was answered with 200" in errors

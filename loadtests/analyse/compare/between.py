@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import hypot, inf, nan
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from loadtests.analyse import trimmed
 from loadtests.analyse.compare.within import Comparison, Pairing, Standings, settle
@@ -122,7 +122,7 @@ def _interval(pair: Pair, error: float) -> Interval:
 def _of_welch(pair: Pair, errors: tuple[float, float], error: float) -> float:
     shares = [each**2 / hypot(*errors) ** 2 for each in errors]
     freedom = 1 / sum(share**2 / (len(values) - 1) for share, values in zip(shares, pair, strict=True))
-    return float(stats.t.ppf(1 - error / 2, freedom))
+    return float(stdtrit(freedom, 1 - error / 2))
 
 
 def _of_yuen(pair: Pair, cuts: tuple[int, int], errors: tuple[float, float], error: float) -> float:
