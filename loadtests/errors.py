@@ -9,6 +9,8 @@ from pathlib import Path
 
 PROGRAM = "loadtests"  # the command that `make setup` puts beside Python
 
+MOST_SHOWN = 100  # characters
+
 
 class UserError(Exception):
     """Something the user can put right. Its text is one clear line: what is wrong, where, what would be right."""
@@ -30,6 +32,26 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     if near:
         return UserError(f"unknown {kind} {name!r}; did you mean {' or '.join(near)}?")
     return UserError(f"unknown {kind} {name!r}; there are: {', '.join(names) or 'none'}")
+
+
+def shown(text: str) -> str:
+    """A text that a person gave, as an error tells it back: not over a line, and nothing that a terminal obeys."""
+    written = text.encode("unicode_escape").decode() if not text.isprintable() else text
+    return written if len(written) <= MOST_SHOWN else f"{written[:MOST_SHOWN]}..."
+
+
+def quoted(value: object) -> str:
+    """A value that a person gave, likewise, as it would be written: a text in quotes."""
+    try:
+        return shown(repr(value))
+    except ValueError:  # Python writes no number of over 4,300 digits
+        return "a number of thousands of digits"
+
+
+def require_within(name: str, value: float, low: float, high: float) -> None:
+    """Raises UserError where a number that a person gave as ``name`` is not from ``low`` to ``high``."""
+    if not low <= value <= high:  # true for NaN as well
+        raise UserError(f"{name} {quoted(value)}: from {low:,} to {high:,} is allowed")
 
 
 def said(output: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from loadtests import files
-from loadtests.errors import UserError
+from loadtests.errors import UserError, quoted
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -27,6 +27,7 @@ _TYPES = {
     float: "a number",
 }
 _NEEDED: Any = object()
+MOST = 10**15  # whatever number it is
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def read(path: Path) -> dict[str, Any]:
         return tomllib.loads(files.read(path, MOST_BYTES).decode())
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # TOML that is none, text that is none, or a number of thousands of digits
         raise UserError(f"{path}: not valid TOML: {error}") from None
     except RecursionError:
         raise UserError(f"{path}: not valid TOML: lists or tables are nested too deeply") from None
@@ -60,7 +61,9 @@ class TomlTable:
         value = self.left.pop(key)
         fits = isinstance(value, (int, float)) if kind is float else isinstance(value, kind)
         if not fits or isinstance(value, bool) != (kind is bool):
-            raise self.error(key, f"is {value!r}; {_TYPES[kind]} is needed")
+            raise self.error(key, f"is {quoted(value)}; {_TYPES[kind]} is needed")
+        if isinstance(value, int) and abs(value) > MOST:
+            raise self.error(key, f"is {quoted(value)}; no number here is that large")
         return value
 
     def choice(self, key: str, allowed: tuple[str, ...], default: str | None) -> str:
@@ -88,11 +91,11 @@ class TomlTable:
                 raise self.error(key, f"holds {value!r}; a list of texts is needed")
         return tuple(map(str, values))
 
-    def whole(self, key: str, default: int) -> int:
-        """A whole number of 1 or more."""
+    def whole(self, key: str, default: int, most: int = MOST) -> int:
+        """A whole number from 1 to ``most``."""
         value: int = self.take(key, int, default)
-        if value < 1:
-            raise self.error(key, f"is {value}; a whole number of 1 or more is needed")
+        if not 1 <= value <= most:
+            raise self.error(key, f"is {value}; a whole number from 1 to {most:,} is needed")
         return value
 
     def share(self, key: str, default: float) -> float:
@@ -129,10 +132,11 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 def duration(value: object) -> float:
     """Seconds from ``'10s'``, ``'1.5m'``, ``'200ms'``, ``'1h'`` or a bare number of seconds. Raises UserError."""
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|min|h)?\s*", str(value))
+    text = value if isinstance(value, str) else quoted(value)
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|min|h)?\s*", text)
     if isinstance(value, bool) or match is None:
-        raise UserError(f"{value!r} is not a duration; write 10s, 500ms, 2m or 1h")
+        raise UserError(f"{quoted(value)} is not a duration; write 10s, 500ms, 2m or 1h")
     seconds = float(match[1]) * _UNITS[match[2] or "s"]
-    if not 0 < seconds <= 7 * 24 * 3600:
-        raise UserError(f"{value!r} is not a usable duration; between 1ms and a week is")
+    if not 0.001 <= seconds <= 7 * 24 * 3600:
+        raise UserError(f"{quoted(value)} is not a usable duration; between 1ms and a week is")
     return seconds

@@ -40,10 +40,12 @@ LAYERS = (
     Layer(("plan",), "studies, kinds of test, metrics, the order of trials"),
     Layer(("workload", "setups"), "requests, mixes, recordings, a load; what supervisor/ holds"),
     Layer(("records", "toml"), "what a run folder is made of, as types; TOML, key by key"),
-    Layer(("cleanup",), "processes and folders that do not outlive whoever asked for them"),
     Layer(
-        ("errors", "paths", "words", "files", "grid"),
-        "what the user must act on; where things are; texts; files that a person names; tables in a terminal",
+        ("cleanup", "grid"), "processes and folders that do not outlive whoever asked for them; tables in a terminal"
+    ),
+    Layer(
+        ("errors", "paths", "words", "files"),
+        "what the user must act on; where things are; figures as texts; files that a person names",
     ),
 )
 

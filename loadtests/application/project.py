@@ -17,7 +17,7 @@ from loadtests.application import overlay
 from loadtests.application.base import Application, sample
 from loadtests.cleanup import program
 from loadtests.errors import UserError, said
-from loadtests.setups import KNOBS, Setup
+from loadtests.setups import KNOBS, Setup, require_knobs
 from loadtests.toml import duration
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # where people put a virtual environment, beside manage.py or above
@@ -67,7 +67,11 @@ class Found:
 
 
 def chosen(options: Options | None, setups: Iterable[Setup]) -> Found:
-    """What is to be served: the user's project, or the sample where there are no options. Raises UserError."""
+    """What is to be served: the user's project, or the sample where there are no options.
+
+    Raises UserError, also for a knob of the environment that makes no sense: before anything of the project is run.
+    """
+    require_knobs(os.environ, own=options is not None)
     return find(options, setups) if options else Found(sample(), (), {})
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def command(
     setup: SetupName,
-    blocks: Annotated[int, typer.Option(help="How many blocks.", min=2)] = 10,
+    blocks: Annotated[int, typer.Option(help="How many blocks; two at the least.")] = 10,
     duration: Annotated[
         str | None, typer.Option(help="How long each trial measures; by default as in first-look.")
     ] = None,

@@ -24,7 +24,7 @@ def command(
         float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
     ] = None,
     duration: Annotated[str, typer.Option(help="How long each load lasts; there are three a round.")] = "10s",
-    rounds: Annotated[int, typer.Option(help="How many rounds; each starts the servers afresh.", min=1)] = 3,
+    rounds: Annotated[int, typer.Option(help="How many rounds; each starts the servers afresh.")] = 3,
     output: Annotated[Path | None, typer.Option(help="The folder to make.")] = None,
     *,
     own: Own,

@@ -11,7 +11,7 @@ from typing import Any
 from loadtests.analyse.holding import FAILED, failed_share
 from loadtests.analyse.validity import is_setups_own
 from loadtests.application.project import Options
-from loadtests.errors import UserError
+from loadtests.errors import UserError, require_within
 from loadtests.measure import prepare as preparing
 from loadtests.measure import run as runs
 from loadtests.measure.bench import bench
@@ -29,10 +29,12 @@ from loadtests.searches.candidates import candidates
 from loadtests.searches.halving import Halving
 from loadtests.setups import Setup
 from loadtests.store import Run
+from loadtests.workload.load import MAX_RATE
 
 DURATION_S = 2.0
 WARMUP_S = 0.5
 CONNECTIONS = 10  # at the least
+FEWEST_RATE = 0.1  # below it, the 99th percentile of a trial takes hours
 # With as many blocks in the first round, 98 of 100 simulated searches found the best to within 5% (docs/simulations).
 MOST_FIRST_BLOCKS = 4
 
@@ -68,6 +70,8 @@ class KnobSearch:
 
 def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: float) -> KnobSearch:
     """The search for a setup's knobs on so many cores. Raises UserError, also where ``max_time_s`` is too little."""
+    if rate is not None:
+        require_within("--rate", rate, FEWEST_RATE, int(MAX_RATE))
     sweep = candidates(setup, cores)
     table = {
         "title": f"Good knobs for {setup.label}",
@@ -90,7 +94,7 @@ def _kind(rate: float | None) -> str:
 def _load(sweep: Sweep, rate: float | None) -> dict[str, Any]:
     if rate is not None:
         # Enough requests to know the 99th percentile, and some that may fail.
-        duration_s = max(DURATION_S, 1.05 * requests_needed(99) / rate) if rate > 0 else DURATION_S
+        duration_s = max(DURATION_S, 1.05 * requests_needed(99) / rate)
         return {"rate": rate, "duration": f"{duration_s:.3f}s"}
     # No candidate may be short of requests: as many as all threads of the largest can work on.
     busy = prod(max(map(int, values)) for values in sweep.knobs.values())

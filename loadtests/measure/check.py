@@ -74,14 +74,16 @@ def check(
         chosen.sort(key=lambda setup: setup.name != REFERENCE)
         if chosen[0].name != REFERENCE:
             chosen = [*setups.find([REFERENCE]), *chosen]
-    application.prepare()
     host = host or hosts.at("local")
+    bind, port = setups.bind(), setups.port()
     env = {"CORES": host.allot(os.environ.get("CORES")).servers_list}
+    host.require_free(bind, port)
+    application.prepare()
     expected: dict[str, Answer | str] = {}
     for setup in chosen:
         on_setup(setup)
         try:
-            with serving(setup, env, setups.bind(), setups.port(), application, host) as running:
+            with serving(setup, env, bind, port, application, host) as running:
                 asked = [request for request in requests if application.refused(setup, (), [request]) is None]
                 given = answers(running, asked)
         except NotServing as error:

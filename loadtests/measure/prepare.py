@@ -15,7 +15,7 @@ from pathlib import Path
 
 from loadtests import paths, setups, store
 from loadtests.application import Application, project
-from loadtests.errors import UserError
+from loadtests.errors import UserError, require_within
 from loadtests.measure import preflight
 from loadtests.measure.bench import Bench, bench
 from loadtests.measure.run import Execution, now
@@ -28,6 +28,7 @@ from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, Setu
 from loadtests.toml import duration
 
 OWN_STUDY = "own-project"  # what a project of the user's is asked, where nothing else is said
+SEEDS = 2**32
 MAX_TIME = "1h"  # for adding blocks, where nothing else is said
 
 BenchOf = Callable[[Study, Application], Bench]
@@ -46,8 +47,7 @@ def study_of(
     if quick:
         study = study.quick()
     if blocks is not None:
-        if blocks < 1:
-            raise UserError(f"--blocks {blocks}: 1 or more are needed")
+        require_within("--blocks", blocks, 1, studies.MOST_BLOCKS)
         study = dataclasses.replace(study, blocks=blocks)
     if price is not None:
         require_price(price)
@@ -89,13 +89,18 @@ def prepare(
     """
     if output is not None:
         store.require_new(output)
+    if seed is not None:
+        require_within("--seed", seed, 0, SEEDS - 1)
+    study.require_feasible(study.name)
+    for entry in study.entries:
+        setups.require_knobs(entry.env, own=own is not None, whose=f"{entry.label}: ")
     application, about = _application(own, study)
     made = bench_of(study, application)
     study, left_out = servable(study, made)
     made.require(study)
     made.application.prepare()
     made.contract = preflight.contract(made, study)
-    seed = made.seed = secrets.randbelow(2**32) if seed is None else seed
+    seed = made.seed = secrets.randbelow(SEEDS) if seed is None else seed
     record = RunRecord(
         name=study.name,
         created=now(),
@@ -129,11 +134,13 @@ def resume(folder: Path, bench_of: BenchOf = bench) -> Execution:
     record = run.record
     for name in setups.KNOBS:
         os.environ.pop(name, None)
-    os.environ.update(record.knobs)
+    os.environ.update({name: value for name, value in record.knobs.items() if name in setups.KNOBS})
     try:
         own = project.Options.from_dict(record.application.options) if record.application else None
     except TypeError as error:
         raise UserError(f"{folder}: the options of its project are not known here: {error}") from None
+    for entry in record.study.entries:
+        setups.require_knobs(entry.env, own=own is not None, whose=f"{entry.label}: ")
     application, about = _application(own, record.study)
     made = bench_of(record.study, application)
     made.require(record.study)

@@ -18,7 +18,7 @@ from loadtests.measure.trial import run_trial
 from loadtests.observe.cores import pinned
 from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot, schedule
-from loadtests.plan.study import Entry, Study
+from loadtests.plan.study import MOST_TRIALS, Entry, Study
 from loadtests.records import Second, Trial
 from loadtests.store import Run
 from loadtests.words import plural
@@ -91,7 +91,7 @@ def execute(execution: Execution, watcher: Watcher) -> bool:
     with pinned(execution.bench.cores.generator[0]):
         _run_order(execution, watcher)
         goal = run.record.goal
-        while goal and _widest(run) > goal.until and run.record.measured_s < goal.max_time_s:
+        while goal and _widest(run) > goal.until and run.record.measured_s < goal.max_time_s and _has_room(run):
             _add_blocks(run)
             _run_order(execution, watcher)
     run.update(ended=now())
@@ -139,6 +139,12 @@ def _timed(execution: Execution, slot: Slot, entry: Entry, test: Test, attempt: 
 def _widest(run: Run) -> float:
     """The widest interval of the run's comparisons, as plus or minus a share; infinite while there is none."""
     return widest_interval(list(Results(run).comparisons.values()))
+
+
+def _has_room(run: Run) -> bool:
+    """Whether two more blocks are no more trials than a run may have."""
+    study = run.record.study
+    return (study.blocks + 2) * len(study.entries) * len(study.tests) <= MOST_TRIALS
 
 
 def _add_blocks(run: Run) -> None:

@@ -7,7 +7,7 @@ import dataclasses
 import os
 from collections.abc import Iterator
 
-from loadtests.errors import UserError
+from loadtests.errors import UserError, shown
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,11 +53,12 @@ def _parse(text: str, allowed: list[int]) -> tuple[int, ...]:
     try:
         for part in text.split(","):
             first, _, last = part.partition("-")
-            cores.update(range(int(first), int(last or first) + 1))
+            # No further than one core too many: that is known, then, without a list of all of them.
+            cores.update(range(int(first), min(int(last or first), allowed[-1] + 1) + 1))
     except ValueError:
-        raise UserError(f"CORES={text}: not a list of cores; write 0, 0-2 or 0,2") from None
+        raise UserError(f"CORES={shown(text)}: a list of cores is needed, such as 0, 0-2 or 0,2") from None
     if not cores or not cores <= set(allowed):
-        raise UserError(f"CORES={text}: this process may use the cores {','.join(map(str, allowed))}")
+        raise UserError(f"CORES={shown(text)}: this process may use the cores {','.join(map(str, allowed))}")
     return tuple(sorted(cores))
 
 

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from loadtests import setups
+from loadtests.errors import require_within
 from loadtests.plan import study as studies
 from loadtests.plan.study import Entry, Study
 from loadtests.toml import duration as seconds
@@ -18,6 +19,7 @@ def against_itself(name: str, blocks: int, duration: str | None = None) -> Study
     long as in first-look where there is none. Raises UserError for an unknown setup and for what is no duration.
     """
     [setup] = setups.find([name])
+    require_within("--blocks", blocks, 2, studies.MOST_BLOCKS)
     study = studies.load(TESTS_OF)
     times: dict[str, Any] = {} if duration is None else {"duration_s": seconds(duration)}
     return dataclasses.replace(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from loadtests.plan.percentiles import requests_needed
 from loadtests.records.result import PERCENTILES
 from loadtests.words import per_second
+from loadtests.workload.load import MAX_RATE
 
 PERCENTILE = re.compile(r"p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
 ERRORS = re.compile(r"errors\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
@@ -103,8 +104,9 @@ class SearchPlan:
     def __post_init__(self) -> None:
         if not 0 < self.min_rate <= self.start_rate:
             raise ValueError(f"capacity: the start rate, {self.start_rate:g}, must be at least {self.min_rate:g}")
-        if self.max_rate < self.min_rate:
-            raise ValueError(f"capacity: the highest rate, {self.max_rate:g}, is under {self.min_rate:g}")
+        if not self.min_rate <= self.max_rate <= MAX_RATE:  # true for NaN as well
+            allowed = f"{self.min_rate:g} to {MAX_RATE:,.0f} is allowed"
+            raise ValueError(f"capacity: the highest rate is {self.max_rate:g}; from {allowed}")
         if self.precision <= 0:
             raise ValueError(f"capacity: the precision, {self.precision:g}, must be over 0")
         shortest_s = self.probe_s(self.first_rate, self.short_s) + self.probe_s(self.first_rate, self.long_s)

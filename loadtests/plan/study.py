@@ -12,18 +12,24 @@ from typing import Any
 import msgspec
 
 from loadtests import toml
-from loadtests.errors import UserError, unknown
+from loadtests.errors import UserError, quoted, shown, unknown
 from loadtests.paths import STUDIES
 from loadtests.plan import kinds
 from loadtests.plan import sweep as sweeps
 from loadtests.plan.kinds import Test
 from loadtests.plan.sweep import Sweep
 from loadtests.records.bounds import Count, FileName, Name, Positive, Share, Variable
+from loadtests.setups.knobs import SERVERS
 from loadtests.toml import TomlTable
 from loadtests.toml import duration as duration
+from loadtests.words import plural
 from loadtests.workload import Request
 
 THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
+# A run of so many trials takes days; what is more is a mistake, or somebody's joke.
+MOST_BLOCKS = 10_000
+MOST_TRIALS = 10_000
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Labels and tests' names are parts of files' names, of which there are two in 255 bytes.
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,79}")
 LABELS_ARE = "1 to 80 letters, digits and . _ + - = are allowed"
@@ -62,6 +68,15 @@ class Study:
             "tests": [test.record() for test in self.tests],
             "sweep": dataclasses.asdict(self.sweep) if self.sweep else None,
         }
+
+    def require_feasible(self, where: str) -> None:
+        """Raises UserError where it has more trials than a run may have; ``where`` begins the message."""
+        trials = len(self.entries) * len(self.tests) * self.blocks
+        if trials > MOST_TRIALS:
+            of = f"{plural(len(self.entries), 'setup')} × {plural(len(self.tests), 'test')}"
+            raise UserError(
+                f"{where}: {of} × {plural(self.blocks, 'block')} are {trials:,} trials; a run may have {MOST_TRIALS:,}"
+            )
 
     def asking(self, requests: tuple[Request, ...]) -> Study:
         """The study with these requests in all of its tests, none of them recorded; as it is where there are none."""
@@ -141,14 +156,16 @@ def parse(table: dict[str, Any], name: str, where: str) -> Study:
         baseline=baseline,
         entries=entries,
         tests=tests,
-        blocks=top.whole("blocks", 2),
+        blocks=top.whole("blocks", 2, MOST_BLOCKS),
         delta=top.share("delta", 0.03),
         price_per_core_hour=top.positive("price_per_core_hour", None),
         sweep=sweep,
     )
     twin = top.take("aa", bool, False)
     top.nothing_else()
-    return study.with_twin() if twin else study
+    study = study.with_twin() if twin else study
+    study.require_feasible(where)
+    return study
 
 
 def planned_seconds(study: Study) -> float:
@@ -166,6 +183,8 @@ def _entries(top: TomlTable, where: str) -> tuple[Sweep | None, tuple[Entry, ...
     table = top.take("sweep", dict, None)
     if table is None:
         listed = top.take("setups", list)
+        if len(listed) > sweeps.MOST_CELLS:
+            raise top.error("setups", f"holds {len(listed):,}; {sweeps.MOST_CELLS:,} are allowed")
         if not listed:
             raise UserError(f"{where}: setups: at least one is needed")
         return None, tuple(_entry(item, where) for item in listed)
@@ -184,14 +203,27 @@ def _entry(item: object, where: str, prefix: str = "setups.") -> Entry:
     setup = table.take("setup", str)
     label = table.take("label", str, setup)
     if not LABEL.fullmatch(label):
-        raise UserError(f"{where}: {prefix}label: {label!r}; {LABELS_ARE}")
-    env = {key: str(value) for key, value in table.take("env", dict, {}).items()}
-    for key in sorted(env.keys() & THE_RUNS_OWN):
-        raise UserError(
-            f"{where}: {prefix}env.{key}: is the same for the whole run; set it in the environment of `run`"
-        )
+        raise UserError(f"{where}: {prefix}label: {quoted(label)}; {LABELS_ARE}")
+    env = _environment(table)
     table.nothing_else()
     return Entry(label, setup, env)
+
+
+def _environment(table: TomlTable) -> dict[str, str]:
+    """The knobs of an entry. Raises UserError for one that is no environment variable, or that no server can take."""
+    env: dict[str, str] = {}
+    for key, value in table.take("env", dict, {}).items():
+        if key in THE_RUNS_OWN:
+            raise table.error(f"env.{key}", "is the same for the whole run; set it in the environment of `run`")
+        if not VARIABLE.fullmatch(key):
+            raise table.error(f"env.{shown(key)}", "is no name of an environment variable")
+        text = sweeps.text_of(value)
+        if text is None or "\0" in text:
+            raise table.error(f"env.{key}", "a number or a text is needed")
+        if text and key in SERVERS and not SERVERS[key].fits(text):
+            raise table.error(f"env.{key}", f"is {quoted(text)}; {SERVERS[key].needed}")
+        env[key] = text
+    return env
 
 
 def _test(name: str, value: object, where: str) -> Test:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import re
 import shlex
 from typing import Any
 
-from loadtests.errors import UserError
+from loadtests.errors import UserError, quoted
 from loadtests.records.bounds import Variable
+from loadtests.toml import MOST
 
 KNOB = re.compile(r"[A-Z][A-Z0-9_]*")
 # 2w-4t, 2 workers × 4 threads; every other knob is written KNOB=value
 SHORT = {"WORKERS": "{}w", "THREADS": "{}t"}
 WORDS = {"WORKERS": "worker", "THREADS": "thread"}
+MOST_CELLS = 1_000
 NOT_IN_A_LABEL = re.compile(r"[^A-Za-z0-9._+=-]+")
 
 
@@ -60,11 +63,14 @@ def parse(table: dict[str, Any], where: str) -> Sweep:
     knobs = {key: _values(rest.pop(key), f"{where}: sweep.{key}") for key in list(rest) if KNOB.fullmatch(key)}
     setup = rest.pop("setup", None)
     if not isinstance(setup, str):
-        raise UserError(f"{where}: sweep.setup: {'is missing' if setup is None else repr(setup)}; a setup is needed")
+        raise UserError(f"{where}: sweep.setup: {'is missing' if setup is None else quoted(setup)}; a setup is needed")
     for key in rest:
         raise UserError(
             f"{where}: sweep.{key}: is neither a knob, as WORKERS is (in capitals), nor a key; allowed: setup"
         )
+    cells = math.prod(map(len, knobs.values()))
+    if cells > MOST_CELLS:
+        raise UserError(f"{where}: sweep: {cells:,} combinations; {MOST_CELLS:,} are allowed")
     sweep = Sweep(setup, knobs)
     if not sweep.swept:
         raise UserError(f"{where}: sweep: nothing varies; give a knob several values, such as WORKERS = [1, 2]")
@@ -78,11 +84,20 @@ def environment(env: dict[str, str]) -> str:
 
 def _values(value: object, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not value:
-        raise UserError(f"{where}: is {value!r}; a list of values is needed, such as [1, 2, 4]")
+        raise UserError(f"{where}: is {quoted(value)}; a list of values is needed, such as [1, 2, 4]")
+    texts = []
     for one in value:
-        if isinstance(one, bool) or not isinstance(one, (int, float, str)):
-            raise UserError(f"{where}: {one!r} is neither a number nor a text")
-    texts = tuple(str(one) for one in value)
+        text = text_of(one)
+        if text is None or isinstance(one, bool):
+            raise UserError(f"{where}: {quoted(one)} is neither a number nor a text")
+        texts.append(text)
     if len(set(texts)) < len(texts):
         raise UserError(f"{where}: holds a value more than once")
-    return texts
+    return tuple(texts)
+
+
+def text_of(value: object) -> str | None:
+    """A knob's value as an environment variable holds it; None for what is no value of a knob."""
+    if isinstance(value, int) and abs(value) > MOST:
+        return None
+    return str(value) if isinstance(value, (bool, int, float, str)) else None

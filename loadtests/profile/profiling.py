@@ -12,7 +12,7 @@ from pathlib import Path
 from loadtests import engines, hosts, paths, setups, store
 from loadtests.application import project
 from loadtests.application.project import Options
-from loadtests.errors import UserError
+from loadtests.errors import UserError, require_within
 from loadtests.plan import requests
 from loadtests.profile import flamegraph, oncpu, pyspy, speedscope
 from loadtests.profile import page as pages
@@ -25,10 +25,13 @@ from loadtests.words import plural
 from loadtests.workload import DEFAULT_ENGINE
 from loadtests.workload.load import MAX_RATE
 
+MOST_ROUNDS = 1_000
+
 
 def plan(setup: str, path: str, rate: float | None, duration_text: str, rounds: int, own: Options | None) -> Plan:
     """What a person asked for. Raises UserError where it makes no sense or cannot be served."""
     [found] = setups.find([setup])
+    require_within("--rounds", rounds, 1, MOST_ROUNDS)
     chosen = project.chosen(own, [found])
     if obstacle := chosen.application.obstacle(found):
         raise UserError(f"{setup}: {obstacle}")

@@ -24,7 +24,10 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> 
     process of it ends.
     """
     [setup] = setups.find([name])
-    bind, port = setups.bind(), setups.port()
+    bind, port, host = setups.bind(), setups.port(), hosts.at("local")
+    host.require_free(bind, port)
+    wanted = os.environ.get("CORES")
+    cores = host.allot(wanted).servers if wanted else sorted(os.sched_getaffinity(0))
     found = project.chosen(own, [setup])
     application = found.application
     if exposed := exposure.warning(bind, port):
@@ -34,10 +37,9 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> 
     if obstacle := application.obstacle(setup):
         raise UserError(f"{name}: {obstacle}")
     application.prepare()
-    every_core = ",".join(map(str, sorted(os.sched_getaffinity(0))))
-    env = {"CORES": os.environ.get("CORES", every_core)}
+    env = {"CORES": ",".join(map(str, cores))}
     try:
-        with serving(setup, env, bind, port, application, hosts.at("local")) as running:
+        with serving(setup, env, bind, port, application, host) as running:
             say(f"{setup.label} on {running.url}/ (Ctrl-C stops it)")
             say(f"logs: {running.folder}")
             while (failed := running.failed()) is None:

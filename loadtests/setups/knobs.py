@@ -1,15 +1,120 @@
-"""The environment variables that a setup takes; supervisor/defaults.sh has their defaults."""
+"""The environment variables that a setup takes, and which values of theirs make sense; supervisor/defaults.sh has the
+defaults. An empty one is one that is not set, as the shell has it there."""
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import ipaddress
 import os
-from collections.abc import Mapping
+import re
+import socket
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
 
-from loadtests.errors import UserError
+from loadtests.errors import UserError, shown
 
-KNOBS = (
-    "WORKERS", "THREADS", "BIND", "PORT", "CORES", "REDIS_URL", "BACKLOG", "KEEP_ALIVE", "MIDDLEWARES", "CONN_MAX_AGE",
-)  # fmt: skip
+# More workers than that are more than any machine has use for (the usual advice is two for each core, and one), and as
+# many processes as supervisord may hold with the open files that a user is commonly allowed.
+MOST_WORKERS = 1024
+MOST_THREADS = 1024
+BACKLOG = (128, 65_535)  # what all servers can be told, as is KEEP_ALIVE; defaults.sh knows as well
+MOST_KEEP_ALIVE = 60
+MOST_CONN_MAX_AGE = 7 * 24 * 3600
+
+_WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # as a shell reads it: 010 would be 8 to one, 10 to another
+_CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
+_MIDDLEWARES = re.compile(r"(usual\+)?[0-9]{1,2}-(sync|async)")  # as testproject/testproject/settings/middleware.py
+_DATABASE = re.compile(r"sqlite:///.+|(postgresql|postgres)://.+")
+
+
+@dataclasses.dataclass(frozen=True)
+class Knob:
+    """What is needed of its value, in words that end a sentence, and whether a text is that."""
+
+    needed: str
+    fits: Callable[[str], bool]
+
+
+def _whole(low: int, high: int, what: str = "a whole number") -> Knob:
+    return Knob(
+        f"{what} from {low} to {high} is needed",
+        lambda text: _WHOLE.fullmatch(text) is not None and low <= int(text) <= high,
+    )
+
+
+def _backlog() -> Knob:
+    """No more than the kernel holds: it would be cut to that in silence, or refused, depending on the server."""
+    low, high = BACKLOG
+    with contextlib.suppress(OSError, ValueError):
+        high = min(high, int(Path("/proc/sys/net/core/somaxconn").read_text()))
+    return _whole(low, max(low, high), "a number that the kernel allows (net.core.somaxconn)")
+
+
+def _is_own_address(text: str) -> bool:
+    """Whether it is an IPv4 address on which a server of this machine can be reached."""
+    try:
+        address = ipaddress.IPv4Address(text)
+        with socket.socket() as server, socket.socket() as client:
+            server.bind((text, 0))
+            server.listen(1)
+            client.settimeout(1.0)
+            client.connect(("127.0.0.1" if address.is_unspecified else text, server.getsockname()[1]))
+    except (ValueError, OSError):
+        return False
+    return True
+
+
+def _is_redis(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        _port = parts.port
+    except ValueError:
+        return False
+    if not text.isprintable() or " " in text:
+        return False
+    return bool(parts.path) if parts.scheme == "unix" else parts.scheme in ("redis", "rediss") and bool(parts.hostname)
+
+
+# What the servers take, whatever they serve, and what the sample project takes beside it.
+SERVERS = {
+    "WORKERS": _whole(1, MOST_WORKERS),
+    "THREADS": _whole(1, MOST_THREADS),
+    "BIND": Knob(
+        "an IPv4 address of this machine is needed, such as 127.0.0.1, or 0.0.0.0 for all of them (not every server "
+        "can be told to listen on an IPv6 address)",
+        _is_own_address,
+    ),
+    "PORT": _whole(1, 65_535, "a port"),
+    "CORES": Knob("a list of cores is needed, such as 0, 0-2 or 0,2", lambda text: _CORES.fullmatch(text) is not None),
+    "BACKLOG": _backlog(),
+    "KEEP_ALIVE": _whole(1, MOST_KEEP_ALIVE, "a whole number of seconds"),
+}
+SAMPLES = {
+    "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed", _is_redis),
+    "MIDDLEWARES": Knob(
+        "such as 0-sync, 7-async or usual+1-sync is needed", lambda text: _MIDDLEWARES.fullmatch(text) is not None
+    ),
+    "CONN_MAX_AGE": _whole(0, MOST_CONN_MAX_AGE, "a whole number of seconds"),
+}
+KNOBS = {**SERVERS, **SAMPLES}
+DATABASE_URL = Knob(
+    "sqlite:///FILE or postgresql://HOST/NAME is needed", lambda text: _DATABASE.fullmatch(text) is not None
+)
+
+
+def require_knobs(env: Mapping[str, str], *, own: bool, whose: str = "") -> None:
+    """Raises UserError for the first knob in ``env`` whose value makes no sense.
+
+    Where a project of the user's ``own`` is served, what the sample project would take is none of ours. ``whose``
+    begins the message.
+    """
+    for name, knob in (SERVERS if own else {**KNOBS, "DATABASE_URL": DATABASE_URL}).items():
+        value = env.get(name)
+        if value and not knob.fits(value):
+            without_password = re.sub(r"//.*@", "//...@", value)
+            raise UserError(f"{whose}{name}={shown(without_password)}: {knob.needed}")
 
 
 def given() -> dict[str, str]:
@@ -18,19 +123,22 @@ def given() -> dict[str, str]:
 
 
 def bind() -> str:
-    """The address that the setups are to listen on: BIND, or loopback."""
-    return os.environ.get("BIND", "127.0.0.1")
+    """The address that the setups are to listen on: BIND, or loopback. Raises UserError."""
+    return _known("BIND") or "127.0.0.1"
 
 
 def port() -> int:
     """The port that the setups are to listen on: PORT, or 8000. Raises UserError."""
-    text = os.environ.get("PORT", "8000")
-    if not text.isdecimal() or not 1 <= int(text) <= 65535:
-        raise UserError(f"PORT={text}: not a port; a number from 1 to 65535 is needed")
-    return int(text)
+    return int(_known("PORT") or 8000)
 
 
 def workers(env: Mapping[str, str]) -> int:
     """How many processes run Django under these knobs, and those of this process's environment; 1 where none says."""
-    text = env.get("WORKERS") or os.environ.get("WORKERS") or "1"
-    return int(text) if text.isdecimal() else 1
+    return int(env.get("WORKERS") or _known("WORKERS") or 1)
+
+
+def _known(name: str) -> str:
+    """The value of a knob in this process's environment, empty where it has none. Raises UserError."""
+    value = os.environ.get(name, "")
+    require_knobs({name: value}, own=False)
+    return value

@@ -10,7 +10,7 @@ from typing import Any
 
 from loadtests import files, toml
 from loadtests.errors import UserError
-from loadtests.toml import TomlTable
+from loadtests.toml import MOST, TomlTable
 from loadtests.workload.request import MOST_BODY_BYTES, Request, Workload
 
 
@@ -32,7 +32,7 @@ def parse(listed: list[Any], where: str, prefix: str, folder: Path) -> Workload:
             raise UserError(f"{where}: {prefix}requests: {values!r} is not a table; write {{ path = '/' }}")
         table = TomlTable(values, where, f"{prefix}requests[{number}].")
         times = table.take("at", list, [])
-        if any(isinstance(time, bool) or not isinstance(time, (int, float)) for time in times):
+        if any(isinstance(time, bool) or not isinstance(time, (int, float)) or time > MOST for time in times):
             raise table.error("at", "is not a list of numbers; seconds after the start of the recording are needed")
         weight = float(table.take("weight", float, len(times) or 1))
         name = table.take("name", str, None)

@@ -19,7 +19,11 @@ import pytest
         (["workload", "har", "/dev/zero"], "/dev/zero: cannot be read: it is not a regular file"),
         (["workload", "log", "/dev/zero"], "/dev/zero: cannot be read: it is not a regular file"),
         (["report", "a" * 400], "is not a run folder (does not exist)"),
-        (["run", "first-look", "--blocks", "0"], "--blocks 0: 1 or more are needed"),
+        (["run", "first-look", "--blocks", "0"], "--blocks 0: from 1 to 10,000 is allowed"),
+        (["run", "first-look", "--blocks", "100000000000"], "--blocks 100000000000: from 1 to 10,000 is allowed"),
+        (["run", "matrix", "--blocks", "10000"], " trials; a run may have 10,000"),
+        (["run", "first-look", "--seed", "-1"], "--seed -1: from 0 to 4,294,967,295 is allowed"),
+        (["run", "first-look", "--until", "2%", "--max-time", "1e9h"], "'1e9h' is not a duration"),
         (["run", "first-look", "--price", "0"], "--price 0: a price above 0 is needed"),
         (["run", "first-look", "--until", ""], "--until : write a percentage, such as 2%"),
         (["report", "nothing"], "nothing is not a run folder (does not exist)"),
@@ -41,6 +45,13 @@ import pytest
         (["run", "first-look", "--path", "/\r\n"], "--path: is '/\\r\\n'; write it percent-encoded"),
         (["load", "http://127.0.0.1:1/", "--method", "GE\nT"], "--method: is 'GE\\nT'; allowed: GET"),
         (["advise", "gunicron"], "unknown setup 'gunicron'; did you mean gunicorn"),
+        (["advise", "gunicorn", "--rate", "nan"], "--rate nan: from 0.1 to 1,000,000 is allowed"),
+        (["advise", "gunicorn", "--max-time", "1us"], "'1us' is not a duration"),
+        (["capacity", "http://127.0.0.1:1/", "--max-rate", "inf"], "the highest rate is inf; from 1 to 1,000,000"),
+        (["profile", "gunicorn", "--rounds", "0"], "--rounds 0: from 1 to 1,000 is allowed"),
+        (["profile", "gunicorn", "--duration", "0.0001"], "between 1ms and a week is"),
+        (["simulate", "--repetitions", "1000000000"], "--repetitions 1000000000: from 10 to 1,000,000 is allowed"),
+        (["aa", "gunicorn", "--blocks", "1"], "--blocks 1: from 2 to 10,000 is allowed"),
         (["aa", "gunicorn", "--duration", ""], "'' is not a duration"),
     ],
 )
@@ -76,21 +87,6 @@ def test_a_taken_port_is_named_with_its_owner(cli):
     assert f"port {cli.env['PORT']} is taken by " in errors
     assert "pid" in errors
     assert errors.count("\n") == 1
-
-
-@pytest.mark.parametrize("port", ["http", "0", "65536"])
-def test_a_port_that_is_none(command, monkeypatch, port):
-    monkeypatch.setenv("PORT", port)
-    code, _, errors = command("serve", "gunicorn")
-    assert code == 1
-    assert f"PORT={port}: not a port" in errors
-
-
-def test_cores_that_are_none(command, monkeypatch):
-    monkeypatch.setenv("CORES", "0,four")
-    code, _, errors = command("check", "gunicorn")
-    assert code == 1
-    assert "CORES=0,four: not a list of cores" in errors
 
 
 def test_the_list_as_json_names_setups_studies_and_engines(command):

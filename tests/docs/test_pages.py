@@ -77,9 +77,11 @@ def test_every_key_of_a_committed_run_is_on_the_page_of_the_run_folder(root: Pat
 
 def test_what_is_kept_is_on_the_page_of_what_it_does(root: Path) -> None:
     page = (root / "docs/what-it-does.rst").read_text(encoding="utf-8")
-    kept = {overlay.cache().name, paths.RESULTS.name, *re.findall(r"mkdtemp\(prefix=\"([a-z]+-)\"", sources(root))}
-    assert {"bench-", "layers-"} < kept
-    for name in kept - {"million-"}:  # that of a benchmark that is no command
+    folders = re.findall(r"folders\.(?:make|private)\(\"([a-z]+)\"", sources(root))
+    assert {"serve", "layers"} < set(folders)
+    for kind in {*folders} - {"million"}:  # that of a benchmark that is no command
+        assert f"bench-{kind}-*" in page, kind
+    for name in (overlay.cache().name, paths.RESULTS.name):
         assert name in page, name
 
 
@@ -92,6 +94,15 @@ def test_what_it_does_and_how_to_report_are_linked_to(root: Path) -> None:
     assert "(docs/what-it-does.rst)" in readme
     assert "(SECURITY.md)" in readme
     assert ":doc:`what-it-does`" in (root / "docs/index.rst").read_text(encoding="utf-8")
+
+
+def test_the_knobs_and_their_bounds_are_on_their_page(root: Path) -> None:
+    page = (root / "docs/setups.rst").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^``([A-Z_]+)``  +(.*)$", page, re.MULTILINE))
+    assert list(rows) == [*setups.KNOBS, "DATABASE_URL"]
+    for name, knob in setups.KNOBS.items():
+        for bounds in re.findall(r"from (\d+) to (\d+)", knob.needed) if name != "BACKLOG" else ():
+            assert rows[name].startswith(" to ".join(bounds))
 
 
 def test_the_make_targets_that_pages_name_exist(root: Path) -> None:

@@ -103,7 +103,7 @@ def test_more_time_makes_more_blocks_and_too_little_is_told():
 def test_a_mistake_is_told_as_in_a_study():
     with pytest.raises(UserError, match="path: is 'x'; it must begin with '/'"):
         plan(path="x")
-    with pytest.raises(UserError, match="rate: is -1"):
+    with pytest.raises(UserError, match=r"--rate -1: from 0\.1 to 1,000,000 is allowed"):
         plan(rate=-1)
 
 

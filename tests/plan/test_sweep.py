@@ -21,10 +21,10 @@ def test_every_combination_is_an_entry_the_first_knob_slowest():
 
 
 def test_other_knobs_are_named_and_what_does_not_vary_is_not():
-    found = parse(setup="gunicorn", WORKERS=[2], BACKLOG=[64, 2048], GUNICORN_CMD_ARGS=["--preload", "--reuse-port"])
+    found = parse(setup="gunicorn", WORKERS=[2], BACKLOG=[128, 2048], GUNICORN_CMD_ARGS=["--preload", "--reuse-port"])
     assert [entry.label for entry in found.entries][:2] == [
-        "BACKLOG=64-GUNICORN_CMD_ARGS=--preload",
-        "BACKLOG=64-GUNICORN_CMD_ARGS=--reuse-port",
+        "BACKLOG=128-GUNICORN_CMD_ARGS=--preload",
+        "BACKLOG=128-GUNICORN_CMD_ARGS=--reuse-port",
     ]
     assert {entry.env["WORKERS"] for entry in found.entries} == {"2"}
     assert found.sweep.swept.keys() == {"BACKLOG", "GUNICORN_CMD_ARGS"}
@@ -46,9 +46,9 @@ def test_a_sweep_survives_run_json():
 
 
 def test_cells_in_words_and_as_an_environment():
-    found = parse(setup="gunicorn", WORKERS=[1, 2], THREADS=[1, 4], BACKLOG=["64", "1 2"]).sweep
-    assert found.words({"WORKERS": "1", "THREADS": "4", "BACKLOG": "64"}) == "1 worker × 4 threads × BACKLOG=64"
-    assert sweep.environment({"WORKERS": "2", "BACKLOG": "1 2"}) == "WORKERS=2 BACKLOG='1 2'"
+    found = parse(setup="gunicorn", WORKERS=[1, 2], THREADS=[1, 4], X=["64", "1 2"]).sweep
+    assert found.words({"WORKERS": "1", "THREADS": "4", "X": "64"}) == "1 worker × 4 threads × X=64"
+    assert sweep.environment({"WORKERS": "2", "X": "1 2"}) == "WORKERS=2 X='1 2'"
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,15 @@ def test_cells_in_words_and_as_an_environment():
         (
             {"setup": "gunicorn", "WORKERS": [1, 2], "workers": [3]},
             r"sweep.workers: is neither a knob.*; allowed: setup",
+        ),
+        (
+            {"setup": "gunicorn", "WORKERS": [1, 0]},
+            r"sweep.env.WORKERS: is .0.; a whole number from 1 to 1024",
+        ),
+        ({"setup": "gunicorn", "X": [1, 10**5000]}, r"sweep.X: a number of thousands of digits is neither a number"),
+        (
+            {"setup": "gunicorn", "WORKERS": list(range(1, 2000)), "THREADS": list(range(1, 2000))},
+            r"s.toml: sweep: 3,996,001 combinations; 1,000 are allowed",
         ),
         ({"setup": "gunicorn", "PORT": [8000, 8001]}, r"sweep.env.PORT: is the same for the whole run"),
     ],

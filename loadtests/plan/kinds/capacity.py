@@ -16,6 +16,7 @@ from loadtests.records import Trial
 from loadtests.records.bounds import Positive, Seconds
 from loadtests.toml import TomlTable
 from loadtests.workload import Feature, Load, Request
+from loadtests.workload.load import MAX_RATE
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -82,6 +83,8 @@ class Capacity(RequestsTest):
             raise table.error("objective", str(error)) from None
         start_rate, max_rate = table.positive("start_rate", 100.0), table.positive("max_rate", 100_000.0)
         probe_s, confirm_s = table.seconds("probe", 5.0), table.seconds("confirm", 30.0)
+        if max_rate > MAX_RATE:
+            raise table.error("max_rate", f"is {max_rate:g}; {MAX_RATE:,.0f} is the highest that can be sent")
         if not 1 <= start_rate <= max_rate:
             raise table.error("start_rate", f"is {start_rate:g}; from 1 to max_rate ({max_rate:g}) is allowed")
         found = cls(

@@ -14,6 +14,7 @@ from loadtests.records.bounds import Ordinal, Seconds
 from loadtests.toml import TomlTable
 from loadtests.words import plural
 from loadtests.workload import Load, Request
+from loadtests.workload.load import MAX_CONNECTIONS
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -57,7 +58,7 @@ class Throughput(RequestsTest):
         workload = asked.workload(table, folder)
         asked.no_replay(table, cls.kind)
         fields = common(name, table)
-        connections, duration_s = table.whole("connections", 10), table.seconds("duration")
+        connections, duration_s = table.whole("connections", 10, MAX_CONNECTIONS), table.seconds("duration")
         return cls(requests=workload.requests, connections=connections, duration_s=duration_s, **fields)
 
     @property

@@ -11,7 +11,8 @@ BASE_DIR = Path(__file__).resolve().parent.parent.parent
 DEBUG = False
 SECRET_KEY = os.environ.get("SECRET_KEY", "only-for-benchmarks-it-guards-nothing")
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
-ALLOWED_HOSTS += [host for host in os.environ.get("ALLOWED_HOSTS", "").split(",") if host]
+# Where the servers listen is where they are asked.
+ALLOWED_HOSTS += [host for host in (os.environ.get("BIND"), *os.environ.get("ALLOWED_HOSTS", "").split(",")) if host]
 
 # Applications, middleware and templates are those of `django-admin startproject` without the admin site and
 # static files: what most projects run. None of the middleware touches the database,

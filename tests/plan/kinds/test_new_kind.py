@@ -163,7 +163,7 @@ def test_the_verdicts_are_in_its_words(page: Page) -> None:
 def test_the_findings_are_in_its_words(page: Page) -> None:
     [finding] = page.findings
     assert finding.asked == "A pong with pings"
-    assert finding.answer.startswith("uvicorn answers first, 2,001 ms; every other needs at least ×1.99")
+    assert finding.answer.startswith("uvicorn answers first, 2,002 ms; every other needs at least ×1.99")
     assert finding.certain
 
 
@@ -174,7 +174,7 @@ def test_it_has_a_section_with_a_table_of_its_columns(page: Page) -> None:
     assert table.caption == "Pong: 5 pings in red and blue"
     assert table.columns == ("setup", "pong, ms", "failed", "trials")
     assert table.rows[0][0].text == "uvicorn"
-    assert [row[1].text for row in table.rows] == ["2,001", "4,001", "4,002"]
+    assert [row[1].text for row in table.rows] == ["2,002", "4,002", "4,003"]
 
 
 def test_the_page_says_what_was_sent_and_for_how_long(page: Page) -> None:
@@ -186,7 +186,7 @@ def test_the_page_says_what_was_sent_and_for_how_long(page: Page) -> None:
 
 def test_the_summary_has_a_column_of_its_metric(run: Run) -> None:
     rows = {row["label"]: row for row in csv.DictReader(io.StringIO(csv_text(Results(run))))}
-    assert float(rows["uvicorn"]["pong_ms"]) == pytest.approx(2001)
+    assert float(rows["uvicorn"]["pong_ms"]) == pytest.approx(2001.83)
     assert rows["uvicorn"]["test"] == "dial"
 
 

@@ -1,0 +1,144 @@
+"""Knobs that make no sense: one line that names the knob, its value and what would be right, before anything starts."""
+
+import os
+
+import pytest
+
+from loadtests import setups
+from loadtests.errors import UserError
+from loadtests.plan import study as studies
+
+WRONG = [
+    ("WORKERS", "abc", "a whole number from 1 to 1024 is needed"),
+    ("WORKERS", "0", "a whole number from 1 to 1024 is needed"),
+    ("WORKERS", "1000000", "a whole number from 1 to 1024 is needed"),
+    ("WORKERS", "\u0663", "a whole number from 1 to 1024 is needed"),
+    ("WORKERS", "010", "a whole number from 1 to 1024 is needed"),
+    ("WORKERS", "1" * 5000, "a whole number from 1 to 1024 is needed"),
+    ("THREADS", "-1", "a whole number from 1 to 1024 is needed"),
+    ("BIND", "::1", "an IPv4 address of this machine is needed"),
+    ("BIND", "192.0.2.1", "an IPv4 address of this machine is needed"),
+    ("BIND", "224.0.0.1", "an IPv4 address of this machine is needed"),
+    ("BIND", "localhost", "an IPv4 address of this machine is needed"),
+    ("PORT", "http", "a port from 1 to 65535 is needed"),
+    ("PORT", "0", "a port from 1 to 65535 is needed"),
+    ("PORT", "65536", "a port from 1 to 65535 is needed"),
+    ("CORES", "0,four", "a list of cores is needed, such as 0, 0-2 or 0,2"),
+    ("CORES", "0-99999999999", "this process may use the cores "),
+    ("CORES", "99999", "this process may use the cores "),
+    ("BACKLOG", "127", "a number that the kernel allows (net.core.somaxconn) from 128 to "),
+    ("KEEP_ALIVE", "61", "a whole number of seconds from 1 to 60 is needed"),
+    ("KEEP_ALIVE", "5; reboot", "a whole number of seconds from 1 to 60 is needed"),
+    ("REDIS_URL", "localhost:6379", "redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed"),
+    ("REDIS_URL", "redis://127.0.0.1:70000", "redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed"),
+    ("MIDDLEWARES", "seven", "such as 0-sync, 7-async or usual+1-sync is needed"),
+    ("CONN_MAX_AGE", "forever", "a whole number of seconds from 0 to 604800 is needed"),
+    ("DATABASE_URL", "mysql://127.0.0.1/x", "sqlite:///FILE or postgresql://HOST/NAME is needed"),
+    ("DATABASE_URL", "sqlite:///", "sqlite:///FILE or postgresql://HOST/NAME is needed"),
+]
+
+
+@pytest.fixture(autouse=True)
+def nothing_can_be_started(monkeypatch):
+    """Nor is anything of a project's run: there is no program at all."""
+    monkeypatch.setenv("PATH", "")
+    for name in (*setups.KNOBS, "DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(("name", "value", "needed"), WRONG)
+def test_a_wrong_knob_is_named_with_what_would_be_right(command, monkeypatch, name, value, needed):
+    monkeypatch.setenv(name, value)
+    code, printed, errors = command("serve", "gunicorn")
+    assert (code, printed) == (1, "")
+    shown = value if value.isprintable() and len(value) <= 100 else value[:100]
+    assert errors.startswith(f"error: {name}={shown}")
+    assert needed in errors
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "first-look"),
+        ("run", "first-look", "--app", "{folder}"),
+        ("aa", "gunicorn"),
+        ("check",),
+        ("advise", "gunicorn"),
+        ("profile", "gunicorn"),
+    ],
+)
+def test_every_command_that_starts_servers_looks_first(command, monkeypatch, tmp_path, arguments):
+    monkeypatch.setenv("WORKERS", "0")
+    code, printed, errors = command(*(argument.format(folder=tmp_path) for argument in arguments))
+    assert (code, printed, errors) == (1, "", "error: WORKERS=0: a whole number from 1 to 1024 is needed\n")
+
+
+def test_a_password_is_not_told(command, monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "mysql://me:secret@127.0.0.1/x")
+    _, _, errors = command("serve", "gunicorn")
+    assert "DATABASE_URL=mysql://...@127.0.0.1/x: " in errors
+
+
+@pytest.mark.parametrize("value", ["", "redis://:secret@127.0.0.1:6379/3", "rediss://host", "unix:///run/redis.sock"])
+def test_redis_may_be_anywhere(value):
+    setups.require_knobs({"REDIS_URL": value}, own=False)
+
+
+@pytest.mark.parametrize("value", ["127.0.0.1", "127.0.0.2", "0.0.0.0", ""])
+def test_a_server_may_listen_on_any_address_of_this_machine(value):
+    setups.require_knobs({"BIND": value}, own=False)
+
+
+def test_what_the_sample_project_takes_is_another_project_s_own_to_judge():
+    env = {"DATABASE_URL": "mysql://127.0.0.1/x", "REDIS_URL": "127.0.0.1", "CONN_MAX_AGE": "None"}
+    setups.require_knobs(env, own=True)
+    with pytest.raises(UserError, match="WORKERS"):
+        setups.require_knobs({**env, "WORKERS": "none"}, own=True)
+
+
+@pytest.mark.parametrize(
+    ("env", "says"),
+    [
+        ({"WORKERS": 0}, "s.toml: setups.env.WORKERS: is '0'; a whole number from 1 to 1024 is needed"),
+        ({"KEEP_ALIVE": 1.5}, "s.toml: setups.env.KEEP_ALIVE: is '1.5'; a whole number of seconds from 1 to 60"),
+        ({"THREADS": [1]}, "s.toml: setups.env.THREADS: a number or a text is needed"),
+        ({"X": 10**5000}, "s.toml: setups.env.X: a number or a text is needed"),
+        ({"X": "a\0b"}, "s.toml: setups.env.X: a number or a text is needed"),
+        ({"A=B": "x"}, "s.toml: setups.env.A=B: is no name of an environment variable"),
+    ],
+)
+def test_a_study_s_knobs_are_looked_at_when_it_is_read(env, says):
+    table = {"setups": [{"setup": "gunicorn", "env": env}], "tests": {"throughput": {"duration": "1s"}}}
+    with pytest.raises(UserError) as error:
+        studies.parse(table, "s", "s.toml")
+    assert str(error.value).startswith(says)
+
+
+def test_what_the_sample_takes_is_looked_at_before_a_study_is_begun(command, monkeypatch, tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text(
+        'setups = [{setup = "gunicorn", env = {MIDDLEWARES = "seven"}}]\n[tests.throughput]\nduration = "1s"\n'
+    )
+    code, printed, errors = command("run", file)
+    assert (code, printed) == (1, "")
+    assert errors == "error: gunicorn: MIDDLEWARES=seven: such as 0-sync, 7-async or usual+1-sync is needed\n"
+
+
+def test_a_run_folder_sets_no_other_variables(bench_of, tmp_path):
+    from loadtests.measure.prepare import prepare, resume
+
+    table = {"setups": ["gunicorn"], "tests": {"throughput": {"duration": "1s"}}}
+    run = prepare(studies.parse(table, "s", "s.toml"), tmp_path / "run", seed=1, bench_of=bench_of).run
+    run.update(knobs={"WORKERS": "2", "LD_PRELOAD": "evil.so"})
+    resume(run.path, bench_of)
+    assert os.environ["WORKERS"] == "2"
+    assert "LD_PRELOAD" not in os.environ
+
+
+@pytest.mark.servers
+def test_the_sample_is_served_on_another_address_of_this_machine(cli):
+    cli.env |= {"BIND": "127.0.0.2", "PATH": os.defpath}
+    code, printed, errors = cli.run("check", "gunicorn")
+    assert code == 0, printed + errors
+    cli.wait_until_nothing_runs()
