@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 DASH = "–"
@@ -104,6 +104,13 @@ def ratio_interval(found: Bounded) -> str:
 def plural(count: int, one: str, many: str | None = None) -> str:
     """``1 block``, ``2 blocks``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def span(counts: Iterable[int], one: str, many: str | None = None) -> str:
+    """``2 blocks`` where all counts are alike, ``1 to 2 blocks`` where they are not; ``0 blocks`` of none."""
+    ends = sorted(counts) or [0]
+    most = plural(ends[-1], one, many)
+    return most if ends[0] == ends[-1] else f"{ends[0]:,} to {most}"
 
 
 def series(parts: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """What several folders of tests share."""
 
 import os
+import signal
 from collections import Counter
 from pathlib import Path
 
@@ -15,6 +16,9 @@ pytest_plugins = [
 ROOT = Path(__file__).resolve().parent.parent
 
 os.environ["COLUMNS"] = "160"  # of the terminal: wide enough that nothing printed is folded
+
+# A shell script starts what it puts in the background deaf to Ctrl-C, and all that is started from there is deaf, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # With several processes, all tests of a file run in one (--dist=loadfile), so that what they share is made once. What

@@ -86,7 +86,7 @@ class History:
 
 def history_of(study: str, folder: Path) -> History:
     """The history of the study of that name in the run folders below ``folder``. Raises UserError where there are
-    fewer than two runs of it on the machine that ran it last."""
+    fewer than two runs of it on the machine that ran it last, or no figure in them."""
     known, left_out = _runs(study, folder)
     newest = known[-1].record
     here = [run for run in known if same_machine(run.record, newest)]
@@ -96,7 +96,12 @@ def history_of(study: str, folder: Path) -> History:
     if len(runs) < 2:
         others = f" ({', '.join(left_out)} left out)" if left_out else ""
         raise UserError(f"{study} has one run on this machine{others}; a history needs two: make bench STUDY={study}")
-    return History(study, newest.study.title, runs, _series(runs), left_out)
+    series = _series(runs)
+    if not series:
+        raise UserError(
+            f"{study} has no history: none of {plural(len(runs), 'run')} knows a figure that the newest asks for"
+        )
+    return History(study, newest.study.title, runs, series, left_out)
 
 
 def _runs(study: str, folder: Path) -> tuple[list[Run], list[str]]:

@@ -46,22 +46,23 @@ def aa_report(
 
     N blocks are one study and give one answer. But which trial of a block bears which label is chance, so swapping
     the labels in any of the blocks gives a study that might as well have happened: all 2 ** (N - 1) swaps, or
-    ``studies`` of them drawn at random, are judged as the study itself was. Raises ValueError unless the
-    observations hold two labels.
+    ``studies`` of them drawn at random, are judged as the study itself was. Raises ValueError where the
+    observations do not hold two labels, or no block has a figure of both.
     """
     given = list(observations)
     table = Observations(given)
     labels = list(dict.fromkeys(label for _, _, label in table.cells()))
     if len(labels) != 2:
-        raise ValueError(f"an A/A report needs two labels of one setup, not {len(labels)}: {', '.join(labels)}")
+        there = f"there are only those of {', '.join(labels)}" if labels else "there is none"
+        raise ValueError(f"an A/A report needs figures of two labels of one setup; {there}")
     samples = {cell: _ratios(row, labels) for cell, row in table.samples.items()}
     blocks = sorted({block for sample in samples.values() for block in sample})
     if not blocks:
-        raise ValueError("no block has a valid trial of both labels")
+        raise ValueError("no block has a figure of both labels")
     swaps = _swaps(len(blocks), studies)
     wrong = sum(_any_wrong([_swapped(sample, blocks, signs) for sample in samples.values()], delta) for signs in swaps)
     return AAReport(
-        comparisons=compare(given, labels[0], delta),
+        comparisons=[one for one in compare(given, labels[0], delta) if one.blocks],
         false_share=wrong / len(swaps),
         studies=len(swaps),
         spread={

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator
 from loadtests.analyse.observations import Observation
 from loadtests.plan.kinds import every_metric
 from loadtests.plan.metrics import CPU, Metric, of_role
+from loadtests.plan.percentiles import knowable
 from loadtests.records import Trial
+from loadtests.records.result import PERCENTILES
 
 ROLES = ("web", "worker", "redis")  # the order they are shown in; other roles follow
 
@@ -42,6 +44,13 @@ def generator(trial: Trial) -> tuple[float | None, float | None]:
         return None, None
     shares = [process.cpu_s / process.wall_s for process in trial.result.generator if process.wall_s]
     return trial.result.pacing_lag_ms.get("p99"), max(shares, default=None)
+
+
+def too_few(trials: Iterable[Trial], metric: Metric) -> bool:
+    """Whether a metric is a percentile for which all of these trials answered too few requests, one at least."""
+    percent = PERCENTILES.get(metric.name.removesuffix("_ms"))
+    completed = [trial.result.completed for trial in trials if trial.result]
+    return percent is not None and bool(completed) and not any(knowable(percent, count) for count in completed)
 
 
 def requests_by_process(trial: Trial, role: str) -> list[int]:

@@ -70,12 +70,13 @@ class Reason(Enum):
     generator_busy = (
         Severity.INVALID,
         "the generator was close to the end of its core, so it was measured and not the server",
-        "Give the generator a core of its own, lower the rate, or add --processes.",
+        "Keep other programs off the generator's core, lower the test's rate or connections, or give the servers fewer "
+        "cores (CORES).",
     )
     send_lag = (
         Severity.INVALID,
         "the generator sent late, and its lateness is a large part of the response time",
-        "Keep other programs off the generator's core, lower the rate, or add --processes.",
+        "Keep other programs off the generator's core, or lower the test's rate or connections.",
     )
     send_lag_seen = (
         Severity.DOUBTFUL,
@@ -85,7 +86,7 @@ class Reason(Enum):
     not_all_sent = (
         Severity.INVALID,
         "fewer requests were sent than planned",
-        "Lower the rate, or add --processes; check the open files (ulimit -n) and the range of local ports.",
+        "Lower the test's rate; check the open files (ulimit -n) and the range of local ports.",
     )
     clock_jumped = (
         Severity.INVALID,

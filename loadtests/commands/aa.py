@@ -12,7 +12,7 @@ from loadtests.commands.options import OutputFolder, SetupName
 from loadtests.commands.running import carry_out
 from loadtests.errors import UserError
 from loadtests.grid import grid, print_grid
-from loadtests.words import ratio, ratio_interval
+from loadtests.words import DASH, ratio, ratio_interval
 
 if TYPE_CHECKING:
     from loadtests.analyse.compare.within import Comparison
@@ -42,12 +42,13 @@ def command(
 def print_aa(run: Run) -> bool:
     """Prints the verdicts and the noise of a single trial; returns whether no difference was found, as should be.
 
-    Raises UserError where a label has no valid trial.
+    Raises UserError where a label has no valid trial, or nothing else can be told.
     """
     from loadtests.analyse.noise import aa_report
     from loadtests.analyse.results import Results
 
     results = Results(run)
+    _require_valid(results, run)
     try:
         report = aa_report(results.judged, results.study.delta)
     except ValueError as error:
@@ -58,22 +59,42 @@ def print_aa(run: Run) -> bool:
     print_grid(out, table, results.study.title)
     wrong = len(report.false_verdicts)
     out.print(
-        f"False verdicts: {wrong} of {len(report.comparisons)}. With the labels swapped at random within the blocks, "
-        f"{report.false_share:.1%} of {report.studies} such studies held one; 5% is what the intervals allow.",
+        f"False verdicts: {wrong} of {len(report.comparisons)}. {_swapped(report)}",
         soft_wrap=True,
     )
     return not wrong
 
 
+def _require_valid(results: Results, run: Run) -> None:
+    """Raises UserError where a label has no valid trial, and says which."""
+    if not results.trials:
+        raise UserError(f"{run.path}: nothing was measured")
+    without = [
+        label for label in results.labels if not any(results.cells[label, test.name].valid for test in results.tests)
+    ]
+    if without:
+        valid = "no trial is valid" if len(without) == len(results.labels) else f"no trial of {without[0]} is valid"
+        raise UserError(f"{run.path}: {valid}, so nothing can be told of noise; its report.html says why")
+
+
+def _swapped(report: AAReport) -> str:
+    if report.studies == 1:
+        return "A single block has figures of both labels, which tells nothing of noise."
+    return (
+        f"With the labels swapped at random within the blocks, {report.false_share:.1%} of {report.studies} such "
+        "studies held one; 5% is what the intervals allow."
+    )
+
+
 def _row(results: Results, report: AAReport, one: Comparison) -> tuple[str, ...]:
-    # A block's log ratio holds the noise of two trials.
-    noise = report.spread.get((one.test, one.metric), 0.0) / sqrt(2)
+    # A block's log ratio holds the noise of two trials; a single one tells nothing of it.
+    spread = report.spread.get((one.test, one.metric))
     return (
         one.test,
         results.called(one.test, one.metric),
         ratio(one.ratio),
         ratio_interval(one) or "open",
         one.verdict.value,
-        f"{noise:.1%}",
+        DASH if spread is None else f"{spread / sqrt(2):.1%}",
         str(one.blocks),
     )

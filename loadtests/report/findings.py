@@ -18,7 +18,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report.sections.verdicts import blocks_in_words
 from loadtests.report.view import Finding
-from loadtests.words import number, plural, series
+from loadtests.words import number, plural, series, span
 
 NAMED = 5  # setups whose figures a sentence lists; of more it gives the range
 
@@ -47,7 +47,11 @@ def certainty(results: Results) -> str:
     family = max((one.family for one in results.comparisons.values()), default=0)
     if not family or results.blocks < 2:
         return ""
-    noise = " and outside the machine's own noise" if results.floors else ""
+    compared = {(one.test, one.metric) for one in results.comparisons.values()}
+    noise = ""
+    if results.floors:
+        known = "" if compared <= results.floors.keys() else ", where that is known,"
+        noise = f" and{known} outside the machine's own noise"
     return (
         f"Who is named first is so with 95% confidence, in all {plural(family, 'comparison')} of the run at once"
         f"{noise}; what is not certain is not ranked."
@@ -164,9 +168,10 @@ class _Answer:
         """How many blocks would probably tell those in front from the baseline, where that is known."""
         comparisons = [self.results.comparisons.get((label, self.test.name, self.metric.name)) for label in ahead]
         needed = [one.blocks_needed for one in comparisons if one and one.blocks_needed is not None]
+        blocks = span([one.blocks for one in comparisons if one] or [self.results.blocks], "block")
         if needed:
-            return f" in {plural(self.results.blocks, 'block')} ({blocks_in_words(max(needed, key=max))} might do it)"
-        return f" by {plural(self.results.blocks, 'block')}"
+            return f" in {blocks} ({blocks_in_words(max(needed, key=max))} might do it)"
+        return f" by {blocks}"
 
     def _listed(self, labels: list[str]) -> str:
         """``gunicorn 2.07 and uvicorn 3.11 ms``; a range where they are many."""

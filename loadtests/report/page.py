@@ -36,9 +36,11 @@ def _summary(results: Results) -> Iterator[str]:
     if not trials:
         yield "Nothing was measured: the run ended before its first trial did."
         return
-    if results.record.advice is None and (certainty := findings.certainty(results)):
+    if invalid == trials:
+        yield "No trial is valid, so nothing is known of any setup; what was invalid, and why, is told below."
+    elif results.record.advice is None and (certainty := findings.certainty(results)):
         yield certainty
-    if results.blocks == 1 and len(results.labels) > 1:
+    if results.blocks == 1 and invalid < trials and len(results.labels) > 1:
         yield "One block gives no interval, so nothing is certain and nothing is ranked."
     yield (
         f"{plural(len(results.labels), 'setup')}, {plural(len(results.tests), 'test')}, "

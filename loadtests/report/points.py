@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from loadtests.analyse import readings
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
-from loadtests.words import NOT_REACHED, closed, interval, number, plural, series
+from loadtests.words import NOT_REACHED, closed, interval, number, series, span
 
 ChartRow = dict[str, Any]  # a row of a chart's data
 INTERVALS = "Whiskers are 95% intervals over blocks; one that ends in an arrow goes on beyond the chart."
@@ -17,14 +18,22 @@ INTERVALS = "Whiskers are 95% intervals over blocks; one that ends in an arrow g
 
 def subtitle(results: Results, test: Test) -> list[str]:
     """What stands under the title of a chart of one test."""
-    return [f"{test.what}, {test.engine}; mean of {plural(results.blocks, 'block')} with 95% interval"]
+    blocks = valid_blocks(results, test)
+    within = "" if max(blocks, default=0) < 2 else " with 95% interval"
+    return [f"{test.what}, {test.engine}; mean of {span(blocks, 'block')}{within}"]
+
+
+def valid_blocks(results: Results, test: Test) -> list[int]:
+    """In how many blocks each setup that has any valid trial of the test has one."""
+    cells = (results.cells[label, test.name] for label in results.labels_in(test.name))
+    return [len(cell.valid) for cell in cells if cell.valid]
 
 
 def point(results: Results, label: str, test: Test, metric: Metric, name: str, unit: str) -> ChartRow:
     """One estimate as it is drawn; without a value where there is none."""
     estimate = results.estimate(label, test.name, metric.name)
     if estimate is None:
-        why = "too few requests to know" if results.cells[label, test.name].valid else "no valid trial"
+        why = why_unknown(results, label, test, metric)
         return {"label": label, "note": why, "text": f"{label}: {name}: {why}"}
     if math.isinf(estimate.value):
         return {"label": label, "note": NOT_REACHED, "text": f"{label}: {name}: {NOT_REACHED}, too many failed"}
@@ -36,6 +45,14 @@ def point(results: Results, label: str, test: Test, metric: Metric, name: str, u
         "text": f"{label}: {name} {number(estimate.value)} {unit}{within}",
     }
     return {**row, "low": estimate.low, "high": estimate.high} if closed(estimate) else row
+
+
+def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str:
+    """Why a setup has no estimate of a metric."""
+    cell = results.cells[label, test.name]
+    if not cell.valid:
+        return "no valid trial" if cell.invalid else "not measured"
+    return "too few requests to know" if readings.too_few(cell.valid, metric) else "not known"
 
 
 def told(rows: Sequence[ChartRow]) -> str:

@@ -63,7 +63,6 @@ def trial(found: Trial, slots: Mapping[int, Slot]) -> None:
         raise ValueError(
             f"number {found.number}, {found.label} in {found.test} in block {found.block}, is not in the run's order"
         )
-    _each_once("processes", [process.pid for process in found.processes])
     if found.result:
         _result(found.result)
     for probe in found.capacity.probes if found.capacity else ():

@@ -31,5 +31,5 @@ def test_many_blocks_draw_their_swaps(study: Study) -> None:
 
 
 def test_two_labels_are_needed(study: Study) -> None:
-    with pytest.raises(ValueError, match="needs two labels"):
+    with pytest.raises(ValueError, match="needs figures of two labels of one setup; there are only those of a"):
         aa_report(study({"a": 10.0}))

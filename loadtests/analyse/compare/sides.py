@@ -152,7 +152,7 @@ def _rows(
                 name = after.results.called(test, metric)
                 rows.append(ComparisonRow(after.label, test, metric, name, known[0], known[1], one, missing))
     if not any(row.comparison for row in rows):
-        raise UserError("nothing can be compared: no setup has valid trials of one test on both sides")
+        raise UserError("nothing can be compared: no figure is known of two sides that can be set against each other")
     return rows
 
 

@@ -30,7 +30,8 @@ OPTIONAL = ("requests/CPU s", "settled MB", "switches/request")
 
 def section(results: Results, price: float | None) -> Section | None:
     """Tables and charts of cost; None where no process was seen. ``price`` goes before the study's."""
-    if not (results.roles or results.uncharged):
+    tests = [test for test in results.tests if _seen(results, test)]
+    if not tests:
         return None
     if price is None:
         price = results.study.price_per_core_hour
@@ -39,7 +40,6 @@ def section(results: Results, price: float | None) -> Section | None:
         "those that succeed. Memory is the sum over processes of what each has resident, so pages they share are "
         "counted in each."
     )
-    tests = [test for test in results.tests if _seen(results, test)]
     return Section(
         "cost",
         "Cost",

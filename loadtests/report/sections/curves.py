@@ -15,8 +15,8 @@ from loadtests.report import ranking
 from loadtests.report.charts import capacity
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
-from loadtests.report.points import ChartRow
-from loadtests.words import DASH, closed, interval, number, plural, series
+from loadtests.report.points import ChartRow, valid_blocks, why_unknown
+from loadtests.words import DASH, closed, interval, number, plural, series, span
 
 STEP = 1.05  # the bisections of different blocks ask nearly the same rates: those within 5% are one point
 BEYOND = 1.1  # past capacity an open loop measures its own backlog: so far over the last rate that passed
@@ -50,7 +50,7 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
             limits,
             looks(results.labels),
             "Response time against rate, and capacity",
-            [f"{test.asked} {test.condition}; {plural(results.blocks, 'block')}, {test.engine}"],
+            [f"{test.asked} {test.condition}; {span(valid_blocks(results, test), 'block')}, {test.engine}"],
         ),
     )
 
@@ -99,7 +99,7 @@ def _mark(results: Results, label: str, test: Test) -> ChartRow:
     if estimate is None:
         searches = [trial.capacity for trial in results.cells[label, test.name].valid if trial.capacity]
         ends = dict.fromkeys(LIMITED.get(search.limited_by, "no rate") for search in searches)
-        why = series(list(ends)) if searches else "no valid trial"
+        why = series(list(ends)) if searches else why_unknown(results, label, test, test.decisive)
         return {"label": label, "note": why or DASH, "within": "", "text": f"{label}: capacity: {why}"}
     within = f" ({interval(estimate)})" if closed(estimate) else ""
     row = {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from loadtests.analyse import readings
 from loadtests.analyse.results import Results
 from loadtests.records import Flag, Trial
@@ -10,6 +13,9 @@ from loadtests.store import LeftOut
 from loadtests.words import DASH, number, plural
 
 NUMBERED = 6  # trials that the short form names
+# What differs among the sentences of one reason (``loadtests.analyse.validity``): a figure, with the word it counts.
+_NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?")
+_FIGURE = re.compile(rf"((?<![\w.,]){_NUMBER.pattern}(?: (?:difference|time|page)s?\b)?)")
 
 
 def section(results: Results) -> Section:
@@ -17,7 +23,7 @@ def section(results: Results) -> Section:
     left_out = tuple(_left_out(one) for one in results.record.left_out)
     flags = [(trial, flag) for trial in results.trials for flag in trial.flags]
     if not flags:
-        text: tuple[str, ...] = ("No trial was invalid or doubtful.",)
+        text: tuple[str, ...] = ("No trial was invalid or doubtful." if results.trials else "Nothing was measured.",)
     else:
         text = (
             "An invalid trial says nothing of the server: it is shown here, repeated once, and never averaged in. A "
@@ -50,15 +56,38 @@ def _left_out(one: LeftOut) -> str:
 
 
 def _by_reason(flags: list[tuple[Trial, Flag]]) -> list[str]:
-    """``generator_busy: 2 trials invalid (0014, 0015)`` and what the first of them says."""
+    """``generator_busy: 2 trials invalid (0014, 0015)`` and what they say, with the range of their figures."""
     lines = []
     for reason, severity in dict.fromkeys((flag.reason, flag.severity) for _, flag in flags):
         alike = [(trial, flag) for trial, flag in flags if (flag.reason, flag.severity) == (reason, severity)]
         numbers = list(dict.fromkeys(f"{trial.number:04d}" for trial, _ in alike))
         more = f" and {len(numbers) - NUMBERED} more" if len(numbers) > NUMBERED else ""
         named = f"{', '.join(numbers[:NUMBERED])}{more}"
-        lines.append(f"{reason}: {plural(len(alike), 'trial')} {severity} ({named}): {alike[0][1].sentence}")
+        said = _together([flag.sentence for _, flag in alike])
+        lines.append(f"{reason}: {plural(len(alike), 'trial')} {severity} ({named}): {said}")
     return lines
+
+
+def _together(sentences: Sequence[str]) -> str:
+    """What sentences say that are alike but for their figures: ``86 to 97% of a core``. Of others the first."""
+    parts = [_FIGURE.split(sentence) for sentence in sentences]
+    words = {tuple(one[::2]) for one in parts}
+    if len(words) > 1:
+        return f"of the first, {sentences[0]}"
+    said = [_range([one[place] for one in parts]) if place % 2 else parts[0][place] for place in range(len(parts[0]))]
+    return "".join(said)
+
+
+def _range(figures: Sequence[str]) -> str:
+    """``86 to 97``; one figure where all are alike."""
+    ordered = sorted(dict.fromkeys(figures), key=_value)
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
+
+
+def _value(figure: str) -> float:
+    found = _NUMBER.match(figure)
+    assert found is not None
+    return float(found[0].replace(",", ""))
 
 
 def _generator(results: Results) -> tuple[Table, ...]:

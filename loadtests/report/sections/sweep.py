@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from loadtests.analyse.best import Place
 from loadtests.analyse.results import Results
 from loadtests.analyse.sweep_results import Measure, SweepResults, read_sweep
+from loadtests.plan.kinds import Test
 from loadtests.report import tables
 from loadtests.report.charts import heatmap
 from loadtests.report.charts.base import Chart
 from loadtests.report.sections.advice import what_to_choose
 from loadtests.report.view import Field, Finding, Section, Table
-from loadtests.words import number, plural, ratio, series
+from loadtests.words import number, ratio, series, span
 
 HOW = (
     "The cell that looks best was picked because it did, so its figure flatters it. Therefore every cell in turn was "
@@ -111,13 +112,15 @@ def _chart(swept: SweepResults, measure: Measure) -> Chart | None:
     details = {label: "looks best" if place.ratio == 1 else ratio(place.ratio) for label, place in places.items()}
     marks = {label: _mark(place) for label, place in places.items()}
     said = f"{_with_unit(measure)}: {measure.test.what}"
-    return _map(swept, f"sweep-{measure.test.name}", said, figures, measure.metric.more_is_better, details, marks)
+    name, better = f"sweep-{measure.test.name}", measure.metric.more_is_better
+    return _map(swept, name, [measure.test], said, figures, better, details, marks)
 
 
 def _memory(swept: SweepResults) -> Chart | None:
     least = min(swept.memory.values(), default=0.0)
     details = {label: "least" if figure == least else ratio(figure / least) for label, figure in swept.memory.items()}
-    return _map(swept, "sweep-memory", "peak memory, MB: the sum over processes", swept.memory, False, details, {})
+    said = "peak memory, MB: the sum over processes"
+    return _map(swept, "sweep-memory", swept.results.tests, said, swept.memory, False, details, {})
 
 
 def _mark(place: Place) -> str:
@@ -129,6 +132,7 @@ def _mark(place: Place) -> str:
 def _map(
     swept: SweepResults,
     name: str,
+    tests: Iterable[Test],
     said: str,
     figures: Mapping[str, float],
     more_is_better: bool,
@@ -147,7 +151,7 @@ def _map(
             "down": env.get(down[0], ""),
             "across": env[across[0]],
             "label": label,
-            "note": number(figures[label]) if label in figures else "not measured",
+            "note": number(figures[label]) if label in figures else _why_empty(swept, label, tests),
         }
         if label in figures:
             row |= {"value": figures[label], "detail": details.get(label, ""), "mark": marks.get(label, "")}
@@ -156,6 +160,7 @@ def _map(
         rows.append({**row, "text": f"{label}: {', '.join(filter(None, remarks))}"})
     heading, _, what_is_sent = said.partition(": ")
     key = f"{MARKED} {STRONGER}" if marks else STRONGER
+    blocks = [len(cell.valid) for cell in swept.results.cells.values() if cell.valid]
     return Chart(
         name,
         f"{heading[0].upper()}{heading[1:]}, by {series(list(swept.sweep.swept))}. {key}",
@@ -166,6 +171,13 @@ def _map(
             (down, across),
             more_is_better,
             f"{heading[0].upper()}{heading[1:]}",
-            [f"{what_is_sent}; mean of {plural(swept.results.blocks, 'block')}", key],
+            [f"{what_is_sent}; mean of {span(blocks, 'block')}", key],
         ),
     )
+
+
+def _why_empty(swept: SweepResults, label: str, tests: Iterable[Test]) -> str:
+    cells = [swept.results.cells[label, test.name] for test in tests]
+    if any(cell.valid for cell in cells):
+        return "not known"
+    return "no valid trial" if any(cell.invalid for cell in cells) else "not measured"

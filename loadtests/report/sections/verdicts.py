@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
+from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Comparison
 from loadtests.analyse.holding import FAILED
 from loadtests.analyse.results import Results
@@ -18,7 +19,7 @@ from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import INTERVALS, ChartRow
 from loadtests.report.view import Field, Section, Table
-from loadtests.words import DASH, NOT_REACHED, closed, number, plural, ratio, ratio_interval, series
+from loadtests.words import DASH, NOT_REACHED, closed, number, plural, ratio, ratio_interval, series, span
 
 TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad", Verdict.CANNOT_HOLD: "bad"}
 NOT_COMPARED = "no block has both"
@@ -110,7 +111,6 @@ def _table(results: Results, test: Test) -> Table:
     # A metric that no trial knows is said once, and not in a row for each setup.
     compared = {metric for _, asked, metric in results.comparisons if asked == test.name}
     known = [metric for metric in test.judged if metric.name in compared] or list(test.judged)
-    unknown = [results.called(test.name, metric.name) for metric in test.judged if metric not in known]
     for metric in known:
         for label in ranking.by_ratio(results, test, metric):
             named = Field(results.called(test.name, metric.name), short=metric.short)
@@ -120,8 +120,7 @@ def _table(results: Results, test: Test) -> Table:
         f"{test.name}: against {results.baseline}",
         ("setup", "metric", "ratio", "verdict", "remark", "blocks"),
         tuple(rows),
-        note=_noise(results, test)
-        + (f" Not known, for the trials are too short: {series(unknown)}." if unknown else ""),
+        note=f"{_noise(results, test)}{_unknown(results, test, [one for one in test.judged if one not in known])}",
         numeric=frozenset({2, 5}),
         optional=(5, 4),
         grouped=1,
@@ -143,6 +142,23 @@ def _fields(comparison: Comparison | None) -> tuple[Field, ...]:
     )
 
 
+def _unknown(results: Results, test: Test, metrics: Sequence[Metric]) -> str:
+    """The caption's part on metrics in which nothing could be compared."""
+    trials = [trial for label in results.labels for trial in results.cells[label, test.name].valid]
+    short = [metric for metric in metrics if readings.too_few(trials, metric)]
+    told = ""
+    for why, which in (
+        ("Not known, for the trials are too short", short),
+        (
+            f"Not compared, for no block has it of {results.baseline} and of another",
+            [m for m in metrics if m not in short],
+        ),
+    ):
+        if which:
+            told += f" {why}: {series([results.called(test.name, metric.name) for metric in which])}."
+    return told
+
+
 def _noise(results: Results, test: Test) -> str:
     """The caption's part on the noise floor."""
     floors = [
@@ -151,6 +167,10 @@ def _noise(results: Results, test: Test) -> str:
         if (floor := results.floors.get((test.name, metric.name)))
     ]
     if not floors:
+        if results.twin is not None:
+            return f"The noise floor is not known: no block has a figure of both {results.baseline} and {results.twin}."
+        if not results.cells[results.baseline, test.name].valid:
+            return f"The noise floor is not known: no trial of {results.baseline} is valid."
         return "The noise floor is not known: the baseline ran under one label only."
     return (
         f"Noise floor: {results.baseline} against itself as {results.twin} gave {series(floors)}. "
@@ -178,9 +198,13 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
             [band for metric in test.judged for band in _bands(results, test, metric)],
             looks(results.labels),
             f"Against {results.baseline}",
-            [f"{test.what}, {test.engine}; ratio within each block, mean of {plural(results.blocks, 'block')}"],
+            [f"{test.what}, {test.engine}; ratio within each block, mean of {span(_blocks(results, test), 'block')}"],
         ),
     )
+
+
+def _blocks(results: Results, test: Test) -> list[int]:
+    return [one.blocks for one in results.comparisons.values() if one.test == test.name]
 
 
 def _bands(results: Results, test: Test, metric: Metric) -> Iterator[ChartRow]:

@@ -170,7 +170,7 @@ def test_the_noise_floor_is_in_the_caption(usual, page):
 
 def test_a_difference_inside_the_noise_is_grey(page):
     def alike(label, test, block, result):
-        twin = {"gunicorn": 1.0, "gunicorn-again": 1.1, "uvicorn": 1.07 / 1.5}[label]
+        twin = {"gunicorn": 1.0, "gunicorn-again": 1.1, "uvicorn": 1.1 / 1.5}[label]
         times = {key: value * twin for key, value in result.response_time_ms.items()}
         return dataclasses.replace(result, response_time_ms=times)
 

@@ -28,7 +28,7 @@ def test_it_is_plain_and_aligned_where_it_is_not_a_terminal(build_run):
 def test_it_has_the_figures_the_verdicts_and_the_way_to_the_page(build_run):
     run = build_run(blocks=6, aa=True)
     text = printed(run)
-    assert "×1.50 (1.49 to 1.51)" in text  # uvicorn's 3 ms against gunicorn's 2
+    assert "×1.50 (1.50 to 1.51)" in text  # uvicorn's 3 ms against gunicorn's 2
     assert "slower" in text
     assert "Noise floor: gunicorn against itself as gunicorn-again" in text
     assert str(run.path / "report.html") in text

@@ -49,7 +49,10 @@ def test_each_request_has_a_row_for_each_setup_the_most_frequent_first(results):
         ["GET /rarely", "gunicorn", "–", "–", "40", "40"],
         ["GET /rarely", "uvicorn", "–", "–", "40", "40"],
     ]
-    assert table.caption == "Response time by request, ms: a mix of 2 requests at 300 requests per second"
+    assert (
+        table.caption
+        == "Response time by request, ms: a mix of 2 requests at 300 requests per second, at random moments"
+    )
 
 
 def test_of_very_many_the_most_frequent_are_shown(results):

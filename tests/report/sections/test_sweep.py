@@ -135,7 +135,7 @@ def test_a_cell_without_a_valid_trial_is_an_empty_cell(swept):
     lost = tuple(("1w-1t", "throughput", block) for block in range(1, 7))
     found = swept(lost=lost)
     row = next(row for row in drawn(found, "sweep-throughput") if row["label"] == "1w-1t")
-    assert (row["note"], row.get("value")) == ("not measured", None)
+    assert (row["note"], row.get("value")) == ("no valid trial", None)
     assert field(sweeps.section(found).tables[0], "1w-1t", "requests per second").text == "–"
 
 

@@ -12,9 +12,9 @@ from loadtests.report import ranking
 from loadtests.report.charts import over_time
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
-from loadtests.report.points import ChartRow
+from loadtests.report.points import ChartRow, valid_blocks
 from loadtests.report.sections.additions import Additions
-from loadtests.words import number, plural, series
+from loadtests.words import number, series, span
 
 
 def _charts(results: Results, test: Test) -> Iterator[Chart]:
@@ -38,7 +38,7 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
             looks(results.labels),
             test.seconds,
             "Requests per second over time",
-            [f"{test.what}, {test.engine}; median and range of {plural(results.blocks, 'block')}"],
+            [f"{test.what}, {test.engine}; median and range of {span(valid_blocks(results, test), 'block')}"],
         ),
     )
 

@@ -1,0 +1,203 @@
+"""Every sentence is true where all, some or one side's trials are invalid, and where a run has no trial."""
+
+import dataclasses
+import itertools
+import re
+
+import pytest
+from typer.main import get_command
+
+from loadtests.analyse import validity
+from loadtests.analyse.compare.sides import compare_sides
+from loadtests.analyse.history import history_of
+from loadtests.analyse.results import Results
+from loadtests.analyse.validity import Reason
+from loadtests.cli import app
+from loadtests.commands.aa import print_aa
+from loadtests.errors import UserError
+from loadtests.records import Evidence
+from loadtests.report import page as pages
+
+LABELS = ("gunicorn", "uvicorn")
+
+
+def lost(labels, blocks=(1, 2), tests=("latency",)):
+    return tuple(itertools.product(labels, tests, blocks))
+
+
+@pytest.fixture
+def page(build_run):
+    def compose(**shape):
+        return pages.compose(Results(build_run(**{"labels": LABELS, "tests": ("latency",), **shape})))
+
+    return compose
+
+
+def section(page, name):
+    return next((section for section in page.sections if section.name == name), None)
+
+
+def sentences(page):
+    yield from page.summary
+    for finding in page.findings:
+        yield finding.answer
+    for found in page.sections:
+        yield from found.paragraphs
+        yield from (table.note for table in found.tables)
+        yield from (chart.alt for chart in found.charts)
+        yield from (str(chart.spec["title"]) for chart in found.charts)
+
+
+def test_where_all_are_invalid_that_is_said_first(page):
+    found = page(aa=True, lost=lost((*LABELS, "gunicorn-again")))
+    assert found.summary[0].startswith("No trial is valid, so nothing is known of any setup; ")
+    assert found.findings == ()
+    assert section(found, "cost") is None
+    assert not any("95% confidence" in one or "ranked" in one for one in sentences(found))
+
+
+def test_an_empty_run_has_no_flags_because_nothing_was_measured(page):
+    found = page(blocks=0)
+    assert found.summary == ("Nothing was measured: the run ended before its first trial did.",)
+    assert section(found, "invalid").paragraphs == ("Nothing was measured.",)
+
+
+@pytest.mark.parametrize(
+    ("shape", "says"),
+    [
+        ({"aa": True, "lost": lost(("gunicorn-again",))}, "no block has a figure of both gunicorn and gunicorn-again."),
+        ({"aa": True, "lost": lost(("gunicorn",))}, "no block has a figure of both gunicorn and gunicorn-again."),
+        (
+            {"aa": True, "lost": (*lost(("gunicorn",), (1,)), *lost(("gunicorn-again",), (2,)))},
+            "no block has a figure of both gunicorn and gunicorn-again.",
+        ),
+        ({"lost": lost(("gunicorn",))}, "no trial of gunicorn is valid."),
+        ({}, "the baseline ran under one label only."),
+    ],
+)
+def test_why_the_noise_floor_is_not_known(page, shape, says):
+    [table] = section(page(**shape), "verdicts").tables
+    assert table.note.startswith(f"The noise floor is not known: {says}")
+
+
+def test_the_noise_is_claimed_only_where_it_is_known(page):
+    shape = {"aa": True, "tests": ("latency", "throughput"), "blocks": 4}
+    [certainty, *_] = page(**shape).summary
+    assert "and outside the machine's own noise;" in certainty
+    [certainty, *_] = page(**shape, name="b", lost=lost(("gunicorn-again",), range(1, 5))).summary
+    assert "and, where that is known, outside the machine's own noise;" in certainty
+
+
+def test_a_chart_counts_the_blocks_that_are_in_it(page):
+    one = str(section(page(lost=lost(("uvicorn",), (1,))), "latency").charts[0].spec["title"])
+    assert "mean of 1 to 2 blocks with 95% interval" in one
+    single = str(section(page(name="b", blocks=1), "latency").charts[0].spec["title"])
+    assert "mean of 1 block'" in single
+    verdicts = str(section(page(name="c", lost=lost(("uvicorn",), (1,))), "verdicts").charts[0].spec["title"])
+    assert "mean of 1 block'" in verdicts
+
+
+def test_told_apart_counts_the_blocks_that_were_compared(page):
+    answer = page(blocks=4, lost=lost(("uvicorn",), (1, 2, 3))).findings[0].answer
+    assert "told apart by 1 block:" in answer
+
+
+def test_who_has_no_figure_says_why(page):
+    def unknown(label, test, block, result):
+        times = dict.fromkeys(result.response_time_ms)
+        return dataclasses.replace(result, response_time_ms=times) if label == "uvicorn" else result
+
+    [chart] = section(page(change=unknown), "latency").charts
+    assert "uvicorn not known" in chart.alt
+    assert "too few requests" not in chart.alt
+    [table] = section(page(change=unknown, name="b"), "verdicts").tables
+    assert "too short" not in table.note
+
+
+def test_what_no_block_has_of_both_sides_is_not_for_short_trials(page):
+    def unknown(label, test, block, result):
+        times = {**result.response_time_ms, "p99": None}
+        return dataclasses.replace(result, response_time_ms=times) if label == "uvicorn" else result
+
+    [table] = section(page(change=unknown), "verdicts").tables
+    assert "Not compared, for no block has it of gunicorn and of another: p99 response time." in table.note
+
+
+@pytest.mark.parametrize(
+    ("evidence", "says"),
+    [
+        ([{"generator_cpu": 0.92}, {"generator_cpu": 0.88}, {"generator_cpu": 0.97}], "(88 to 97% of a core, at most"),
+        ([{"generator_cpu": 0.92}, {"generator_cpu": 0.92}], "(92% of a core, at most 85%)"),
+        ([{"clock_jump_s": -0.6}, {"clock_jump_s": 1.2}], "(by -0.60 to +1.20 s)"),
+        ([{"processes_died": 1}, {"processes_died": 3}], "(1 time to 3 times)"),
+        ([{"planned": 9000, "sent": 9}, {"planned": 9000, "sent": 8000}], "(9 to 8000 of 9000)"),
+        (
+            [{"send_lag_p99_ms": 9.5, "response_p50_ms": 4.0}, {"send_lag_p99_ms": 80.25, "response_p50_ms": 40.0}],
+            "(p99 9.5 to 80.2 ms, at most 5.0 to 20.0 ms here)",
+        ),
+    ],
+)
+def test_a_reason_of_several_trials_gives_the_range_of_their_figures(build_run, evidence, says):
+    run = build_run(labels=("gunicorn",), tests=("latency",), blocks=len(evidence))
+    for trial, seen in zip(run.trials(), evidence, strict=True):
+        flags = tuple(validity.judge(Evidence(**seen)))
+        run.save_trial(dataclasses.replace(trial, status="invalid", flags=flags))
+    [*_, told] = section(pages.compose(Results(run)), "invalid").paragraphs
+    assert f": {len(evidence)} trials invalid (" in told
+    assert says in told
+
+
+def test_advice_names_only_options_that_a_run_has():
+    run = get_command(app).commands["run"]
+    options = {option for parameter in run.params for option in parameter.opts}
+    named = {option for reason in Reason for option in re.findall(r"--[a-z-]+", reason.remedy)}
+    assert named <= options
+
+
+@pytest.mark.parametrize(
+    ("invalid", "says"),
+    [
+        (
+            ("gunicorn", "gunicorn-again"),
+            "no trial is valid, so nothing can be told of noise; its report.html says why",
+        ),
+        (("gunicorn",), "no trial of gunicorn is valid, so nothing can be told"),
+        (("gunicorn-again",), "no trial of gunicorn-again is valid, so nothing can be told"),
+    ],
+)
+def test_aa_says_which_label_has_no_valid_trial(build_run, invalid, says):
+    run = build_run(labels=("gunicorn",), tests=("latency",), aa=True, lost=lost(invalid))
+    with pytest.raises(UserError, match=says):
+        print_aa(run)
+
+
+def test_aa_of_nothing(build_run):
+    with pytest.raises(UserError, match="nothing was measured"):
+        print_aa(build_run(labels=("gunicorn",), aa=True, blocks=0))
+
+
+def test_aa_of_blocks_that_have_not_both(build_run):
+    apart = (*lost(("gunicorn",), (1,)), *lost(("gunicorn-again",), (2,)))
+    with pytest.raises(UserError, match="no block has a figure of both labels"):
+        print_aa(build_run(labels=("gunicorn",), tests=("latency",), aa=True, lost=apart))
+
+
+def test_aa_of_one_block_tells_no_noise(build_run, capsys):
+    assert print_aa(build_run(labels=("gunicorn",), tests=("latency",), aa=True, blocks=1))
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "A single block has figures of both labels, which tells nothing of noise." in printed
+    assert "0.0%" not in printed
+
+
+def test_what_cannot_be_compared_is_said_as_it_is(build_run):
+    apart = (*lost(("gunicorn",), (1,)), *lost(("uvicorn",), (2,)))
+    run = build_run(labels=LABELS, tests=("latency",), lost=apart)
+    with pytest.raises(UserError, match="no figure is known of two sides that can be set against each other"):
+        compare_sides(run.path, None, "gunicorn,uvicorn")
+
+
+def test_a_history_of_nothing_valid_is_none(build_run, tmp_path):
+    for name in ("a", "b"):
+        build_run(name=name, labels=LABELS, tests=("latency",), lost=lost(LABELS))
+    with pytest.raises(UserError, match="first-look has no history: none of 2 runs knows a figure"):
+        history_of("first-look", tmp_path)
