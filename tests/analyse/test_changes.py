@@ -73,6 +73,7 @@ def test_run_without_an_interval_is_no_change_and_no_level() -> None:
     assert not any(mark.change for mark in changes(series))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("runs", "between"), [(4, 0.03), (6, 0.0), (6, 0.05), (12, 0.05)])
 def test_false_marks_are_rare_in_a_whole_chart(runs: int, between: float) -> None:
     # The limits are for all of a chart's series: 5% at a true rate of 5% is more than 12% once in two hundred times.

@@ -125,6 +125,7 @@ def test_a_study_without_a_run_is_told_which_have_some(days, tmp_path):
         history_of("2016", days(1.0, 1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.chart", "a.chart.svg", "a.chart.png"])
 def test_the_chart_is_written_as_svg_and_png(days, tmp_path, name):
     found = history_of("first-look", days(*STEADY, 1.4))

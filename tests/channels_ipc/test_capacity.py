@@ -36,6 +36,7 @@ def test_capacity_can_be_set_by_channel(make_layer):
     assert asyncio.run(scenario()) == [2, 5, 0]
 
 
+@pytest.mark.slow
 def test_a_store_that_is_full_refuses_and_recovers(make_layer):
     layer = make_layer(capacity=100)
 

@@ -7,6 +7,8 @@ from collections import Counter
 import pytest
 from channels_ipc.directory import data_file, private_directory
 
+pytestmark = pytest.mark.slow
+
 # Forks workers that send and receive as fast as they can, and kills them after a random while, over and over.
 # Each worker notes what it received in a file of its own, a line a message.
 HAMMER = """

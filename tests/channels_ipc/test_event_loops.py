@@ -7,6 +7,8 @@ import threading
 import pytest
 from asgiref.sync import async_to_sync
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_call_may_have_an_event_loop_of_its_own(layer):
     channel = async_to_sync(layer.new_channel)()

@@ -4,6 +4,8 @@ import asyncio
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("size", [10, 3_000, 30_000])
 def test_messages_over_thousands_of_new_reply_channels_leave_nothing(make_layer, size):

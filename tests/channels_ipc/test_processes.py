@@ -6,7 +6,10 @@ import signal
 import time
 from collections import Counter
 
+import pytest
 from channels.exceptions import ChannelFull
+
+pytestmark = pytest.mark.slow
 
 PIPE_BYTES = 65536  # what Linux lets a pipe hold
 

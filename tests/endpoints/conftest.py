@@ -153,7 +153,7 @@ def _forget():
     del connections["default"]
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="session", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.servers)])
 def database(request, tmp_path_factory):
     """A prepared database of each kind; its name."""
     if request.param == "sqlite":

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 MANAGE = Path(__file__).resolve().parent.parent.parent / "testproject" / "manage.py"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.servers)])
 def url(request, tmp_path):
     """An empty database's URL."""
     if request.param == "sqlite":

@@ -44,6 +44,7 @@ def test_db_is_another_row_each_time(wsgi, database):
     assert len({json.loads(wsgi.get("/db").content)["id"] for _ in range(20)}) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/queries", "/updates"])
 @pytest.mark.parametrize(
     ("query", "rows"),
@@ -71,6 +72,7 @@ def test_the_number_of_queries_is_bounded_as_the_rules_say(answers, database, pa
         assert len({row["id"] for row in found}) == rows
 
 
+@pytest.mark.slow
 def test_async_queries_are_bounded_alike(answers, database):
     for path in ("/async/queries", "/async/updates"):
         for query, rows in (("queries=3", 3), ("queries=x", 1), ("queries=501", 500)):

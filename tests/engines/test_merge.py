@@ -1,6 +1,7 @@
 """Histograms and results: read, added up, kept."""
 
 import dataclasses
+import functools
 import json
 import math
 import random
@@ -28,10 +29,13 @@ console.log(JSON.stringify({ text: hdr.encodeIntoCompressedBase64(histogram), pe
 
 def encoded(values, digits=3):
     """The values in a histogram of the JavaScript library, and its percentiles."""
-    job = json.dumps({"values": values, "digits": digits})
+    return json.loads(said_by_node(json.dumps({"values": values, "digits": digits})))
+
+
+@functools.cache
+def said_by_node(job):
     command = [node.require(), "--input-type=module", "-e", ENCODE, job]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=node.ROOT)
-    return json.loads(done.stdout)
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=node.ROOT).stdout
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pytest
+
 from loadtests.profile import oncpu
 from loadtests.profile.stacks import Reader
 
@@ -57,6 +59,7 @@ def test_two_that_wrote_at_once_are_counted_but_not_read():
     assert (sum(found.stacks.values()), found.broken) == (1, 1)
 
 
+@pytest.mark.slow
 def test_known_shares_are_found(sampled):
     found, _ = sampled(SPLIT + "both()")
     counts = parts(found)
@@ -64,11 +67,13 @@ def test_known_shares_are_found(sampled):
     assert 0.5 < counts["seven"] / sum(counts.values()) < 0.87
 
 
+@pytest.mark.slow
 def test_a_thread_is_seen_as_well_as_the_main_one(sampled):
     found, _ = sampled(SPLIT + "thread = threading.Thread(target=seven)\nthread.start()\nthread.join()\nboth()")
     assert {"seven", "three"} <= parts(found).keys()
 
 
+@pytest.mark.slow
 def test_a_forked_process_is_sampled_by_itself(sampled):
     found, _ = sampled(SPLIT + "import os\nif os.fork():\n    os.wait()\nelse:\n    both()\n    os._exit(0)")
     assert len(found) == 2

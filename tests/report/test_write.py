@@ -16,6 +16,8 @@ from loadtests.report.charts.palette import FONT, looks
 from loadtests.report.formats import render
 from loadtests.store import Run
 
+pytestmark = pytest.mark.slow
+
 CHARTS = {"verdicts-latency", "verdicts-throughput", "latency-latency", "over-time-throughput"}
 CHARTS |= {"cpu-latency", "cpu-throughput"}
 

@@ -7,13 +7,25 @@ from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.searches.capacity import LimitedBy, Purpose
 from loadtests.simulate.servers import SimulatedServer, noisy, queue, search, servers
 
+pytestmark = pytest.mark.slow
 OBJECTIVE = Objective()
 PLAN = SearchPlan(requests=OBJECTIVE.requests)
-SERVERS = servers(OBJECTIVE, PLAN.long_s)
+NAMES = ["queue", "noisy", "cliff", "slow leak", "generator-limited"]
 
 
-@pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
-def test_capacity_is_found_within_five_percent(server: SimulatedServer) -> None:
+@pytest.fixture(scope="module")
+def known() -> dict[str, SimulatedServer]:
+    """The simulated servers by name."""
+    return {server.name: server for server in servers(OBJECTIVE, PLAN.long_s)}
+
+
+def test_these_are_all_servers(known: dict[str, SimulatedServer]) -> None:
+    assert list(known) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_capacity_is_found_within_five_percent(known: dict[str, SimulatedServer], name: str) -> None:
+    server = known[name]
     found = [search(server, PLAN, OBJECTIVE, np.random.default_rng(seed)) for seed in range(5)]
     rates = [one.rate for one in found if one.rate is not None]
     assert len(rates) == 5
@@ -25,8 +37,8 @@ def test_capacity_is_found_within_five_percent(server: SimulatedServer) -> None:
     assert {one.limited_by for one in found} == {expected}
 
 
-def test_slow_leak_passes_short_probes_that_long_ones_fail() -> None:
-    leak = next(server for server in SERVERS if server.name == "slow leak")
+def test_slow_leak_passes_short_probes_that_long_ones_fail(known: dict[str, SimulatedServer]) -> None:
+    leak = known["slow leak"]
     found = search(leak, PLAN, OBJECTIVE, np.random.default_rng(0))
     short = [r.probe.rate for r in found.records if r.probe.purpose is not Purpose.CONFIRM and r.judgement.clear]
     assert max(short) > leak.capacity > (found.rate or 0)
