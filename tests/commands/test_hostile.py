@@ -1,0 +1,213 @@
+"""Whatever is given to a command: it does it, or says in one line what is wrong.
+
+Never a traceback, a hang, a file outside of where it was to write, or a process that stays.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+
+import psutil
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from loadtests import toml as tables
+from loadtests.paths import STUDIES
+from tests.fixtures.hostile import changed, toml, words
+from tests.fixtures.studies import FULL, SMALL
+
+MOST_CPU_S = 5  # of this process, for one command: the same on a busy machine
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "25"))  # for each way in; thousands are for a longer hunt
+HOW = {
+    "database": None,
+    "deadline": None,
+    "derandomize": "HYPOTHESIS_EXAMPLES" not in os.environ,
+    "suppress_health_check": list(HealthCheck),
+}
+pytestmark = pytest.mark.slow
+few, some = settings(max_examples=max(1, EXAMPLES // 5), **HOW), settings(max_examples=EXAMPLES, **HOW)
+
+HAR = {
+    "log": {
+        "version": "1.2",
+        "creator": {"name": "x", "version": "1"},
+        "entries": [
+            {
+                "startedDateTime": "2026-11-21T07:30:00.000Z",
+                "request": {
+                    "method": "POST",
+                    "url": "http://127.0.0.1:8000/echo?token=secret",
+                    "headers": [{"name": "Content-Type", "value": "application/json"}],
+                    "postData": {"mimeType": "application/json", "text": '{"a": 1}'},
+                },
+                "response": {"status": 200, "headers": []},
+            },
+            {
+                "startedDateTime": "2026-11-21T07:30:01.000Z",
+                "request": {"method": "GET", "url": "http://127.0.0.1:8000/", "headers": []},
+                "response": {"status": 200, "headers": []},
+            },
+        ],
+    }
+}
+LINE = '127.0.0.1 - - [21/Nov/2026:07:30:00 +0000] "GET /x?a=1 HTTP/1.1" 200 12 "-" "curl/8"'
+WORKLOAD = {
+    "requests": [
+        {"name": "front", "weight": 3, "path": "/"},
+        {"path": "/echo", "method": "POST", "headers": {"X": "y"}, "body": "{}", "status": 200},
+    ]
+}
+# All there is but the engine that not every load fits.
+FITTING = {**FULL, "tests": {name: {**test, "engine": "openloop"} for name, test in FULL["tests"].items()}}
+LOAD = [
+    "--rate",
+    "--duration",
+    "--connections",
+    "--timeout",
+    "--method",
+    "--header",
+    "--body",
+    "--engine",
+    "--speed",
+]
+RUN = [
+    "--seed",
+    "--blocks",
+    "--setups",
+    "--until",
+    "--max-time",
+    "--price",
+    "--path",
+    "--workload",
+    "--host-header",
+]
+
+
+@pytest.fixture
+def attempt(command, tmp_path, monkeypatch):
+    """A function: runs a command in an empty folder with these files, and requires that it ends well; gives the exit
+    code. Files are named by their paths in the folder."""
+    folder = tmp_path / "outside" / "inside"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    before = {process.pid for process in psutil.Process().children(recursive=True)}
+
+    def too_long(number, frame):
+        raise AssertionError(f"over {MOST_CPU_S} s of CPU time")
+
+    def run(*arguments, **files):
+        for left in folder.iterdir():
+            left.unlink() if left.is_file() else shutil.rmtree(left)
+        for name, content in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
+        previous = signal.signal(signal.SIGPROF, too_long)
+        signal.setitimer(signal.ITIMER_PROF, MOST_CPU_S)
+        try:
+            code, printed, errors = command(*arguments)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, previous)
+        said = printed + errors
+        assert "Traceback" not in said
+        assert not CONTROL.search(said), said
+        if code == 1:
+            assert errors.count("\n") == 1, errors
+            assert errors.strip()
+        assert code in (0, 1, 2), said
+        assert [path.name for path in tmp_path.iterdir()] == ["outside"]
+        assert [path.name for path in folder.parent.iterdir()] == ["inside"]
+        assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
+        return code
+
+    return run
+
+
+@pytest.fixture
+def a_run(run_builder, tmp_path_factory):
+    """The files of a small run folder, by their paths."""
+    folder = run_builder(tmp_path_factory.mktemp("run"))(labels=("gunicorn", "uvicorn"), tests=("latency",)).path
+    found = [folder / "run.json", *sorted((folder / "trials").iterdir())]
+    return {f"r/{file.relative_to(folder)}": json.loads(file.read_text()) for file in found}
+
+
+def studies():
+    shipped = [tables.read(path) for path in sorted(STUDIES.glob("*.toml"))]
+    return st.sampled_from([SMALL, FITTING, *shipped]).flatmap(changed)
+
+
+def test_what_is_generated_is_right_where_nothing_is_changed(attempt):
+    """Else all that follows would only try the reading of files."""
+    for study in (SMALL, FITTING):
+        assert attempt("run", "a.toml", "--dry-run", **{"a.toml": toml(study)}) == 0
+    assert attempt("run", "first-look", "--dry-run", "--workload", "w.toml", **{"w.toml": toml(WORKLOAD)}) == 0
+    assert attempt("workload", "har", "a.har", **{"a.har": json.dumps(HAR)}) == 0
+    assert attempt("workload", "log", "access.log", **{"access.log": LINE}) == 0
+
+
+@some
+@given(study=studies())
+def test_a_study(attempt, study):
+    attempt("run", "a.toml", "--dry-run", **{"a.toml": toml(study)})
+
+
+@some
+@given(text=st.text() | st.binary())
+def test_a_file_that_is_none(attempt, text):
+    attempt("run", "a.toml", "--dry-run", **{"a.toml": text})
+    attempt("run", "first-look", "--dry-run", "--workload", "a.toml", **{"a.toml": text})
+    attempt("workload", "har", "a.har", **{"a.har": text})
+    attempt("workload", "log", "access.log", **{"access.log": text})
+
+
+@some
+@given(workload=changed(WORKLOAD))
+def test_a_workload(attempt, workload):
+    attempt("run", "first-look", "--dry-run", "--workload", "w.toml", **{"w.toml": toml(workload)})
+
+
+@some
+@given(recording=changed(HAR))
+def test_a_recording_of_a_browser(attempt, recording):
+    attempt("workload", "har", "a.har", **{"a.har": json.dumps(recording)})
+
+
+@some
+@given(before=words, place=st.integers(0, len(LINE)), inserted=words)
+def test_an_access_log(attempt, before, place, inserted):
+    lines = [before, LINE[:place] + inserted + LINE[place:], LINE]
+    attempt("workload", "log", "access.log", **{"access.log": "\n".join(lines)})
+
+
+@some
+@given(options=st.lists(st.tuples(st.sampled_from(RUN), words), max_size=3))
+def test_the_options_of_a_run(attempt, options):
+    given_ = [word.replace("\x00", "") for option in options for word in option]  # no program can be given a NUL
+    attempt("run", "first-look", "--dry-run", *given_)
+
+
+@some
+@given(url=words.map("http://192.0.2.1/".__add__) | words, option=st.sampled_from(LOAD), value=words)
+def test_the_options_of_a_load_elsewhere(attempt, url, option, value):
+    assert attempt("load", url.replace("\x00", ""), option, value.replace("\x00", "")) != 0
+
+
+@some
+@given(data=st.data())
+def test_a_run_folder(attempt, a_run, data):
+    """Of somebody else: its record and one of its trials."""
+    files = {name: json.dumps(data.draw(changed(value))) for name, value in a_run.items()}
+    attempt("compare", "r", "--setups", "gunicorn,uvicorn", **files)
+
+
+@few
+@given(data=st.data())
+def test_a_report_of_a_run_folder(attempt, a_run, data):
+    files = {name: json.dumps(data.draw(changed(value))) for name, value in a_run.items()}
+    attempt("report", "r", **files)
