@@ -59,7 +59,7 @@ def test_known_shares_are_found_through_a_server(command, project, setup, tmp_pa
     folder = tmp_path / "profile"
     own = ["--app", project, "--settings", "site_settings", "--python", sys.executable]
     own += ["--wsgi", "entry_wsgi:application", "--asgi", "entry_asgi:application"]
-    code, printed, errors = command("profile", setup, *own, "--duration", "1s", "--rounds", "1", "--output", folder)
+    code, printed, errors = command("profile", setup, *own, "--duration", "3s", "--rounds", "1", "--output", folder)
     assert code == 0, errors
     assert "of CPU time per request" in printed
     about = json.loads((folder / "profile.json").read_text())
@@ -70,7 +70,8 @@ def test_known_shares_are_found_through_a_server(command, project, setup, tmp_pa
     assert 0.5 < found["template"] / (found["template"] + found["view"]) < 0.87
     assert found["template"] + found["view"] > 0.5
     assert web["cpu_us_per_request"] > 0
-    assert ("thread hops" in found) == (setup == "uvicorn")
+    # A sample or two may meet asgiref's context variables, which WSGI requests pass through as well.
+    assert "thread hops" in found if setup == "uvicorn" else found.get("thread hops", 0.0) < 0.04
     written = {file.name for file in folder.iterdir()}
     assert {"index.html", "index.rst", "profile.json", "web-cpu.svg", "web.speedscope.json"} <= written
     assert str(project) not in (folder / "web.speedscope.json").read_text()
@@ -80,8 +81,8 @@ def test_known_shares_are_found_through_a_server(command, project, setup, tmp_pa
     ("arguments", "says"),
     [
         (["gunicron"], "unknown setup 'gunicron'; did you mean gunicorn"),
-        (["gunicorn", "--path", "here"], "--path here: it must begin with '/'"),
-        (["gunicorn", "--rate", "0"], "the rate must be over 0"),
+        (["gunicorn", "--path", "here"], "--path: is 'here'; it must begin with '/'"),
+        (["gunicorn", "--rate", "0"], "--rate 0: more than 0 and at most 1,000,000"),
         (["gunicorn", "--duration", "soon"], "'soon' is not a duration"),
         (["gunicorn", "--output", "."], ". exists already; name another folder with --output"),
     ],

@@ -129,7 +129,7 @@ def test_the_summary_is_what_load_prints(result):
     summary = result.summary()
     assert list(summary) == [
         "engine", "planned", "sent", "completed", "ok", "unfinished", "errors", "duration_s", "rate",
-        "response_time_ms", "service_time_ms", "send_lag_ms", "requests",
+        "response_time_ms", "service_time_ms", "send_lag_ms", "examples", "requests",
     ]  # fmt: skip
     for name in ("response_time_ms", "service_time_ms", "send_lag_ms"):
         assert tuple(summary[name]) == FIGURES
