@@ -11,6 +11,7 @@ from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook,
 from rich.segment import Segment
 from rich.text import Text
 
+from loadtests.grid import told
 from loadtests.words import printable
 
 
@@ -45,7 +46,7 @@ err = _console(stderr=True)
 
 def data(value: object, style: str = "") -> Text:
     """A value that is not ours, as a cell of a table or a part of a line: no markup, and nothing a terminal obeys."""
-    return Text(printable(str(value)), style)
+    return told(str(value), style)
 
 
 def row(values: Iterable[object]) -> list[Text]:
