@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from loadtests.errors import UserError
@@ -48,3 +49,43 @@ class Engine(Protocol):
 
         No process of it is left, however it ends. Raises EngineError and UserError.
         """
+
+
+class SlicingEngine(Engine, Protocol):
+    """An engine with ``Feature.SLICES``: its loads can be made by turns."""
+
+    def generator(self, processes: int = 1, core: int | None = None) -> AbstractContextManager[Generator]:
+        """Starts what makes its loads: so many processes, on a core. None of them is left at the end, however that
+        comes. Raises EngineError, also on entering."""
+
+
+class Generator(Protocol):
+    """An engine that runs: it prepares loads and makes them, one at a time."""
+
+    def prepare(self, load: Load) -> Prepared:
+        """A load that can be made, by as many processes as there are. Raises EngineError and UserError."""
+
+
+class Prepared(Protocol):
+    """A load that can be made, in several slices if need be: its connections stay open in between."""
+
+    def warm_up(self, seconds: float) -> None:
+        """Makes the load for so long, and nothing of it is kept. Raises EngineError."""
+
+    def measure(
+        self,
+        duration_s: float,
+        *,
+        settle_s: float = 0.0,
+        turn: int = 0,
+        on_second: OnSecond | None = None,
+        should_stop: ShouldStop | None = None,
+    ) -> None:
+        """Makes the load for ``settle_s`` and ``duration_s`` seconds, of which the latter are measured.
+
+        Random arrivals are drawn anew for every ``turn``. ``on_second`` and ``should_stop`` are as in ``Engine.run``;
+        what should stop is the slice. Raises EngineError.
+        """
+
+    def result(self) -> Result:
+        """What was measured in all slices; its connections are closed. Raises EngineError."""

@@ -56,7 +56,14 @@ class Loadtest:
     ) -> Result:
         """See base.Engine."""
         require_able(self, load)
-        parts, timeline = node.run(self.name, load, on_second, should_stop, on_start)
+        with node.running(self.name, load.processes, load.core) as running:
+            prepared = running.prepare(load)
+            if load.warmup_s:
+                prepared.slice(load.warmup_s, 0.0, None)
+            if on_start is not None:
+                on_start()
+            prepared.slice(0.0, load.duration_s, None, on_second, should_stop)
+            parts, timeline = prepared.close()
         measured = merge(self.name, parts, timeline, load.requests)
         own: Figures = parts[0]["own_ms"] or dict(NOTHING)
         closed = load.rate is None

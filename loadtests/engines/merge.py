@@ -25,7 +25,7 @@ def merge(
     errors: Counter[str] = Counter()
     examples: dict[str, str] = {}
     for part in parts:
-        for name in ("planned", "sent", "completed", "ok", "ok_in_time", "unfinished", "waited"):
+        for name in ("planned", "sent", "completed", "ok", "ok_in_time", "billed", "unfinished", "waited"):
             total[name] += part[name]
         errors.update(part["errors"])
         examples = {**part["examples"], **examples}
@@ -47,6 +47,7 @@ def merge(
         send_lag_ms=spreads["send_lag"].figures(),
         pacing_lag_ms=spreads["pacing_lag"].figures(),
         waited=total["waited"],
+        billed=total["billed"],
         latency_of="response_time",
         examples=examples,
         timeline=tuple(timeline),

@@ -15,11 +15,11 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import IO, Any
 
-from loadtests.engines.base import EngineError, OnSecond, OnStart, ShouldStop
+from loadtests.engines.base import EngineError, OnSecond, ShouldStop
 from loadtests.observe.cores import pinned
 from loadtests.paths import ROOT
 from loadtests.records import Second
@@ -62,33 +62,76 @@ def protocols() -> list[str]:
     return sorted(file.stem for file in (GENERATOR / "protocols").glob("*.js"))
 
 
-def run(
-    engine: str,
-    load: Load,
-    on_second: OnSecond | None,
-    should_stop: ShouldStop | None,
-    on_start: OnStart | None = None,
-) -> tuple[list[Event], tuple[Second, ...]]:
-    """Makes the load with as many processes as it asks for.
+class Processes:
+    """The generator's processes, which prepare loads and make them, one at a time."""
 
-    Returns what each measured (``Measured`` in generator/job.js) and the timeline (see Result). Raises EngineError.
-    """
-    with contextlib.ExitStack() as stack:
-        processes = [stack.enter_context(_process(engine, load, index)) for index in range(load.processes)]
-        for _ in _events(processes, "ready", PREPARATION_S + load.warmup_s + load.timeout_s, None):
+    def __init__(self, engine: str, processes: list[_Process]) -> None:
+        self.engine = engine
+        self._processes = processes
+        self._prepared = itertools.count(1)
+
+    def prepare(self, load: Load) -> Prepared:
+        """Gets a load ready, of as many processes as there are. Raises EngineError."""
+        name = f"{next(self._prepared)}"
+        for index, process in enumerate(self._processes):
+            process.write({"load": name, "job": _job(self.engine, load, index)})
+        for _ in _events(self._processes, "ready", PREPARATION_S, None):
             pass
-        for process in processes:
+        for process in self._processes:
             _demote(process.last["helpers"])
-        if on_start is not None:
-            on_start()
-        start_ms = (time.monotonic() + START_IN_S) * 1000
-        for process in processes:
-            process.write({"start": start_ms})
-        timeline = _Timeline(load.processes, on_second)
-        limit_s = START_IN_S + load.duration_s + load.timeout_s + OVERTIME_S
-        for event in _events(processes, "result", limit_s, should_stop):
-            timeline.add(event)
-        return [process.last for process in processes], timeline.finish()
+        return Prepared(name, load, self._processes)
+
+
+class Prepared:
+    """A load that can be made, in as many slices as one likes; its connections stay open in between."""
+
+    def __init__(self, name: str, load: Load, processes: list[_Process]) -> None:
+        self._name = name
+        self._load = load
+        self._processes = processes
+        self._timeline = _Timeline(len(processes))
+
+    def slice(
+        self,
+        settle_s: float,
+        duration_s: float,
+        arrival_seed: int | None,
+        on_second: OnSecond | None = None,
+        should_stop: ShouldStop | None = None,
+    ) -> None:
+        """Makes the load for a while; what is sent in the first ``settle_s`` seconds is not measured. It is over when
+        what was sent has its end. Raises EngineError."""
+        message = {
+            "load": self._name,
+            "slice": {
+                "start": (time.monotonic() + START_IN_S) * 1000,
+                "settleMs": settle_s * 1000,
+                "durationMs": duration_s * 1000,
+                "arrivalSeed": arrival_seed,
+            },
+        }
+        for process in self._processes:
+            process.write(message)
+        limit_s = START_IN_S + settle_s + duration_s + self._load.timeout_s + OVERTIME_S
+        for event in _events(self._processes, "over", limit_s, should_stop):
+            self._timeline.add(event, on_second)
+        self._timeline.over(on_second)
+
+    def close(self) -> tuple[list[Event], tuple[Second, ...]]:
+        """Closes its connections. Returns what each process measured in all slices (``Measured`` in generator/job.js)
+        and the timeline (see Result). Raises EngineError."""
+        for process in self._processes:
+            process.write({"load": self._name, "close": True})
+        for _ in _events(self._processes, "result", OVERTIME_S, None):
+            pass
+        return [process.last for process in self._processes], self._timeline.rows()
+
+
+@contextlib.contextmanager
+def running(engine: str, processes: int, core: int | None) -> Iterator[Processes]:
+    """So many processes of the generator, on a core; none of them is left at the end. Raises EngineError."""
+    with contextlib.ExitStack() as stack:
+        yield Processes(engine, [stack.enter_context(_process(core)) for _ in range(processes)])
 
 
 class _Process:
@@ -138,9 +181,9 @@ def _demote(threads: list[int]) -> None:
 
 
 @contextlib.contextmanager
-def _process(engine: str, load: Load, index: int) -> Iterator[_Process]:
+def _process(core: int | None) -> Iterator[_Process]:
     with tempfile.TemporaryFile() as stderr:
-        with pinned(load.core):
+        with pinned(core):
             popen = subprocess.Popen(
                 [require(), YOUNG_GENERATION, str(GENERATOR / "main.js")],
                 cwd=GENERATOR,  # not the user's directory, where a .loadtestrc might lie
@@ -150,9 +193,7 @@ def _process(engine: str, load: Load, index: int) -> Iterator[_Process]:
                 start_new_session=True,  # Ctrl-C is for this process, which then ends its own
             )
         try:
-            process = _Process(popen, stderr)
-            process.write(_job(engine, load, index))
-            yield process
+            yield _Process(popen, stderr)
         finally:
             popen.kill()
             popen.wait()
@@ -163,7 +204,7 @@ def _process(engine: str, load: Load, index: int) -> Iterator[_Process]:
 
 
 def _job(engine: str, load: Load, index: int) -> Event:
-    """The job of one process, as generator/job.js describes it."""
+    """What one process has to know of a load, as generator/job.js describes it."""
     share, rest = divmod(load.connection_count, load.processes)
     return {
         "engine": engine,
@@ -181,13 +222,11 @@ def _job(engine: str, load: Load, index: int) -> Event:
             for request, body in itertools.zip_longest(load.requests, load.bodies)
         ],
         "order": _base64(_order(load).tobytes()),
-        "arrivalSeed": load.arrival_seed,
         "timesMs": [seconds * 1000 for seconds, _ in load.recorded] or None,
         "rate": load.rate,
         "connections": share + (index < rest),
-        "durationMs": load.duration_s * 1000,
-        "warmUpMs": load.warmup_s * 1000,
         "timeoutMs": load.timeout_s * 1000,
+        "idleMs": load.idle_s * 1000,
         "index": index,
         "of": load.processes,
         "keepAlive": load.keep_alive,
@@ -229,33 +268,38 @@ def _events(processes: list[_Process], until: str, limit_s: float, should_stop: 
 
 
 class _Timeline:
-    """Puts the seconds of several processes together."""
+    """Puts the seconds of several processes and slices together."""
 
-    def __init__(self, processes: int, on_second: OnSecond | None) -> None:
+    def __init__(self, processes: int) -> None:
         self.processes = processes
-        self.on_second = on_second
         self.parts: defaultdict[int, list[Event]] = defaultdict(list)
-        self.rows: list[Second] = []
+        self.told: Counter[int] = Counter()  # how many of the parts of a second were told
 
-    def add(self, second: Event) -> None:
-        parts = self.parts[second["t"]]
-        parts.append(second)
-        if len(parts) == self.processes:
-            self._row(second["t"])
+    def add(self, second: Event, on_second: OnSecond | None) -> None:
+        """Takes a process's part of a second; ``on_second`` is told of one of which all parts have come."""
+        t = second["t"]
+        self.parts[t].append(second)
+        if len(self.parts[t]) - self.told[t] == self.processes:
+            self._tell(t, on_second)
 
-    def finish(self) -> tuple[Second, ...]:
-        for t in sorted(self.parts):
-            self._row(t)  # the last ones, in which not every process saw something
-        return tuple(sorted(self.rows, key=lambda row: row.t))
+    def over(self, on_second: OnSecond | None) -> None:
+        """A slice is over: ``on_second`` is told of the last seconds, in which not every process saw something."""
+        for t, parts in sorted(self.parts.items()):
+            if len(parts) > self.told[t]:
+                self._tell(t, on_second)
 
-    def _row(self, t: int) -> None:
-        parts = self.parts.pop(t)
-        times = functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts))
-        percentiles = (
-            None if (value := times.percentile(percent)) is None else value / 1000 for percent in (50.0, 99.0)
-        )
-        counts = (sum(part[name] for part in parts) for name in ("sent", "completed", "ok", "errors"))
-        row = Second(t, *counts, *percentiles)
-        self.rows.append(row)
-        if self.on_second is not None:
-            self.on_second(row)
+    def _tell(self, t: int, on_second: OnSecond | None) -> None:
+        if on_second is not None:
+            on_second(_row(t, self.parts[t][self.told[t] :]))
+        self.told[t] = len(self.parts[t])
+
+    def rows(self) -> tuple[Second, ...]:
+        """All seconds."""
+        return tuple(_row(t, parts) for t, parts in sorted(self.parts.items()))
+
+
+def _row(t: int, parts: list[Event]) -> Second:
+    times = functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts))
+    percentiles = (None if (value := times.percentile(percent)) is None else value / 1000 for percent in (50.0, 99.0))
+    counts = (sum(part[name] for part in parts) for name in ("sent", "completed", "ok", "errors"))
+    return Second(t, *counts, *percentiles)

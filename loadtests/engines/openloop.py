@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import zlib
+from collections.abc import Iterator
+
 from loadtests.engines import node, require_able
 from loadtests.engines.base import OnSecond, OnStart, ShouldStop
 from loadtests.engines.merge import merge
 from loadtests.errors import unknown
 from loadtests.records.result import Result
 from loadtests.workload import Feature, Load
+
+WARM_UP = -1  # the turn of the moments at which is sent to warm up
 
 
 class Openloop:
@@ -22,7 +28,7 @@ class Openloop:
     turns at them.
 
     No request is sent twice, not even where a server closes a kept connection at the moment of its use: that counts
-    as ``reset``. Connections idle for four seconds are closed from this side, to keep that rare.
+    as ``reset``. Connections that idle (``Load.idle_s``) are closed from this side, to keep that rare.
     """
 
     name = "openloop"
@@ -38,6 +44,12 @@ class Openloop:
         if load.protocol not in node.protocols():
             raise unknown("protocol", load.protocol, node.protocols())
 
+    @contextlib.contextmanager
+    def generator(self, processes: int = 1, core: int | None = None) -> Iterator[Sending]:
+        """See base.SlicingEngine."""
+        with node.running(self.name, processes, core) as running:
+            yield Sending(running)
+
     def run(
         self,
         load: Load,
@@ -46,9 +58,60 @@ class Openloop:
         on_start: OnStart | None = None,
     ) -> Result:
         """See base.Engine."""
-        require_able(self, load)
-        parts, timeline = node.run(self.name, load, on_second, should_stop, on_start)
-        return merge(self.name, parts, timeline, load.requests)
+        with self.generator(load.processes, load.core) as generator:
+            prepared = generator.prepare(load)
+            if load.warmup_s:
+                prepared.warm_up(load.warmup_s)
+            if on_start is not None:
+                on_start()
+            prepared.measure(load.duration_s, on_second=on_second, should_stop=should_stop)
+            return prepared.result()
+
+
+class Sending:
+    """See base.Generator."""
+
+    def __init__(self, running: node.Processes) -> None:
+        self._running = running
+
+    def prepare(self, load: Load) -> PreparedLoad:
+        """See base.Generator."""
+        require_able(ENGINE, load)
+        return PreparedLoad(load, self._running.prepare(load))
+
+
+class PreparedLoad:
+    """See base.Prepared."""
+
+    def __init__(self, load: Load, prepared: node.Prepared) -> None:
+        self._load = load
+        self._prepared = prepared
+
+    def warm_up(self, seconds: float) -> None:
+        """See base.Prepared."""
+        self._prepared.slice(seconds, 0.0, self._seed(WARM_UP))
+
+    def measure(
+        self,
+        duration_s: float,
+        *,
+        settle_s: float = 0.0,
+        turn: int = 0,
+        on_second: OnSecond | None = None,
+        should_stop: ShouldStop | None = None,
+    ) -> None:
+        """See base.Prepared."""
+        self._prepared.slice(settle_s, duration_s, self._seed(turn), on_second, should_stop)
+
+    def result(self) -> Result:
+        """See base.Prepared."""
+        parts, timeline = self._prepared.close()
+        return merge(ENGINE.name, parts, timeline, self._load.requests)
+
+    def _seed(self, turn: int) -> int | None:
+        """What the random moments of a slice are drawn by; None where they are not random."""
+        seed = self._load.arrival_seed
+        return None if seed is None else zlib.crc32(f"{seed} {turn}".encode())
 
 
 ENGINE = Openloop()

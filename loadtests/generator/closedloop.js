@@ -3,7 +3,7 @@
 import { nowMs } from './clock.js';
 import { Load } from './load.js';
 
-/** @import { Job, Second } from './job.js' */
+/** @import { Job, Second, Slice } from './job.js' */
 /** @import { Connection, Protocol } from './protocol.js' */
 
 export class ClosedLoop extends Load {
@@ -17,10 +17,10 @@ export class ClosedLoop extends Load {
     this.next = 0;
   }
 
-  start(/** @type {number} */ startMs) {
-    const measured = super.start(startMs);
-    setTimeout(() => this.onFree(), Math.max(0, startMs - nowMs()));
-    return measured;
+  run(/** @type {Slice} */ slice) {
+    const over = super.run(slice);
+    setTimeout(() => this.onFree(), Math.max(0, slice.start - nowMs()));
+    return over;
   }
 
   onFree() {
@@ -30,7 +30,8 @@ export class ClosedLoop extends Load {
     if (nowMs() < this.endMs) {
       while (this.idle.length > 0 || !this.full) {
         this.inFlight++;
-        (this.idle.pop() ?? this.open()).send(this.mix.at(this.next++), 0); // its intended time is set when it is sent
+        const exchange = this.mix.at(this.job.index + this.next++ * this.job.of);
+        (this.idle.pop() ?? this.open()).send(exchange, 0); // its intended time is set when it is sent
       }
     } else if (this.isDone()) {
       this.finish(nowMs());

@@ -1,7 +1,7 @@
 // What the parent asks for, and the shapes of what it is told.
 
 /**
- * @typedef {object} Job the first line on standard input
+ * @typedef {object} Job a load, but for when it is made
  * @property {'openloop' | 'loadtest'} engine
  * @property {string} protocol a file of protocols/, without its .js; `loadtest` speaks HTTP only
  * @property {string} origin such as http://127.0.0.1:8000
@@ -9,12 +9,10 @@
  * @property {string} order which request (its index) each send of the whole load is for, of all processes together; it
  *   is gone through again and again. 16 bits each, in the machine's byte order, base64
  * @property {number[] | null} timesMs when each send of the whole load is due after the start, instead of by the rate
- * @property {number | null} arrivalSeed what the random moments of the rate are drawn by; null: they are even
  * @property {number | null} rate requests per second of all processes together; null: closed loop; 0: nothing is sent
  * @property {number} connections of this process: at most so many at a fixed rate, exactly so many in a closed loop
- * @property {number} durationMs
- * @property {number} warmUpMs for how long to send the same load beforehand, unmeasured
  * @property {number} timeoutMs
+ * @property {number} idleMs a connection on which nothing happens for so long is closed from this side
  * @property {number} index which process this is, from 0
  * @property {number} of how many processes share the rate
  * @property {boolean} keepAlive false: a connection for each send
@@ -30,6 +28,16 @@
  * @property {string | null} expectBody base64; null: not checked
  */
 
+/**
+ * A stretch of time in which a load is made. A load may be made in several: its connections stay open in between.
+ *
+ * @typedef {object} Slice
+ * @property {number} start of nowMs
+ * @property {number} settleMs what is sent in the first so many milliseconds is not measured
+ * @property {number} durationMs how long it is measured afterwards; 0: it only warms up
+ * @property {number | null} arrivalSeed what the random moments of the rate are drawn by; null: they are even
+ */
+
 /** @typedef {'status' | 'timeout' | 'refused' | 'reset' | 'wrong-body' | 'other'} ErrorKind */
 
 /**
@@ -40,8 +48,9 @@
  */
 
 /**
- * @typedef {object} Second what happened in one second of the run
- * @property {number} t seconds after the start at which it began
+ * @typedef {object} Second what happened in one second of what was measured. Answers that come after the end of a slice
+ *   are in the seconds that follow, as are those of the next slice: there may be two of one second
+ * @property {number} t seconds measured before it
  * @property {number} sent
  * @property {number} completed
  * @property {number} ok
@@ -71,12 +80,13 @@
  */
 
 /**
- * @typedef {object} Measured the last event of a run: see loadtests/records/result.py for what each means
+ * @typedef {object} Measured what was measured in all slices: see loadtests/records/result.py for what each means
  * @property {number} planned
  * @property {number} sent
  * @property {number} completed
  * @property {number} ok
- * @property {number} ok_in_time answered well before the schedule's end
+ * @property {number} ok_in_time answered well while it was measured, those among them that were sent while it settled
+ * @property {number} billed answered well in all of the slices that were measured, whenever they were sent
  * @property {number} unfinished
  * @property {number} waited
  * @property {Partial<Record<ErrorKind, number>>} errors
@@ -92,9 +102,10 @@
  * A load that is running.
  *
  * @typedef {object} Running
- * @property {() => Promise<void>} ready resolves when start may be called
- * @property {(startMs: number) => Promise<Measured>} start startMs is of nowMs
- * @property {() => void} stop ends it now; start's promise then resolves
+ * @property {() => Promise<void>} ready resolves when the first slice may begin
+ * @property {(slice: Slice) => Promise<void>} run resolves when the slice is over and all that was sent in it has its end
+ * @property {() => void} stop ends the slice now
+ * @property {() => Measured} close closes its connections
  */
 
 export {};

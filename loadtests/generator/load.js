@@ -5,7 +5,7 @@ import { nowMs } from './clock.js';
 import { Mix } from './mix.js';
 import { Recorder } from './recorder.js';
 
-/** @import { ErrorKind, Job, Measured, Running, Second } from './job.js' */
+/** @import { ErrorKind, Job, Running, Second, Slice } from './job.js' */
 /** @import { Connection, Held, Owner, Protocol } from './protocol.js' */
 
 const LOOK_EVERY_MS = 50; // for requests that have waited too long
@@ -35,10 +35,10 @@ export class Load {
     /** @type {Connection[]} */
     this.idle = []; // the one used last is used next, so that few are kept busy rather than many half idle
     this.inFlight = 0;
-    this.startMs = 0;
+    this.startMs = 0; // of the slice
+    this.fromMs = 0; // when its measured part begins
     this.endMs = 0;
-    this.finished = false;
-    /** @type {(measured: Measured) => void} */
+    this.finished = true;
     this.resolve = () => {};
   }
 
@@ -48,26 +48,19 @@ export class Load {
   }
 
   /**
-   * @param {number} startMs
-   * @returns {Promise<Measured>}
+   * @param {Slice} slice
+   * @returns {Promise<void>}
    */
-  start(startMs) {
-    this.startMs = startMs;
-    this.endMs = startMs + this.job.durationMs;
-    this.recorder.start(this.startMs, this.endMs);
+  run(slice) {
+    this.finished = false;
+    this.startMs = slice.start;
+    this.fromMs = slice.start + slice.settleMs;
+    this.endMs = this.fromMs + slice.durationMs;
+    this.recorder.start(this.fromMs, this.endMs);
     this.looking = setInterval(() => this.look(nowMs()), LOOK_EVERY_MS);
     return new Promise((resolve) => {
       this.resolve = resolve;
     });
-  }
-
-  /**
-   * Requests planned until `now`, by request. Nothing is planned ahead in a closed loop.
-   *
-   * @param {number} _now
-   */
-  planned(_now) {
-    return this.mix.exchanges.map((exchange) => exchange.tally.sent);
   }
 
   /** Gives up what has waited too long while the schedule runs; ends the run when it is done or out of time. */
@@ -114,6 +107,7 @@ export class Load {
     this.finish(nowMs());
   }
 
+  /** The end of a slice: what is outstanding is given up; connections that are idle stay open. */
   finish(/** @type {number} */ now) {
     if (this.finished) {
       return;
@@ -121,13 +115,36 @@ export class Load {
     this.finished = true;
     clearInterval(this.looking);
     for (const connection of this.connections) {
-      if (connection.busy && connection.intended > 0) {
-        this.recorder.failed.record(now - connection.intended);
+      if (connection.busy) {
+        if (this.recorder.counts(connection.intended)) {
+          this.recorder.failed.record(now - connection.intended);
+        }
+        this.drop(connection);
       }
+    }
+    this.plan(now);
+    this.recorder.end(now);
+    this.resolve();
+  }
+
+  /**
+   * Counts what was planned in the slice until `now`, by request. Nothing is planned ahead in a closed loop.
+   *
+   * @param {number} _now
+   */
+  plan(_now) {
+    for (const { tally } of this.mix.exchanges) {
+      tally.planned = tally.sent;
+    }
+  }
+
+  close() {
+    this.finish(nowMs());
+    for (const connection of this.connections) {
       connection.destroy();
     }
     this.held?.close();
-    this.resolve(this.recorder.measured(now, this.planned(now)));
+    return this.recorder.measured();
   }
 
   // What a connection calls.
@@ -154,6 +171,9 @@ export class Load {
   }
 
   release(/** @type {Connection} */ connection) {
+    if (!this.connections.has(connection)) {
+      return; // given up meanwhile
+    }
     this.inFlight--;
     this.idle.push(connection);
     this.onFree();

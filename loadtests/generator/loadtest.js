@@ -10,7 +10,7 @@ import { nowMs } from './clock.js';
 import { Recorder, Tally } from './recorder.js';
 import { Schedule } from './schedule.js';
 
-/** @import { ErrorKind, Job, Measured, Running, Second } from './job.js' */
+/** @import { ErrorKind, Job, Measured, Running, Second, Slice } from './job.js' */
 
 /**
  * @typedef {object} Answer what the package tells of an answer
@@ -32,7 +32,6 @@ export class Loadtest {
     this.recorder = new Recorder(onSecond, [this.tally]);
     this.elapsed = new WholeMilliseconds();
     this.expectBody = utf8(this.asked.expectBody);
-    this.startMs = 0;
     /** @type {() => void} */
     this.stop = () => {};
   }
@@ -42,23 +41,29 @@ export class Loadtest {
   }
 
   /**
-   * @param {number} startMs
-   * @returns {Promise<Measured>}
+   * The package closes its connections at the end of each of its loads: what it sends to settle is one of its own, hence
+   * a slice that is not measured.
+   *
+   * @param {Slice} slice with settleMs or durationMs, the other 0
    */
-  async start(startMs) {
-    this.startMs = startMs;
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, startMs - nowMs())));
-    this.recorder.start(startMs, startMs + this.job.durationMs);
+  async run({ start, settleMs, durationMs }) {
+    const endMs = start + settleMs + durationMs;
+    this.recorder.start(start + settleMs, endMs);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, start - nowMs())));
     const rolling = setInterval(() => this.recorder.roll(nowMs()), 50);
     const stopped = new Promise((resolve) => {
       this.stop = () => resolve(undefined);
     });
-    await Promise.race([this.run(), stopped]);
+    await Promise.race([this.load(settleMs + durationMs), stopped]);
     clearInterval(rolling);
-    return this.measured();
+    const now = Math.min(nowMs(), endMs);
+    const scheduled = this.job.rate === null ? 0 : new Schedule(this.job.rate, Math.max(0, now - start)).count;
+    // It may send one more than the rate times the duration.
+    this.tally.planned = this.recorder.measures ? Math.max(scheduled, this.tally.sent) : 0;
+    this.recorder.end(now);
   }
 
-  run() {
+  load(/** @type {number} */ lastsMs) {
     const { asked, job } = this;
     // Not typed: the package's declarations are those of an older version.
     const { loadTest } = /** @type {any} */ (this.package);
@@ -72,7 +77,7 @@ export class Loadtest {
       headers: { ...headers, ...length },
       body,
       contentType: Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1],
-      maxSeconds: job.durationMs / 1000,
+      maxSeconds: lastsMs / 1000,
       timeout: job.timeoutMs,
       agentKeepAlive: job.keepAlive,
       ...(job.rate === null ? { concurrency: job.connections } : { requestsPerSecond: job.rate }),
@@ -92,9 +97,11 @@ export class Loadtest {
    * @param {(response: http.IncomingMessage) => void} callback
    */
   send(_options, params, _request, callback) {
-    this.recorder.sent++;
-    this.recorder.second.sent++;
-    this.tally.sent++;
+    if (this.recorder.measures) {
+      this.recorder.sent++;
+      this.recorder.second.sent++;
+      this.tally.sent++;
+    }
     return (params.protocol === 'https:' ? https : http).request(params, callback);
   }
 
@@ -103,6 +110,9 @@ export class Loadtest {
    * @param {Answer | undefined} answer
    */
   finished(error, answer) {
+    if (!this.recorder.measures) {
+      return;
+    }
     const now = nowMs();
     if (answer === undefined || answer === null) {
       this.recorder.wasError(this.tally, kindOf(String(error)), false, now, now, String(error));
@@ -119,12 +129,8 @@ export class Loadtest {
   }
 
   /** @returns {Measured} */
-  measured() {
-    const { job, recorder } = this;
-    const now = Math.min(nowMs(), this.startMs + job.durationMs);
-    const scheduled = job.rate === null ? 0 : new Schedule(job.rate, now - this.startMs).count;
-    // It may send one more than the rate times the duration.
-    return { ...recorder.measured(now, [Math.max(scheduled, recorder.sent)]), own_ms: this.elapsed.figures() };
+  close() {
+    return { ...this.recorder.measured(), own_ms: this.elapsed.figures() };
   }
 }
 

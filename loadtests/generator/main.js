@@ -1,14 +1,20 @@
-// One process of load. On standard input, a line of JSON each: the job, then {"start": <milliseconds of the monotonic
-// clock>}, then maybe {"stop": true}. On standard output likewise: {"event": "ready"} with the threads that need no
-// priority, an event "second" for each second that is over, and "result". It ends when standard input is closed, so it
-// cannot outlive its parent.
+// One process of load. On standard input, a line of JSON each:
+//
+//     {"load": <name>, "job": <Job>}         prepare a load; answered by {"event": "ready"} with the threads that need
+//                                            no priority
+//     {"load": <name>, "slice": <Slice>}     make it for a while; an event "second" for each second that is over, and
+//                                            {"event": "over"}
+//     {"stop": true}                         end the slice now
+//     {"load": <name>, "close": true}        {"event": "result"} with all that was measured of it
+//
+// It makes one load at a time. It ends when standard input is closed, so it cannot outlive its parent.
 
 import { readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 import { nowMs } from './clock.js';
 
-/** @import { Job, Running, Second } from './job.js' */
+/** @import { Job, Running, Second, Slice } from './job.js' */
 /** @import { Protocol } from './protocol.js' */
 
 process.stdin.on('close', () => process.exit(0));
@@ -30,64 +36,93 @@ function tell(event) {
   process.stdout.write(`${JSON.stringify(event)}\n`);
 }
 
+/** @type {Set<string>} */
+const warm = new Set(); // the protocols that the engine has warmed up for
+
+/** A load that was prepared, and the processor time that it took while it was measured. */
+class Prepared {
+  constructor(/** @type {Running} */ running) {
+    this.running = running;
+    this.cpuS = 0;
+    this.wallS = 0;
+  }
+
+  /** @param {Slice} slice */
+  async run(slice) {
+    const before = process.cpuUsage();
+    await this.running.run(slice);
+    if (slice.durationMs > 0) {
+      const { user, system } = process.cpuUsage(before);
+      this.cpuS += (user + system) / 1e6;
+      // While it only waits for what is outstanding it need not keep up with anything.
+      this.wallS += Math.min(nowMs() - slice.start, slice.settleMs + slice.durationMs) / 1000;
+    }
+    tell({ event: 'over' });
+  }
+
+  close() {
+    const peakMb = process.resourceUsage().maxRSS / 1024;
+    tell({
+      event: 'result',
+      ...this.running.close(),
+      generator: { cpu_s: this.cpuS, wall_s: this.wallS, peak_rss_mb: peakMb },
+    });
+  }
+}
+
 /**
- * The load of a job, after the engine has warmed up, and then the server under test.
+ * The load of a job, once the engine has warmed up for its protocol.
  *
  * @param {Job} job
- * @returns {Promise<Running>}
+ * @returns {Promise<Prepared>}
  */
 async function prepare(job) {
-  const make = await engine(job);
-  if (job.warmUpMs > 0) {
-    const warmUp = make({ ...job, durationMs: job.warmUpMs, timesMs: null }, () => {});
-    await warmUp.ready();
-    await warmUp.start(nowMs());
-  }
-  return make(job, (second) => tell({ event: 'second', ...second }));
+  const onSecond = (/** @type {Second} */ second) => tell({ event: 'second', ...second });
+  const running = await load(job, onSecond);
+  await running.ready();
+  return new Prepared(running);
 }
 
 /**
  * @param {Job} job
- * @returns {Promise<(job: Job, onSecond: (second: Second) => void) => Running>}
+ * @param {(second: Second) => void} onSecond
+ * @returns {Promise<Running>}
  */
-async function engine(job) {
+async function load(job, onSecond) {
   if (job.engine === 'loadtest') {
     const { Loadtest } = await import('./loadtest.js');
-    return (job, onSecond) => new Loadtest(job, onSecond);
+    return new Loadtest(job, onSecond);
   }
   const { openloop } = await import('./openloop.js');
-  const { warmUp } = await import('./warmup.js');
   const { protocol } = /** @type {{protocol: Protocol}} */ (await import(`./protocols/${job.protocol}.js`));
-  await warmUp(protocol, job);
-  return (job, onSecond) => openloop(protocol, job, onSecond);
+  if (!warm.has(job.protocol)) {
+    const { warmUp } = await import('./warmup.js');
+    await warmUp(protocol, job);
+    warm.add(job.protocol);
+  }
+  return openloop(protocol, job, onSecond);
 }
 
-const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+/** @type {Map<string, Prepared>} */
+const loads = new Map();
+/** @type {Running | null} */
+let running = null;
 
-/** @returns {Promise<any>} */
-async function nextLine() {
-  const { value, done } = await lines.next();
-  return done ? process.exit(0) : JSON.parse(value);
+for await (const line of createInterface({ input: process.stdin })) {
+  const message = JSON.parse(line);
+  const prepared = loads.get(message.load);
+  if (message.job) {
+    loads.set(message.load, await prepare(message.job));
+    // Only openloop has been compiled by now, in its warm-up. loadtest, without a compiler's thread, would stay four
+    // times as slow as it is.
+    tell({ event: 'ready', helpers: message.job.engine === 'openloop' ? helpers : [] });
+  } else if (message.stop) {
+    running?.stop();
+  } else if (message.slice && prepared) {
+    running = prepared.running;
+    prepared.run(message.slice); // not waited for: it may be told to stop
+  } else if (message.close && prepared) {
+    loads.delete(message.load);
+    prepared.close();
+  }
 }
-
-const job = /** @type {Job} */ (await nextLine());
-const running = await prepare(job);
-await running.ready();
-// Only openloop has been compiled by now, in its warm-up. loadtest, without a compiler's thread, would stay four times
-// as slow as it is.
-tell({ event: 'ready', helpers: job.engine === 'openloop' ? helpers : [] });
-const { start } = /** @type {{start: number}} */ (await nextLine());
-nextLine().then(() => running.stop());
-
-const before = process.cpuUsage();
-const result = await running.start(start);
-const { user, system } = process.cpuUsage(before);
-tell({
-  event: 'result',
-  ...result,
-  generator: {
-    cpu_s: (user + system) / 1e6,
-    wall_s: (nowMs() - start) / 1000,
-    peak_rss_mb: process.resourceUsage().maxRSS / 1024,
-  },
-});

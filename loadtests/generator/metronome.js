@@ -9,16 +9,16 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { nowMs } from './clock.js';
 
 // Woken at most once in restMs, the loop sends what falls due meanwhile together, or earlier if an answer wakes it.
-const { memory, earlyMs, restMs } =
-  /** @type {{memory: SharedArrayBuffer, earlyMs: number, restMs: number}} */ (workerData);
+const { memory, restMs } = /** @type {{memory: SharedArrayBuffer, restMs: number}} */ (workerData);
 const turn = new Int32Array(memory, 0, 1);
 const due = new Float64Array(memory, 8, 1);
+const earlyMs = new Float64Array(memory, 16, 1);
 
 let rested = 0;
 for (;;) {
   const seen = Atomics.load(turn, 0);
   const now = nowMs();
-  const wait = Math.max(due[0] - earlyMs, rested) - now;
+  const wait = Math.max(due[0] - earlyMs[0], rested) - now;
   if (wait > 0) {
     Atomics.wait(turn, 0, seen, wait);
   } else {

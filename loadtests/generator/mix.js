@@ -12,7 +12,7 @@ export class Exchange {
   }
 }
 
-/** The requests of a load in their order, of which a process takes those at `index`, `index + of`, `index + 2 of`, ... */
+/** The requests of a load in their order, which is gone through again and again. */
 export class Mix {
   /**
    * @param {Protocol} protocol
@@ -21,35 +21,15 @@ export class Mix {
   constructor(protocol, job) {
     this.exchanges = job.requests.map((asked) => protocol.exchange(asked, job));
     this.order = new Uint16Array(Uint8Array.from(Buffer.from(job.order, 'base64')).buffer);
-    this.index = job.index;
-    this.of = job.of;
   }
 
   /**
-   * What the i-th send of this process is for.
+   * What a send is for.
    *
-   * @param {number} i
+   * @param {number} place in the order of the whole load, of all processes together
    * @returns {Exchange}
    */
-  at(i) {
-    return this.exchanges[this.which(i)];
-  }
-
-  which(/** @type {number} */ i) {
-    return this.order[(this.index + i * this.of) % this.order.length];
-  }
-
-  /**
-   * How many of the first `count` sends of this process are for each request.
-   *
-   * @param {number} count
-   * @returns {number[]}
-   */
-  among(count) {
-    const counts = this.exchanges.map(() => 0);
-    for (let i = 0; i < count; i++) {
-      counts[this.which(i)]++;
-    }
-    return counts;
+  at(place) {
+    return this.exchanges[this.order[place % this.order.length]];
   }
 }

@@ -21,21 +21,18 @@ export class Pacer {
   /**
    * @param {() => number} tick sends what is due and returns when the next send is due (milliseconds of nowMs;
    *   Infinity where none is left)
-   * @param {number} gapMs the mean time between two sends
-   * @param {boolean} even whether it is the time between any two
    */
-  constructor(tick, gapMs, even) {
+  constructor(tick) {
     this.tick = tick;
-    const memory = new SharedArrayBuffer(16);
+    const memory = new SharedArrayBuffer(24);
     this.turn = new Int32Array(memory, 0, 1);
     this.due = new Float64Array(memory, 8, 1);
     this.due[0] = Infinity;
+    this.earlyMs = new Float64Array(memory, 16, 1);
+    this.spinMs = 0;
     this.spinning = false;
     sleepExactly();
-    const earlyMs = gapMs >= SPIN_FROM_GAP_MS ? EARLY_MS : 0;
-    const aheadMs = !even && gapMs >= SPIN_THE_REST_FROM_GAP_MS ? REST_MS : earlyMs;
-    this.spinMs = aheadMs + CLOCKS_DIFFER_MS;
-    const workerData = { memory, earlyMs, restMs: REST_MS };
+    const workerData = { memory, restMs: REST_MS };
     this.worker = new Worker(new URL('./metronome.js', import.meta.url), { workerData });
     this.worker.on('message', () => this.woken());
     this.spin = this.spin.bind(this);
@@ -46,14 +43,28 @@ export class Pacer {
     await new Promise((resolve) => this.worker.once('online', resolve));
   }
 
-  /** Starts the metronome. `tick` may be called earlier or more often than that, by whoever is awake anyway. */
-  start() {
+  /**
+   * Starts the metronome. `tick` may be called earlier or more often than that, by whoever is awake anyway.
+   *
+   * @param {number} gapMs the mean time between two sends
+   * @param {boolean} even whether it is the time between any two
+   */
+  start(gapMs, even) {
+    const earlyMs = gapMs >= SPIN_FROM_GAP_MS ? EARLY_MS : 0;
+    const aheadMs = !even && gapMs >= SPIN_THE_REST_FROM_GAP_MS ? REST_MS : earlyMs;
+    this.earlyMs[0] = earlyMs;
+    this.spinMs = aheadMs + CLOCKS_DIFFER_MS;
     this.woken();
+  }
+
+  /** Lets the metronome rest until it is started again. */
+  rest() {
+    this.due[0] = Infinity;
   }
 
   /** @returns {Promise<number>} */
   stop() {
-    this.due[0] = Infinity;
+    this.rest();
     return this.worker.terminate();
   }
 

@@ -8,6 +8,7 @@ import { Times } from './times.js';
 /** Counts and response times of one of the requests of a load. */
 export class Tally {
   constructor() {
+    this.planned = 0;
     this.sent = 0;
     this.completed = 0;
     this.ok = 0;
@@ -16,12 +17,9 @@ export class Tally {
     this.responseTime = new Times();
   }
 
-  /**
-   * @param {number} planned
-   * @returns {Share}
-   */
-  share(planned) {
-    const { sent, completed, ok, errors } = this;
+  /** @returns {Share} */
+  share() {
+    const { planned, sent, completed, ok, errors } = this;
     return { planned, sent, completed, ok, errors, response_time: this.responseTime.spread() };
   }
 }
@@ -38,7 +36,9 @@ export class Recorder {
     this.completed = 0;
     this.ok = 0;
     this.okInTime = 0;
+    this.billed = 0;
     this.waited = 0;
+    this.durationMs = 0;
     /** @type {Partial<Record<ErrorKind, number>>} */
     this.errors = {};
     /** @type {Partial<Record<ErrorKind, string>>} */
@@ -50,7 +50,7 @@ export class Recorder {
     /** @type {Deliveries | null} */
     this.deliveries = null; // unless the protocol has receivers
 
-    this.startMs = 0;
+    this.fromMs = 0;
     this.endMs = Infinity;
     this.secondEndMs = Infinity;
     this.second = { t: 0, sent: 0, completed: 0, ok: 0, errors: 0 };
@@ -58,13 +58,38 @@ export class Recorder {
   }
 
   /**
-   * @param {number} startMs
-   * @param {number} endMs when the schedule ends
+   * What is measured next: the requests that are due from one moment on, until another.
+   *
+   * @param {number} fromMs
+   * @param {number} endMs
    */
-  start(startMs, endMs) {
-    this.startMs = startMs;
+  start(fromMs, endMs) {
+    this.fromMs = fromMs;
     this.endMs = endMs;
-    this.secondEndMs = startMs + 1000;
+    this.second.t = Math.ceil(this.durationMs / 1000);
+    this.secondEndMs = fromMs + 1000;
+  }
+
+  /**
+   * The end of that, at `now`, for whatever reason.
+   *
+   * @param {number} now
+   */
+  end(now) {
+    this.durationMs += Math.max(0, Math.min(now, this.endMs) - this.fromMs);
+    if (this.measures) {
+      this.roll(now);
+      const { sent, completed, errors } = this.second;
+      if (sent + completed + errors > 0) {
+        this.handOut();
+      }
+    }
+    this.secondEndMs = Infinity;
+  }
+
+  /** Whether there is anything to measure: not while it only warms up. */
+  get measures() {
+    return this.endMs > this.fromMs;
   }
 
   /**
@@ -75,6 +100,9 @@ export class Recorder {
    * @param {number} at
    */
   wasSent(tally, intended, at) {
+    if (!this.counts(intended)) {
+      return;
+    }
     this.roll(at);
     this.sent++;
     tally.sent++;
@@ -91,14 +119,20 @@ export class Recorder {
    * @param {number} at
    */
   wasOk(tally, intended, sentAt, at) {
+    if (this.measures) {
+      this.billed++;
+      if (at >= this.fromMs && at <= this.endMs) {
+        this.okInTime++;
+      }
+    }
+    if (!this.counts(intended)) {
+      return;
+    }
     this.roll(at);
     this.completed++;
     this.ok++;
     tally.completed++;
     tally.ok++;
-    if (at <= this.endMs) {
-      this.okInTime++;
-    }
     this.second.completed++;
     this.second.ok++;
     tally.responseTime.record(at - intended);
@@ -117,6 +151,9 @@ export class Recorder {
    * @param {string} text
    */
   wasError(tally, kind, answered, intended, at, text) {
+    if (!this.counts(intended)) {
+      return;
+    }
     this.roll(at);
     if (answered) {
       this.completed++;
@@ -128,6 +165,11 @@ export class Recorder {
     tally.errors[kind] = (tally.errors[kind] ?? 0) + 1;
     this.examples[kind] ??= text;
     this.failed.record(at - intended);
+  }
+
+  /** Whether a request that is due then is one of those that are measured. */
+  counts(/** @type {number} */ intended) {
+    return intended >= this.fromMs && this.measures;
   }
 
   /**
@@ -148,20 +190,9 @@ export class Recorder {
     this.secondTimes.histogram.reset();
   }
 
-  /**
-   * The end of it, at `now`.
-   *
-   * @param {number} now
-   * @param {number[]} plannedOf by request
-   * @returns {Measured}
-   */
-  measured(now, plannedOf) {
-    this.roll(now);
-    const { sent, completed, errors } = this.second;
-    if (sent + completed + errors > 0) {
-      this.handOut();
-    }
-    const planned = plannedOf.reduce((sum, count) => sum + count, 0);
+  /** @returns {Measured} */
+  measured() {
+    const planned = this.tallies.reduce((sum, tally) => sum + tally.planned, 0);
     const responseTime = new Times();
     this.tallies.forEach((tally) => responseTime.add(tally.responseTime));
     const failures = Object.values(this.errors).reduce((sum, count) => sum + count, 0);
@@ -171,11 +202,12 @@ export class Recorder {
       completed: this.completed,
       ok: this.ok,
       ok_in_time: this.okInTime,
+      billed: this.billed,
       unfinished: planned - this.ok - failures,
       waited: this.waited,
       errors: this.errors,
       examples: this.examples,
-      duration_s: (Math.min(now, this.endMs) - this.startMs) / 1000,
+      duration_s: this.durationMs / 1000,
       spreads: {
         response_time: responseTime.spread(),
         service_time: this.serviceTime.spread(),
@@ -183,7 +215,7 @@ export class Recorder {
         pacing_lag: this.pacingLag.spread(),
         failed: this.failed.spread(),
       },
-      requests: this.tallies.map((tally, index) => tally.share(plannedOf[index])),
+      requests: this.tallies.map((tally) => tally.share()),
       deliveries: this.deliveries?.measured() ?? null,
       own_ms: null,
     };

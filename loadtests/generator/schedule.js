@@ -16,8 +16,10 @@ export class Schedule {
     this.gapMs = 1000 / rate;
     this.index = index;
     this.of = of;
+    /** How many sends all processes have. */
+    this.whole = sendsBefore(rate, durationMs);
     /** How many sends this process has. */
-    this.count = Math.max(0, Math.ceil((sendsBefore(rate, durationMs) - index) / of));
+    this.count = Math.max(0, Math.ceil((this.whole - index) / of));
   }
 
   /**
@@ -27,7 +29,17 @@ export class Schedule {
    * @returns {number}
    */
   dueMs(i) {
-    return i < this.count ? (this.index + i * this.of) * this.gapMs : Infinity;
+    return i < this.count ? this.place(i) * this.gapMs : Infinity;
+  }
+
+  /**
+   * The place of the i-th send of this process among those of all.
+   *
+   * @param {number} i
+   * @returns {number}
+   */
+  place(i) {
+    return this.index + i * this.of;
   }
 }
 
@@ -86,17 +98,58 @@ function uniforms(seed) {
   return next;
 }
 
+/** One schedule after another: sends that are not measured, until a setup has settled, and then those that are. */
+export class Settling {
+  /**
+   * @param {Schedule | Listed} before
+   * @param {number} beforeMs how long it lasts
+   * @param {Schedule | Listed} then
+   */
+  constructor(before, beforeMs, then) {
+    this.before = before;
+    this.beforeMs = beforeMs;
+    this.then = then;
+    /** How many sends this process has. */
+    this.count = before.count + then.count;
+    /** How many sends all processes have. */
+    this.whole = before.whole + then.whole;
+  }
+
+  /**
+   * When the i-th send of this process is due, in milliseconds after the start; Infinity past the last one.
+   *
+   * @param {number} i
+   * @returns {number}
+   */
+  dueMs(i) {
+    const { before, beforeMs, then } = this;
+    return i < before.count ? before.dueMs(i) : beforeMs + then.dueMs(i - before.count);
+  }
+
+  /**
+   * The place of the i-th send of this process among those of all.
+   *
+   * @param {number} i
+   * @returns {number}
+   */
+  place(i) {
+    const { before, then } = this;
+    return i < before.count ? before.place(i) : before.whole + then.place(i - before.count);
+  }
+}
+
 /** A schedule whose moments are known: send k is due at the k-th of the times. */
 export class Listed {
   /**
    * @param {ArrayLike<number>} timesMs of the whole, after the start, ascending
-   * @param {number} durationMs
    * @param {number} index
    * @param {number} of
    */
-  constructor(timesMs, durationMs, index = 0, of = 1) {
-    this.gapMs = durationMs / timesMs.length;
+  constructor(timesMs, index = 0, of = 1) {
+    this.index = index;
+    this.of = of;
     this.timesMs = Float64Array.from(timesMs).filter((_, k) => k % of === index);
+    this.whole = timesMs.length;
     this.count = this.timesMs.length;
   }
 
@@ -106,5 +159,12 @@ export class Listed {
    */
   dueMs(i) {
     return i < this.count ? this.timesMs[i] : Infinity;
+  }
+  /**
+   * @param {number} i
+   * @returns {number}
+   */
+  place(i) {
+    return this.index + i * this.of;
   }
 }

@@ -3,9 +3,9 @@
 import { nowMs } from './clock.js';
 import { Load } from './load.js';
 import { Pacer } from './pacer.js';
-import { Listed, randomMoments, Schedule } from './schedule.js';
+import { Listed, randomMoments, Schedule, Settling } from './schedule.js';
 
-/** @import { Job, Second } from './job.js' */
+/** @import { Job, Second, Slice } from './job.js' */
 /** @import { Protocol } from './protocol.js' */
 
 const OPENED_PER_TURN = 4;
@@ -18,23 +18,28 @@ export class Scheduled extends Load {
    */
   constructor(protocol, job, onSecond) {
     super(protocol, job, onSecond);
-    this.schedule = scheduleOf(job);
+    this.first = 0; // the place of the slice's first send in the order of the whole load
+    /** @type {Schedule | Settling | Listed} */
+    this.schedule = new Schedule(1, 0);
     this.noticed = 0; // the first request that was not yet seen to be due
     this.next = 0; // the first request not handed to a connection
     this.waiting = 0; // the first request that was not found to have to wait for a connection
     this.opened = 0; // connections in this turn of the event loop
     this.nextTurn = this.nextTurn.bind(this);
-    this.pacer = new Pacer(() => this.advance(), this.schedule.gapMs * job.of, this.schedule instanceof Schedule);
+    this.pacer = new Pacer(() => this.advance());
   }
 
   async ready() {
     await Promise.all([super.ready(), this.pacer.ready()]);
   }
 
-  start(/** @type {number} */ startMs) {
-    const measured = super.start(startMs);
-    this.pacer.start();
-    return measured;
+  run(/** @type {Slice} */ slice) {
+    this.schedule = scheduleOf(this.job, slice);
+    this.noticed = this.next = this.waiting = 0;
+    const over = super.run(slice);
+    const even = slice.arrivalSeed === null && this.job.timesMs === null;
+    this.pacer.start(((slice.settleMs + slice.durationMs) * this.job.of) / this.schedule.whole, even);
+    return over;
   }
 
   /**
@@ -51,6 +56,11 @@ export class Scheduled extends Load {
     return this.due(this.noticed);
   }
 
+  /** The place of the i-th request in the order of the whole load. */
+  placeOf(/** @type {number} */ i) {
+    return this.first + this.schedule.place(i);
+  }
+
   /** When the i-th request is due. */
   due(/** @type {number} */ i) {
     return this.startMs + this.schedule.dueMs(i);
@@ -64,10 +74,10 @@ export class Scheduled extends Load {
         return;
       }
       const due = this.due(this.next);
-      if (this.next >= this.waiting) {
+      if (this.next >= this.waiting && this.recorder.counts(due)) {
         this.recorder.pacingLag.record(nowMs() - due);
       }
-      const exchange = this.mix.at(this.next);
+      const exchange = this.mix.at(this.placeOf(this.next));
       this.next++;
       this.inFlight++;
       connection.send(exchange, due);
@@ -83,8 +93,10 @@ export class Scheduled extends Load {
     if (this.full) {
       const now = nowMs();
       for (let i = Math.max(this.waiting, this.next); i < this.noticed; i++) {
-        this.recorder.pacingLag.record(now - this.due(i));
-        this.recorder.waited++;
+        if (this.recorder.counts(this.due(i))) {
+          this.recorder.pacingLag.record(now - this.due(i));
+          this.recorder.waited++;
+        }
       }
       this.waiting = this.noticed;
       return undefined;
@@ -101,10 +113,15 @@ export class Scheduled extends Load {
 
   nextTurn() {
     this.opened = 0;
-    this.send();
+    if (!this.finished) {
+      this.send();
+    }
   }
 
   onFree() {
+    if (this.finished) {
+      return;
+    }
     this.pacer.moved(this.advance()); // awake anyway: no need to wait for the metronome
     if (this.isDone() && nowMs() >= this.endMs) {
       this.finish(nowMs());
@@ -115,38 +132,44 @@ export class Scheduled extends Load {
     return super.isDone() && this.next === this.schedule.count;
   }
 
-  planned(/** @type {number} */ now) {
-    return this.mix.among(this.plannedUntil(now));
-  }
-
-  plannedUntil(/** @type {number} */ now) {
-    let planned = this.noticed;
-    while (this.due(planned) <= now) {
-      planned++; // due, but the generator had not come to it
+  plan(/** @type {number} */ now) {
+    for (let i = 0; i < this.noticed || this.due(i) <= now; i++) {
+      const due = this.due(i);
+      if (this.recorder.counts(due)) {
+        this.mix.at(this.placeOf(i)).tally.planned++;
+        if (i >= this.next) {
+          this.recorder.failed.record(now - due); // due, and never handed to a connection
+        }
+      }
     }
-    return planned;
+    this.first += this.schedule.whole;
   }
 
   finish(/** @type {number} */ now) {
-    if (!this.finished) {
-      const planned = this.plannedUntil(now);
-      for (let i = this.next; i < planned; i++) {
-        this.recorder.failed.record(now - this.due(i));
-      }
-      this.pacer.stop();
-    }
+    this.pacer.rest();
     super.finish(now);
+  }
+
+  close() {
+    const measured = super.close();
+    this.pacer.stop();
+    return measured;
   }
 }
 
-/** @param {Job} job */
-function scheduleOf(job) {
-  const { timesMs, arrivalSeed, durationMs, index, of } = job;
+/**
+ * @param {Job} job
+ * @param {Slice} slice
+ */
+function scheduleOf(job, slice) {
+  const { timesMs, index, of } = job;
   const rate = /** @type {number} */ (job.rate);
-  if (timesMs !== null) {
-    return new Listed(timesMs, durationMs, index, of);
-  }
-  return arrivalSeed === null
-    ? new Schedule(rate, durationMs, index, of)
-    : new Listed(randomMoments(rate, durationMs, arrivalSeed), durationMs, index, of);
+  const { settleMs, durationMs, arrivalSeed } = slice;
+  /** @param {number} lastsMs @param {number} turn */
+  const paced = (lastsMs, turn) =>
+    arrivalSeed === null
+      ? new Schedule(rate, lastsMs, index, of)
+      : new Listed(randomMoments(rate, lastsMs, arrivalSeed + turn), index, of);
+  const measured = timesMs === null || durationMs === 0 ? paced(durationMs, 0) : new Listed(timesMs, index, of);
+  return settleMs > 0 ? new Settling(paced(settleMs, 1), settleMs, measured) : measured;
 }

@@ -22,10 +22,8 @@ export async function warmUp(protocol, job) {
     requests: [server.asked],
     order: Buffer.from(Uint16Array.of(0).buffer).toString('base64'),
     timesMs: null,
-    arrivalSeed: null,
     rate: null,
     connections: 8,
-    durationMs: EACH_MS,
     timeoutMs: 1000,
     index: 0,
     of: 1,
@@ -39,7 +37,8 @@ export async function warmUp(protocol, job) {
   for (const pace of paces) {
     const load = openloop(protocol, { ...quick, ...pace }, () => {});
     await load.ready();
-    await load.start(nowMs());
+    await load.run({ start: nowMs(), settleMs: 0, durationMs: EACH_MS, arrivalSeed: null });
+    load.close();
   }
   server.close();
 }

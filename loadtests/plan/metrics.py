@@ -83,19 +83,21 @@ def _cpu_s(trial: Trial) -> float | None:
     return sum(process.cpu_s for process in trial.charged) if trial.charged else None
 
 
-def _ok(trial: Trial) -> int:
-    return trial.result.ok if trial.result else 0
+def _billed(trial: Trial) -> int:
+    if trial.result is None:
+        return 0
+    return trial.result.ok if trial.result.billed is None else trial.result.billed
 
 
 def _cpu_ms_per_request(trial: Trial) -> float | None:
     # Failed requests burn CPU too and deliver nothing: what they cost is borne by those answered well.
     cpu_s = _cpu_s(trial)
-    return None if cpu_s is None or not _ok(trial) else cpu_s * 1000 / _ok(trial)
+    return None if cpu_s is None or not _billed(trial) else cpu_s * 1000 / _billed(trial)
 
 
 def _requests_per_cpu_s(trial: Trial) -> float | None:
     cpu_s = _cpu_s(trial)
-    return _ok(trial) / cpu_s if cpu_s else None
+    return _billed(trial) / cpu_s if cpu_s else None
 
 
 def _memory(field: str) -> Callable[[Trial], float | None]:
@@ -103,9 +105,9 @@ def _memory(field: str) -> Callable[[Trial], float | None]:
 
 
 def _switches_per_request(trial: Trial) -> float | None:
-    if not trial.charged or not _ok(trial):
+    if not trial.charged or not _billed(trial):
         return None
-    return sum(process.context_switches for process in trial.charged) / _ok(trial)
+    return sum(process.context_switches for process in trial.charged) / _billed(trial)
 
 
 def of_role(role: str, charged: bool = True) -> Metric:
@@ -113,7 +115,7 @@ def of_role(role: str, charged: bool = True) -> Metric:
 
     def read(trial: Trial) -> float | None:
         own = [one.cpu_s for one in trial.processes if one.role == role and one.charged == charged]
-        return sum(own) * 1000 / _ok(trial) if own and _ok(trial) else None
+        return sum(own) * 1000 / _billed(trial) if own and _billed(trial) else None
 
     if charged:
         return Metric(f"{role}_{CPU.name}", f"CPU per request, {role}", "ms", read)

@@ -90,7 +90,8 @@ class Result:
     - ``unfinished``: neither answered nor failed by the end of the grace period (or by the early stop).
     - ``duration_s``: from the start to the schedule's end, or to the early stop. The grace period is not in it.
     - ``rate``: requests answered ok within ``duration_s``, per second of it. Answers of the grace period are in
-      ``ok`` but not in ``rate``.
+      ``ok`` but not in ``rate``, those to requests sent before, while the server settled, in ``rate`` but not in
+      ``ok``.
 
     Times are in milliseconds, each a dict of FIGURES, None where not known. They are of ok requests, except
     ``send_lag_ms`` and ``pacing_lag_ms`` (all sent ones) and the histogram ``failed`` (all that failed or are
@@ -102,6 +103,9 @@ class Result:
     - ``send_lag_ms``: actual minus intended send. It holds the generator's own lateness and, where all connections
       were busy, the wait for one; ``waited`` says how many requests had to. ``pacing_lag_ms`` is the generator's own
       lateness alone: how late it noticed that a request was due.
+
+    ``billed`` are the requests that what the servers used is divided by: all that were answered ok while that was
+    measured, with those sent before, while the server settled, of which nothing else is kept. None: ``ok``.
 
     ``histograms`` are HDR (compressed V2, base64) of microseconds: response_time, service_time, send_lag, failed, and
     lag where there are deliveries. ``requests`` has a row for each request of a load of several, and is empty for a
@@ -130,6 +134,7 @@ class Result:
     generator: tuple[Generator, ...]
     requests: tuple[OfRequest, ...] = ()
     deliveries: Deliveries | None = None
+    billed: Count | None = None
 
     @property
     def latency_ms(self) -> Figures:

@@ -36,6 +36,7 @@ class Feature(Enum):
     RANDOM_ARRIVALS = "send at random moments"
     PROCESSES = "share a load among several processes"
     EARLY_STOP = "stop a probe that is lost"
+    SLICES = "make loads by turns"
     RESPONSE_TIME = "count time from the intended send"
 
 
@@ -65,6 +66,9 @@ class Load:
 
     ``warmup_s``: for so long the same load is sent beforehand, and nothing of it is kept.
 
+    ``idle_s``: a connection on which nothing happens for so long is closed from this side, before the server does so at
+    the very moment of its use: servers tend to wait for five seconds at the least.
+
     ``processes`` share the rate and the connections. ``core`` pins all of them to that CPU.
 
     Raises UserError where a value makes no sense.
@@ -84,6 +88,7 @@ class Load:
     processes: int = 1
     core: int | None = None
     keep_alive: bool = True
+    idle_s: float = 4.0
     protocol: str = "http"
 
     @classmethod

@@ -19,18 +19,18 @@ const JOB = {
   timesMs: null,
   rate: 100,
   connections: 1,
-  durationMs: 100,
-  warmUpMs: 0,
   timeoutMs: 1000,
+  idleMs: 4000,
   index: 0,
   of: 1,
   keepAlive: true,
 };
 
-async function measured(protocol, job = {}) {
+async function measured(protocol, job = {}, slice = {}) {
   const load = openloop(protocol, { ...JOB, ...job }, () => {});
   await load.ready();
-  return load.start(nowMs());
+  await load.run({ start: nowMs(), settleMs: 0, durationMs: 100, arrivalSeed: null, ...slice });
+  return load.close();
 }
 
 /** Each send is to reach receivers 0, 1 and 2, after `delayMs`. Send 4 does not reach 2, and reaches 1 twice. */
@@ -101,7 +101,7 @@ test('one send is delivered to several receivers, and each delivery is counted',
 
 test('the grace period is for deliveries as well', async () => {
   const begun = nowMs();
-  const { deliveries } = await measured(chat(new Room(400)), { durationMs: 30, timeoutMs: 10_000 });
+  const { deliveries } = await measured(chat(new Room(400)), { timeoutMs: 10_000 }, { durationMs: 30 });
   assert.deepEqual([deliveries.expected, deliveries.missing], [9, 0]);
   assert.ok(nowMs() - begun < 8000, 'it ends when all is delivered');
 });
@@ -127,4 +127,62 @@ test('connections that idle are held open until the end', async () => {
   setTimeout(() => assert.equal(open, 50), 50);
   const { sent, deliveries } = await measured({ ...http, hold }, { rate: 0 });
   assert.deepEqual([sent, deliveries, open], [0, null, 0]);
+});
+
+/** Answers at once; counts the connections and what is asked on them. */
+class Counting {
+  constructor() {
+    this.connections = 0;
+    this.asked = 0;
+    this.protocol = {
+      exchange: () => new Exchange(),
+      connect: (_job, owner) => {
+        this.connections++;
+        return new Sender(owner, { send: () => this.asked++ });
+      },
+    };
+  }
+}
+
+for (const rate of [100, null]) {
+  test(`what is sent to settle is not measured, and slices share connections, at ${rate ?? 'no'} rate`, async () => {
+    const counting = new Counting();
+    const seconds = [];
+    const load = openloop(counting.protocol, { ...JOB, rate, connections: 2 }, (second) => seconds.push(second));
+    await load.ready();
+    await load.run({ start: nowMs(), settleMs: 100, durationMs: 0, arrivalSeed: null });
+    const warm = counting.asked;
+    for (const arrivalSeed of [1, 2]) {
+      await load.run({ start: nowMs(), settleMs: 50, durationMs: 100, arrivalSeed });
+    }
+    const { planned, sent, ok, ok_in_time, billed, unfinished, duration_s, requests } = load.close();
+    assert.ok(counting.connections <= 2);
+    assert.equal(duration_s, 0.2);
+    assert.deepEqual([sent, ok, unfinished, requests[0].planned], [planned, planned, 0, planned]);
+    assert.equal(billed, counting.asked - warm); // those of the slices, while they settle too
+    assert.ok(billed > ok && ok_in_time <= billed);
+    assert.deepEqual(seconds.map(({ t }) => t), [0, 1]);
+    assert.equal(seconds.reduce((sum, second) => sum + second.ok, 0), ok);
+    if (rate !== null) {
+      assert.deepEqual([warm, planned, billed], [10, 20, 30]);
+    }
+  });
+}
+
+test('what is outstanding at the end of a slice is given up, and the next slice starts afresh', async () => {
+  class Deaf extends Sender {
+    send(exchange, intended) {
+      Object.assign(this, { exchange, intended, busy: true, handedAt: nowMs(), sentAt: nowMs() });
+      this.owner.onSent(this, this.sentAt);
+    }
+  }
+  const deaf = { exchange: () => new Exchange(), connect: (_job, owner) => new Deaf(owner, null) };
+  const load = openloop(deaf, { ...JOB, connections: 20, timeoutMs: 60 }, () => {});
+  await load.ready();
+  for (let turn = 0; turn < 2; turn++) {
+    await load.run({ start: nowMs(), settleMs: 0, durationMs: 50, arrivalSeed: null });
+  }
+  const { planned, sent, ok, unfinished, spreads } = load.close();
+  assert.deepEqual([planned, sent, ok, unfinished], [10, 10, 0, 10]);
+  assert.ok(spreads.failed.max_us >= 60_000);
 });

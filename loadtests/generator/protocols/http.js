@@ -56,6 +56,7 @@ class HttpConnection {
     this.owner = owner;
     this.client = new Client(job.origin, {
       pipelining: job.keepAlive ? 1 : 0, // undici's way to say Connection: close
+      keepAliveTimeout: job.idleMs,
       headersTimeout: 0, // timeouts are the owner's
       bodyTimeout: 0,
       connectTimeout: 0,
