@@ -63,7 +63,7 @@ def _carry_out(search: KnobSearch, execution: Execution) -> None:
     from loadtests.measure.advise import execute
 
     try:
-        with RunProgress(out, search.seconds) as progress:
+        with RunProgress(out, search.trials, search.seconds) as progress:
             execute(search, execution, progress)
     finally:
         with contextlib.suppress(KeyboardInterrupt):

@@ -63,6 +63,7 @@ def _lacks(names: Iterable[str]) -> str:
 
 def _study(name: str, lacking: dict[str, list[str]], idle: dict[str, str]) -> dict[str, Any]:
     from loadtests.plan import study as studies
+    from loadtests.plan.schedule import planned_seconds
 
     study = studies.load(name)
     baseline = next(entry.setup for entry in study.entries if entry.label == study.baseline)
@@ -73,7 +74,7 @@ def _study(name: str, lacking: dict[str, list[str]], idle: dict[str, str]) -> di
         why = f"its baseline {baseline} {_lacks(lacking[baseline])}"
     if engines:
         why = f"its engine {', '.join(engines)} cannot run"
-    minutes = round(studies.planned_seconds(study) / 60)
+    minutes = round(planned_seconds(study) / 60)
     return {"name": name, "title": study.title, "minutes": minutes, "not_here": why}
 
 

@@ -11,18 +11,19 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.text import Text
 
 from loadtests.commands.console import data
-from loadtests.plan.schedule import Slot
 from loadtests.records import Result, Second, Trial
 from loadtests.words import plural
 
 
 class RunProgress:
-    """A watcher of a run, and a context manager. Takes about how many seconds the run will take."""
+    """A watcher of a run, and a context manager. Takes how many trials it has and about how many seconds they take."""
 
-    def __init__(self, console: Console, seconds: float) -> None:
+    def __init__(self, console: Console, trials: int, seconds: float) -> None:
         self.console = console
+        self._trials = trials
         self._doing = ""
-        self._trials = 0
+        self._done = 0.0  # seconds of what was planned
+        self._takes = 0.0  # what is done now
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._seconds = seconds
@@ -48,20 +49,18 @@ class RunProgress:
         if self._bar is not None:
             self._bar.stop()
 
-    def started(self, slot: Slot, attempt: int, trials: int) -> None:
-        """A trial begins."""
-        self._trials = trials
-        again = " (again)" if attempt > 1 else ""
-        self._doing = f"trial {slot.number} of {trials}: {slot.label}, {slot.test}{again}"
+    def doing(self, what: str, seconds: float) -> None:
+        """Something begins that takes about so many seconds."""
+        self._done += self._takes
+        self._doing, self._takes = what, seconds
         if self._bar is not None and self._task is not None:
-            share = (slot.number - 1) / trials
-            self._bar.update(self._task, completed=self._seconds * share, description=self._doing)
+            self._bar.update(self._task, completed=min(self._done, self._seconds), description=what)
 
     def second(self, second: Second) -> None:
         """A second of load went by."""
         if self._bar is not None and self._task is not None:
             answered = f"{second.completed:,} requests/s"
-            self._bar.update(self._task, advance=1, description=f"{self._doing}: {answered}")
+            self._bar.update(self._task, description=f"{self._doing}: {answered}")
 
     def ended(self, trial: Trial, again: bool) -> None:
         """A trial was written."""

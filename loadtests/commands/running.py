@@ -20,7 +20,7 @@ def carry_out(execution: Execution) -> bool:
 
     say(execution.headline)
     try:
-        with RunProgress(out, execution.seconds) as progress:
+        with RunProgress(out, len(execution.order), execution.seconds) as progress:
             valid = execute(execution, progress)
     except (KeyboardInterrupt, UserError) as error:
         how = f"{error}; " if isinstance(error, UserError) else "interrupted; "

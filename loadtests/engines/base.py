@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from loadtests.errors import UserError
 from loadtests.records import Result, Second
@@ -51,22 +51,23 @@ class Engine(Protocol):
         """
 
 
+@runtime_checkable
 class SlicingEngine(Engine, Protocol):
-    """An engine with ``Feature.SLICES``: its loads can be made by turns."""
+    """An engine whose loads can be made by turns, as those of ``loadtests.workload.DEFAULT_ENGINE`` can."""
 
-    def generator(self, processes: int = 1, core: int | None = None) -> AbstractContextManager[Generator]:
+    def generator(self, processes: int = 1, core: int | None = None) -> AbstractContextManager[LoadMaker]:
         """Starts what makes its loads: so many processes, on a core. None of them is left at the end, however that
         comes. Raises EngineError, also on entering."""
 
 
-class Generator(Protocol):
+class LoadMaker(Protocol):
     """An engine that runs: it prepares loads and makes them, one at a time."""
 
-    def prepare(self, load: Load) -> Prepared:
+    def prepare(self, load: Load) -> PreparedLoad:
         """A load that can be made, by as many processes as there are. Raises EngineError and UserError."""
 
 
-class Prepared(Protocol):
+class PreparedLoad(Protocol):
     """A load that can be made, in several slices if need be: its connections stay open in between."""
 
     def warm_up(self, seconds: float) -> None:

@@ -15,15 +15,14 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO
 
 from loadtests.engines.base import EngineError, OnSecond, ShouldStop
+from loadtests.engines.timeline import Event, Timeline
 from loadtests.observe.cores import pinned
 from loadtests.paths import ROOT
 from loadtests.records import Second
-from loadtests.records.histogram import Histogram
 from loadtests.workload.load import Load
 from loadtests.workload.order import order
 
@@ -37,8 +36,6 @@ START_IN_S = 0.05
 PREPARATION_S = 30.0
 OVERTIME_S = 30.0  # past the schedule and the grace period: it hangs
 ASK_EVERY_S = 0.1
-
-Event = dict[str, Any]
 
 
 @functools.cache
@@ -70,7 +67,7 @@ class Processes:
         self._processes = processes
         self._prepared = itertools.count(1)
 
-    def prepare(self, load: Load) -> Prepared:
+    def prepare(self, load: Load) -> NodeLoad:
         """Gets a load ready, of as many processes as there are. Raises EngineError."""
         name = f"{next(self._prepared)}"
         for index, process in enumerate(self._processes):
@@ -79,17 +76,17 @@ class Processes:
             pass
         for process in self._processes:
             _demote(process.last["helpers"])
-        return Prepared(name, load, self._processes)
+        return NodeLoad(name, load, self._processes)
 
 
-class Prepared:
+class NodeLoad:
     """A load that can be made, in as many slices as one likes; its connections stay open in between."""
 
     def __init__(self, name: str, load: Load, processes: list[_Process]) -> None:
         self._name = name
         self._load = load
         self._processes = processes
-        self._timeline = _Timeline(len(processes))
+        self._timeline = Timeline(len(processes))
 
     def slice(
         self,
@@ -265,41 +262,3 @@ def _events(processes: list[_Process], until: str, limit_s: float, should_stop: 
                 stopping = True
                 for process in processes:
                     process.write({"stop": True})
-
-
-class _Timeline:
-    """Puts the seconds of several processes and slices together."""
-
-    def __init__(self, processes: int) -> None:
-        self.processes = processes
-        self.parts: defaultdict[int, list[Event]] = defaultdict(list)
-        self.told: Counter[int] = Counter()  # how many of the parts of a second were told
-
-    def add(self, second: Event, on_second: OnSecond | None) -> None:
-        """Takes a process's part of a second; ``on_second`` is told of one of which all parts have come."""
-        t = second["t"]
-        self.parts[t].append(second)
-        if len(self.parts[t]) - self.told[t] == self.processes:
-            self._tell(t, on_second)
-
-    def over(self, on_second: OnSecond | None) -> None:
-        """A slice is over: ``on_second`` is told of the last seconds, in which not every process saw something."""
-        for t, parts in sorted(self.parts.items()):
-            if len(parts) > self.told[t]:
-                self._tell(t, on_second)
-
-    def _tell(self, t: int, on_second: OnSecond | None) -> None:
-        if on_second is not None:
-            on_second(_row(t, self.parts[t][self.told[t] :]))
-        self.told[t] = len(self.parts[t])
-
-    def rows(self) -> tuple[Second, ...]:
-        """All seconds."""
-        return tuple(_row(t, parts) for t, parts in sorted(self.parts.items()))
-
-
-def _row(t: int, parts: list[Event]) -> Second:
-    times = functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts))
-    percentiles = (None if (value := times.percentile(percent)) is None else value / 1000 for percent in (50.0, 99.0))
-    counts = (sum(part[name] for part in parts) for name in ("sent", "completed", "ok", "errors"))
-    return Second(t, *counts, *percentiles)

@@ -45,10 +45,10 @@ class Openloop:
             raise unknown("protocol", load.protocol, node.protocols())
 
     @contextlib.contextmanager
-    def generator(self, processes: int = 1, core: int | None = None) -> Iterator[Sending]:
+    def generator(self, processes: int = 1, core: int | None = None) -> Iterator[OpenloopMaker]:
         """See base.SlicingEngine."""
         with node.running(self.name, processes, core) as running:
-            yield Sending(running)
+            yield OpenloopMaker(running)
 
     def run(
         self,
@@ -68,27 +68,27 @@ class Openloop:
             return prepared.result()
 
 
-class Sending:
-    """See base.Generator."""
+class OpenloopMaker:
+    """See base.LoadMaker."""
 
     def __init__(self, running: node.Processes) -> None:
         self._running = running
 
-    def prepare(self, load: Load) -> PreparedLoad:
-        """See base.Generator."""
+    def prepare(self, load: Load) -> OpenloopLoad:
+        """See base.LoadMaker."""
         require_able(ENGINE, load)
-        return PreparedLoad(load, self._running.prepare(load))
+        return OpenloopLoad(load, self._running.prepare(load))
 
 
-class PreparedLoad:
-    """See base.Prepared."""
+class OpenloopLoad:
+    """See base.PreparedLoad."""
 
-    def __init__(self, load: Load, prepared: node.Prepared) -> None:
+    def __init__(self, load: Load, prepared: node.NodeLoad) -> None:
         self._load = load
         self._prepared = prepared
 
     def warm_up(self, seconds: float) -> None:
-        """See base.Prepared."""
+        """See base.PreparedLoad."""
         self._prepared.slice(seconds, 0.0, self._seed(WARM_UP))
 
     def measure(
@@ -100,11 +100,11 @@ class PreparedLoad:
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
     ) -> None:
-        """See base.Prepared."""
+        """See base.PreparedLoad."""
         self._prepared.slice(settle_s, duration_s, self._seed(turn), on_second, should_stop)
 
     def result(self) -> Result:
-        """See base.Prepared."""
+        """See base.PreparedLoad."""
         parts, timeline = self._prepared.close()
         return merge(ENGINE.name, parts, timeline, self._load.requests)
 

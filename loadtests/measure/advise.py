@@ -20,7 +20,7 @@ from loadtests.measure.run import Execution, Watcher
 from loadtests.plan import study as studies
 from loadtests.plan.metrics import Metric
 from loadtests.plan.percentiles import requests_needed
-from loadtests.plan.schedule import schedule
+from loadtests.plan.schedule import planned_seconds, schedule
 from loadtests.plan.study import Study
 from loadtests.plan.sweep import Sweep
 from loadtests.records import Advice, AdviceOutcome, Round
@@ -55,12 +55,17 @@ class KnobSearch:
     @property
     def seconds(self) -> float:
         """About how long it takes."""
-        return self.trials * self.study.tests[0].planned_s
+        return self.trials * self.trial_s
 
     @property
     def grid_seconds(self) -> float:
         """About how long it would take to measure every candidate as often as the finalists."""
-        return halving.grid_trials(len(self.study.entries), self.first_blocks) * self.study.tests[0].planned_s
+        return halving.grid_trials(len(self.study.entries), self.first_blocks) * self.trial_s
+
+    @property
+    def trial_s(self) -> float:
+        """About how long a trial takes."""
+        return planned_seconds(self.study) / len(self.study.entries)
 
     @property
     def metric(self) -> Metric:
@@ -177,4 +182,4 @@ def _keep(run: Run, search: KnobSearch, halvings: Halving, outcome: AdviceOutcom
 def _pace(search: KnobSearch, halvings: Halving, seconds: float) -> float:
     """How long a trial really took, against what was planned; as planned while nothing is known."""
     ran = sum(len(past.candidates) * len(past.blocks) for past in halvings.rounds)
-    return seconds / (ran * search.study.tests[0].planned_s) if ran else 1.0
+    return seconds / (ran * search.trial_s) if ran else 1.0

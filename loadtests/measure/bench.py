@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -22,17 +23,18 @@ from loadtests.setups.needs import lacking
 from loadtests.store import Contract
 from loadtests.workload import Load
 
-Serve = Callable[[Setup, Mapping[str, str], Sequence[str]], AbstractContextManager[Server]]
+Serve = Callable[[Setup, Mapping[str, str], Sequence[str], int], AbstractContextManager[Server]]
 EngineOf = Callable[[str], Engine]
+LAST_PORT = 65535
 
 
 @dataclasses.dataclass
 class Bench:
     """What the trials of a run share.
 
-    ``serve`` takes a setup, its knobs and the names of services beside it to a running server; ``engine`` takes a name
-    to an engine. ``contract`` is what the setups must answer (see ``loadtests.measure.preflight``). ``seed`` is the
-    run's. ``mhz`` are the frequencies seen so far.
+    ``serve`` takes a setup, its knobs, the names of services beside it and a port to a running server; ``engine`` takes
+    a name to an engine. ``contract`` is what the setups must answer (see ``loadtests.measure.preflight``). ``seed`` is
+    the run's. ``mhz`` are the frequencies seen so far.
     """
 
     host: Host
@@ -52,9 +54,27 @@ class Bench:
         """Where the setups will answer, without a path."""
         return f"http://{self.host.address(self.bind)}:{self.port}"
 
-    def serving(self, entry: Entry, beside: Sequence[str] = ()) -> AbstractContextManager[Server]:
-        """The entry's setup under its knobs, with services beside it. Raises NotServing and UserError on entering."""
-        return self.serve(self.setups[entry.setup], {**entry.env, "CORES": self.cores.servers_list}, beside)
+    def serving(
+        self, entry: Entry, beside: Sequence[str] = (), port: int | None = None
+    ) -> AbstractContextManager[Server]:
+        """The entry's setup under its knobs, with services beside it; on the bench's port, if no other is given. Raises
+        NotServing and UserError on entering."""
+        env = {**entry.env, "CORES": self.cores.servers_list}
+        return self.serve(self.setups[entry.setup], env, beside, port or self.port)
+
+    def ports(self, count: int) -> list[int]:
+        """So many ports for setups that run at once: the bench's own, and the next ones that are free. Raises
+        UserError."""
+        found: list[int] = []
+        for port in range(self.port, LAST_PORT + 1):
+            if len(found) == count:
+                break
+            with contextlib.suppress(UserError) if found else contextlib.nullcontext():
+                self.host.require_free(self.bind, port)
+                found.append(port)
+        if len(found) < count:
+            raise UserError(f"from port {self.port} on there are no {count} free ones; choose another: PORT=8000")
+        return found
 
     def load(self, test: Test, url: str, bodies: Sequence[bytes | None] = (), chance: int = 0) -> Load:
         """The load of a test on a server at ``url``; ``bodies`` are what its requests should be answered with (see
@@ -85,7 +105,7 @@ def bench(study: Study, application: Application, where: str = "local") -> Bench
     host = hosts.at(where)
     bind, port = setups.bind(), setups.port()
 
-    def serve(setup: Setup, env: Mapping[str, str], beside: Sequence[str]) -> AbstractContextManager[Server]:
+    def serve(setup: Setup, env: Mapping[str, str], beside: Sequence[str], port: int) -> AbstractContextManager[Server]:
         return serving(setup, env, bind, port, application, host, beside)
 
     known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}

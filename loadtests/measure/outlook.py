@@ -12,7 +12,7 @@ from loadtests.errors import UserError
 from loadtests.measure.bench import bench
 from loadtests.measure.prepare import BenchOf, free_folder, servable
 from loadtests.observe.cores import Cores
-from loadtests.plan.schedule import Slot, schedule
+from loadtests.plan.schedule import Slot, planned_seconds, schedule
 from loadtests.plan.study import Study
 from loadtests.setups import Setup
 from loadtests.store import Goal, LeftOut
@@ -39,8 +39,7 @@ class Outlook:
     @property
     def seconds(self) -> float:
         """About how long it takes."""
-        planned = {test.name: test.planned_s for test in self.study.tests}
-        return sum(planned[slot.test] for slot in self.order)
+        return planned_seconds(self.study, self.order)
 
 
 def outlook(

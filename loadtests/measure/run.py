@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
+import itertools
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Protocol
 
 from loadtests.analyse.compare.within import widest_interval
@@ -14,25 +16,27 @@ from loadtests.analyse.results import Results
 from loadtests.analyse.validity import is_setups_own
 from loadtests.engines.base import OnSecond
 from loadtests.measure.bench import Bench
+from loadtests.measure.seen import TrialPlace
 from loadtests.measure.trial import run_trial
+from loadtests.measure.turns import Doing, run_by_turns
 from loadtests.observe.cores import pinned
-from loadtests.plan.kinds import Test
-from loadtests.plan.schedule import Slot, schedule
-from loadtests.plan.study import MOST_TRIALS, Entry, Study
+from loadtests.plan.schedule import Slot, planned_seconds, schedule
+from loadtests.plan.study import MOST_TRIALS, Study
 from loadtests.records import Second, Trial
 from loadtests.store import Run
 from loadtests.words import plural
 
 ATTEMPTS = 2  # an invalid trial is repeated once
 
-RunTrial = Callable[[Bench, Slot, Entry, Test, int, OnSecond], Trial]
+RunTrial = Callable[[Bench, TrialPlace, OnSecond], Trial]
+RunByTurns = Callable[[Bench, Sequence[TrialPlace], Doing, OnSecond], Iterable[Trial]]
 
 
 class Watcher(Protocol):
     """Is told how a run goes."""
 
-    def started(self, slot: Slot, attempt: int, trials: int) -> None:
-        """A trial begins."""
+    def doing(self, what: str, seconds: float) -> None:
+        """Something begins that takes about so many seconds."""
 
     def second(self, second: Second) -> None:
         """A second of load went by."""
@@ -43,11 +47,13 @@ class Watcher(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Execution:
-    """A run that is about to go on: its folder, the bench it runs on, and what makes a trial."""
+    """A run that is about to go on: its folder, the bench it runs on, and what makes a trial, or those of a
+    block by turns."""
 
     run: Run
     bench: Bench
     trial: RunTrial = run_trial
+    by_turns: RunByTurns = run_by_turns
 
     @property
     def study(self) -> Study:
@@ -62,8 +68,7 @@ class Execution:
     @property
     def seconds(self) -> float:
         """About how long all of it takes."""
-        planned = {test.name: test.planned_s for test in self.study.tests}
-        return sum(planned[slot.test] for slot in self.order)
+        return planned_seconds(self.study, self.order)
 
     @property
     def headline(self) -> str:
@@ -112,28 +117,55 @@ def _succeeded(execution: Execution) -> bool:
 
 
 def _run_order(execution: Execution, watcher: Watcher) -> None:
-    entries = {entry.label: entry for entry in execution.study.entries}
-    tests = {test.name: test for test in execution.study.tests}
-    done = {(trial.number, trial.attempt): trial for trial in execution.run.trials()}
-    for slot in execution.order:
+    """Block after block; in each, what is invalid is repeated when the rest of it has been measured."""
+    for _, slots in itertools.groupby(execution.order, key=lambda slot: slot.block):
+        block = list(slots)
         for attempt in range(1, ATTEMPTS + 1):
-            trial = done.get((slot.number, attempt))
-            if trial is None:
-                watcher.started(slot, attempt, len(execution.order))
-                trial = _timed(execution, slot, entries[slot.label], tests[slot.test], attempt, watcher)
-                watcher.ended(trial, again=not trial.valid and attempt < ATTEMPTS)
-            if trial.valid:
-                break
+            done = {(trial.number, trial.attempt): trial for trial in execution.run.trials()}
+            before = [done.get((slot.number, attempt - 1)) for slot in block]
+            missing = [
+                slot
+                for slot, last in zip(block, before, strict=True)
+                if (slot.number, attempt) not in done and not (last and last.valid)
+            ]
+            _run_places(execution, missing, attempt, watcher)
 
 
-def _timed(execution: Execution, slot: Slot, entry: Entry, test: Test, attempt: int, watcher: Watcher) -> Trial:
-    """One trial, written; how long the run has been measuring is kept, for a run that is resumed."""
+def _run_places(execution: Execution, slots: Sequence[Slot], attempt: int, watcher: Watcher) -> None:
+    """The trials of some slots of a block, each written when it is made."""
+    study = execution.study
+    entries = {entry.label: entry for entry in study.entries}
+    tests = {test.name: test for test in study.tests}
+    places = [TrialPlace(slot, entries[slot.label], tests[slot.test], attempt) for slot in slots]
+    together = [place for place in places if study.by_turns(place.test)]
     begun = time.monotonic()
-    trial = execution.trial(execution.bench, slot, entry, test, attempt, watcher.second)
-    execution.run.save_trial(trial)
-    if execution.run.record.goal:
-        execution.run.update(measured_s=execution.run.record.measured_s + time.monotonic() - begun)
-    return trial
+
+    def keep(trial: Trial) -> None:
+        nonlocal begun
+        execution.run.save_trial(trial)
+        if execution.run.record.goal:  # how long the run has been measuring is kept, for a run that is resumed
+            execution.run.update(measured_s=execution.run.record.measured_s + time.monotonic() - begun)
+        begun = time.monotonic()
+        watcher.ended(trial, again=not trial.valid and attempt < ATTEMPTS)
+
+    if together:
+        with contextlib.closing(_by_turns(execution, together, watcher)) as trials:
+            for trial in trials:
+                keep(trial)
+    for place in places:
+        if place not in together:
+            watcher.doing(str(place), place.test.planned_s)
+            keep(execution.trial(execution.bench, place, watcher.second))
+
+
+def _by_turns(execution: Execution, places: Sequence[TrialPlace], watcher: Watcher) -> Generator[Trial, None, None]:
+    block = f"block {places[0].slot.block} of {execution.study.blocks}"
+    again = " (again)" if places[0].attempt > 1 else ""
+
+    def doing(what: str, seconds: float) -> None:
+        watcher.doing(f"{block}{again}: {what}", seconds)
+
+    yield from execution.by_turns(execution.bench, places, doing, watcher.second)
 
 
 def _widest(run: Run) -> float:

@@ -82,6 +82,22 @@ def difference(before: dict[int, Usage], after: dict[int, Usage]) -> tuple[Proce
     return tuple(rows)
 
 
+def together(stretches: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
+    """What each process used in several stretches of time: CPU, switches and requests as sums, memory as it ended."""
+    found: dict[int, Process] = {}
+    for stretch in stretches:
+        for row in stretch:
+            if (before := found.get(row.pid)) is not None:
+                row = dataclasses.replace(
+                    row,
+                    cpu_s=round(before.cpu_s + row.cpu_s, 3),
+                    context_switches=before.context_switches + row.context_switches,
+                    requests=None if row.requests is None else (before.requests or 0) + row.requests,
+                )
+            found[row.pid] = row
+    return tuple(found.values())
+
+
 def _kind(role: str) -> str:
     """worker_1 is of the role worker: supervisor numbers the processes of one program."""
     head, _, tail = role.rpartition("_")

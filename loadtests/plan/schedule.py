@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 import random
 import zlib
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
+from loadtests.plan.kinds.base import START_S
 from loadtests.plan.study import Study
 from loadtests.records.bounds import Name, Ordinal
+
+GENERATOR_S = 1.2  # about what the generator takes until it is ready
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,3 +50,19 @@ def schedule(study: Study, seed: int, left_out: Container[tuple[str, str]] = ())
             order = order[::-1]
         slots += [Slot(len(slots) + i, block, label, test) for i, (label, test) in enumerate(order, start=1)]
     return slots
+
+
+def planned_seconds(study: Study, order: Iterable[Slot] | None = None) -> float:
+    """About how long it takes to run the study, or as much of it as is in ``order``."""
+    tests = {test.name: test for test in study.tests}
+    total = 0.0
+    started, generators = set(), set()
+    for slot in schedule(study, 0) if order is None else order:
+        test = tests[slot.test]
+        if study.by_turns(test):
+            total += test.planned_by_turns_s
+            started.add((slot.block, slot.label, test.services))
+            generators.add((slot.block, slot.test))
+        else:
+            total += test.planned_s
+    return total + len(started) * START_S + len(generators) * GENERATOR_S

@@ -58,6 +58,8 @@ class Study:
     delta: Share
     price_per_core_hour: Positive | None
     sweep: Sweep | None = None
+    interleave: bool = False
+    """The setups of a block run at once and are measured by turns, where a test can be; else one after the other."""
 
     def to_dict(self) -> dict[str, Any]:
         """The study as run.json keeps it."""
@@ -68,6 +70,10 @@ class Study:
             "tests": [test.record() for test in self.tests],
             "sweep": dataclasses.asdict(self.sweep) if self.sweep else None,
         }
+
+    def by_turns(self, test: Test) -> bool:
+        """Whether the setups of a block run at once in a test, and are measured by turns."""
+        return self.interleave and test.in_slices
 
     def require_feasible(self, where: str) -> None:
         """Raises UserError where it has more trials than a run may have; ``where`` begins the message."""
@@ -160,17 +166,13 @@ def parse(table: dict[str, Any], name: str, where: str) -> Study:
         delta=top.share("delta", 0.03),
         price_per_core_hour=top.positive("price_per_core_hour", None),
         sweep=sweep,
+        interleave=top.take("interleave", bool, True),
     )
     twin = top.take("aa", bool, False)
     top.nothing_else()
     study = study.with_twin() if twin else study
     study.require_feasible(where)
     return study
-
-
-def planned_seconds(study: Study) -> float:
-    """About how long the study takes where no setup is left out."""
-    return sum(test.planned_s for test in study.tests) * len(study.entries) * study.blocks
 
 
 def from_dict(values: dict[str, Any]) -> Study:

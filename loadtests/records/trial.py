@@ -77,6 +77,8 @@ class Evidence:
     """Share of the servers' cores' time that went to other programs and to steal, 0 to 1."""
     frequency_change: Number | None = None
     """Mean CPU frequency in the trial over the run's typical one, minus 1."""
+    idle_cpu: Number | None = None
+    """CPU seconds a second that the setup took with nothing to do, while others were measured beside it."""
     shared_core: bool | None = None
     recovered: bool | None = None
     """The server worked off what each probe of a search left behind."""

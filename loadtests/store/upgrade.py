@@ -1,7 +1,8 @@
 """Older run folders, brought to today's form: the one place that knows how they were.
 
 - Schema 1: a test had the fields of all kinds, those of others empty; what was skipped was told by label, and ``ended``
-  and ``advice`` were not there where there was none; every process was charged; a fixed rate was evenly paced.
+  and ``advice`` were not there where there was none; every process was charged; a fixed rate was evenly paced; one
+  trial was measured after another.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def upgraded_run(values: dict[str, Any], schema: int) -> dict[str, Any]:
     skipped = [{"label": label, "test": None, "why": why} for label, why in values.pop("skipped").items()]
     tests = [_test(test) for test in values["study"]["tests"]]
     empty: dict[str, Any] = {"services": {}, "database": None, "advice": None, "measured_s": 0.0, "ended": None}
-    study = {**values["study"], "tests": tests}
+    study = {**values["study"], "tests": tests, "interleave": False}
     return {**empty, **values, "study": study, "left_out": skipped}
 
 
@@ -35,6 +36,6 @@ def upgraded_trial(values: dict[str, Any], schema: int) -> dict[str, Any]:
     if schema > 1:
         return values
     processes = [{**process, "charged": True} for process in values["processes"]]
-    result = {**values["result"], "deliveries": None} if values["result"] else None
-    evidence = {**values["evidence"], "service_failed": None}
+    result = {**values["result"], "deliveries": None, "billed": None} if values["result"] else None
+    evidence = {**values["evidence"], "service_failed": None, "idle_cpu": None}
     return {**values, "processes": processes, "result": result, "evidence": evidence}

@@ -36,7 +36,6 @@ class Feature(Enum):
     RANDOM_ARRIVALS = "send at random moments"
     PROCESSES = "share a load among several processes"
     EARLY_STOP = "stop a probe that is lost"
-    SLICES = "make loads by turns"
     RESPONSE_TIME = "count time from the intended send"
 
 

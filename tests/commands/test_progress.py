@@ -6,7 +6,6 @@ import pytest
 from rich.console import Console
 
 from loadtests.commands.progress import RunProgress
-from loadtests.plan.schedule import Slot
 from loadtests.records import Flag, Result, Trial
 from loadtests.records.result import NOTHING
 
@@ -17,8 +16,8 @@ def ended():
 
     def tell(again=False, **fields):
         text = io.StringIO()
-        with RunProgress(Console(file=text, width=80), 10.0) as progress:
-            progress.started(Slot(number=3, block=1, label="gunicorn", test="latency"), 1, 28)
+        with RunProgress(Console(file=text, width=80), 28, 10.0) as progress:
+            progress.doing("gunicorn, latency", 5.0)
             progress.ended(Trial(3, 1, "gunicorn", "gunicorn", "latency", 1, "", **{"status": "ok", **fields}), again)
         return text.getvalue().splitlines()
 

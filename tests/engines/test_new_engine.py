@@ -57,7 +57,7 @@ class Watcher:
     def __init__(self):
         self.trials = []
 
-    def started(self, slot, attempt, trials):
+    def doing(self, what, seconds):
         pass
 
     def second(self, second):

@@ -22,7 +22,7 @@ SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "run.schema.
 
 
 class Watcher:
-    def started(self, slot, attempt, trials):
+    def doing(self, what, seconds):
         pass
 
     def second(self, second):
@@ -33,15 +33,19 @@ class Watcher:
 
 
 class Trials:
-    """Stands for run_trial: each cell has a rate of its own, blocks differ by far more. The rate is the better the more
-    workers there are, and best with two threads."""
+    """Stands for run_by_turns: each cell has a rate of its own, blocks differ by far more. The rate is the better the
+    more workers there are, and best with two threads."""
 
     def __init__(self, a_result):
         self.a_result = a_result
         self.ran = []
         self.broken = set()
 
-    def __call__(self, bench, slot, entry, test, attempt, on_second):
+    def by_turns(self, bench, places, doing, on_second):
+        return (self(bench, place) for place in places)
+
+    def __call__(self, bench, place):
+        slot, entry, test, attempt = place.slot, place.entry, place.test, place.attempt
         self.ran.append((slot.number, slot.block, slot.label))
         fails = slot.label in self.broken
         speed = 100.0 * int(entry.env["WORKERS"]) * (1.5 if entry.env.get("THREADS") == "2" else 1)
@@ -96,7 +100,7 @@ def test_more_time_makes_more_blocks_and_too_little_is_told():
     assert plan(max_time_s=250).first_blocks == 1
     assert plan(max_time_s=500).first_blocks == 2
     assert plan(max_time_s=9e9).first_blocks == search.MOST_FIRST_BLOCKS
-    with pytest.raises(UserError, match=r"the shortest search takes about 3\.\d minutes; give it a longer --max-time"):
+    with pytest.raises(UserError, match=r"the shortest search takes about 4\.\d minutes; give it a longer --max-time"):
         plan(max_time_s=60)
 
 
@@ -117,7 +121,7 @@ def test_at_a_rate_it_is_p99_that_decides_and_a_trial_can_know_it():
 def run(trials, tmp_path, bench_of):
     def go(found):
         made = search.prepare(found, tmp_path / "run", 1, None, bench_of)
-        execution = dataclasses.replace(made, trial=trials)
+        execution = dataclasses.replace(made, by_turns=trials.by_turns)
         return execution.run, search.execute(found, execution, Watcher())
 
     return go

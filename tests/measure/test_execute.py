@@ -22,7 +22,7 @@ TABLE = {
 
 
 class Watcher:
-    def started(self, slot, attempt, trials):
+    def doing(self, what, seconds):
         pass
 
     def second(self, second):
@@ -33,7 +33,7 @@ class Watcher:
 
 
 class Trials:
-    """Stands for run_trial: remembers what was asked, and answers with rates of its own."""
+    """Stands for run_trial and run_by_turns: remembers what was asked, and answers with rates of its own."""
 
     def __init__(self, a_result):
         self.a_result = a_result
@@ -45,7 +45,12 @@ class Trials:
         self.reason = "send_lag"
         self.takes_s = 0.0
 
-    def __call__(self, bench, slot, entry, test, attempt, on_second):
+    def by_turns(self, bench, places, doing, on_second):
+        for place in places:
+            yield self(bench, place, on_second)
+
+    def __call__(self, bench, place, on_second):
+        slot, entry, test, attempt = place.slot, place.entry, place.test, place.attempt
         if self.interrupt_at == len(self.ran):
             raise KeyboardInterrupt
         self.ran.append((slot.number, slot.label, attempt))
@@ -78,14 +83,16 @@ def begin(tmp_path, bench_of, trials):
     def prepare(goal=None, table=TABLE):
         study = studies.parse(table, "s", "s.toml")
         made = preparing.prepare(study, tmp_path / "run", seed=1, goal=goal, bench_of=bench_of)
-        return dataclasses.replace(made, trial=trials)
+        return dataclasses.replace(made, trial=trials, by_turns=trials.by_turns)
 
     return prepare
 
 
 @pytest.fixture
 def go_on(tmp_path, bench_of, trials):
-    return lambda: dataclasses.replace(preparing.resume(tmp_path / "run", bench_of), trial=trials)
+    return lambda: dataclasses.replace(
+        preparing.resume(tmp_path / "run", bench_of), trial=trials, by_turns=trials.by_turns
+    )
 
 
 @pytest.fixture
@@ -102,10 +109,12 @@ def test_every_place_in_the_order_is_run_once(begin, go_on, trials, folder):
     assert Run.open(folder).record.ended
 
 
-def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(begin, go_on, trials, folder):
+@pytest.mark.parametrize("interleave", [True, False])
+def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(begin, trials, interleave):
     trials.invalid = {(2, 1), (3, 1), (3, 2)}
-    assert runs.execute(begin(), Watcher())
-    assert [(number, attempt) for number, _, attempt in trials.ran] == [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1)]
+    assert runs.execute(begin(table={**TABLE, "interleave": interleave}), Watcher())
+    # What is invalid in a block is repeated when the rest of it has been measured.
+    assert [(number, attempt) for number, _, attempt in trials.ran] == [(1, 1), (2, 1), (2, 2), (3, 1), (4, 1), (3, 2)]
 
 
 def test_a_setup_without_a_valid_trial_fails_the_run(begin, go_on, trials, folder):

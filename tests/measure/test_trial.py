@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from loadtests.analyse.validity import is_setups_own
+from loadtests.measure.seen import TrialPlace
 from loadtests.measure.trial import run_trial
 from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
@@ -40,7 +41,7 @@ def run(bench_of):
     def run(name):
         [slot] = (slot for slot in schedule(study, seed=1) if slot.test == name)
         test = next(test for test in study.tests if test.name == name)
-        return run_trial(bench, slot, study.entries[0], test, 1, lambda second: None)
+        return run_trial(bench, TrialPlace(slot, study.entries[0], test, 1), lambda second: None)
 
     return run
 
@@ -145,5 +146,5 @@ def test_the_services_of_a_test_are_started_with_the_setup(bench_of):
     bench = bench_of(study, None)
     bench.contract = {"throughput": (Expectation(200, "text/plain", None),)}
     bench.require(study)
-    run_trial(bench, schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1, lambda second: None)
+    run_trial(bench, TrialPlace(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None)
     assert bench_of.server.served == [("gunicorn", {"CORES": "0"}, ("redis",))]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
+from loadtests.plan import slices
 from loadtests.plan.metrics import Metric
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Trial
@@ -23,8 +24,8 @@ from loadtests.workload import DEFAULT_ENGINE, Feature, Load, Request
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# Start, health, contract and stop of a trial: what it takes beside warm-up and measurement. For the time left only.
-OVERHEAD_S = 1.5
+# Start, health, contract and stop of a setup: what comes to warm-up and measurement. For the time left only.
+START_S = 1.5
 # What ``--quick`` leaves of the times of a test, in seconds.
 QUICK = {"warmup_s": 1.0, "duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
 WARMUP_S = 2.0
@@ -128,6 +129,11 @@ class Test(abc.ABC):
         return None
 
     @property
+    def in_slices(self) -> bool:
+        """Whether its load can be made in slices, so that setups can be measured by turns."""
+        return False
+
+    @property
     def fixed_rate(self) -> float | None:
         """The requests per second that a setup is to hold; None where none are asked for, or the rate is searched."""
         return None
@@ -139,8 +145,13 @@ class Test(abc.ABC):
 
     @property
     def planned_s(self) -> float:
-        """About how long a trial takes."""
-        return OVERHEAD_S + self.warmup_s + self.seconds
+        """About how long a trial takes that is made in one piece, with the start of its setup."""
+        return START_S + self.warmup_s + self.seconds
+
+    @property
+    def planned_by_turns_s(self) -> float:
+        """About how long it takes in slices, without the start."""
+        return self.warmup_s + slices.seconds(self.seconds)
 
     def asking(self, requests: tuple[Request, ...]) -> Self:
         """The test with other requests; as it is where its kind sends none."""
@@ -198,6 +209,10 @@ class RequestsTest(Test):
         if self.requests == (Request(self.asked, path=self.requests[0].path),):
             return self.asked
         return f"{self.asked} ({digest([request.to_dict() for request in self.requests])})"
+
+    @property
+    def in_slices(self) -> bool:
+        return self.engine == DEFAULT_ENGINE and self.search is None
 
     @property
     def demands(self) -> frozenset[str]:

@@ -65,6 +65,10 @@ class Latency(RequestsTest):
         return cls(requests=workload.requests, **fields, **replay)
 
     @property
+    def in_slices(self) -> bool:
+        return super().in_slices and not self.recorded
+
+    @property
     def fixed_rate(self) -> float:
         return self.rate
 

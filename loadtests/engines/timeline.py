@@ -1,0 +1,51 @@
+"""The seconds of a load, as the generator's processes tell of them while they make it."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter, defaultdict
+from typing import Any
+
+from loadtests.engines.base import OnSecond
+from loadtests.records import Second
+from loadtests.records.histogram import Histogram
+
+Event = dict[str, Any]
+
+
+class Timeline:
+    """Puts the seconds of several processes and slices together."""
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        self.parts: defaultdict[int, list[Event]] = defaultdict(list)
+        self.told: Counter[int] = Counter()  # how many of the parts of a second were told
+
+    def add(self, second: Event, on_second: OnSecond | None) -> None:
+        """Takes a process's part of a second; ``on_second`` is told of one of which all parts have come."""
+        t = second["t"]
+        self.parts[t].append(second)
+        if len(self.parts[t]) - self.told[t] == self.processes:
+            self._tell(t, on_second)
+
+    def over(self, on_second: OnSecond | None) -> None:
+        """A slice is over: ``on_second`` is told of the last seconds, in which not every process saw something."""
+        for t, parts in sorted(self.parts.items()):
+            if len(parts) > self.told[t]:
+                self._tell(t, on_second)
+
+    def _tell(self, t: int, on_second: OnSecond | None) -> None:
+        if on_second is not None:
+            on_second(_row(t, self.parts[t][self.told[t] :]))
+        self.told[t] = len(self.parts[t])
+
+    def rows(self) -> tuple[Second, ...]:
+        """All seconds."""
+        return tuple(_row(t, parts) for t, parts in sorted(self.parts.items()))
+
+
+def _row(t: int, parts: list[Event]) -> Second:
+    times = functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts))
+    percentiles = (None if (value := times.percentile(percent)) is None else value / 1000 for percent in (50.0, 99.0))
+    counts = (sum(part[name] for part in parts) for name in ("sent", "completed", "ok", "errors"))
+    return Second(t, *counts, *percentiles)

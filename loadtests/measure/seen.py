@@ -1,0 +1,151 @@
+"""What a trial finds: the evidence, what was measured, and the trial that is made of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import statistics
+from collections.abc import Callable, Sequence
+
+from loadtests.analyse import validity
+from loadtests.measure import capacity
+from loadtests.measure.bench import Bench
+from loadtests.observe import conditions, processes
+from loadtests.observe.conditions import Conditions
+from loadtests.observe.processes import Usage
+from loadtests.plan.kinds import Test
+from loadtests.plan.schedule import Slot
+from loadtests.plan.study import Entry
+from loadtests.records import CapacityRecord, Evidence, Process, Result, Trial
+from loadtests.serve.base import NotServing, Server
+
+
+@dataclasses.dataclass(frozen=True)
+class TrialPlace:
+    """What a trial is of: its slot in the order, the entry and the test; and which attempt it is."""
+
+    slot: Slot
+    entry: Entry
+    test: Test
+    attempt: int
+
+    def __str__(self) -> str:
+        again = " (again)" if self.attempt > 1 else ""
+        return f"{self.entry.label}, {self.test.name}{again}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Stretch:
+    """A stretch of time in which load was made: what the setup's processes used, which of them were lost, and what
+    happened on the machine."""
+
+    processes: tuple[Process, ...]
+    died: list[Usage]
+    conditions: Conditions
+
+
+def stretch(bench: Bench, running: Server, make: Callable[[Callable[[], None]], None]) -> Stretch:
+    """Makes load on a running setup, whose processes and machine are read before and after.
+
+    ``make`` is handed what it is to call right before that of which the use is to be known.
+    """
+    host, cores = bench.host, bench.cores.servers
+    parts = running.parts()
+    usage: dict[int, Usage] = {}
+    first = host.moment(cores)
+
+    def begin() -> None:
+        nonlocal usage, first
+        usage, first = host.usage(parts, running.folder), host.moment(cores)
+
+    make(begin)
+    after = host.usage(parts, running.folder)
+    rows = processes.difference(usage, after)
+    machine = conditions.between(first, host.moment(cores), cores, sum(row.cpu_s for row in rows))
+    # Workers that a server forks by itself are among them, which supervisor does not know of.
+    return Stretch(rows, [usage[pid] for pid in usage.keys() - after.keys()], machine)
+
+
+@dataclasses.dataclass
+class Seen:
+    """What a trial has found so far."""
+
+    started: str = dataclasses.field(default_factory=lambda: datetime.datetime.now(datetime.timezone.utc).isoformat())
+    evidence: Evidence = dataclasses.field(default_factory=Evidence)
+    result: Result | None = None
+    capacity: CapacityRecord | None = None
+    processes: tuple[Process, ...] = ()
+    log: str = ""
+
+    def note(self, **seen: object) -> None:
+        """Adds to the evidence."""
+        self.evidence = dataclasses.replace(self.evidence, **seen)  # type: ignore[arg-type]
+
+    def failed(self, error: NotServing) -> None:
+        """A setup, or a service beside it, did not come up, or broke."""
+        if error.beside:
+            self.note(service_failed=True)
+        else:
+            self.note(**{"recovered" if self.evidence.started else "started": False})
+        self.log = f"{error}\n{error.log}".strip()
+
+    def differs(self, broken: Sequence[str], logs: str) -> None:
+        """It did not answer as the contract says; ``broken`` says where."""
+        self.note(contract_differences=len(broken))
+        self.log = "\n".join([*broken, logs]).strip()
+
+    def engine_failed(self, error: Exception) -> None:
+        """The engine broke off."""
+        self.note(engine_failed=True)
+        self.log = str(error)
+
+    def keep(self, result: Result, used: tuple[Process, ...]) -> None:
+        """This was measured."""
+        self.result, self.processes = result, used
+        self.note(**capacity.generator_evidence(result))
+
+    def happened(self, bench: Bench, stretches: Sequence[Stretch], wrong_bodies: int) -> None:
+        """A trial is made of many loads: what happened in any of them happened to the trial."""
+        self.note(
+            contract_differences=wrong_bodies,
+            processes_died=sum(usage.charged for one in stretches for usage in one.died),
+            service_failed=any(not usage.charged for one in stretches for usage in one.died) or None,
+            clock_jump_s=max((one.conditions.clock_jump_s for one in stretches), key=abs),
+            swapped_pages=sum(one.conditions.swapped_pages for one in stretches),
+            others_cpu=None if bench.cores.shared else _others_cpu(stretches),
+            frequency_change=_frequency_change(bench, stretches[-1].conditions.mhz),
+        )
+
+    def trial(self, bench: Bench, place: TrialPlace) -> Trial:
+        """The trial, judged."""
+        self.note(shared_core=bench.cores.shared)
+        flags = validity.judge(self.evidence)
+        return Trial(
+            number=place.slot.number,
+            block=place.slot.block,
+            label=place.entry.label,
+            setup=place.entry.setup,
+            test=place.test.name,
+            attempt=place.attempt,
+            started=self.started,
+            status="invalid" if any(flag.invalid for flag in flags) else "ok",
+            flags=tuple(flags),
+            evidence=self.evidence,
+            result=self.result,
+            capacity=self.capacity,
+            processes=self.processes,
+            cores=bench.cores.to_dict(),
+            log=self.log,
+        )
+
+
+def _others_cpu(stretches: Sequence[Stretch]) -> float:
+    return statistics.fmean(one.conditions.others_cpu for one in stretches)
+
+
+def _frequency_change(bench: Bench, mhz: float | None) -> float | None:
+    """The frequency against the typical one of the run's trials so far, minus 1; None where it is not known."""
+    if mhz is None:
+        return None
+    bench.mhz.append(mhz)
+    return mhz / statistics.median(bench.mhz) - 1

@@ -1,0 +1,174 @@
+"""Trials of several setups at once: all of them run, each on a port of its own, and are measured by turns.
+
+Each is started once for all of its tests. In a test a generator asks one after the other for a second (a slice, see
+``loadtests.plan.slices``), round after round, over connections that stay open; what is sent in the first moments of a
+slice is not measured. The slices of a setup are one trial: their histograms are merged, their counts and costs added
+up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import http.client
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from loadtests.engines import EngineError
+from loadtests.engines.base import LoadMaker, OnSecond, PreparedLoad, SlicingEngine
+from loadtests.measure.bench import Bench
+from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
+from loadtests.observe import processes
+from loadtests.plan import slices
+from loadtests.plan.kinds.base import START_S
+from loadtests.plan.schedule import GENERATOR_S
+from loadtests.records import Trial
+from loadtests.serve import contract
+from loadtests.serve.base import NotServing, Server
+
+# A connection may rest while all others are asked. No server of the project closes it earlier (KEEP_ALIVE).
+IDLE_S = 50.0
+# For so long it is seen what the setups take with nothing to do.
+REST_S = 1.0
+# A slice that takes so much longer than planned left something to be worked off, which others would bear.
+OVERTIME_S = 1.0
+
+Doing = Callable[[str, float], None]
+"""Is told what is done now, and about how many seconds that takes."""
+
+
+def run_by_turns(bench: Bench, places: Sequence[TrialPlace], doing: Doing, on_second: OnSecond) -> Iterator[Trial]:
+    """The trials of some places of a block, test after test, judged. Never raises for what a setup does wrong: that
+    makes its trials invalid."""
+    for services in dict.fromkeys(place.test.services for place in places):
+        beside = [place for place in places if place.test.services == services]
+        with contextlib.ExitStack() as stack:
+            turns = _Turns(bench, doing, on_second)
+            turns.start(beside, services, stack)
+            for test in dict.fromkeys(place.test.name for place in beside):
+                yield from turns.trials([place for place in beside if place.test.name == test])
+
+
+@dataclasses.dataclass
+class _Asked:
+    """A setup that is measured in a test: its place, its server, its load, and what was seen of it in each slice."""
+
+    place: TrialPlace
+    server: Server
+    seen: Seen
+    load: PreparedLoad
+    answers_in_s: float
+    stretches: list[Stretch] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class _Turns:
+    """The setups of a block that run at once, by their labels: the servers (for one that did not come up, why), and the
+    CPU seconds a second that each takes with nothing to do."""
+
+    bench: Bench
+    doing: Doing
+    on_second: OnSecond
+    servers: dict[str, Server | NotServing] = dataclasses.field(default_factory=dict)
+    idle_cpu: dict[str, float] = dataclasses.field(default_factory=dict)
+
+    def start(self, places: Sequence[TrialPlace], services: Sequence[str], stack: contextlib.ExitStack) -> None:
+        """Starts the setups of these places, each with services of its own beside it, until the stack is closed."""
+        entries = {place.entry.label: place.entry for place in places}
+        for port, (label, entry) in zip(self.bench.ports(len(entries)), entries.items(), strict=True):
+            self.doing(f"starting {label}", START_S)
+            try:
+                self.servers[label] = stack.enter_context(self.bench.serving(entry, services, port))
+            except NotServing as error:
+                self.servers[label] = error
+        if len(self.servers) > 1:  # one by itself disturbs nobody
+            self._rest()
+
+    def _rest(self) -> None:
+        """Sees what they take with nothing to do."""
+        running = {label: server for label, server in self.servers.items() if not isinstance(server, NotServing)}
+
+        def used() -> dict[str, float]:
+            host = self.bench.host
+            usage = {label: host.usage(server.parts(), server.folder) for label, server in running.items()}
+            return {label: sum(one.cpu_s for one in of_label.values()) for label, of_label in usage.items()}
+
+        begun, before = time.monotonic(), used()
+        time.sleep(REST_S)
+        after, elapsed = used(), time.monotonic() - begun
+        self.idle_cpu = {label: round((after[label] - before[label]) / elapsed, 3) for label in running}
+
+    def trials(self, places: Sequence[TrialPlace]) -> Iterator[Trial]:
+        """The trials of one test."""
+        seen = {place.entry.label: Seen() for place in places}
+        try:
+            self._measure(places, seen)
+        except EngineError as error:
+            for one in seen.values():
+                if one.evidence.started and one.evidence.contract_differences is None:
+                    one.engine_failed(error)
+        for place in places:
+            one = seen[place.entry.label]
+            one.note(idle_cpu=self.idle_cpu.get(place.entry.label))
+            yield one.trial(self.bench, place)
+
+    def _measure(self, places: Sequence[TrialPlace], seen: dict[str, Seen]) -> None:
+        test, chance = places[0].test, places[0].slot.chance(self.bench.seed)
+        engine = self.bench.engine(test.engine)
+        assert isinstance(engine, SlicingEngine)
+        self.doing(f"{test.name}: starting the generator", GENERATOR_S)
+        with engine.generator(core=self.bench.cores.generator[0]) as maker:
+            ready = [self._ready(place, seen[place.entry.label], maker, chance) for place in places]
+            asked = {one.place.entry.label: one for one in ready if one is not None}
+            lengths = slices.slices(test.seconds)
+            # Another attempt has another order.
+            rounds = slices.turns(list(asked), len(lengths), chance + places[0].attempt - 1)
+            for turn, (seconds, labels) in enumerate(zip(lengths, rounds, strict=True)):
+                for label in labels:
+                    self.doing(f"{label}, {test.name}", slices.seconds(seconds))
+                    self._slice(asked[label], turn, seconds)
+            for one in asked.values():
+                self._keep(one)
+
+    def _ready(self, place: TrialPlace, seen: Seen, maker: LoadMaker, chance: int) -> _Asked | None:
+        """A setup that is warm; None for one that cannot be measured, of which ``seen`` then says why."""
+        test, server = place.test, self.servers[place.entry.label]
+        self.doing(f"{place}: warming up", test.warmup_s)
+        if isinstance(server, NotServing):
+            seen.failed(server)
+            return None
+        seen.note(started=True)
+        requests = self.bench.application.addressed(test.requests)
+        bodies, broken = contract.verified(server, requests, self.bench.contract[test.name])
+        if broken:
+            seen.differs(broken, server.logs())
+            return None
+        try:
+            answers_in_s = server.seconds_to_answer()
+        except (OSError, http.client.HTTPException) as error:
+            seen.failed(NotServing(f"stopped answering: {error}", server.logs()))
+            return None
+        load = maker.prepare(dataclasses.replace(self.bench.load(test, server.url, bodies, chance), idle_s=IDLE_S))
+        if test.warmup_s:
+            load.warm_up(test.warmup_s)
+        return _Asked(place, server, seen, load, answers_in_s)
+
+    def _slice(self, one: _Asked, turn: int, seconds: float) -> None:
+        def make(begin: Callable[[], None]) -> None:
+            begin()
+            one.load.measure(seconds, settle_s=slices.SETTLE_S, turn=turn, on_second=self.on_second)
+
+        begun = time.monotonic()
+        one.stretches.append(stretch(self.bench, one.server, make))
+        if time.monotonic() - begun > slices.seconds(seconds) + OVERTIME_S:
+            one.server.calm_down(one.answers_in_s)
+
+    def _keep(self, one: _Asked) -> None:
+        """What all slices of a setup say."""
+        result = one.load.result()
+        one.seen.keep(result, processes.together(each.processes for each in one.stretches))
+        one.seen.happened(self.bench, one.stretches, result.errors.get("wrong-body", 0))
+        if one.place.test.fixed_rate is None:
+            one.seen.note(planned=None, sent=None)  # only a fixed rate plans a number
+        if one.seen.evidence.processes_died or one.seen.evidence.service_failed:
+            one.seen.log = one.server.logs()

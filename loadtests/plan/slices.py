@@ -1,0 +1,42 @@
+"""How a trial that is measured by turns is cut into slices.
+
+The speed of a machine wanders over tens of seconds. Setups that are asked by turns, a second each, meet the same speed;
+trials in a row do not. The turns are shuffled, and mirrored in the next round, as blocks are.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+
+SLICE_S = 1.0
+# What is sent first in a slice is not measured: a setup that has rested finds its memory out of the caches, and maybe
+# its connections closed. After so long the response times are those of the rest of the slice.
+SETTLE_S = 0.2
+BETWEEN_S = 0.15  # about how long it takes to go on to the next setup
+
+
+def slices(duration_s: float) -> list[float]:
+    """The seconds of each slice of a trial that measures for ``duration_s``: as long as each other but for the last,
+    which is shorter where that is no whole number of them."""
+    whole = math.floor(duration_s / SLICE_S + 1e-9)
+    rest = round(duration_s - whole * SLICE_S, 6)
+    return [SLICE_S] * whole + [rest] * (rest > 0)
+
+
+def turns(labels: Sequence[str], rounds: int, seed: int) -> list[list[str]]:
+    """Who is asked when: the labels in the order of each round, shuffled; every second round mirrors the one before."""
+    generator = random.Random(seed)
+    found: list[list[str]] = []
+    for number in range(rounds):
+        if number % 2:
+            found.append(found[-1][::-1])
+        else:
+            found.append(generator.sample(labels, len(labels)))
+    return found
+
+
+def seconds(duration_s: float) -> float:
+    """About how long it takes to measure one setup for ``duration_s`` in slices."""
+    return duration_s + len(slices(duration_s)) * (SETTLE_S + BETWEEN_S)

@@ -1,0 +1,150 @@
+"""What is made of setups that are measured by turns; no server is started."""
+
+import dataclasses
+
+import pytest
+
+from loadtests.engines import EngineError
+from loadtests.measure import turns
+from loadtests.measure.seen import TrialPlace
+from loadtests.measure.turns import run_by_turns
+from loadtests.plan import study as studies
+from loadtests.plan.schedule import planned_seconds, schedule
+from loadtests.serve.base import NotServing
+from loadtests.store import Expectation
+
+TABLE = {
+    "setups": ["gunicorn", "uvicorn", "daphne"],
+    "blocks": 1,
+    "tests": {
+        "latency": {"rate": 100, "duration": "2500ms", "warmup": "500ms"},
+        "throughput": {"duration": "2s", "warmup": "500ms"},
+    },
+}
+
+
+@pytest.fixture
+def run(bench_of, monkeypatch):
+    """Runs the block on the fake bench; a function of the study's changes, to the trials by label and test."""
+    monkeypatch.setattr(turns, "REST_S", 0.0)
+
+    def run(attempt=1, **changes):
+        study = studies.parse({**TABLE, **changes}, "s", "s.toml")
+        bench = bench_of(study, None)
+        bench.contract = {test.name: (Expectation(200, "text/plain", None),) for test in study.tests}
+        entries = {entry.label: entry for entry in study.entries}
+        tests = {test.name: test for test in study.tests}
+        places = [TrialPlace(slot, entries[slot.label], tests[slot.test], attempt) for slot in schedule(study, seed=1)]
+        trials = list(run_by_turns(bench, places, lambda what, seconds: None, lambda second: None))
+        assert [trial.number for trial in trials] == [place.slot.number for place in places]
+        return {(trial.label, trial.test): trial for trial in trials}
+
+    return run
+
+
+def reasons(trial):
+    return {flag.reason for flag in trial.flags}
+
+
+def rounds(slices):
+    return [[origin for origin, _, _ in slices[i : i + 3]] for i in range(0, len(slices), 3)]
+
+
+def test_each_setup_is_started_once_and_asked_on_a_port_of_its_own(run, bench_of):
+    trials = run()
+    assert sorted(setup for setup, _, _ in bench_of.server.served) == ["daphne", "gunicorn", "uvicorn"]
+    assert len({origin for origin, _, _ in bench_of.engine.slices}) == 3
+    assert {trial.status for trial in trials.values()} == {"ok"}
+
+
+def test_they_are_asked_by_turns_in_rounds_of_which_every_second_is_a_mirror(run, bench_of):
+    run()
+    latency, throughput = bench_of.engine.slices[:9], bench_of.engine.slices[9:]
+    assert [seconds for _, _, seconds in latency] == [1.0] * 6 + [0.5] * 3
+    assert [seconds for _, _, seconds in throughput] == [1.0] * 6
+    assert all(settle > 0 for _, settle, _ in bench_of.engine.slices)
+    for first, second in (rounds(latency)[:2], rounds(throughput)):
+        assert len(set(first)) == 3
+        assert second == first[::-1]
+
+
+def test_another_attempt_has_another_order_of_turns(run, bench_of):
+    orders = set()
+    for attempt in range(1, 6):
+        bench_of.engine.slices.clear()
+        run(attempt)
+        orders.add(tuple(origin for origin, _, _ in bench_of.engine.slices))
+    assert len(orders) > 1
+
+
+def test_all_setups_of_a_test_are_sent_the_same_random_moments(run, bench_of):
+    run()
+    latency = [load for load in bench_of.engine.loads if load.rate]
+    assert len({load.origin for load in latency}) == 3
+    assert len({load.arrival_seed for load in latency}) == 1
+
+
+def test_one_that_does_not_start_costs_its_own_trials_only(run, bench_of):
+    serve = bench_of.serve
+
+    def refusing(setup, env, beside, port):
+        if setup.name == "uvicorn":
+            raise NotServing("was not healthy", "its log")
+        return serve(setup, env, beside, port)
+
+    bench_of.serve = refusing
+    trials = run()
+    for (label, _), trial in trials.items():
+        assert (trial.status == "invalid") == (label == "uvicorn")
+        assert (reasons(trial) == {"server_did_not_start"}) == (label == "uvicorn")
+    assert trials["uvicorn", "latency"].log == "was not healthy\nits log"
+
+
+def test_one_that_answers_otherwise_is_not_asked(run, bench_of):
+    bench_of.server.status = 500
+    trials = run()
+    assert all(reasons(trial) == {"contract_broken"} for trial in trials.values())
+    assert bench_of.engine.slices == []
+
+
+def test_a_generator_that_breaks_off_costs_the_test_for_all(run, bench_of):
+    def breaks(load):
+        if load.rate is None:
+            raise EngineError("the load generator broke off: why")
+        return {}
+
+    bench_of.engine.meanwhile = breaks
+    trials = run()
+    for (_, test), trial in trials.items():
+        assert (reasons(trial) == {"engine_failed"}) == (test == "throughput")
+
+
+def test_what_happened_in_any_slice_happened_to_the_trial(run, bench_of):
+    def swapping(moment):
+        return dataclasses.replace(moment, swapped_pages=7 if len(bench_of.engine.slices) >= 1 else 0)
+
+    bench_of.host.moment_of = swapping
+    trials = run()
+    assert sum("swapped" in reasons(trial) for trial in trials.values()) == 1
+
+
+def test_what_setups_take_with_nothing_to_do_is_kept(run):
+    assert all(trial.evidence.idle_cpu is not None for trial in run().values())
+    assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # it disturbs nobody
+
+
+def test_a_study_says_whether_and_a_search_or_another_engine_is_never_cut(tmp_path):
+    tests = {
+        **TABLE["tests"],
+        "capacity": {"start_rate": 100, "max_rate": 400},
+        "old": {"kind": "throughput", "duration": "2s", "engine": "loadtest"},
+    }
+    study = studies.parse({**TABLE, "tests": tests}, "s", "s.toml")
+    assert [study.by_turns(test) for test in study.tests] == [True, True, False, False]
+    apart = studies.parse({**TABLE, "tests": tests, "interleave": False}, "s", "s.toml")
+    assert not any(apart.by_turns(test) for test in apart.tests)
+
+
+def test_starting_once_takes_less_time_than_starting_for_each_trial():
+    by_turns = studies.parse(TABLE, "s", "s.toml")
+    assert planned_seconds(by_turns) == pytest.approx(2 * 1.2 + 3 * (1.5 + 0.5 + 2.5 + 3 * 0.35 + 0.5 + 2 + 2 * 0.35))
