@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from loadtests.analyse.observations import Observation
 from loadtests.plan.kinds import every_metric
+from loadtests.plan.lateness import late_share, too_late
 from loadtests.plan.metrics import CPU, Metric, of_role
 from loadtests.plan.percentiles import knowable
 from loadtests.records import Trial
@@ -51,6 +52,14 @@ def too_few(trials: Iterable[Trial], metric: Metric) -> bool:
     percent = PERCENTILES.get(metric.name.removesuffix("_ms"))
     completed = [trial.result.completed for trial in trials if trial.result]
     return percent is not None and bool(completed) and not any(knowable(percent, count) for count in completed)
+
+
+def why_late(trial: Trial, metric: Metric) -> str:
+    """That the generator's lateness hides a percentile of a trial, with its part in it; empty where it does not."""
+    key = metric.name.removesuffix("_ms")
+    if trial.result is None or key not in PERCENTILES or not too_late(trial.result, key):
+        return ""
+    return f"the generator was late ({late_share(trial.result, key):.0%} of {key})"
 
 
 def requests_by_process(trial: Trial, role: str) -> list[int]:

@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from loadtests.records import Evidence, Flag
-from loadtests.words import plural
+from loadtests.plan.lateness import LATE, late_share
+from loadtests.records import Evidence, Flag, Result
+from loadtests.words import plural, series
 
 # Above this share of its core an event loop queues its own work: send lag grows before the core is full.
 GENERATOR_CPU = 0.85
-# Lateness is part of every response time: a tenth of the typical one shows, half of it is a large part of the figure.
-# Under 1 ms it is the timers'.
-LAG_DOUBTFUL, LAG_DOUBTFUL_FLOOR_MS = 0.10, 1.0
-LAG_INVALID, LAG_INVALID_FLOOR_MS = 0.50, 5.0
+# Lateness is part of every response time: a tenth of it shows. Above ``lateness.LATE`` a percentile is not known,
+# and a trial whose typical time is not known says nothing.
+LATE_SEEN = 0.10
+JUDGED = ("p50", "p99")  # that get verdicts, the typical one first
 # Share of the servers' cores that others took, the hypervisor (steal) included.
 OTHERS_CPU_DOUBTFUL = 0.10
 OTHERS_CPU_INVALID = 0.25
@@ -75,12 +76,12 @@ class Reason(Enum):
     )
     send_lag = (
         Severity.INVALID,
-        "the generator sent late, and its lateness is a large part of the response time",
+        "the generator sent late, and its lateness is a large part of the typical response time",
         "Keep other programs off the generator's core, or lower the test's rate or connections.",
     )
     send_lag_seen = (
         Severity.DOUBTFUL,
-        "the generator sent late now and then, which shows in the highest percentiles",
+        f"the generator sent late now and then; a percentile of which that is over {LATE:.0%} is not known",
         "Keep other programs off the generator's core, or measure for longer.",
     )
     not_all_sent = (
@@ -141,12 +142,14 @@ def is_setups_own(flags: Iterable[Flag]) -> bool:
     return not {reason.name for reason in SETUPS_OWN}.isdisjoint(flag.reason for flag in flags)
 
 
-def judge(evidence: Evidence) -> list[Flag]:
-    """All flags of a trial, in the order of the list above: the cause tends to come before its effects."""
-    return list(_flags(evidence))
+def judge(evidence: Evidence, result: Result | None = None) -> list[Flag]:
+    """All flags of a trial, in the order of the list above: the cause tends to come before its effects.
+
+    ``result`` is what it measured, by which the generator's lateness is judged."""
+    return list(_flags(evidence, result))
 
 
-def _flags(seen: Evidence) -> Iterator[Flag]:
+def _flags(seen: Evidence, result: Result | None) -> Iterator[Flag]:
     if seen.started is False:
         yield Reason.server_did_not_start.flag()
     if seen.contract_differences:
@@ -161,7 +164,7 @@ def _flags(seen: Evidence) -> Iterator[Flag]:
         yield Reason.engine_failed.flag()
     if seen.generator_cpu is not None and seen.generator_cpu > GENERATOR_CPU:
         yield Reason.generator_busy.flag(f"{seen.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
-    yield from _send_lag(seen)
+    yield from _send_lag(result)
     yield from _not_all_sent(seen)
     if seen.clock_jump_s is not None and abs(seen.clock_jump_s) > CLOCK_JUMP_S:
         yield Reason.clock_jumped.flag(f"by {seen.clock_jump_s:+.2f} s")
@@ -174,16 +177,15 @@ def _flags(seen: Evidence) -> Iterator[Flag]:
         yield Reason.shared_core.flag()
 
 
-def _send_lag(seen: Evidence) -> Iterator[Flag]:
-    if seen.send_lag_p99_ms is None or seen.response_p50_ms is None:
+def _send_lag(result: Result | None) -> Iterator[Flag]:
+    """Each percentile that gets a verdict is judged by the lateness at that percentile."""
+    if result is None:
         return
-    lag = seen.send_lag_p99_ms
-    invalid = max(LAG_INVALID_FLOOR_MS, LAG_INVALID * seen.response_p50_ms)
-    doubtful = max(LAG_DOUBTFUL_FLOOR_MS, LAG_DOUBTFUL * seen.response_p50_ms)
-    if lag > invalid:
-        yield Reason.send_lag.flag(f"p99 {lag:.1f} ms, at most {invalid:.1f} ms here")
-    elif lag > doubtful:
-        yield Reason.send_lag_seen.flag(f"p99 {lag:.1f} ms, over {doubtful:.1f} ms")
+    late = {key: share for key in JUDGED if (share := late_share(result, key)) is not None}
+    if max(late.values(), default=0.0) <= LATE_SEEN:
+        return
+    reason = Reason.send_lag if late.get(JUDGED[0], 0.0) > LATE else Reason.send_lag_seen
+    yield reason.flag(series([f"{share:.0%} of {key}" for key, share in late.items()]))
 
 
 def _not_all_sent(seen: Evidence) -> Iterator[Flag]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from loadtests.analyse.holding import FAILED, failed_share
+from loadtests.analyse.readings import why_late
 from loadtests.analyse.validity import is_setups_own
 from loadtests.application.project import Options
 from loadtests.errors import UserError, require_within
@@ -160,10 +161,10 @@ def _values(run: Run, step: Round, metric: Metric) -> dict[str, dict[int, float]
         if not trial.valid or trial.label not in values:
             continue
         value = metric.read(trial)
-        if value is not None and value > 0 and failed_share([trial]) <= FAILED:
-            values[trial.label][trial.block] = value
-        else:
+        if failed_share([trial]) > FAILED or value == 0 or (value is None and not why_late(trial, metric)):
             failed.add(trial.label)
+        elif value is not None:
+            values[trial.label][trial.block] = value
     return {label: by_block for label, by_block in values.items() if label not in failed}
 
 

@@ -119,7 +119,7 @@ class Seen:
     def trial(self, bench: Bench, place: TrialPlace) -> Trial:
         """The trial, judged."""
         self.note(shared_core=bench.cores.shared)
-        flags = validity.judge(self.evidence)
+        flags = validity.judge(self.evidence, None if place.test.search else self.result)
         return Trial(
             number=place.slot.number,
             block=place.slot.block,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from loadtests.plan.censored import of_all
+from loadtests.plan.lateness import too_late
 from loadtests.plan.percentiles import knowable
 from loadtests.records import Trial
 from loadtests.records.result import PERCENTILES
@@ -67,7 +68,7 @@ UNCHARGED = "uncharged"
 def _percentile(key: str) -> Callable[[Trial], float | None]:
     def read(trial: Trial) -> float | None:
         result = trial.result
-        if result is None or not knowable(PERCENTILES[key], result.completed):
+        if result is None or not knowable(PERCENTILES[key], result.completed) or too_late(result, key):
             return None
         return of_all(result, key)
 
@@ -124,7 +125,8 @@ def of_role(role: str, charged: bool = True) -> Metric:
 
 def time_in_ms(key: str, question: Question | None = None) -> Metric:
     """A percentile of the response times (of the service times, where the engine knows no better) of all requests:
-    those that failed rank as infinitely slow."""
+    those that failed rank as infinitely slow. A trial in which the generator was late at that percentile does not know
+    it."""
     return Metric(
         f"{key}_ms", f"response time {key}", "ms", _percentile(key), False, f"{key} {{latency}}", key, question=question
     )

@@ -77,14 +77,14 @@ class Evidence:
     """Share of the servers' cores' time that went to other programs and to steal, 0 to 1."""
     frequency_change: Number | None = None
     """Mean CPU frequency in the trial over the run's typical one, minus 1."""
-    idle_cpu: Number | None = None
-    """CPU seconds a second that the setup took with nothing to do, while others were measured beside it."""
     shared_core: bool | None = None
     recovered: bool | None = None
     """The server worked off what each probe of a search left behind."""
     engine_failed: bool | None = None
     service_failed: bool | None = None
     """A service beside the setup, which it is not charged with, did not start or ended meanwhile."""
+    idle_cpu: Number | None = None
+    """CPU seconds a second that the setup took with nothing to do, when others were to be measured beside it."""
 
 
 @dataclasses.dataclass(frozen=True)

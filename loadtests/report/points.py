@@ -52,7 +52,10 @@ def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str
     cell = results.cells[label, test.name]
     if not cell.valid:
         return "no valid trial" if cell.invalid else "not measured"
-    return "too few requests to know" if readings.too_few(cell.valid, metric) else "not known"
+    if readings.too_few(cell.valid, metric):
+        return "too few requests to know"
+    late = (why for trial in cell.valid if (why := readings.why_late(trial, metric)))
+    return next(late, "not known")
 
 
 def told(rows: Sequence[ChartRow]) -> str:

@@ -7,6 +7,7 @@ import pytest
 
 from loadtests.analyse import readings
 from loadtests.analyse.holding import failed_share
+from loadtests.plan.metrics import P50, P99
 from loadtests.records import Process
 from tests.fixtures.failing import failing
 
@@ -63,3 +64,13 @@ def test_without_a_histogram_what_failed_hides_the_percentiles(trial):
     known = values(dataclasses.replace(trial, result=failed))
     assert "p50_ms" not in known
     assert known["p99_ms"] == inf
+
+
+def test_a_percentile_of_which_the_generator_was_a_large_part_is_not_known(trial):
+    late = {**trial.result.pacing_lag_ms, "p50": 0.2 * trial.result.response_time_ms["p50"]}
+    late["p99"] = 0.3 * trial.result.response_time_ms["p99"]
+    known = dataclasses.replace(trial, result=dataclasses.replace(trial.result, pacing_lag_ms=late))
+    assert "p99_ms" not in values(known)
+    assert values(known)["p50_ms"] == values(trial)["p50_ms"]
+    assert readings.why_late(known, P99) == "the generator was late (30% of p99)"
+    assert readings.why_late(known, P50) == ""

@@ -1,7 +1,8 @@
 import pytest
 
 from loadtests.analyse.validity import Reason, Severity, judge
-from loadtests.records import Evidence
+from loadtests.records import Evidence, Figures, Result
+from loadtests.records.result import FIGURES, NOTHING
 
 QUIET = Evidence(
     started=True,
@@ -40,8 +41,6 @@ def test_nothing_known_is_held_against_no_trial() -> None:
         ({"contract_differences": 2}, "contract_broken"),
         ({"processes_died": 1}, "process_died"),
         ({"generator_cpu": 0.86}, "generator_busy"),
-        ({"send_lag_p99_ms": 5.1}, "send_lag"),
-        ({"send_lag_p99_ms": 1.1}, "send_lag_seen"),
         ({"sent": 2999}, "not_all_sent"),
         ({"clock_jump_s": -0.6}, "clock_jumped"),
         ({"swapped_pages": 1}, "swapped"),
@@ -59,14 +58,36 @@ def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> Non
 
 def test_every_reason_can_be_found() -> None:
     everything = Evidence(False, 1, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True, True)
-    found = {flag.reason for flag in judge(everything)}
+    found = {flag.reason for flag in judge(everything, measured(5.0, 5.0))}
     assert found == {reason.name for reason in Reason} - {"cores_disturbed", "send_lag_seen"}
 
 
-def test_send_lag_may_be_a_tenth_of_a_long_response_time() -> None:
-    assert reasons(send_lag_p99_ms=9.0, response_p50_ms=100.0) == []
-    assert reasons(send_lag_p99_ms=11.0, response_p50_ms=100.0) == ["send_lag_seen"]
-    assert reasons(send_lag_p99_ms=51.0, response_p50_ms=100.0) == ["send_lag"]
+def measured(late_p50_ms: float, late_p99_ms: float) -> Result:
+    """A result with these latenesses of the generator under response times of 2 ms (p50) and 4 ms (p99)."""
+    times = dict.fromkeys(FIGURES, None) | {"p50": 2.0, "p99": 4.0}
+    late = dict.fromkeys(FIGURES, None) | {"p50": late_p50_ms, "p99": late_p99_ms}
+    empty: Figures = dict(NOTHING)
+    counts, times_ms = (10, 10, 10, 10, 0, {}, 1.0, 10.0), (times, empty, empty, late)
+    return Result("openloop", *counts, *times_ms, 0, "response_time", {}, (), {}, ())
+
+
+@pytest.mark.parametrize(
+    ("late", "expected"),
+    [
+        ((0.1, 0.3), []),
+        ((0.1, 0.6), ["send_lag_seen"]),
+        ((0.3, 0.3), ["send_lag_seen"]),
+        ((0.1, 3.9), ["send_lag_seen"]),  # its p99 is not known, its p50 is
+        ((0.6, 3.9), ["send_lag"]),
+    ],
+)
+def test_each_percentile_is_judged_by_the_lateness_at_it(late: tuple[float, float], expected: list[str]) -> None:
+    assert [flag.reason for flag in judge(QUIET, measured(*late))] == expected
+
+
+def test_a_flag_says_how_much_of_which_percentile_is_lateness() -> None:
+    [flag] = judge(QUIET, measured(0.3, 1.5))
+    assert "(15% of p50 and 38% of p99)" in flag.sentence
 
 
 def test_requests_that_the_server_refused_are_not_the_generators_fault() -> None:

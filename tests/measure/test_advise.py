@@ -40,6 +40,7 @@ class Trials:
         self.a_result = a_result
         self.ran = []
         self.broken = set()
+        self.late = set()
 
     def by_turns(self, bench, places, doing, on_second):
         return (self(bench, place) for place in places)
@@ -62,7 +63,12 @@ class Trials:
             status="invalid" if fails else "ok",
             flags=(Flag("server_did_not_start", "invalid", ""),) if fails else (),
             result=self.a_result(
-                bench.load(test, bench.url), rate=rate, ok=1000, completed=1000, response_time_ms=times
+                bench.load(test, bench.url),
+                rate=rate,
+                ok=1000,
+                completed=1000,
+                response_time_ms=times,
+                pacing_lag_ms={**NOTHING, "p99": times["p99"] if slot.label in self.late else 0.0},
             ),
         )
 
@@ -171,6 +177,12 @@ def test_what_does_not_start_is_no_advice(run, trials):
     trials.broken = {"3w-2t"}
     assert run(plan(max_time_s=250))[1].pick != "3w-2t"
     assert all(label != "3w-2t" for _, block, label in trials.ran if block > 1)
+
+
+def test_a_late_generator_is_not_the_candidates_fault(run, trials):
+    trials.late = {"3w-2t"}
+    run(plan(rate=100.0, max_time_s=9e9))
+    assert any(label == "3w-2t" for _, block, label in trials.ran if block > 1)
 
 
 def test_where_nothing_starts_it_says_so(run, trials):

@@ -17,6 +17,7 @@ from loadtests.measure.trial import run_trial
 from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
+from loadtests.records.result import NOTHING
 from loadtests.store import Expectation
 
 TABLE = {
@@ -116,6 +117,18 @@ def test_a_search_is_judged_by_all_of_its_probes(run, bench_of):
     assert trial.evidence.swapped_pages == 7
     assert trial.evidence.contract_differences == 1
     assert trial.status == "invalid"
+
+
+def test_a_probe_is_the_generators_where_it_is_late_by_more_than_half_of_the_limit(run, bench_of):
+    def late_by(ms):
+        return lambda load: {"pacing_lag_ms": {**NOTHING, "p50": 0.1, "p99": ms}}
+
+    bench_of.engine.meanwhile = late_by(24.0)  # half of 50 ms is allowed
+    assert run("capacity").capacity.limited_by != "generator"
+    bench_of.engine.meanwhile = late_by(26.0)
+    limited = run("capacity").capacity
+    assert limited.limited_by == "generator"
+    assert "p99 26.0 ms, under a limit of 50 ms" in limited.sentence + limited.probes[-1].why
 
 
 def test_only_the_first_probe_warms_up(run, bench_of):
