@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from math import isfinite
+from math import inf, isfinite, nan
 from pathlib import Path
 
 from loadtests import store
 from loadtests.analyse.changes import RUNS_FOR_MARKS, Mark, Point, changes
 from loadtests.analyse.compare.differences import RunDifference, differences, same_machine
 from loadtests.analyse.compare.sides import judged_cells, same_tests
-from loadtests.analyse.compare.within import estimates
+from loadtests.analyse.compare.within import Estimate, estimates, ratios_to
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.store import Run
 from loadtests.words import plural
 
+Cell = tuple[str, str, str]  # test, metric, label
+
 
 @dataclasses.dataclass(frozen=True)
 class Series:
-    """One metric of one setup in one test, run after run; ``name`` is what the metric is called."""
+    """One metric of one setup in one test, run after run; ``name`` is what the metric is called.
+
+    ``figures`` are its means by run, ``marks`` what they are judged by: the ratios to the baseline ``against`` in the
+    same run, so that what changed for the whole machine is no change of the setup. The baseline itself is judged by
+    its own figures (``against`` is empty)."""
 
     label: str
     test: str
     metric: str
     name: str
+    against: str
+    figures: dict[str, Estimate]
     marks: list[Mark]
 
 
@@ -124,15 +132,19 @@ def _runs(study: str, folder: Path) -> tuple[list[Run], list[str]]:
 def _series(runs: dict[str, Results]) -> list[Series]:
     """A series for each setup, test and metric of the newest run, over the runs that asked the same."""
     newest = list(runs.values())[-1]
-    points: dict[tuple[str, str, str], list[Point]] = {}
+    baseline = newest.baseline
+    figures: dict[Cell, dict[str, Estimate]] = {}
+    points: dict[Cell, list[Point]] = {}
     for name, results in runs.items():
         alike = same_tests(newest, results)
+        ratios = _ratios(results, baseline)
         for one in estimates(results.judged):
             told = one.blocks and isfinite(one.value)
             if told and one.test in alike and one.label in newest.labels and one.label != newest.twin:
-                trouble = results.standings[one.label, one.test].trouble
-                point = Point(name, one.value, one.low, one.high, trouble)
-                points.setdefault((one.test, one.metric, one.label), []).append(point)
+                cell = (one.test, one.metric, one.label)
+                figures.setdefault(cell, {})[name] = one
+                judged = one if one.label == baseline else ratios.get(cell)
+                points.setdefault(cell, []).append(_point(name, results, one, judged))
     shown = [
         cell
         for test, metric in judged_cells(newest)
@@ -141,11 +153,28 @@ def _series(runs: dict[str, Results]) -> list[Series]:
     ]
     return [
         Series(
-            label=label,
-            test=test,
-            metric=metric,
-            name=newest.called(test, metric),
-            marks=changes(points[test, metric, label], newest.study.delta, len(shown)),
+            label=cell[2],
+            test=cell[0],
+            metric=cell[1],
+            name=newest.called(*cell[:2]),
+            against="" if cell[2] == baseline else baseline,
+            figures=figures[cell],
+            marks=changes(points[cell], newest.study.delta),
         )
-        for test, metric, label in shown
+        for cell in shown
     ]
+
+
+def _ratios(results: Results, baseline: str) -> dict[Cell, Estimate]:
+    """The ratios to that baseline, where it answered what it was asked."""
+    twin = results.twin if results.baseline == baseline else None
+    found = ratios_to(results.judged, baseline, twin)
+    return {
+        (one.test, one.metric, one.label): one for one in found if not results.standings[baseline, one.test].trouble
+    }
+
+
+def _point(run: str, results: Results, figure: Estimate, judged: Estimate | None) -> Point:
+    """What a run's figure is judged by; without an interval where that is not known."""
+    value, low, high = (judged.value, judged.low, judged.high) if judged else (nan, 0.0, inf)
+    return Point(run, value, low, high, results.standings[figure.label, figure.test].trouble)

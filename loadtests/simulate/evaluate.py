@@ -11,7 +11,7 @@ import numpy as np
 
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.simulate.choices import LANDSCAPES, searched, swept
-from loadtests.simulate.histories import BETWEEN_RUNS, CHANGES, RUNS, SERIES, simulate_history
+from loadtests.simulate.histories import CHANGE, KINDS, NOISES_OF_CHANGE, RUNS, SERIES, simulate_history
 from loadtests.simulate.servers import search, servers
 from loadtests.simulate.studies import NOISES, Rates, scenarios, scenarios_of_runs, simulate, simulate_runs
 
@@ -74,21 +74,16 @@ def runs_table(studies: int, seed: int) -> SimulatedTable:
 
 def history_table(histories: int, seed: int) -> SimulatedTable:
     """False marks and changes found, in histories of five setups in four metrics."""
-    rows = [simulate_history(runs, between, histories, seed) for between in BETWEEN_RUNS for runs in RUNS]
+    rows = [simulate_history(kind, runs, histories, seed) for kind in KINDS for runs in RUNS]
     cells = [
-        (
-            f"{rates.between:.0%}",
-            str(rates.runs),
-            f"{rates.false:.1%}",
-            *(f"{rates.found[change]:.0%}" for change in CHANGES),
-        )
+        (rates.kind, str(rates.runs), f"{rates.false:.1%}", *(f"{share:.0%}" for share in rates.found.values()))
         for rates in rows
     ]
     header = (
         "noise between runs",
         "runs",
         "false mark in a history",
-        *(f"change of {change:.0%} marked" for change in CHANGES),
+        *(f"change of {CHANGE:.0%} marked, noise {noise:.0%}" for noise in NOISES_OF_CHANGE),
     )
     title = f"Marks in simulated histories of {SERIES} series, {histories} histories a row"
     return SimulatedTable("simulation-history", title, header, cells)

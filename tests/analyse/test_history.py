@@ -19,18 +19,22 @@ STEADY = (1.0, 1.01, 0.99, 1.0, 1.01)
 
 @pytest.fixture
 def days(build_run):
-    """Writes a run for each factor by which uvicorn is slower that day, ``record`` being fields of the last one's."""
+    """Writes a run for each factor by which uvicorn is slower that day, all being slower by those of the days in
+    ``whole``, ``record`` being fields of those
+    after the steady ones."""
 
-    def build(*factors, record=None, **options):
-        for day, times in enumerate(factors, start=1):
+    def build(*factors, record=None, whole=None, fails=None, **options):
+        for day, of_uvicorn in enumerate(factors, start=1):
+            of_all = (whole or {}).get(day, 1.0)
 
-            def change(label, test, block, result, times=times):
-                if label != "uvicorn":
-                    return result
+            def change(label, test, block, result, day=day, of_all=of_all, of_uvicorn=of_uvicorn):
+                if fails and label == fails[0] and day > len(STEADY):
+                    result = fails[1](label, test, block, result)
+                times = of_all * (of_uvicorn if label == "uvicorn" else 1.0)
                 later = {key: value * times for key, value in result.response_time_ms.items()}
                 return dataclasses.replace(result, response_time_ms=later, rate=result.rate / times)
 
-            last = (record or {}) if day == len(factors) else {}
+            last = (record or {}) if day > len(STEADY) else {}
             name, created = f"2026-11-{day:02d}-first-look", f"2026-11-{day:02d}T07:30:00+00:00"
             run = build_run(
                 labels=LABELS, blocks=6, name=name, change=change, record={"created": created, **last}, **options
@@ -48,8 +52,8 @@ def printed(found):
 
 def test_a_change_is_marked_at_its_first_run_with_what_else_changed(days):
     versions = {"python": "CPython 3.11.2", "gil": True, "packages": {"Django": "5.2.19", "uvicorn": "0.55.0"}}
-    found = history_of("first-look", days(*STEADY, 1.3, record={"versions": versions}))
-    assert list(found.runs) == [f"2026-11-{day:02d}-first-look" for day in range(1, 7)]
+    found = history_of("first-look", days(*STEADY, 1.3, 1.3, record={"versions": versions}))
+    assert list(found.runs) == [f"2026-11-{day:02d}-first-look" for day in range(1, 8)]
     marked = {(one.series.label, one.series.metric): one for one in found.changes}
     assert set(marked) == {("uvicorn", "p50_ms"), ("uvicorn", "p99_ms"), ("uvicorn", "rps")}
     one = marked["uvicorn", "p50_ms"]
@@ -59,25 +63,42 @@ def test_a_change_is_marked_at_its_first_run_with_what_else_changed(days):
         (what.kind, what.what, what.before, what.after) for what in one.differences
     ]
     text = printed(found)
-    assert "×1.30  worse" in text
+    assert one.series.against == "gunicorn"
+    assert "gunicorn   ×1.30  worse" in text
     assert "What else changed from 2026-11-05-first-look to 2026-11-06-first-look:" in text
     assert "0.55.0" in text
 
 
 def test_what_nothing_explains_is_said(days):
-    assert "Nothing that the runs have kept." in printed(history_of("first-look", days(*STEADY, 0.5)))
+    assert "Nothing that the runs have kept." in printed(history_of("first-look", days(*STEADY, 0.5, 0.5)))
 
 
-def test_fewer_than_six_runs_mark_nothing_and_that_is_said(days):
-    found = history_of("first-look", days(1.0, 1.01, 0.99, 1.0, 3.0))
+def test_what_changes_for_the_whole_machine_changes_only_the_baseline(days):
+    found = history_of("first-look", days(*STEADY, 1.0, 1.0, 1.01, whole=dict.fromkeys((6, 7, 8), 1.5)))
+    assert {one.series.label for one in found.changes} == {"gunicorn"}
+    assert {one.series.against for one in found.changes} == {""}
+    assert "itself" in printed(found)
+
+
+def test_where_the_baseline_failed_nothing_is_judged_by_it(days):
+    def fail(label, test, block, result):
+        half = result.planned // 2
+        return dataclasses.replace(result, ok=half, completed=half, errors={"timeout": result.planned - half})
+
+    found = history_of("first-look", days(*STEADY, 1.3, 1.3, fails=("gunicorn", fail)))
     assert found.changes == []
-    said = "No change is marked: it takes 6 runs to see what is noise between them."
+
+
+def test_fewer_than_seven_runs_mark_nothing_and_that_is_said(days):
+    found = history_of("first-look", days(*STEADY, 3.0))
+    assert found.changes == []
+    said = "No change is marked: it takes 7 runs to see what is noise between them."
     assert said in printed(found)
     assert said in str(spec(found)["title"])
 
 
 def test_noise_is_not_marked(days):
-    found = history_of("first-look", days(*STEADY, 1.01, aa=True))
+    found = history_of("first-look", days(*STEADY, 1.01, 1.0, aa=True))
     assert found.changes == []
     assert "No change is more than noise." in printed(found)
     assert {series.label for series in found.series} == set(LABELS)  # the twin says nothing of its own
@@ -128,7 +149,7 @@ def test_a_study_without_a_run_is_told_which_have_some(days, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.chart", "a.chart.svg", "a.chart.png"])
 def test_the_chart_is_written_as_svg_and_png(days, tmp_path, name):
-    found = history_of("first-look", days(*STEADY, 1.4))
+    found = history_of("first-look", days(*STEADY, 1.4, 1.4))
     files = history_output.write(found, tmp_path / "charts" / name)
     assert [file.name for file in files] == ["a.chart.svg", "a.chart.png"]
     texts = [element.text for element in ET.parse(files[0]).iter() if element.text]
@@ -138,7 +159,7 @@ def test_the_chart_is_written_as_svg_and_png(days, tmp_path, name):
 
 
 def test_a_mark_says_what_it_is_to_those_who_cannot_see_it(days):
-    rows = spec(history_of("first-look", days(*STEADY, 1.4)))["datasets"]
+    rows = spec(history_of("first-look", days(*STEADY, 1.4, 1.4)))["datasets"]
     assert any("uvicorn: 2026-11-06-first-look" in row["text"] and "changed ×1.40" in row["text"]
                for part in rows.values() for row in part)  # fmt: skip
 

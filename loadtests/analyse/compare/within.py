@@ -205,6 +205,19 @@ def estimates(observations: Iterable[Observation]) -> list[Estimate]:
     return found
 
 
+def ratios_to(observations: Iterable[Observation], baseline: str, aa: str | None = None) -> list[Estimate]:
+    """Every other label over ``baseline`` within each block, to be followed from run to run: each ratio has its own 95%
+    interval, corrected for no other. ``aa`` is the label under which the baseline ran a second time."""
+    table = Observations(observations)
+    found = []
+    for (test, metric), row in _rows(table, baseline, aa).items():
+        for label in [label for label in row.samples if label not in (baseline, aa)]:
+            pair = row.against_baseline(label)
+            interval = pair.interval(1 - CONFIDENCE)
+            found.append(Estimate(label, test, metric, *ratios(interval), len(pair.ratios), interval.method))
+    return found
+
+
 def widest_interval(comparisons: Sequence[Comparison]) -> float:
     """The widest interval, as plus or minus a share of the ratio: at 0.02 a run ``--until 2%`` has what it wants.
 

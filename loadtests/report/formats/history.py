@@ -50,7 +50,7 @@ def _print(history: History, console: Console) -> None:
     if not history.changes:
         console.print(TOO_SHORT if history.too_short else "No change is more than noise.")
         return
-    table = grid(("run", "setup", "test", "metric", "before", "now", "change", ""), right=(4, 5, 6))
+    table = grid(("run", "setup", "test", "metric", "now", "against", "change", ""), right=(4, 6))
     for change in history.changes:
         table.add_row(*_fields(change))
     console.print(table)
@@ -72,7 +72,8 @@ def _fields(change: Change) -> list[Text]:
     assert moved is not None
     better = (moved > 1) == metric_of(series.metric).more_is_better
     names = [told(text) for text in (point.run, series.label, series.test, series.name)]
-    figures = [told(text) for text in (number(point.value / moved), number(point.value), ratio(moved))]
+    now = number(series.figures[point.run].value)
+    figures = [told(text) for text in (now, series.against or "itself", ratio(moved))]
     return [*names, *figures, told("better", style="green") if better else told("worse", style="red")]
 
 

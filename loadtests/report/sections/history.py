@@ -26,11 +26,16 @@ def spec(history: History) -> dict[str, Any]:
         f"{plural(len(history.runs), 'run')} on one machine; means over blocks with 95% intervals.",
         TOO_SHORT
         if history.too_short
-        else "A ring marks a change that is more than noise, as a ratio to the level before it.",
+        else f"A ring marks a change that is more than noise{_against(history)}, as a ratio to the level before it.",
     ]
     if history.troubled:
         subtitle.append("A ring with the word failed marks a run in which requests failed: no part of any level.")
     return history_chart.spec(panels, _dates(history), looks(labels), f"{history.title}: over time", subtitle)
+
+
+def _against(history: History) -> str:
+    baseline = next((series.against for series in history.series if series.against), "")
+    return f" (against {baseline} in the same run)" if baseline else ""
 
 
 def _axis(series: Series) -> str:
@@ -40,18 +45,18 @@ def _axis(series: Series) -> str:
 def _rows(series: Series, places: dict[str, int]) -> list[ChartRow]:
     rows: list[ChartRow] = []
     for mark in series.marks:
-        point = mark.point
+        point, figure = mark.point, series.figures[mark.point.run]
         changed = "" if mark.change is None else f", changed {ratio(mark.change)}"
         changed += f", {point.trouble}" if point.trouble else ""
-        within = interval(point) or "open interval"
+        within = interval(figure) or "open interval"
         row: ChartRow = {
             "label": series.label,
             "run": places[point.run],
-            "value": point.value,
-            "text": f"{series.label}: {point.run}: {number(point.value)} ({within}){changed}",
+            "value": figure.value,
+            "text": f"{series.label}: {point.run}: {number(figure.value)} ({within}){changed}",
         }
-        if closed(point):
-            row |= {"low": point.low, "high": point.high}
+        if closed(figure):
+            row |= {"low": figure.low, "high": figure.high}
         if point.trouble:
             row["mark"] = "failed"
         if mark.change is not None:
