@@ -39,6 +39,10 @@ from loadtests.analyse.moderated import Noise
 from loadtests.analyse.trimmed import Array
 
 CONFIDENCE = 0.95
+# Of intervals that were looked at while blocks were added until they were narrow. They are narrow by chance as well:
+# they hold with 95% where each look is made at this level, and the first at this many blocks (``loadtests.simulate``).
+CONFIDENCE_OF_LOOKS = 0.98
+FIRST_LOOK = 8
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Comparison, Estimate, NoiseFloor, compare, estimates, noise_floors
 from loadtests.analyse.holding import Standing, standing
+from loadtests.analyse.intervals import CONFIDENCE, CONFIDENCE_OF_LOOKS
 from loadtests.analyse.observations import Observation
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds import metric as metric_of
@@ -113,8 +114,10 @@ class Results:
 
     @cached_property
     def comparisons(self) -> dict[tuple[str, str, str], Comparison]:
-        """Every candidate against the baseline, by label, test and metric; one family, corrected together."""
-        found = compare(self.judged, self.baseline, self.study.delta, self.twin, self.standings)
+        """Every candidate against the baseline, by label, test and metric; one family, corrected together, and for the
+        looks at it where blocks were added until the intervals were narrow."""
+        confidence = CONFIDENCE_OF_LOOKS if self.record.goal else CONFIDENCE
+        found = compare(self.judged, self.baseline, self.study.delta, self.twin, self.standings, confidence=confidence)
         return {(one.candidate, one.test, one.metric): one for one in found if one.tells}
 
     @cached_property

@@ -13,7 +13,15 @@ from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.simulate.choices import LANDSCAPES, searched, swept
 from loadtests.simulate.histories import CHANGE, KINDS, NOISES_OF_CHANGE, RUNS, SERIES, simulate_history
 from loadtests.simulate.servers import search, servers
-from loadtests.simulate.studies import NOISES, Rates, scenarios, scenarios_of_runs, simulate, simulate_runs
+from loadtests.simulate.studies import (
+    NOISES,
+    Rates,
+    scenarios,
+    scenarios_of_runs,
+    scenarios_of_until,
+    simulate,
+    simulate_runs,
+)
 
 STUDIES = 4000
 SEARCHES = 100
@@ -44,6 +52,7 @@ def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Calla
     searches = max(SEARCHES_A_STUDY, repetitions * SEARCHES // STUDIES)
     for table in (
         verdicts_table(repetitions, seed),
+        until_table(max(1, fewer // 2), seed),
         runs_table(fewer, seed),
         history_table(max(1, repetitions // 20), seed),
         capacity_table(searches, seed),
@@ -64,6 +73,12 @@ def verdicts_table(studies: int, seed: int) -> SimulatedTable:
     return _table_of_rates(
         "simulation-verdicts", "Verdicts in simulated studies of a baseline and four candidates", rows
     )
+
+
+def until_table(studies: int, seed: int) -> SimulatedTable:
+    """The same where blocks are added until the intervals are narrow."""
+    rows = [simulate(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_until())]
+    return _table_of_rates("simulation-until", "Verdicts in simulated studies with --until", rows)
 
 
 def runs_table(studies: int, seed: int) -> SimulatedTable:
@@ -198,7 +213,9 @@ def _table_of_rates(name: str, title: str, rows: Sequence[Rates]) -> SimulatedTa
     )
     cells = [
         (
-            rates.scenario.name,
+            rates.scenario.name
+            if rates.scenario.until is None
+            else f"{rates.scenario.name}, {rates.scenario.until:.0%}",
             f"{rates.scenario.effect:.0%}",
             f"{rates.scenario.sd:.0%}",
             str(rates.scenario.candidates),

@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, tuple[int, int]], Array]
 
 CANDIDATES = 4
+MOST_BLOCKS = 40  # of ``until``
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Scenario:
     blocks: int = 10
     candidates: int = CANDIDATES
     until: float | None = None
-    """Add mirrored pairs of blocks until every interval is this narrow, at most 40 blocks."""
+    """Add mirrored pairs of blocks until every interval is this narrow, at most ``MOST_BLOCKS``."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,16 @@ def scenarios() -> list[Scenario]:
     rows += [
         Scenario("rounded figures", effect, "rounded figures", blocks=n) for n in (10, 20) for effect in (0.0, 0.1)
     ]
-    rows += [Scenario("until 3%", effect, sd=0.02, until=0.03) for effect in (0.0, 0.03)]
     return rows
 
 
-def scenarios_of_runs() -> list[Scenario]:
-    """Every row of the table on two runs."""
-    return [Scenario("two runs", effect, blocks=blocks) for blocks in (2, 5, 10, 20) for effect in (0.0, 0.10)]
+def scenarios_of_until() -> list[Scenario]:
+    """Every row of the table on ``--until``."""
+    kinds = ("normal", "heavy tails", "one noisy setup", "drifting machine")
+    rows = [
+        Scenario(kind, effect, kind, until=until) for kind in kinds for until in (0.1, 0.05) for effect in (0.0, until)
+    ]
+    return rows + [Scenario("two setups", effect, candidates=1, until=0.03) for effect in (0.0, 0.03)]
 
 
 def simulate(scenario: Scenario, studies: int, seed: int) -> Rates:
@@ -135,18 +139,18 @@ def trials(scenario: Scenario, rng: np.random.Generator, blocks: int) -> Array:
 def _study(scenario: Scenario, rng: np.random.Generator) -> tuple[int, list[Verdict], float]:
     if scenario.until is None:
         return scenario.blocks, *_judge(trials(scenario, rng, scenario.blocks))
-    values = trials(scenario, rng, 40)
-    for blocks in range(2, 41, 2):
-        verdicts, width = _judge(values[:blocks])
+    values = trials(scenario, rng, MOST_BLOCKS)
+    for blocks in range(intervals.FIRST_LOOK, MOST_BLOCKS + 1, 2):
+        verdicts, width = _judge(values[:blocks], intervals.CONFIDENCE_OF_LOOKS)
         if width <= scenario.until:
             break
     return blocks, verdicts, width
 
 
-def _judge(values: Array) -> tuple[list[Verdict], float]:
+def _judge(values: Array, confidence: float = intervals.CONFIDENCE) -> tuple[list[Verdict], float]:
     labels = [str(setup) for setup in range(values.shape[1])]
     row = Row(dict(zip(labels, (dict(enumerate(own)) for own in values.T.tolist()), strict=True)), labels[:1])
-    error = (1 - intervals.CONFIDENCE) / (len(labels) - 1)
+    error = (1 - confidence) / (len(labels) - 1)
     return _read([row.against_baseline(label).interval(error) for label in labels[1:]])
 
 
@@ -205,6 +209,13 @@ def _rounded(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
     return np.round(rng.normal(size=shape))
 
 
+def _noisy_setup(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """The first (the baseline, or the best of a sweep) is three times as noisy as the others."""
+    values = rng.normal(size=shape)
+    values[:, 0] *= 3
+    return values
+
+
 NOISES: dict[str, Noise] = {
     "normal": _normal,
     "heavy tails": _heavy,
@@ -212,4 +223,5 @@ NOISES: dict[str, Noise] = {
     "drifting machine": _drifting,
     "one bad block": _bad_block,
     "rounded figures": _rounded,
+    "one noisy setup": _noisy_setup,
 }

@@ -14,7 +14,7 @@ from math import exp, inf, log, nan
 from loadtests.analyse import intervals, trimmed
 from loadtests.analyse.compare.paired import Row
 from loadtests.analyse.holding import SOUND, Standing
-from loadtests.analyse.intervals import CONFIDENCE, Interval
+from loadtests.analyse.intervals import CONFIDENCE, FIRST_LOOK, Interval
 from loadtests.analyse.moderated import Noise
 from loadtests.analyse.observations import Observation, Observations
 from loadtests.analyse.verdicts import DELTA, Verdict, blocks_needed, verdict, with_failures
@@ -101,12 +101,14 @@ def compare(
     aa: str | None = None,
     standings: Standings | None = None,
     candidates: Collection[str] | None = None,
+    confidence: float = CONFIDENCE,
 ) -> list[Comparison]:
     """Every other label (of ``candidates``, where they are given) against ``baseline`` in every test and metric.
 
     ``aa`` is the label under which the baseline ran a second time: it is a second baseline and sets the noise floor, is
     no candidate and does not count in the family. Labels that are not compared tell of the machine's noise all the
-    same. ``standings`` are what the setups made of the tests. Raises ValueError for an unknown metric.
+    same. ``standings`` are what the setups made of the tests. All intervals together are made to hold with
+    ``confidence``. Raises ValueError for an unknown metric.
     """
     table = Observations(observations)
     known = standings or {}
@@ -131,7 +133,7 @@ def compare(
                 known.get((baseline, test), SOUND),
                 known.get((label, test), SOUND),
             ),
-            pair.interval((1 - CONFIDENCE) / len(pairs)),
+            pair.interval((1 - confidence) / len(pairs)),
             delta,
             len(pairs),
             floors.get((test, metric)),
@@ -221,9 +223,13 @@ def ratios_to(observations: Iterable[Observation], baseline: str, aa: str | None
 def widest_interval(comparisons: Sequence[Comparison]) -> float:
     """The widest interval, as plus or minus a share of the ratio: at 0.02 a run ``--until 2%`` has what it wants.
 
-    Stopping on the width, which knows nothing of the direction, does not look for a verdict; the simulation shows
-    what the peeking costs. Infinite while an interval is open, or with nothing to compare.
+    Stopping on the width, which knows nothing of the direction, does not look for a verdict. But an interval of a few
+    blocks is narrow by chance now and then, and is wrong just then: so it is infinite where a comparison has fewer than
+    ``FIRST_LOOK`` blocks, and looks should be made at ``CONFIDENCE_OF_LOOKS``. Infinite as well while an interval is
+    open, or with nothing to compare.
     """
+    if any(one.blocks < FIRST_LOOK for one in comparisons):
+        return inf
     return max((plus_minus(one.low, one.high) for one in comparisons), default=inf)
 
 

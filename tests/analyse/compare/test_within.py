@@ -98,11 +98,22 @@ def test_without_a_second_label_nothing_is_inside_noise(study: Study) -> None:
 
 
 def test_widest_interval_shrinks_with_blocks(study: Study) -> None:
-    few = widest_interval(compare(study({"a": 10.0, "b": 11.0, "c": 12.0}, blocks=6), "a"))
+    few = widest_interval(compare(study({"a": 10.0, "b": 11.0, "c": 12.0}, blocks=8), "a"))
     many = widest_interval(compare(study({"a": 10.0, "b": 11.0, "c": 12.0}, blocks=24), "a"))
     assert 0.02 > many > 0
     assert few > many
     assert widest_interval([]) == inf
+
+
+def test_nothing_is_narrow_before_eight_blocks(study: Study) -> None:
+    # A few blocks are alike by chance.
+    assert widest_interval(compare(study({"a": 10.0, "b": 11.0, "c": 12.0}, blocks=7, sd=1e-6), "a")) == inf
+
+
+def test_a_stricter_level_makes_all_intervals_wider(study: Study) -> None:
+    observations = study({"a": 10.0, "b": 11.0, "c": 12.0})
+    usual, strict = compare(observations, "a"), compare(observations, "a", confidence=0.98)
+    assert all(one.low > other.low and one.high < other.high for one, other in zip(usual, strict, strict=True))
 
 
 def test_estimates_are_medians_with_intervals(study: Study) -> None:
