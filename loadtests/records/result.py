@@ -37,7 +37,7 @@ class Second:
 
 @dataclasses.dataclass(frozen=True)
 class Generator:
-    """What one process of the generator took: CPU seconds, those of the grace period too, and how long it had to send."""
+    """What one process of the generator took: CPU seconds, the grace period's too, and how long it had to send."""
 
     cpu_s: Amount
     wall_s: Amount
