@@ -136,10 +136,32 @@ SETUPS_OWN = frozenset(
     {Reason.server_did_not_start, Reason.contract_broken, Reason.process_died, Reason.did_not_recover}
 )
 
+# What the machine or the generator did: no setup would have been measured then. A service that fails is neither's.
+MACHINES_OWN = frozenset(
+    {
+        Reason.engine_failed,
+        Reason.generator_busy,
+        Reason.send_lag,
+        Reason.not_all_sent,
+        Reason.clock_jumped,
+        Reason.swapped,
+        Reason.cores_taken,
+    }
+)
+
 
 def is_setups_own(flags: Iterable[Flag]) -> bool:
     """Whether one of these flags is the setup's own fault."""
     return not {reason.name for reason in SETUPS_OWN}.isdisjoint(flag.reason for flag in flags)
+
+
+def machines_own(flags: Iterable[Flag]) -> set[Reason]:
+    """The reasons among these flags for which the machine or the generator spoiled a trial; none where the setup is at
+    fault as well."""
+    found = {flag.reason for flag in flags}
+    if not {reason.name for reason in SETUPS_OWN}.isdisjoint(found):
+        return set()
+    return {reason for reason in MACHINES_OWN if reason.name in found}
 
 
 def judge(evidence: Evidence, result: Result | None = None) -> list[Flag]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loadtests.commands.console import fail, out, row
-from loadtests.commands.options import OutputFolder, SetupName
+from loadtests.commands.options import Anyway, OutputFolder, SetupName
 from loadtests.commands.running import carry_out
 from loadtests.errors import UserError
 from loadtests.grid import grid, print_grid
@@ -28,13 +28,14 @@ def command(
         str | None, typer.Option(help="How long each trial measures; by default as in first-look.")
     ] = None,
     output: OutputFolder = None,
+    anyway: Anyway = False,
 ) -> None:
     """Run a setup against itself: the noise of this machine, and how often a verdict is wrong."""
     from loadtests.measure.prepare import prepare
     from loadtests.plan.against_itself import against_itself
 
     execution = prepare(against_itself(setup, blocks, duration), output, None)
-    carry_out(execution)
+    carry_out(execution, anyway)
     if not print_aa(execution.run):
         fail("a difference was found where there is none")
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from loadtests.commands.console import fail, out, say
-from loadtests.commands.options import OutputFolder, SetupName
+from loadtests.commands.options import Anyway, OutputFolder, SetupName
 from loadtests.commands.own_project import Own, with_own_project
 from loadtests.toml import duration
 from loadtests.words import plural
@@ -27,22 +28,27 @@ def command(
     max_time: Annotated[str, typer.Option(help="How long it may take; the longer, the surer.")] = "10m",
     output: OutputFolder = None,
     seed: Annotated[int | None, typer.Option(help="The seed of the order of trials.")] = None,
+    anyway: Anyway = False,
     *,
     own: Own,
 ) -> None:
     """Find good WORKERS and THREADS for a setup on this machine, by halving the candidates round by round."""
     from loadtests import hosts, setups
     from loadtests.measure import advise
+    from loadtests.measure.spoiled import TooBusy
 
     [chosen] = setups.find([setup])
     cores = hosts.at("local").allot(os.environ.get("CORES")).servers
     search = advise.plan(chosen, len(cores), path, rate, duration(max_time))
-    execution = advise.prepare(search, output, seed, own)
+    execution = dataclasses.replace(advise.prepare(search, output, seed, own), anyway=anyway)
     say(_headline(search, execution))
     try:
         _carry_out(search, execution)
     except KeyboardInterrupt:
         fail(f"interrupted; what was measured is in {execution.run.path}", 130)
+    except TooBusy as error:
+        kept = f"what was measured is in {execution.run.path}"
+        fail(f"{error}; search anew once that has changed, or regardless: --anyway; {kept}")
     _print_advice(execution)
 
 

@@ -15,6 +15,9 @@ Paths = Annotated[list[str] | None, typer.Option("--path", help="A path to ask f
 WorkloadFile = Annotated[Path | None, typer.Option(help="A workload file with the requests to send.")]
 AllowRemote = Annotated[bool, typer.Option("--allow-remote", help="Send load to a host other than this machine.")]
 OutputFolder = Annotated[Path | None, typer.Option(help="The run folder to make.")]
+Anyway = Annotated[
+    bool, typer.Option("--anyway", help="Go on to the end, also where the machine spoils one trial after another.")
+]
 SetupName = Annotated[str, typer.Argument(help="A setup's name.", autocompletion=completion.setups)]
 
 

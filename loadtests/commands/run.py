@@ -9,7 +9,7 @@ import typer
 
 from loadtests.commands import completion
 from loadtests.commands.console import fail, out
-from loadtests.commands.options import OutputFolder, Paths, Price, WorkloadFile, given
+from loadtests.commands.options import Anyway, OutputFolder, Paths, Price, WorkloadFile, given
 from loadtests.commands.own_project import Own, with_own_project
 from loadtests.commands.running import carry_out
 from loadtests.errors import UserError
@@ -44,6 +44,7 @@ def command(
         bool, typer.Option("--dry-run", help="Say what would be run, and start and write nothing.")
     ] = False,
     resume: Annotated[Path | None, typer.Option(help="Go on with this run folder instead.")] = None,
+    anyway: Anyway = False,
     *,
     own: Own,
 ) -> None:
@@ -66,7 +67,7 @@ def command(
             print_outlook(outlook(wanted, output, seed, goal, own))
             return
         execution = preparing.prepare(wanted, output, seed, goal, own)
-    valid = carry_out(execution)
+    valid = carry_out(execution, anyway)
     report.print_report(execution.run, out)
     if not valid:
         fail("a setup failed, or has no valid trial in some test; the report says which and why")
@@ -74,9 +75,9 @@ def command(
 
 def _require_alone(context: typer.Context) -> None:
     """Raises UserError for anything that is given together with --resume."""
-    others = [name for name in given(context) if name != "--resume"]
+    others = [name for name in given(context) if name not in ("--resume", "--anyway")]
     if others:
         raise UserError(
-            "--resume goes on with a run as it was begun: it takes no study and no other option; "
+            "--resume goes on with a run as it was begun: it takes no study and no option but --anyway; "
             f"leave out {series(others)}"
         )

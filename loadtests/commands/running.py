@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from typing import TYPE_CHECKING
 
 from loadtests.commands.console import fail, out, say
@@ -12,22 +13,27 @@ if TYPE_CHECKING:
     from loadtests.measure.run import Execution
 
 
-def carry_out(execution: Execution) -> bool:
-    """Runs it with progress and writes its report, also when it is interrupted; returns whether all is valid."""
+def carry_out(execution: Execution, anyway: bool = False) -> bool:
+    """Runs it with progress and writes its report, also when it is interrupted; returns whether all is valid.
+
+    Where the machine spoils one trial after another it ends early, unless it is to go on ``anyway``.
+    """
     from loadtests import report
     from loadtests.commands.progress import RunProgress
     from loadtests.measure.run import execute
+    from loadtests.measure.spoiled import TooBusy
 
     say(execution.headline)
     try:
         with RunProgress(out, len(execution.order), execution.seconds) as progress:
-            valid = execute(execution, progress)
+            valid = execute(dataclasses.replace(execution, anyway=anyway), progress)
     except (KeyboardInterrupt, UserError) as error:
         how = f"{error}; " if isinstance(error, UserError) else "interrupted; "
         with contextlib.suppress(KeyboardInterrupt, UserError):  # on a full disk neither can be written
             report.write(execution.run)
+        otherwise = "; with --anyway it goes on regardless" if isinstance(error, TooBusy) else ""
         fail(
-            f"{how}go on with: {called()} run --resume {execution.run.path}",
+            f"{how}go on with: {called()} run --resume {execution.run.path}{otherwise}",
             1 if isinstance(error, UserError) else 130,
         )
     report.write(execution.run)

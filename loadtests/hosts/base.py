@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
 from loadtests.observe.processes import Part, Usage
+from loadtests.observe.takers import Takers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +59,9 @@ class Host(Protocol):
 
     def moment(self, cores: Sequence[int]) -> Moment:
         """The machine at this moment; ``cores`` are the servers'."""
+
+    def takers(self) -> Takers:
+        """Who takes its cores just now, beside this process and what it started; watches for about a second."""
 
     def allot(self, wanted: str | None) -> Cores:
         """The cores of servers and generator there (see ``loadtests.observe.cores.allot``). Raises UserError."""

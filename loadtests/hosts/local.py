@@ -11,10 +11,11 @@ import psutil
 
 from loadtests.errors import UserError
 from loadtests.hosts.supervisor import Supervisor
-from loadtests.observe import conditions, cores, machine, processes
+from loadtests.observe import conditions, cores, machine, processes, takers
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
 from loadtests.observe.processes import Part, Usage
+from loadtests.observe.takers import Takers
 
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to ask a server that listens everywhere
 
@@ -49,6 +50,9 @@ class Local:
 
     def moment(self, cores: Sequence[int]) -> Moment:
         return conditions.now(cores)
+
+    def takers(self) -> Takers:
+        return takers.watch()
 
     def allot(self, wanted: str | None) -> Cores:
         return cores.allot(wanted)

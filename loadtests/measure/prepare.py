@@ -18,7 +18,8 @@ from loadtests.application import Application, project
 from loadtests.errors import UserError, require_within
 from loadtests.measure import preflight
 from loadtests.measure.bench import Bench, bench
-from loadtests.measure.run import Execution, now
+from loadtests.measure.run import ATTEMPTS, Execution, now
+from loadtests.measure.spoiled import attempts_to_go_on
 from loadtests.observe import machine
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
@@ -128,7 +129,8 @@ def prepare(
 def resume(folder: Path, bench_of: BenchOf = bench) -> Execution:
     """Opens a run folder to go on with it, under the knobs it was begun with.
 
-    Raises UserError where the rest would be measured on another machine, with other packages or other setups' files.
+    Where it had not ended, the places that the machine spoiled each time have as many attempts again. Raises UserError
+    where the rest would be measured on another machine, with other packages or other setups' files.
     """
     run = Run.open(folder)
     record = run.record
@@ -160,7 +162,9 @@ def resume(folder: Path, bench_of: BenchOf = bench) -> Execution:
         raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
     if not made.application.own:  # --before of an own project is not run again: the project stays as the trials left it
         made.application.prepare()
-    return Execution(run, made)
+    # An ended run stays as it ended, with the cells that say why they are empty.
+    attempts = {} if record.ended else attempts_to_go_on(run.trials(), ATTEMPTS)
+    return Execution(run, made, attempts=attempts)
 
 
 def _application(own: project.Options | None, study: Study) -> tuple[Application, OwnProject | None]:

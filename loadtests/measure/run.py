@@ -8,7 +8,7 @@ import datetime
 import itertools
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from loadtests.analyse.compare.within import widest_interval
@@ -17,6 +17,7 @@ from loadtests.analyse.validity import is_setups_own
 from loadtests.engines.base import OnSecond
 from loadtests.measure.bench import Bench
 from loadtests.measure.seen import TrialPlace
+from loadtests.measure.spoiled import SpoiledInARow
 from loadtests.measure.trial import run_trial
 from loadtests.measure.turns import Doing, run_by_turns
 from loadtests.observe.cores import pinned
@@ -29,7 +30,7 @@ from loadtests.words import plural
 ATTEMPTS = 2  # an invalid trial is repeated once
 
 RunTrial = Callable[[Bench, TrialPlace, OnSecond], Trial]
-RunByTurns = Callable[[Bench, Sequence[TrialPlace], Doing, OnSecond], Iterable[Trial]]
+RunByTurns = Callable[[Bench, Sequence[TrialPlace], Doing, OnSecond], Iterable[Sequence[Trial]]]
 
 
 class Watcher(Protocol):
@@ -47,13 +48,19 @@ class Watcher(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Execution:
-    """A run that is about to go on: its folder, the bench it runs on, and what makes a trial, or those of a
-    block by turns."""
+    """A run that is about to go on: its folder, the bench it runs on, and what makes a trial, or those of a block by
+    turns.
+
+    It goes on ``anyway``, or ends early where the machine spoils one trial after another. ``attempts`` are how many a
+    place in the order has, by its number, where that is not ATTEMPTS.
+    """
 
     run: Run
     bench: Bench
     trial: RunTrial = run_trial
     by_turns: RunByTurns = run_by_turns
+    anyway: bool = False
+    attempts: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
     @property
     def study(self) -> Study:
@@ -64,6 +71,10 @@ class Execution:
     def order(self) -> tuple[Slot, ...]:
         """The order of trials, as it is fixed so far."""
         return self.run.record.order
+
+    def attempts_of(self, slot: Slot) -> int:
+        """How often a place in the order may be tried."""
+        return self.attempts.get(slot.number, ATTEMPTS)
 
     @property
     def seconds(self) -> float:
@@ -88,7 +99,8 @@ def execute(execution: Execution, watcher: Watcher) -> bool:
 
     It is not a success where a setup failed (``loadtests.analyse.validity.SETUPS_OWN``), repeat included, or has no
     valid trial at all in some test. A trial that the machine spoiled costs a block and fails nothing. Each trial is
-    written before the next begins, so whatever ends this, what was measured is kept.
+    written before the next begins, so whatever ends this, what was measured is kept. Raises TooBusy
+    (``loadtests.measure.spoiled``), unless it is to go on anyway.
     """
     run = execution.run
     run.update(ended=None)
@@ -118,54 +130,72 @@ def _succeeded(execution: Execution) -> bool:
 
 def _run_order(execution: Execution, watcher: Watcher) -> None:
     """Block after block; in each, what is invalid is repeated when the rest of it has been measured."""
+    going = _Going(execution, watcher)
     for _, slots in itertools.groupby(execution.order, key=lambda slot: slot.block):
         block = list(slots)
-        for attempt in range(1, ATTEMPTS + 1):
-            done = {(trial.number, trial.attempt): trial for trial in execution.run.trials()}
-            before = [done.get((slot.number, attempt - 1)) for slot in block]
-            missing = [
-                slot
-                for slot, last in zip(block, before, strict=True)
-                if (slot.number, attempt) not in done and not (last and last.valid)
-            ]
-            _run_places(execution, missing, attempt, watcher)
+        for attempt in range(1, max(map(execution.attempts_of, block)) + 1):
+            going.run([slot for slot in block if going.lacks(slot, attempt)], attempt)
 
 
-def _run_places(execution: Execution, slots: Sequence[Slot], attempt: int, watcher: Watcher) -> None:
-    """The trials of some slots of a block, each written when it is made."""
-    study = execution.study
-    entries = {entry.label: entry for entry in study.entries}
-    tests = {test.name: test for test in study.tests}
-    places = [TrialPlace(slot, entries[slot.label], tests[slot.test], attempt) for slot in slots]
-    together = [place for place in places if study.by_turns(place.test)]
-    begun = time.monotonic()
+class _Going:
+    """A run that goes on: what has been written, and whether the machine lets it."""
 
-    def keep(trial: Trial) -> None:
-        nonlocal begun
-        execution.run.save_trial(trial)
-        if execution.run.record.goal:  # how long the run has been measuring is kept, for a run that is resumed
-            execution.run.update(measured_s=execution.run.record.measured_s + time.monotonic() - begun)
-        begun = time.monotonic()
-        watcher.ended(trial, again=not trial.valid and attempt < ATTEMPTS)
+    def __init__(self, execution: Execution, watcher: Watcher) -> None:
+        study = execution.study
+        self.execution = execution
+        self.watcher = watcher
+        self._entries = {entry.label: entry for entry in study.entries}
+        self._tests = {test.name: test for test in study.tests}
+        self._valid = {trial.number for trial in execution.run.trials() if trial.valid}
+        self._done = {(trial.number, trial.attempt) for trial in execution.run.trials()}
+        self._spoiled = SpoiledInARow(len(self._entries), execution.bench.host.takers)
+        self._written_at = time.monotonic()
 
-    if together:
-        with contextlib.closing(_by_turns(execution, together, watcher)) as trials:
+    def lacks(self, slot: Slot, attempt: int) -> bool:
+        """Whether a place in the order is to have this attempt, and has not."""
+        wanted = attempt <= self.execution.attempts_of(slot) and slot.number not in self._valid
+        return wanted and (slot.number, attempt) not in self._done
+
+    def run(self, slots: Sequence[Slot], attempt: int) -> None:
+        """The trials of some slots of a block. Raises TooBusy."""
+        execution = self.execution
+        places = [TrialPlace(slot, self._entries[slot.label], self._tests[slot.test], attempt) for slot in slots]
+        together = [place for place in places if execution.study.by_turns(place.test)]
+        self._written_at = time.monotonic()
+        if together:
+            with contextlib.closing(self._by_turns(together)) as tests:
+                for trials in tests:
+                    self._keep(trials)
+        for place in places:
+            if place not in together:
+                self.watcher.doing(str(place), place.test.planned_s)
+                self._keep([execution.trial(execution.bench, place, self.watcher.second)])
+
+    def _by_turns(self, places: Sequence[TrialPlace]) -> Generator[Sequence[Trial], None, None]:
+        block = f"block {places[0].slot.block} of {self.execution.study.blocks}"
+
+        def doing(what: str, seconds: float) -> None:
+            self.watcher.doing(f"{block}: {what}", seconds)
+
+        yield from self.execution.by_turns(self.execution.bench, places, doing, self.watcher.second)
+
+    def _keep(self, trials: Sequence[Trial]) -> None:
+        """Writes what was measured. Raises TooBusy where it makes no sense to go on."""
+        run = self.execution.run
+        for trial in trials:
+            run.save_trial(trial)
+            self._done.add((trial.number, trial.attempt))
+            if trial.valid:
+                self._valid.add(trial.number)
+        if run.record.goal:  # how long the run has been measuring is kept, for a run that is resumed
+            run.update(measured_s=run.record.measured_s + time.monotonic() - self._written_at)
+        self._written_at = time.monotonic()
+        for trial in trials:
+            last = self.execution.attempts.get(trial.number, ATTEMPTS)
+            self.watcher.ended(trial, again=not trial.valid and trial.attempt < last)
+        if not self.execution.anyway:
             for trial in trials:
-                keep(trial)
-    for place in places:
-        if place not in together:
-            watcher.doing(str(place), place.test.planned_s)
-            keep(execution.trial(execution.bench, place, watcher.second))
-
-
-def _by_turns(execution: Execution, places: Sequence[TrialPlace], watcher: Watcher) -> Generator[Trial, None, None]:
-    block = f"block {places[0].slot.block} of {execution.study.blocks}"
-    again = " (again)" if places[0].attempt > 1 else ""
-
-    def doing(what: str, seconds: float) -> None:
-        watcher.doing(f"{block}{again}: {what}", seconds)
-
-    yield from execution.by_turns(execution.bench, places, doing, watcher.second)
+                self._spoiled.written(trial)
 
 
 def _widest(run: Run) -> float:

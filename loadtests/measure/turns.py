@@ -37,7 +37,9 @@ Doing = Callable[[str, float], None]
 """Is told what is done now, and about how many seconds that takes."""
 
 
-def run_by_turns(bench: Bench, places: Sequence[TrialPlace], doing: Doing, on_second: OnSecond) -> Iterator[Trial]:
+def run_by_turns(
+    bench: Bench, places: Sequence[TrialPlace], doing: Doing, on_second: OnSecond
+) -> Iterator[Sequence[Trial]]:
     """The trials of some places of a block, test after test, judged. Never raises for what a setup does wrong: that
     makes its trials invalid."""
     for services in dict.fromkeys(place.test.services for place in places):
@@ -46,7 +48,7 @@ def run_by_turns(bench: Bench, places: Sequence[TrialPlace], doing: Doing, on_se
             turns = _Turns(bench, doing, on_second)
             turns.start(beside, services, stack)
             for test in dict.fromkeys(place.test.name for place in beside):
-                yield from turns.trials([place for place in beside if place.test.name == test])
+                yield turns.trials([place for place in beside if place.test.name == test])
 
 
 @dataclasses.dataclass
@@ -98,7 +100,7 @@ class _Turns:
         after, elapsed = used(), time.monotonic() - begun
         self.idle_cpu = {label: round((after[label] - before[label]) / elapsed, 3) for label in running}
 
-    def trials(self, places: Sequence[TrialPlace]) -> Iterator[Trial]:
+    def trials(self, places: Sequence[TrialPlace]) -> list[Trial]:
         """The trials of one test."""
         seen = {place.entry.label: Seen() for place in places}
         try:
@@ -107,10 +109,9 @@ class _Turns:
             for one in seen.values():
                 if one.evidence.started and one.evidence.contract_differences is None:
                     one.engine_failed(error)
-        for place in places:
-            one = seen[place.entry.label]
-            one.note(idle_cpu=self.idle_cpu.get(place.entry.label))
-            yield one.trial(self.bench, place)
+        for label, one in seen.items():
+            one.note(idle_cpu=self.idle_cpu.get(label))
+        return [seen[place.entry.label].trial(self.bench, place) for place in places]
 
     def _measure(self, places: Sequence[TrialPlace], seen: dict[str, Seen]) -> None:
         test, chance = places[0].test, places[0].slot.chance(self.bench.seed)

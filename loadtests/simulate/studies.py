@@ -82,6 +82,11 @@ def scenarios_of_until() -> list[Scenario]:
     return rows + [Scenario("two setups", effect, candidates=1, until=0.03) for effect in (0.0, 0.03)]
 
 
+def scenarios_of_runs() -> list[Scenario]:
+    """Every row of the table on two runs."""
+    return [Scenario("two runs", effect, blocks=blocks) for blocks in (2, 5, 10, 20) for effect in (0.0, 0.10)]
+
+
 def simulate(scenario: Scenario, studies: int, seed: int) -> Rates:
     """That many studies of one scenario."""
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import pytest
 
-ALONE = "--resume goes on with a run as it was begun: it takes no study and no other option; leave out "
+ALONE = "--resume goes on with a run as it was begun: it takes no study and no option but --anyway; leave out "
 
 
 @pytest.mark.parametrize(

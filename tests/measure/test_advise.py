@@ -43,7 +43,7 @@ class Trials:
         self.late = set()
 
     def by_turns(self, bench, places, doing, on_second):
-        return (self(bench, place) for place in places)
+        return ([self(bench, place)] for place in places)
 
     def __call__(self, bench, place):
         slot, entry, test, attempt = place.slot, place.entry, place.test, place.attempt

@@ -48,7 +48,7 @@ class Trials:
 
     def by_turns(self, bench, places, doing, on_second):
         for place in places:
-            yield self(bench, place, on_second)
+            yield [self(bench, place, on_second)]
 
     def __call__(self, bench, place, on_second):
         slot, entry, test, attempt = place.slot, place.entry, place.test, place.attempt

@@ -35,7 +35,8 @@ def run(bench_of, monkeypatch):
         entries = {entry.label: entry for entry in study.entries}
         tests = {test.name: test for test in study.tests}
         places = [TrialPlace(slot, entries[slot.label], tests[slot.test], attempt) for slot in schedule(study, seed=1)]
-        trials = list(run_by_turns(bench, places, lambda what, seconds: None, lambda second: None))
+        tests = run_by_turns(bench, places, lambda what, seconds: None, lambda second: None)
+        trials = [trial for of_test in tests for trial in of_test]
         assert [trial.number for trial in trials] == [place.slot.number for place in places]
         return {(trial.label, trial.test): trial for trial in trials}
 
