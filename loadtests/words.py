@@ -61,9 +61,18 @@ def closed(found: Bounded) -> bool:
     return found.low > 0 and math.isfinite(found.high)
 
 
+# Of an interval whose upper end is this many times its lower one, neither end tells anybody anything.
+TELLS_NOTHING = 100.0
+
+
+def telling(found: Bounded) -> bool:
+    """Whether the interval's ends tell a reader anything: they are there, and less than a hundredfold apart."""
+    return closed(found) and found.high < TELLS_NOTHING * found.low
+
+
 def interval(found: Bounded) -> str:
-    """``1.98 to 2.10``; nothing where the interval is open."""
-    return f"{number(found.low)} to {number(found.high)}" if closed(found) else ""
+    """``1.98 to 2.10``; nothing where the interval is open, or so wide that it tells nothing."""
+    return f"{number(found.low)} to {number(found.high)}" if telling(found) else ""
 
 
 def plus_minus(low: float, high: float) -> float:
@@ -74,31 +83,31 @@ def plus_minus(low: float, high: float) -> float:
 
 
 def relative(found: Bounded) -> str:
-    """Half the interval's width, relative: ``±3%``; a factor (``×÷2.5``) where it is that wide; empty where open."""
-    if not closed(found):
+    """Half the interval's width, relative: ``±3%``; a factor (``×÷2.5``) where it is that wide; empty where open, or
+    so wide that it tells nothing."""
+    if not telling(found):
         return ""
     half = plus_minus(found.low, found.high)
     if half >= 1:
-        return f"×÷{number(1 + half)}" if half < 1000 else "×÷ over 1,000"
+        return f"×÷{number(1 + half)}"
     return f"±{half:.0%}" if half >= 0.095 else f"±{half:.1%}"
 
 
 def ratio(value: float) -> str:
-    """``×1.04``; beyond a thousand in either direction only that, and a dash where one side has no finite figure."""
+    """``×1.04``; a dash where one side has no finite figure."""
     if value == 0 or not math.isfinite(value):
         return DASH
-    if value > 1000:
-        return "over ×1000"
-    if value < 0.001:
-        return "under ×0.001"
     if value < 0.1:
         return f"×{value:.2g}"
-    return f"×{value:.2f}" if value < 100 else f"×{value:.0f}"
+    return f"×{value:.2f}" if value < 100 else f"×{value:,.0f}"
 
 
 def ratio_interval(found: Bounded) -> str:
-    """``×1.01 to ×1.07``; nothing where the interval is open."""
-    return f"{ratio(found.low)} to {ratio(found.high)}" if closed(found) else ""
+    """``×1.01 to ×1.07``; nothing where the interval is open, or where it holds 1 and is so wide that it tells
+    nothing."""
+    if not closed(found) or (found.low <= 1 <= found.high and not telling(found)):
+        return ""
+    return f"{ratio(found.low)} to {ratio(found.high)}"
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

@@ -16,7 +16,6 @@ from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict, verdict
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
-from loadtests.report.sections.verdicts import blocks_in_words
 from loadtests.report.view import Finding
 from loadtests.words import number, plural, series, span
 
@@ -126,7 +125,7 @@ class _Answer:
     def _several_in_front(self, standings: dict[str, _Standing], ahead: list[str], among: str) -> str:
         alike = self._alike([standings[label] for label in ahead])
         delta = self.results.study.delta
-        within = f"alike within ±{delta:.0%}" if alike else f"told apart{self._settled_by(ahead)}"
+        within = f"alike within ±{delta:.0%}" if alike else f"told apart by {self._blocks(ahead)}"
         rest = [label for label in self.known if label not in ahead]
         if not rest:
             figures = self._listed(self.known).removeprefix(series(self.known)).removeprefix(", ")
@@ -164,14 +163,10 @@ class _Answer:
             nearest = math.floor(100 * min(other.low for other in others) / first.high) / 100
         return "" if nearest == 1 else f"; {self.metric.as_question.others.format(f'{nearest:.2f}')}"
 
-    def _settled_by(self, ahead: list[str]) -> str:
-        """How many blocks would probably tell those in front from the baseline, where that is known."""
-        comparisons = [self.results.comparisons.get((label, self.test.name, self.metric.name)) for label in ahead]
-        needed = [one.blocks_needed for one in comparisons if one and one.blocks_needed is not None]
-        blocks = span([one.blocks for one in comparisons if one] or [self.results.blocks], "block")
-        if needed:
-            return f" in {blocks} ({blocks_in_words(max(needed, key=max))} might do it)"
-        return f" by {blocks}"
+    def _blocks(self, labels: list[str]) -> str:
+        """On how many blocks the comparisons of these stand."""
+        comparisons = [self.results.comparisons.get((label, self.test.name, self.metric.name)) for label in labels]
+        return span([one.blocks for one in comparisons if one] or [self.results.blocks], "block")
 
     def _listed(self, labels: list[str]) -> str:
         """``gunicorn 2.07 and uvicorn 3.11 ms``; a range where they are many."""

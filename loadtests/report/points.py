@@ -37,7 +37,7 @@ def point(results: Results, label: str, test: Test, metric: Metric, name: str, u
         return {"label": label, "note": why, "text": f"{label}: {name}: {why}"}
     if math.isinf(estimate.value):
         return {"label": label, "note": NOT_REACHED, "text": f"{label}: {name}: {NOT_REACHED}, too many failed"}
-    within = f" ({interval(estimate)})" if closed(estimate) else ""
+    within = f" ({told})" if (told := interval(estimate)) else ""
     row = {
         "label": label,
         "value": estimate.value,

@@ -58,4 +58,6 @@ def _fields(row: ComparisonRow) -> list[Text]:
 def _note(compared: Compared) -> str:
     family = compared.comparisons[0].family
     held = f"The intervals hold together with 95% for all {family} comparisons" if family > 1 else "95% interval"
-    return f"{held}; equivalent: within ±{compared.delta:.0%}. Invalid trials are left out."
+    settling = verdicts.what_would_settle(compared.comparisons)
+    told = f"{held}; equivalent: within ±{compared.delta:.0%}. Invalid trials are left out. {settling}"
+    return told.rstrip()

@@ -16,7 +16,7 @@ from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import ChartRow
 from loadtests.report.view import Field, Section, Table
-from loadtests.words import closed, number, relative, series
+from loadtests.words import number, relative, series, telling
 
 MILLION = "cost of a million requests"
 SHOWN = {
@@ -112,7 +112,7 @@ def _million(results: Results, test: Test, price: float) -> tables.Column:
         if cpu_ms is None:
             return tables.unknown()
         text = _money(cpu_ms.value * each)
-        within = f"{_money(cpu_ms.low * each)} to {_money(cpu_ms.high * each)}" if closed(cpu_ms) else ""
+        within = f"{_money(cpu_ms.low * each)} to {_money(cpu_ms.high * each)}" if telling(cpu_ms) else ""
         return Field(text, within, f"{text} {relative(cpu_ms)}".strip())
 
     return field

@@ -101,7 +101,7 @@ def _mark(results: Results, label: str, test: Test) -> ChartRow:
         ends = dict.fromkeys(LIMITED.get(search.limited_by, "no rate") for search in searches)
         why = series(list(ends)) if searches else why_unknown(results, label, test, test.decisive)
         return {"label": label, "note": why or DASH, "within": "", "text": f"{label}: capacity: {why}"}
-    within = f" ({interval(estimate)})" if closed(estimate) else ""
+    within = f" ({told})" if (told := interval(estimate)) else ""
     row = {
         "label": label,
         "value": estimate.value,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from loadtests.analyse import readings
@@ -48,17 +48,23 @@ def word(comparison: Comparison) -> str:
 
 
 def remark(comparison: Comparison) -> str:
-    """What a reader needs beside the verdict: what failed, that noise alone may make it, or how many blocks would
-    settle it."""
-    parts = [*_failed(comparison), *(["inside the noise"] if _noisy(comparison) else [])]
-    if comparison.blocks_needed is not None:
-        parts.append(f"{blocks_in_words(comparison.blocks_needed)} blocks would probably settle it")
-    return "; ".join(parts)
+    """What a reader needs beside the verdict: what failed, or that noise alone may make it."""
+    return "; ".join([*_failed(comparison), *(["inside the noise"] if _noisy(comparison) else [])])
 
 
-def blocks_in_words(needed: tuple[int, int]) -> str:
-    """``12 to 30``, or one number where both are the same."""
-    return " to ".join(dict.fromkeys(map(str, needed)))
+def what_would_settle(comparisons: Iterable[Comparison]) -> str:
+    """How many blocks would probably settle what is inconclusive, as a sentence for all of it; empty where all is
+    settled. What failed is not settled by more of the same."""
+    found = [one for one in comparisons if one.verdict is Verdict.INCONCLUSIVE]
+    open_ones = [one for one in found if not (one.of_baseline.fails or one.of_candidate.fails)]
+    if not open_ones:
+        return ""
+    known = [one.blocks_needed for one in open_ones if one.blocks_needed is not None]
+    if not known:
+        return "More blocks (--blocks), or a machine with less noise, would tell."
+    ends = dict.fromkeys((min(low for low, _ in known), max(high for _, high in known)))
+    which = "it" if len(known) == len(open_ones) else f"{len(known)} of the {len(open_ones)}"
+    return f"{' to '.join(map(str, ends))} blocks (--blocks) would probably settle {which}."
 
 
 def _failed(comparison: Comparison) -> Iterator[str]:
@@ -81,9 +87,7 @@ def _short_word(comparison: Comparison) -> str:
 
 def _short_remark(comparison: Comparison) -> str:
     parts = [*_failed(comparison), *(["noise"] if _noisy(comparison) else [])]
-    if comparison.blocks_needed is not None:
-        parts.append(f"{blocks_in_words(comparison.blocks_needed)} blocks")
-    return {"noise": "inside the noise"}.get(", ".join(parts), ", ".join(parts))
+    return ", ".join(parts) if parts != ["noise"] else "inside the noise"
 
 
 def _noisy(comparison: Comparison) -> bool:
@@ -98,7 +102,8 @@ def _how_to_read(results: Results) -> str:
         f"where it lies within ±{results.study.delta:.0%}, otherwise inconclusive. Above all ratios stands "
         "that a setup cannot hold the rate it was asked for. Requests that failed count as infinitely slow, and who "
         f"fails more than {FAILED:.1%} of them is neither faster nor equivalent. Rows are in the order of the ratio, "
-        "which alone says nothing: neighbours may be the same."
+        "which alone says nothing: neighbours may be the same. An interval that is open holds 1 and goes a hundredfold "
+        "or further: nothing can be said of that ratio."
     )
     if family:
         text += f" The intervals hold together with 95% for all {plural(family, 'comparison')} of the run."

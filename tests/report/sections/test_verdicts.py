@@ -6,6 +6,7 @@ import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.report.sections import verdicts
+from tests.fixtures.failing import failing
 
 
 @pytest.fixture
@@ -62,3 +63,32 @@ def test_the_chart_says_each_ratio_with_its_verdict(section):
 
 def test_one_setup_has_nothing_to_be_compared_with(section):
     assert section(labels=("gunicorn",)) is None
+
+
+def wild(label, test, block, result):
+    """Times of a machine that stalls: hundredfold from block to block, for one setup and not for the other."""
+    times = 100.0 ** (block % 2) if label == "uvicorn" else 1.0
+    return dataclasses.replace(
+        result, response_time_ms={key: value and value * times for key, value in result.response_time_ms.items()}
+    )
+
+
+def test_an_interval_that_tells_nothing_is_open_and_what_would_settle_it_is_no_matter_of_its_row(section):
+    found = section(labels=("gunicorn", "uvicorn"), blocks=2, change=wild)
+    row = rows(found, "p50 response time")["uvicorn"]
+    assert [field.text for field in row[3:5]] == ["inconclusive", ""]
+    assert row[2].detail == "open interval"
+
+
+def test_what_would_settle_the_inconclusive_is_one_sentence(build_run):
+    def unsettled(**shape):
+        comparisons = Results(build_run(labels=("gunicorn", "uvicorn"), **shape)).comparisons.values()
+        return verdicts.what_would_settle(comparisons)
+
+    told = unsettled(name="wild", blocks=2, change=wild)
+    assert told == "More blocks (--blocks), or a machine with less noise, would tell."
+    assert unsettled(name="calm", blocks=10, tests=("throughput",)) == ""
+    few = unsettled(name="few", blocks=6)
+    assert few.endswith(" blocks (--blocks) would probably settle it.")
+    failed = unsettled(name="failing", blocks=6, tests=("throughput",), change=failing("uvicorn", times=0.1))
+    assert failed == ""  # more of the same would not settle it
