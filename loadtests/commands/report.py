@@ -15,9 +15,10 @@ from loadtests.commands.options import Price
 def command(
     run: Annotated[Path, typer.Argument(help="A run folder.", autocompletion=completion.runs)],
     price: Price = None,
+    tables: Annotated[bool, typer.Option("--tables", help="Print all tables of the page.")] = False,
     show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser (BROWSER names one).")] = False,
 ) -> None:
-    """Write a run's report anew from its folder, and print it."""
+    """Write a run's report anew from its folder, and print its answer."""
     from loadtests import report
     from loadtests.measure.prepare import require_price
     from loadtests.report.formats import viewer
@@ -26,6 +27,6 @@ def command(
     folder = Run.open(run)
     require_price(price)
     report.write(folder, price)
-    report.print_report(folder, out, price)
+    report.print_report(folder, out, price, tables)
     if show:
         say(viewer.show(folder.path / "report.html"))

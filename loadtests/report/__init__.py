@@ -39,6 +39,7 @@ def write(run: Run, price: float | None = None) -> list[Path]:
     return sorted([*texts, *images])
 
 
-def print_report(run: Run, console: Console, price: float | None = None) -> None:
-    """Prints the report of a run; ``price`` as ``write`` takes it."""
-    terminal.show(pages.compose(Results(run), price), console, str(run.path / "report.html"))
+def print_report(run: Run, console: Console, price: float | None = None, tables: bool = False) -> None:
+    """Prints the answer of a run, or with ``tables`` its whole report; ``price`` as ``write`` takes it."""
+    show = terminal.show_all if tables else terminal.show
+    show(pages.compose(Results(run), price), console, str(run.path / "report.html"))

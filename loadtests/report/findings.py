@@ -65,7 +65,7 @@ def _held(results: Results, test: Test) -> Finding | None:
         return None
     told = [f"{label} {results.standings[label, test.name].trouble}" for label in found]
     others = "Every other does." if len(found) < len(labels) else "None does."
-    return Finding(f"Who holds the load, {_condition(results, test)}", f"{'; '.join(told)}. {others}")
+    return Finding(f"Who holds the load, {condition(results, test)}", f"{'; '.join(told)}. {others}")
 
 
 def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
@@ -73,11 +73,12 @@ def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
     answered = _Answer(results, test, metric)
     if not answered.known and not answered.unranked:
         return None
-    answer = answered.sentence() if answered.known else "Nobody is ranked."
+    brief, whole = answered.sentences() if answered.known else ("Nobody is ranked.",) * 2
     return Finding(
-        f"{asked[0].upper()}{asked[1:]} {_condition(results, test)}",
-        f"{answer}{answered.left_out}{answered.unranked}",
-        certain=f" {metric.as_question.first}" in answer,
+        f"{asked[0].upper()}{asked[1:]} {condition(results, test)}",
+        f"{whole}{answered.left_out}{answered.unranked}",
+        brief=brief,
+        certain=f" {metric.as_question.first}" in brief,
     )
 
 
@@ -97,13 +98,13 @@ class _Answer:
         self.known = list(self.figures)
         self.left_out = _left_out(results, test, metric, labels)
 
-    def sentence(self) -> str:
-        """Who is first, who is in front, or why that cannot be said."""
+    def sentences(self) -> tuple[str, str]:
+        """Who is first, who is in front, or why that cannot be said: in brief, and with what is known of the rest."""
         if len(self.known) == 1:
-            return f"{self._listed(self.known)}."
+            return (f"{self._listed(self.known)}.",) * 2
         standings = {label: standing for label in self.known if (standing := self._standing(label))}
         if len(standings) < len(self.known):
-            return f"Not every setup can be compared with {self.results.baseline}: {self._listed(self.known)}."
+            return (f"Not every setup can be compared with {self.results.baseline}: {self._listed(self.known)}.",) * 2
         behind = {
             one.label
             for one, other in itertools.permutations(standings.values(), 2)
@@ -115,23 +116,31 @@ class _Answer:
             return self._one_first(standings, ahead[0], among)
         return self._several_in_front(standings, ahead, among)
 
-    def _one_first(self, standings: dict[str, _Standing], first: str, among: str) -> str:
+    def _one_first(self, standings: dict[str, _Standing], first: str, among: str) -> tuple[str, str]:
         others = [label for label in self.known if label != first]
         figure = self._listed([first]).removeprefix(f"{first} ")
-        # What is known of every other is known of those with a figure alone.
-        margin = "" if among else self._margin(standings[first], [standings[label] for label in others])
-        return f"{first} {self.metric.as_question.first}{among}, {figure}{margin}. {self._rest(others)}"
+        margin = self._margin(standings[first], [standings[label] for label in others])
+        if among:
+            # What is known of every other is known of those with a figure alone.
+            margin = margin.replace("every other", "every other of them", 1)
+        brief = f"{first} {self.metric.as_question.first}{among}, {figure}{margin}."
+        return brief, f"{brief} {self._rest(others)}"
 
-    def _several_in_front(self, standings: dict[str, _Standing], ahead: list[str], among: str) -> str:
+    def _several_in_front(self, standings: dict[str, _Standing], ahead: list[str], among: str) -> tuple[str, str]:
         alike = self._alike([standings[label] for label in ahead])
         delta = self.results.study.delta
         within = f"alike within ±{delta:.0%}" if alike else f"told apart by {self._blocks(ahead)}"
         rest = [label for label in self.known if label not in ahead]
         if not rest:
             figures = self._listed(self.known).removeprefix(series(self.known)).removeprefix(", ")
-            return f"{'All are' if alike else 'No two are'} {within}: {figures}."
+            return (f"{'All are' if alike else 'No two are'} {within}: {figures}.",) * 2
         within = within if alike else f"not {within}"
-        return f"In front{among}, {within}: {self._front(ahead, rest)}. {self._rest(rest)}"
+        front = self._front(ahead, rest)
+        several = f"{len(ahead)} of {len(self.known)}, {self._range(ahead)}" if len(ahead) > NAMED else front
+        return (
+            f"In front{among}, {within}: {several}.",
+            f"In front{among}, {within}: {front}. {self._rest(rest)}",
+        )
 
     def _standing(self, label: str) -> _Standing | None:
         if label == self.results.baseline:
@@ -193,7 +202,7 @@ class _Answer:
         return f"{' to '.join(ends)} {self.metric.unit}".rstrip()
 
 
-def _condition(results: Results, test: Test) -> str:
+def condition(results: Results, test: Test) -> str:
     """``at 300 requests/s``, with the path where the study asks for several."""
     several = len({other.asked for other in results.tests}) > 1
     return f"{test.condition} for {test.asked.removeprefix('GET ')}" if several else test.condition

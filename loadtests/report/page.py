@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loadtests.analyse.results import Results
+from loadtests.report import answer as answers
 from loadtests.report import findings
 from loadtests.report.sections import cost, flagged, kinds, overview, repeat, requests, sweep, verdicts
 from loadtests.report.view import Page
@@ -20,32 +21,30 @@ def compose(results: Results, price: float | None = None) -> Page:
     sections = [sweep.section(results), overview.section(results), None if searched else verdicts.section(results)]
     sections += [*kinds.sections(results), requests.section(results), cost.section(results, price)]
     sections += [flagged.section(results), repeat.section(results)]
+    advice = sweep.findings(results)
+    found = () if searched else findings.findings(results)
     return Page(
         title=results.study.title,
         question=results.study.question,
         created=results.record.created,
-        findings=(*sweep.findings(results), *(() if searched else findings.findings(results))),
-        summary=tuple(_summary(results)),
+        answer=answers.answer(results, advice, found, tuple(_notes(results))),
+        findings=(*advice, *found),
+        certainty=findings.certainty(results) if found else "",
         sections=tuple(section for section in sections if section is not None),
         labels=tuple(results.labels),
     )
 
 
-def _summary(results: Results) -> Iterator[str]:
+def _notes(results: Results) -> Iterator[str]:
     trials, invalid = len(results.trials), sum(not trial.valid for trial in results.trials)
     if not trials:
         yield "Nothing was measured: the run ended before its first trial did."
         return
     if invalid == trials:
         yield "No trial is valid, so nothing is known of any setup; what was invalid, and why, is told below."
-    elif results.record.advice is None and (certainty := findings.certainty(results)):
-        yield certainty
     if results.blocks == 1 and invalid < trials and len(results.labels) > 1:
         yield "One block gives no interval, so nothing is certain and nothing is ranked."
-    yield (
-        f"{plural(len(results.labels), 'setup')}, {plural(len(results.tests), 'test')}, "
-        f"{plural(results.blocks, 'block')}: {plural(trials, 'trial')}, {invalid or 'none'} of them invalid."
-    )
+    yield answers.flagged(results)
     if results.record.application:
         yield from _own_project(results.record.application)
     yield from _left_out(results)

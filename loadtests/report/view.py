@@ -6,8 +6,10 @@ The terminal, the reST page and the HTML page are three ways to write the same s
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
 from loadtests.report.charts.base import Chart
+from loadtests.words import series
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,23 +59,59 @@ class Section:
 class Finding:
     """One answer of the run: what was asked, and what came out of it, in a sentence or three.
 
-    It is ``certain`` where it names one setup first.
+    ``brief`` is the first of these sentences, and shorter where many are in front. The answer is ``certain`` where it
+    names one setup first.
     """
 
     asked: str
     answer: str
+    brief: str = ""
     certain: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
+class RunAnswer:
+    """What the run has to say, for a reader in a hurry.
+
+    ``foremost`` is what failed and what is advised; ``firsts``, who is first in what was asked. The ``table`` has a row
+    for each setup, and beside a figure what is certain of it; ``conditions`` say of each of its columns under which
+    condition the figures hold, and ``marks`` what stands beside them, each under the sign by which it is known.
+    ``notes`` say what all of this stands on.
+    """
+
+    foremost: tuple[str, ...]
+    firsts: tuple[str, ...]
+    table: Table | None
+    conditions: tuple[str, ...]
+    marks: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """What the whole table means, and ``notes``."""
+        legend = [self.legend(range(len(self.conditions)))] if self.table else []
+        return (*legend, *(f"{sign}: {meaning}" for sign, meaning in self.marks), *self.notes)
+
+    def legend(self, places: Iterable[int]) -> str:
+        """The conditions of some columns, in a sentence."""
+        if self.table is None:
+            return ""
+        shown = [(self.table.columns[place].partition(",")[0], self.conditions[place]) for place in places]
+        told = {condition: series([name for name, own in shown if own == condition]) for _, condition in shown}
+        return f"{'; '.join(f'{names} {condition}' for condition, names in told.items() if condition)}."
+
+
+@dataclasses.dataclass(frozen=True)
 class Page:
-    """The whole report. ``findings`` are what a reader in a hurry reads; ``summary`` says what they stand on."""
+    """The whole report: ``answer`` first; then ``findings``, one for each thing asked, what their
+    ``certainty`` is, and the sections."""
 
     title: str
     question: str
     created: str
+    answer: RunAnswer
     findings: tuple[Finding, ...]
-    summary: tuple[str, ...]
+    certainty: str
     sections: tuple[Section, ...]
     labels: tuple[str, ...]
 

@@ -33,7 +33,7 @@ def test_a_certain_first_is_named_with_its_margin(page):
     found = page(labels=("a", "b", "c"), tests=("latency",), blocks=10, change=times(a=1, b=0.5, c=2))
     assert answers(found)[0].startswith("b is the fastest, 1.00 ms; every other takes at least ×2.00")
     assert "The rest: 2.00 to 4.00 ms." in answers(found)[0]
-    assert any("95% confidence, in all 6 comparisons" in sentence for sentence in found.summary)
+    assert "95% confidence, in all 6 comparisons" in found.certainty
 
 
 def test_two_candidates_that_differ_less_than_is_certain_are_not_ranked(page):
@@ -53,13 +53,13 @@ def test_a_difference_inside_the_noise_is_no_difference(page):
     change = times(a=1, b=1.2, a_again=1.3)
     found = page(labels=("a", "b"), tests=("latency",), blocks=10, aa=True, change=change)
     assert answers(found)[0].startswith("No two are told apart by 10 blocks")
-    assert any("outside the machine's own noise" in sentence for sentence in found.summary)
+    assert "outside the machine's own noise" in found.certainty
 
 
 def test_one_block_ranks_nothing(page):
     found = page(labels=("a", "b"), blocks=1)
     assert not any(word in answer for answer in answers(found) for word in ("fastest", "cheapest", "the most"))
-    assert any("nothing is ranked" in sentence for sentence in found.summary)
+    assert any("nothing is ranked" in sentence for sentence in found.answer.notes)
 
 
 def test_a_setup_without_a_figure_is_named(page):

@@ -38,7 +38,7 @@ def section(page, name):
 
 
 def sentences(page):
-    yield from page.summary
+    yield from (*page.answer.foremost, *page.answer.firsts, *page.answer.all_notes, page.certainty)
     for finding in page.findings:
         yield finding.answer
     for found in page.sections:
@@ -50,7 +50,7 @@ def sentences(page):
 
 def test_where_all_are_invalid_that_is_said_first(page):
     found = page(aa=True, lost=lost((*LABELS, "gunicorn-again")))
-    assert found.summary[0].startswith("No trial is valid, so nothing is known of any setup; ")
+    assert found.answer.notes[0].startswith("No trial is valid, so nothing is known of any setup; ")
     assert found.findings == ()
     assert section(found, "cost") is None
     assert not any("95% confidence" in one or "ranked" in one for one in sentences(found))
@@ -58,7 +58,7 @@ def test_where_all_are_invalid_that_is_said_first(page):
 
 def test_an_empty_run_has_no_flags_because_nothing_was_measured(page):
     found = page(blocks=0)
-    assert found.summary == ("Nothing was measured: the run ended before its first trial did.",)
+    assert found.answer.notes == ("Nothing was measured: the run ended before its first trial did.",)
     assert section(found, "invalid").paragraphs == ("Nothing was measured.",)
 
 
@@ -82,9 +82,9 @@ def test_why_the_noise_floor_is_not_known(page, shape, says):
 
 def test_the_noise_is_claimed_only_where_it_is_known(page):
     shape = {"aa": True, "tests": ("latency", "throughput"), "blocks": 4}
-    [certainty, *_] = page(**shape).summary
+    certainty = page(**shape).certainty
     assert "and outside the machine's own noise;" in certainty
-    [certainty, *_] = page(**shape, name="b", lost=lost(("gunicorn-again",), range(1, 5))).summary
+    certainty = page(**shape, name="b", lost=lost(("gunicorn-again",), range(1, 5))).certainty
     assert "and, where that is known, outside the machine's own noise;" in certainty
 
 

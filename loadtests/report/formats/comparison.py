@@ -7,7 +7,7 @@ from rich.text import Text
 
 from loadtests.analyse.compare.rows import Compared, ComparisonRow
 from loadtests.grid import grid, told, unwrapped
-from loadtests.report.formats.terminal import STYLES
+from loadtests.report.formats.brief import STYLES
 from loadtests.report.sections import verdicts
 from loadtests.words import DASH, NOT_REACHED, number, ratio, ratio_interval
 

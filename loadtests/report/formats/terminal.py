@@ -1,4 +1,4 @@
-"""The report in a terminal: the tables of the page, and where the page is."""
+"""The report in a terminal: its answer, and where the page is; with all tables of the page where they are wanted."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from loadtests.grid import GAP, grid, print_grid, told, unwrapped
+from loadtests.report.formats import brief
+from loadtests.report.formats.brief import STYLES
 from loadtests.report.view import Field, Page, Section, Table
 from loadtests.words import DASH
 
-STYLES = {"good": "green", "bad": "red", "muted": "dim", "": ""}
-
 
 def show(page: Page, console: Console, where: str) -> None:
-    """Prints the report. Not on a terminal, it is plain and aligned, and nothing is wrapped."""
+    """Prints the answer (``loadtests.report.formats.brief``)."""
+    for line in brief.lines(page, where):
+        console.print(line, soft_wrap=True)
+
+
+def show_all(page: Page, console: Console, where: str) -> None:
+    """Prints the answer, then all tables of the page. Not on a terminal they are plain and aligned, and nothing is
+    wrapped."""
     with unwrapped(console):
         _print(page, console, where)
 
@@ -29,13 +36,12 @@ def print_table(table: Table, console: Console) -> None:
 
 
 def _print(page: Page, console: Console, where: str) -> None:
-    console.print(told(page.title, style="bold"))
-    if page.question:
-        console.print(told(page.question))
+    for line in brief.lines(page):
+        console.print(line)
     console.print()
     console.print(_findings(page))
-    for sentence in page.summary:
-        console.print(told(sentence, style="dim"))
+    if page.certainty:
+        console.print(told(page.certainty, style="dim"))
     for section in page.sections:
         if not section.only_on_pages:
             _section(section, console)

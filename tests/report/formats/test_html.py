@@ -79,7 +79,17 @@ def test_it_stays_small(usual):
 
 def test_it_answers_top_down(usual):
     sections = [attributes["id"] for attributes in usual.all("section") if "id" in attributes]
-    assert sections == ["compared", "verdicts", "latency", "throughput", "capacity", "cost", "invalid", "repeat"]
+    assert sections == [
+        "findings",
+        "compared",
+        "verdicts",
+        "latency",
+        "throughput",
+        "capacity",
+        "cost",
+        "invalid",
+        "repeat",
+    ]
 
 
 def test_tables_have_captions_and_headers_that_say_what_they_head(usual):

@@ -1,4 +1,4 @@
-"""The report in a terminal."""
+"""The whole report in a terminal, with all of its tables."""
 
 import dataclasses
 import io
@@ -11,7 +11,7 @@ from loadtests import report
 
 def printed(run, **options):
     text = io.StringIO()
-    report.print_report(run, Console(file=text, **options))
+    report.print_report(run, Console(file=text, **options), tables=True)
     return text.getvalue()
 
 
@@ -64,7 +64,7 @@ def test_columns_are_left_out_rather_than_folded(build_run, width):
     lines = text.splitlines()
     labels = [entry.label for entry in run.record.study.entries]
     tables = [place for place, line in enumerate(lines) if line.split()[:1] == ["setup"]]
-    assert len(tables) == 9  # verdicts and cost of each test, latency, throughput, capacity
+    assert len(tables) == 10  # the answer, verdicts and cost of each test, latency, throughput, capacity
     for place in tables:
         assert lines[place + 1].split()[0] in labels
         assert lines[place + 4].split()[0] in labels  # a folded row would have pushed it down

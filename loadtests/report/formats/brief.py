@@ -1,0 +1,191 @@
+"""The answer of a run as lines of text: no more of them, and none longer, than a terminal shows at once."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from loadtests.grid import GAP, told
+from loadtests.report.view import Page, RunAnswer, Table
+from loadtests.words import plural, printable
+
+LINES, WIDTH = 25, 80  # of a terminal as it comes, with a line for the prompt
+STYLES = {"good": "green", "bad": "red", "muted": "dim", "": ""}
+NAMES = 30  # a longer label is cut in a table
+
+
+@dataclass
+class _Column:
+    """A column of the table: its heading, and for each row a figure and what stands beside it."""
+
+    heading: str
+    figures: list[str]
+    details: list[str]
+    tones: list[str]
+    names: bool = False
+    least: int = 0
+
+    @property
+    def figure(self) -> int:
+        return max(map(cell_len, self.figures))
+
+    @property
+    def detail(self) -> int:
+        return max(map(cell_len, self.details))
+
+    @property
+    def width(self) -> int:
+        longest = max(map(cell_len, re.split(r"\s+|(?<=-)", self.heading)))
+        return max(self.least, longest, self.figure + (1 + self.detail if self.detail else 0))
+
+    def cell(self, row: int) -> Text:
+        """The figures are flush right, and so are, where nothing stands beside any, the cells."""
+        text = _right(self.figures[row], self.figure)
+        if not self.detail:
+            return told(_right(text, self.width), STYLES[self.tones[row]])
+        return told(_left(f"{text} {self.details[row]}", self.width), STYLES[self.tones[row]])
+
+    def headings(self) -> list[str]:
+        """The heading in lines, over its figures."""
+        align = _left if self.detail or self.names else _right
+        return [align(line, self.width) for line in textwrap.wrap(self.heading, self.width)]
+
+
+def lines(page: Page, where: str = "") -> list[Text]:
+    """The answer of a page, in at most LINES lines of WIDTH columns; ``where`` is the path of the whole report, whose
+    line may be longer, and which has none where it is empty.
+
+    What finds no room is left out, for the page has it: of who is first, of which the rows tell as well, then of rows.
+    """
+    found = page.answer
+    title = _wrapped(page.title, "bold")[:2]
+    end = [told(f"The page: {where}")] if where else []
+    columns = _columns(found.table) if found.table else {}
+    table = _rows(list(columns.values()))
+    room = LINES - len(title) - 1
+    foremost = _cut(_joined(map(_wrapped, found.foremost)), room // 3)
+    notes = _joined(_fitting((_wrapped(note, "dim") for note in _notes(found, columns)), room // 2))
+    table = _cut(table, room - len(foremost) - len(notes))
+    firsts = _joined(_fitting(map(_wrapped, found.firsts), room - len(foremost) - len(table) - len(notes)))
+    parts = [title, [*foremost, *firsts], table, notes, end]
+    parts = [part for part in parts if part]
+    apart = sum(map(len, parts)) + len(parts) - 1 <= LINES
+    return [line for place, part in enumerate(parts) for line in [*([Text()] if apart and place else []), *part]]
+
+
+def _notes(found: RunAnswer, columns: Mapping[int, _Column]) -> Iterator[str]:
+    """What the columns that are shown mean, and what it all stands on."""
+    if found.table is not None:
+        left = len(found.table.columns) - len(columns)
+        more = f" On the page: {plural(left, 'more column')}." if left else ""
+        yield f"{found.legend(columns)}{more}"
+    shown = "".join(detail for column in columns.values() for detail in column.details)
+    yield from (f"{sign}: {meaning}" for sign, meaning in found.marks if sign in shown)
+    yield from found.notes
+
+
+def _fitting(parts: Iterable[list[Text]], room: int) -> list[list[Text]]:
+    """The parts that fit, in their order; one that does not leaves its room to those after it."""
+    kept: list[list[Text]] = []
+    for part in parts:
+        if _height(kept) + len(part) <= room:
+            kept.append(part)
+    return kept
+
+
+def _height(parts: Iterable[list[Text]]) -> int:
+    return sum(map(len, parts))
+
+
+def _joined(parts: Iterable[list[Text]]) -> list[Text]:
+    return [line for part in parts for line in part]
+
+
+def _wrapped(text: str, style: str = "") -> list[Text]:
+    """The text in lines that are broken at words; what follows the first is indented."""
+    # First what a terminal would obey goes out: half of a command is none.
+    plain = " ".join(printable(text).split())
+    return [told(line, style) for line in textwrap.wrap(plain, WIDTH, subsequent_indent="  ", break_on_hyphens=False)]
+
+
+def _cut(lines: list[Text], room: int) -> list[Text]:
+    """The first lines, where not all fit, and how many there are beside."""
+    if len(lines) <= room:
+        return lines
+    return [*lines[: room - 1], told(f"... and {len(lines) - room + 1} more, on the page", "dim")]
+
+
+def _columns(table: Table) -> dict[int, _Column]:
+    """The columns that find room, by their places. From the right go what stands beside figures and then figures, in
+    the order that the table has for that."""
+    columns = dict(enumerate(_column(table, place) for place in range(len(table.columns))))
+    for place in table.optional:
+        if _width(columns.values()) > WIDTH:
+            columns[place].details = [""] * len(table.rows)
+    for place in table.optional:
+        if _width(columns.values()) > WIDTH:
+            del columns[place]
+    for column in columns.values():
+        # Sooner wide than a heading in two lines.
+        column.least = len(column.heading)
+        if _width(columns.values()) > WIDTH:
+            column.least = 0
+    return columns
+
+
+def _rows(columns: Sequence[_Column]) -> list[Text]:
+    """A line a row, below the headings."""
+    if not columns:
+        return []
+    heads = [column.headings() for column in columns]
+    height = max(map(len, heads))
+    padded = [[*[""] * (height - len(head)), *head] for head in heads]
+    drawn = [_row(told(line, "dim") for line in _padded(level, columns)) for level in zip(*padded, strict=True)]
+    return [*drawn, *(_row(column.cell(row) for column in columns) for row in range(len(columns[0].figures)))]
+
+
+def _padded(level: Iterable[str], columns: Sequence[_Column]) -> Iterator[str]:
+    return (_left(line, column.width) for line, column in zip(level, columns, strict=True))
+
+
+def _column(table: Table, place: int) -> _Column:
+    fields = [row[place] for row in table.rows]
+    if not place:
+        names = [_shortened(field.text) for field in fields]
+        width = max(map(cell_len, names))
+        plain = [""] * len(names)
+        return _Column(table.columns[0], [_left(name, width) for name in names], plain, plain, names=True)
+    return _Column(
+        table.columns[place],
+        [field.text for field in fields],
+        [field.detail for field in fields],
+        [field.tone for field in fields],
+    )
+
+
+def _shortened(name: str) -> str:
+    name = printable(name)
+    return name if cell_len(name) <= NAMES else f"{name[: NAMES - 3]}..."
+
+
+def _row(cells: Iterable[Text]) -> Text:
+    row = Text(" " * GAP).join(cells)
+    row.rstrip()
+    return row
+
+
+def _width(columns: Iterable[_Column]) -> int:
+    return sum(column.width + GAP for column in columns) - GAP
+
+
+def _left(text: str, width: int) -> str:
+    return text + " " * (width - cell_len(text))
+
+
+def _right(text: str, width: int) -> str:
+    return " " * (width - cell_len(text)) + text
