@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import textwrap
 from collections.abc import Collection, Iterable, Iterator
 
 from rich.console import Console
@@ -30,6 +31,15 @@ def unwrapped(console: Console) -> Iterator[None]:
 def told(text: str, style: str = "") -> Text:
     """A text that may hold what is not ours: no markup, and nothing that a terminal obeys."""
     return Text(printable(text), style)
+
+
+def wrapped(text: str, width: int, style: str = "", indent: int = 2) -> list[Text]:
+    """A text that may hold what is not ours, in lines of at most ``width`` columns that are broken at words; those
+    after the first are ``indent`` columns in."""
+    # First what a terminal would obey goes out: half of a command is none.
+    plain = " ".join(printable(text).split())
+    lines = textwrap.wrap(plain, width, subsequent_indent=" " * indent, break_on_hyphens=False)
+    return [told(line, style) for line in lines]
 
 
 def grid(columns: Iterable[str], right: Collection[int] = (), whole: Collection[int] = ()) -> Table:

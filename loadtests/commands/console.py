@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook,
 from rich.segment import Segment
 from rich.text import Text
 
-from loadtests.grid import told
+from loadtests.grid import told, wrapped
 from loadtests.words import printable
 
 
@@ -57,6 +57,15 @@ def row(values: Iterable[object]) -> list[Text]:
 def say(text: str) -> None:
     """Prints text as it is, on as many lines as it has."""
     out.print(data(text), soft_wrap=True)
+
+
+def say_wrapped(text: str, indent: int = 2) -> None:
+    """Prints text line by line; in a terminal what is longer goes on below, broken at words, ``indent`` columns in."""
+    for line in text.splitlines():
+        if out.is_terminal:
+            out.print(*wrapped(line, out.width, indent=indent), sep="\n")
+        else:
+            say(line)
 
 
 def say_json(values: object) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from rich.text import Text
-
-from loadtests.commands.console import data, fail, out, say
+from loadtests.commands.console import data, fail, out
+from loadtests.grid import grid, print_grid
 
 COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
 
@@ -14,10 +13,11 @@ def command() -> None:
     from loadtests.measure import doctor
 
     findings = doctor.examine()
+    table = grid(("", ""), right=(0,), whole=(0,))
     for finding in findings:
-        level = data(f"{finding.level:>7}", COLOURS[finding.level])
-        out.print(Text.assemble(level, "  ", data(finding.what)), soft_wrap=True)
+        table.add_row(data(finding.level, COLOURS[finding.level]), data(finding.what))
         if finding.fix:
-            say(f"         {finding.fix}")
+            table.add_row("", data(finding.fix))
+    print_grid(out, table)
     if not doctor.possible(findings):
         fail("nothing can be measured before this is put right")

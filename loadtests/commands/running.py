@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 from typing import TYPE_CHECKING
 
-from loadtests.commands.console import fail, out, say
+from loadtests.commands.console import fail, out, say_wrapped
 from loadtests.errors import UserError, called
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def carry_out(execution: Execution, anyway: bool = False) -> bool:
     from loadtests.measure.run import execute
     from loadtests.measure.spoiled import TooBusy
 
-    say(execution.headline)
+    say_wrapped(execution.headline)
     try:
         with RunProgress(out, len(execution.order), execution.seconds) as progress:
             valid = execute(dataclasses.replace(execution, anyway=anyway), progress)

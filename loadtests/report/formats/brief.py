@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from rich.text import Text
 
-from loadtests.grid import GAP, told
+from loadtests.grid import GAP, told, wrapped
 from loadtests.report.view import Page, RunAnswer, Table
 from loadtests.words import plural, printable
 
@@ -63,15 +63,15 @@ def lines(page: Page, where: str = "") -> list[Text]:
     What finds no room is left out, for the page has it: of who is first, of which the rows tell as well, then of rows.
     """
     found = page.answer
-    title = _wrapped(page.title, "bold")[:2]
+    title = wrapped(page.title, WIDTH, "bold")[:2]
     end = [told(f"The page: {where}")] if where else []
     columns = _columns(found.table) if found.table else {}
     table = _rows(list(columns.values()))
     room = LINES - len(title) - 1
-    foremost = _cut(_joined(map(_wrapped, found.foremost)), room // 3)
-    notes = _joined(_fitting((_wrapped(note, "dim") for note in _notes(found, columns)), room // 2))
+    foremost = _cut([line for one in found.foremost for line in wrapped(one, WIDTH)], room // 3)
+    notes = _fitting((wrapped(one, WIDTH, "dim") for one in _notes(found, columns)), room // 2)
     table = _cut(table, room - len(foremost) - len(notes))
-    firsts = _joined(_fitting(map(_wrapped, found.firsts), room - len(foremost) - len(table) - len(notes)))
+    firsts = _fitting((wrapped(one, WIDTH) for one in found.firsts), room - len(foremost) - len(table) - len(notes))
     parts = [title, [*foremost, *firsts], table, notes, end]
     parts = [part for part in parts if part]
     apart = sum(map(len, parts)) + len(parts) - 1 <= LINES
@@ -89,28 +89,13 @@ def _notes(found: RunAnswer, columns: Mapping[int, _Column]) -> Iterator[str]:
     yield from found.notes
 
 
-def _fitting(parts: Iterable[list[Text]], room: int) -> list[list[Text]]:
-    """The parts that fit, in their order; one that does not leaves its room to those after it."""
-    kept: list[list[Text]] = []
+def _fitting(parts: Iterable[list[Text]], room: int) -> list[Text]:
+    """The lines of the parts that fit, in their order; one that does not leaves its room to those after it."""
+    kept: list[Text] = []
     for part in parts:
-        if _height(kept) + len(part) <= room:
-            kept.append(part)
+        if len(kept) + len(part) <= room:
+            kept += part
     return kept
-
-
-def _height(parts: Iterable[list[Text]]) -> int:
-    return sum(map(len, parts))
-
-
-def _joined(parts: Iterable[list[Text]]) -> list[Text]:
-    return [line for part in parts for line in part]
-
-
-def _wrapped(text: str, style: str = "") -> list[Text]:
-    """The text in lines that are broken at words; what follows the first is indented."""
-    # First what a terminal would obey goes out: half of a command is none.
-    plain = " ".join(printable(text).split())
-    return [told(line, style) for line in textwrap.wrap(plain, WIDTH, subsequent_indent="  ", break_on_hyphens=False)]
 
 
 def _cut(lines: list[Text], room: int) -> list[Text]:

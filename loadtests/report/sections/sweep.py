@@ -98,7 +98,7 @@ def _place(swept: SweepResults, label: str, measure: Measure) -> Field:
         return Field(ratio(place.ratio))
     worst = ratio(place.worst)
     tone = "" if place.may_be_best else "muted"
-    return Field(ratio(place.ratio), f"at the worst {worst}", f"{ratio(place.ratio)} (at worst {worst})", tone)
+    return Field(ratio(place.ratio), f"at the worst {worst}", f"{ratio(place.ratio)} (to {worst})", tone)
 
 
 def _chart(swept: SweepResults, measure: Measure) -> Chart | None:
