@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loadtests.commands.console import fail, out, row
-from loadtests.commands.options import Anyway, OutputFolder, SetupName
+from loadtests.commands.options import Anyway, Minutes, OutputFolder, SetupName
 from loadtests.commands.running import carry_out
 from loadtests.errors import UserError
 from loadtests.grid import grid, print_grid
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 def command(
     setup: SetupName,
-    blocks: Annotated[int, typer.Option(help="How many blocks; two at the least.")] = 10,
+    blocks: Annotated[int | None, typer.Option(help="How many blocks; two at the least, and 10 by default.")] = None,
+    minutes: Minutes = None,
     duration: Annotated[
         str | None, typer.Option(help="How long each trial measures; by default as in first-look.")
     ] = None,
@@ -31,10 +32,11 @@ def command(
     anyway: Anyway = False,
 ) -> None:
     """Run a setup against itself: the noise of this machine, and how often a verdict is wrong."""
-    from loadtests.measure.prepare import prepare
+    from loadtests.measure.prepare import prepare, require_one_length
     from loadtests.plan.against_itself import against_itself
 
-    execution = prepare(against_itself(setup, blocks, duration), output, None)
+    require_one_length(blocks, minutes)
+    execution = prepare(against_itself(setup, blocks, duration, minutes), output, None)
     carry_out(execution, anyway)
     if not print_aa(execution.run):
         fail("a difference was found where there is none")

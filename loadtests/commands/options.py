@@ -9,6 +9,7 @@ import typer
 
 from loadtests.commands import completion
 
+Minutes = Annotated[float | None, typer.Option(help="How long it may take: as many blocks as fit, two at the least.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Price = Annotated[float | None, typer.Option(help="The price of a core-hour, for the cost of a million requests.")]
 Paths = Annotated[list[str] | None, typer.Option("--path", help="A path to ask for; may be repeated.")]

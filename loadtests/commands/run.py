@@ -9,7 +9,7 @@ import typer
 
 from loadtests.commands import completion
 from loadtests.commands.console import fail, out
-from loadtests.commands.options import Anyway, OutputFolder, Paths, Price, WorkloadFile, given
+from loadtests.commands.options import Anyway, Minutes, OutputFolder, Paths, Price, WorkloadFile, given
 from loadtests.commands.own_project import Own, with_own_project
 from loadtests.commands.running import carry_out
 from loadtests.errors import UserError
@@ -26,6 +26,7 @@ def command(
     output: OutputFolder = None,
     seed: Annotated[int | None, typer.Option(help="The seed of the order of trials.")] = None,
     blocks: Annotated[int | None, typer.Option(help="How many blocks, instead of the study's number.")] = None,
+    minutes: Minutes = None,
     setups: Annotated[
         str | None,
         typer.Option(
@@ -59,8 +60,9 @@ def command(
         _require_alone(context)
         execution = preparing.resume(resume)
     else:
+        preparing.require_one_length(blocks, minutes, until)
         study = study or (preparing.OWN_STUDY if own else "")
-        wanted = preparing.study_of(study, blocks, aa, price, quick, setups)
+        wanted = preparing.study_of(study, blocks, aa, price, quick, setups, minutes)
         wanted = wanted.asking(requests.named(path or [], workload))
         goal = preparing.goal_of(until, max_time)
         if dry_run:

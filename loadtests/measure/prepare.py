@@ -22,7 +22,7 @@ from loadtests.measure.run import ATTEMPTS, Execution, now
 from loadtests.measure.spoiled import attempts_to_go_on
 from loadtests.observe import machine
 from loadtests.plan import study as studies
-from loadtests.plan.schedule import schedule
+from loadtests.plan.schedule import schedule, within
 from loadtests.plan.study import Entry, Study
 from loadtests.setups import services
 from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, SetupRecord
@@ -36,10 +36,16 @@ BenchOf = Callable[[Study, Application], Bench]
 
 
 def study_of(
-    name: str, blocks: int | None, aa: bool, price: float | None, quick: bool = False, only: str | None = None
+    name: str,
+    blocks: int | None,
+    aa: bool,
+    price: float | None,
+    quick: bool = False,
+    only: str | None = None,
+    minutes: float | None = None,
 ) -> Study:
-    """The study of that name with what the command line changes of it; ``only`` are labels, ``a,b``. Raises
-    UserError."""
+    """The study of that name with what the command line changes of it; ``only`` are labels, ``a,b``; ``minutes``, how
+    long all blocks may take together, goes before ``blocks``. Raises UserError."""
     if not name:
         raise UserError(f"name a study ({', '.join(studies.names())}) or a run folder with --resume")
     study = studies.load(name)
@@ -53,7 +59,15 @@ def study_of(
     if price is not None:
         require_price(price)
         study = dataclasses.replace(study, price_per_core_hour=price)
-    return study.with_twin() if aa else study
+    study = study.with_twin() if aa else study
+    return study if minutes is None else within(study, minutes)
+
+
+def require_one_length(blocks: int | None, minutes: float | None, until: str | None = None) -> None:
+    """Raises UserError where more than one of these says how many blocks there are."""
+    others = [name for name, value in (("--blocks", blocks), ("--until", until)) if value is not None]
+    if minutes is not None and others:
+        raise UserError(f"--minutes says how many blocks there are, and so does {others[0]}; leave one out")
 
 
 def require_price(price: float | None) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import zlib
 from collections.abc import Container, Iterable
 
+from loadtests.errors import UserError, require_within
 from loadtests.plan.kinds.base import START_S
-from loadtests.plan.study import Study
+from loadtests.plan.study import MOST_BLOCKS, Study
 from loadtests.records.bounds import Name, Ordinal
+from loadtests.words import plural
 
+LEAST_BLOCKS = 2
+MOST_MINUTES = 7 * 24 * 60
 GENERATOR_S = 1.2  # about what the generator takes until it is ready
 
 
@@ -66,3 +71,18 @@ def planned_seconds(study: Study, order: Iterable[Slot] | None = None) -> float:
         else:
             total += test.planned_s
     return total + len(started) * START_S + len(generators) * GENERATOR_S
+
+
+def within(study: Study, minutes: float) -> Study:
+    """The study with as many blocks as take that many minutes at the most (``planned_seconds``). Raises UserError where
+    two would take longer: one alone tells nothing of noise."""
+    require_within("--minutes", minutes, 0, MOST_MINUTES)
+    block_s = planned_seconds(dataclasses.replace(study, blocks=1))
+    blocks = min(MOST_BLOCKS, int(minutes * 60 / block_s))
+    if blocks < LEAST_BLOCKS:
+        least = math.ceil(LEAST_BLOCKS * block_s / 6) / 10
+        few = f"{plural(LEAST_BLOCKS, 'block')} of {study.name} take {least:g}"
+        raise UserError(f"--minutes {minutes:g}: {few}, and one tells nothing of noise")
+    study = dataclasses.replace(study, blocks=blocks)
+    study.require_feasible(f"--minutes {minutes:g}")
+    return study

@@ -1,5 +1,7 @@
 """``run``: what its options may not say together. That it runs is told in tests/measure."""
 
+import re
+
 import pytest
 
 ALONE = "--resume goes on with a run as it was begun: it takes no study and no option but --anyway; leave out "
@@ -11,6 +13,7 @@ ALONE = "--resume goes on with a run as it was begun: it takes no study and no o
         (["first-look"], "the study"),
         (["--seed", "0"], "--seed"),
         (["--blocks", "0"], "--blocks"),
+        (["--minutes", "0"], "--minutes"),
         (["--price", "0"], "--price"),
         (["--until", ""], "--until"),
         (["--max-time", ""], "--max-time"),
@@ -33,3 +36,32 @@ def test_a_resumed_run_takes_nothing_else(command, others, named):
 def test_options_of_a_project_need_a_project(command):
     code, _, errors = command("run", "--resume", "somewhere", "--host-header", "")
     assert (code, errors) == (1, "error: --host-header is for a project of your own; name its folder: --app\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (["run", "first-look", "--minutes", "5", "--blocks", "3"], "--blocks"),
+        (["run", "first-look", "--minutes", "5", "--until", "2%"], "--until"),
+        (["aa", "gunicorn", "--minutes", "5", "--blocks", "3"], "--blocks"),
+    ],
+)
+def test_one_option_says_how_many_blocks_there_are(command, given, named):
+    code, _, errors = command(*given)
+    assert code == 1
+    assert errors == f"error: --minutes says how many blocks there are, and so does {named}; leave one out\n"
+
+
+@pytest.mark.parametrize("given", [["run", "first-look"], ["run", "first-look", "--aa"], ["aa", "gunicorn"]])
+def test_too_few_minutes_get_one_line(command, given):
+    code, printed, errors = command(*given, "--minutes", "0.1")
+    assert (code, printed) == (1, "")
+    assert errors.startswith("error: --minutes 0.1: 2 blocks of ")
+    assert errors.count("\n") == 1
+
+
+def test_minutes_say_how_many_blocks_there_are(command):
+    _, printed, _ = command("run", "first-look", "--setups", "gunicorn,uvicorn", "--minutes", "4", "--dry-run")
+    found = re.search(r"trials in (\d+) blocks, about ([0-9.]+) minutes", printed)
+    assert int(found[1]) > 2
+    assert float(found[2]) <= 4.0

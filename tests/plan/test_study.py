@@ -1,8 +1,12 @@
+import dataclasses
+import re
+
 import pytest
 
 from loadtests.errors import UserError
 from loadtests.plan import study
 from loadtests.plan.kinds.latency import Latency
+from loadtests.plan.schedule import planned_seconds, within
 
 GOOD = """
 setups = ["gunicorn", {setup = "gunicorn", label = "two", env = {WORKERS = 2}}]
@@ -89,3 +93,38 @@ def test_a_mistake_gets_one_line_with_file_key_and_what_is_allowed(tmp_path, old
 @pytest.mark.parametrize(("text", "seconds"), [("10s", 10), ("1.5m", 90), ("250ms", 0.25), ("1h", 3600), (3, 3)])
 def test_durations(text, seconds):
     assert study.duration(text) == seconds
+
+
+@pytest.mark.parametrize(("minutes", "blocks"), [(5, 5), (5.9, 5), (6, 6), (2, 2)])
+def test_minutes_make_as_many_blocks_as_fit(tmp_path, minutes, blocks):
+    """Of two setups in one test that takes half a minute."""
+    fitted = within(half(tmp_path), minutes)
+    assert fitted.blocks == blocks
+    assert planned_seconds(fitted) <= 60 * minutes
+
+
+class Half(Latency):
+    """A test whose trials take half a minute."""
+
+    planned_s = 30.0
+
+
+def half(tmp_path):
+    found = study.load(write(tmp_path, GOOD))
+    return dataclasses.replace(found, tests=(Half(**vars(found.tests[0])),), interleave=False)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "says"),
+    [
+        (1.9, "--minutes 1.9: 2 blocks of mine take 2, and one tells nothing of noise"),
+        (0, "--minutes 0: 2 blocks of mine take 2, "),
+        (-1, "--minutes -1: from 0 to 10,080 is allowed"),
+        (float("nan"), "--minutes nan: from 0 to 10,080 is allowed"),
+        (10_000, "--minutes 10000: 2 setups × 1 test × 10,000 blocks are 20,000 trials; a run may have 10,000"),
+    ],
+)
+def test_minutes_that_cannot_be_get_one_line(tmp_path, minutes, says):
+    with pytest.raises(UserError, match=re.escape(says)) as error:
+        within(half(tmp_path), minutes)
+    assert "\n" not in str(error.value)
