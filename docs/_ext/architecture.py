@@ -44,8 +44,8 @@ LAYERS = (
         ("cleanup", "grid"), "processes and folders that do not outlive whoever asked for them; tables in a terminal"
     ),
     Layer(
-        ("errors", "paths", "words", "files"),
-        "what the user must act on; where things are; figures as texts; files that a person names",
+        ("errors", "paths", "words", "files", "doing"),
+        "what the user must act on; where things are; figures as texts; files that a person names; what is done now",
     ),
 )
 

@@ -16,6 +16,7 @@ from typing import Any
 from loadtests.application import overlay
 from loadtests.application.base import Application, sample
 from loadtests.cleanup import program
+from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, said
 from loadtests.setups import KNOBS, Setup, require_knobs
 from loadtests.toml import duration
@@ -66,13 +67,17 @@ class Found:
     facts: dict[str, Any]
 
 
-def chosen(options: Options | None, setups: Iterable[Setup]) -> Found:
+def chosen(options: Options | None, setups: Iterable[Setup], told: Doing = silently) -> Found:
     """What is to be served: the user's project, or the sample where there are no options.
 
+    ``told`` is told of the loading, which may take its time.
     Raises UserError, also for a knob of the environment that makes no sense: before anything of the project is run.
     """
     require_knobs(os.environ, own=options is not None)
-    return find(options, setups) if options else Found(sample(), (), {})
+    if options is None:
+        return Found(sample(), (), {})
+    told(f"loading {options.app}")
+    return find(options, setups)
 
 
 def find(options: Options, setups: Iterable[Setup]) -> Found:

@@ -10,6 +10,7 @@ import typer
 from loadtests.commands.console import fail, out, row
 from loadtests.commands.options import Anyway, Minutes, OutputFolder, SetupName
 from loadtests.commands.running import carry_out
+from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
 from loadtests.grid import grid, print_grid
 from loadtests.words import DASH, ratio, ratio_interval
@@ -32,11 +33,12 @@ def command(
     anyway: Anyway = False,
 ) -> None:
     """Run a setup against itself: the noise of this machine, and how often a verdict is wrong."""
-    from loadtests.measure.prepare import prepare, require_one_length
-    from loadtests.plan.against_itself import against_itself
+    with waiting(out) as told:
+        from loadtests.measure.prepare import prepare, require_one_length
+        from loadtests.plan.against_itself import against_itself
 
-    require_one_length(blocks, minutes)
-    execution = prepare(against_itself(setup, blocks, duration, minutes), output, None)
+        require_one_length(blocks, minutes)
+        execution = prepare(against_itself(setup, blocks, duration, minutes), output, None, told=told)
     carry_out(execution, anyway)
     if not print_aa(execution.run):
         fail("a difference was found where there is none")

@@ -12,6 +12,7 @@ import typer
 from loadtests.commands.console import fail, out, say
 from loadtests.commands.options import Anyway, OutputFolder, SetupName
 from loadtests.commands.own_project import Own, with_own_project
+from loadtests.commands.waiting import waiting
 from loadtests.toml import duration
 from loadtests.words import plural
 
@@ -33,14 +34,15 @@ def command(
     own: Own,
 ) -> None:
     """Find good WORKERS and THREADS for a setup on this machine, by halving the candidates round by round."""
-    from loadtests import hosts, setups
-    from loadtests.measure import advise
-    from loadtests.measure.spoiled import TooBusy
+    with waiting(out) as told:
+        from loadtests import hosts, setups
+        from loadtests.measure import advise
+        from loadtests.measure.spoiled import TooBusy
 
-    [chosen] = setups.find([setup])
-    cores = hosts.at("local").allot(os.environ.get("CORES")).servers
-    search = advise.plan(chosen, len(cores), path, rate, duration(max_time))
-    execution = dataclasses.replace(advise.prepare(search, output, seed, own), anyway=anyway)
+        [chosen] = setups.find([setup])
+        cores = hosts.at("local").allot(os.environ.get("CORES")).servers
+        search = advise.plan(chosen, len(cores), path, rate, duration(max_time))
+        execution = dataclasses.replace(advise.prepare(search, output, seed, own, told=told), anyway=anyway)
     say(_headline(search, execution))
     try:
         _carry_out(search, execution)
@@ -72,7 +74,8 @@ def _carry_out(search: KnobSearch, execution: Execution) -> None:
         with RunProgress(out, search.trials, search.seconds) as progress:
             execute(search, execution, progress)
     finally:
-        with contextlib.suppress(KeyboardInterrupt):
+        with contextlib.suppress(KeyboardInterrupt), waiting(out) as told:
+            told("writing the report")
             report.write(execution.run)
 
 

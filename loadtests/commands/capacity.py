@@ -9,6 +9,7 @@ import typer
 
 from loadtests.commands.console import data, err, say, say_json
 from loadtests.commands.options import AllowRemote, AsJson
+from loadtests.commands.waiting import waiting
 from loadtests.words import per_second, plural
 
 if TYPE_CHECKING:
@@ -32,14 +33,15 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Find the highest rate at which a URL answers within an objective."""
-    from loadtests.measure import url as urls
-
-    search = urls.search(url, header or (), objective, start_rate, max_rate, probe, confirm, max_time, allow_remote)
     lines = _ProbeLines()
-    try:
-        found = urls.find_capacity(search, lines.add)
-    finally:
-        lines.end()
+    with waiting(err, "searching"):
+        from loadtests.measure import url as urls
+
+        search = urls.search(url, header or (), objective, start_rate, max_rate, probe, confirm, max_time, allow_remote)
+        try:
+            found = urls.find_capacity(search, lines.add)
+        finally:
+            lines.end()
     if as_json:
         say_json(dataclasses.asdict(found.record()))
     else:

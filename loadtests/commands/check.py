@@ -11,6 +11,7 @@ from loadtests.commands import completion
 from loadtests.commands.console import data, fail, out, say
 from loadtests.commands.options import Paths, WorkloadFile
 from loadtests.commands.own_project import Own, with_own_project
+from loadtests.commands.waiting import waiting
 from loadtests.words import plural
 
 if TYPE_CHECKING:
@@ -29,19 +30,20 @@ def command(
     own: Own,
 ) -> None:
     """Start each setup in turn and compare their answers."""
-    from loadtests.application import project
-    from loadtests.measure.check import check
-    from loadtests.plan import requests
-    from loadtests.serve.sample_requests import REQUESTS
-    from loadtests.setups import find
-    from loadtests.workload import Request
+    with waiting(out) as told:
+        from loadtests.application import project
+        from loadtests.measure.check import check
+        from loadtests.plan import requests
+        from loadtests.serve.sample_requests import REQUESTS
+        from loadtests.setups import find
+        from loadtests.workload import Request
 
-    named = requests.named(path or [], workload)
-    served = project.chosen(own, find(setups or []))
+        named = requests.named(path or [], workload)
+        served = project.chosen(own, find(setups or []), told)
     for remark in served.remarks:
         say(f"note: {remark}")
     asked = named or ((Request("GET /"),) if own else REQUESTS)
-    checked = check(setups or [], lambda setup: say(f"{setup.name} ..."), served.application, asked)
+    checked = check(setups or [], lambda doing: say(f"{doing} ..."), served.application, asked)
     print_check(checked)
     if not checked.good:
         fail("the setups do not answer alike")

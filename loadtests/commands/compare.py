@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import fail, out, say_json
+from loadtests.commands.console import err, fail, out, say_json
 from loadtests.commands.options import AsJson
+from loadtests.commands.waiting import waiting
 
 
 def command(
@@ -31,10 +32,11 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Compare the same setups of two runs, or the setups of one, and say what else differs."""
-    from loadtests.analyse.compare.sides import compare_sides
-    from loadtests.report.formats.comparison import print_comparison
+    with waiting(err, "comparing"):
+        from loadtests.analyse.compare.sides import compare_sides
+        from loadtests.report.formats.comparison import print_comparison
 
-    compared = compare_sides(run, other, setups, fail_if)
+        compared = compare_sides(run, other, setups, fail_if)
     say_json(compared.to_json()) if as_json else print_comparison(compared, out)
     if compared.failure:
         fail(compared.failure)

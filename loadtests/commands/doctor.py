@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loadtests.commands.console import data, fail, out
+from loadtests.commands.console import data, err, fail, out
+from loadtests.commands.waiting import waiting
 from loadtests.grid import grid, print_grid
 
 COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
@@ -10,9 +11,10 @@ COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
 
 def command() -> None:
     """Say what will disturb a measurement on this machine, and how to put it right; changes nothing."""
-    from loadtests.measure import doctor
+    with waiting(err, "looking at this machine"):
+        from loadtests.measure import doctor
 
-    findings = doctor.examine()
+        findings = doctor.examine()
     table = grid(("", ""), right=(0,), whole=(0,))
     for finding in findings:
         table.add_row(data(finding.level, COLOURS[finding.level]), data(finding.what))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadtests.commands.console import err, out, say_json
 from loadtests.commands.options import AsJson
+from loadtests.commands.waiting import waiting
 from loadtests.grid import grid, print_grid
 from loadtests.words import DASH
 
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 
 def command(as_json: AsJson = False) -> None:
     """Compare the load generators: their ceiling, and 6,000 requests a second, against a fast server."""
-    from loadtests.commands.progress import steps
-    from loadtests.engines import benchmark
+    with waiting(err):
+        from loadtests.commands.progress import steps
+        from loadtests.engines import benchmark
 
     with steps(err) as progress:
         report = benchmark.measure(progress=progress)

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import out
+from loadtests.commands.console import err, out
+from loadtests.commands.waiting import waiting
 
 
 def command(
@@ -19,9 +20,11 @@ def command(
     output: Annotated[Path | None, typer.Option(help="The chart's files, without .svg and .png.")] = None,
 ) -> None:
     """Draw a study's results over time on one machine, with changes that are more than noise marked."""
-    from loadtests import paths
-    from loadtests.analyse.history import history_of
-    from loadtests.report.formats import history
+    with waiting(err, "reading the runs"):
+        from loadtests import paths
+        from loadtests.analyse.history import history_of
+        from loadtests.report.formats import history
 
-    found = history_of(study, paths.RESULTS)
-    history.print_history(found, history.write(found, output), out)
+        found = history_of(study, paths.RESULTS)
+        files = history.write(found, output)
+    history.print_history(found, files, out)

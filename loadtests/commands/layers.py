@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadtests.commands.console import err, out, say_json
 from loadtests.commands.options import AsJson
+from loadtests.commands.waiting import waiting
 from loadtests.grid import grid, print_grid
 from loadtests.words import plural
 
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 
 def command(as_json: AsJson = False) -> None:
     """Compare the channel layers: round trips between two processes, Redis, IPC and a bare Unix socket."""
-    from loadtests import layers
-    from loadtests.commands.progress import steps
+    with waiting(err):
+        from loadtests import layers
+        from loadtests.commands.progress import steps
 
     with steps(err) as progress:
         report = layers.measure(progress=progress)

@@ -7,8 +7,9 @@ from typing import Any
 
 from rich.text import Text
 
-from loadtests.commands.console import data, out, say_json
+from loadtests.commands.console import data, err, out, say_json
 from loadtests.commands.options import AsJson
+from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
 from loadtests.grid import grid, print_grid
 
@@ -17,7 +18,8 @@ Listing = dict[str, list[dict[str, Any]]]
 
 def command(as_json: AsJson = False) -> None:
     """List the setups, the studies, the engines and the runs, and say what cannot run here."""
-    listing = everything()
+    with waiting(err, "looking"):
+        listing = everything()
     say_json(listing) if as_json else _print(listing)
 
 

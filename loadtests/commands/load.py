@@ -11,6 +11,7 @@ from rich.text import Text
 
 from loadtests.commands.console import data, err, fail, out, say_json
 from loadtests.commands.options import AllowRemote, AsJson
+from loadtests.commands.waiting import waiting
 from loadtests.grid import grid, print_grid
 from loadtests.words import DASH
 
@@ -39,11 +40,12 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Send load to a URL and print what came back."""
-    from loadtests.commands.progress import seconds
-    from loadtests.measure import url as urls
+    with waiting(err):
+        from loadtests.commands.progress import seconds
+        from loadtests.measure import url as urls
 
-    asked = urls.Asked(method.upper(), header or (), body, workload, speed)
-    load = urls.parse(url, asked, rate, connections, duration, timeout, processes, allow_remote)
+        asked = urls.Asked(method.upper(), header or (), body, workload, speed)
+        load = urls.parse(url, asked, rate, connections, duration, timeout, processes, allow_remote)
     with seconds(err, load.duration_s) as on_second:
         result = urls.send(engine, load, on_second)
     say_json(result.summary()) if as_json else _print(result)

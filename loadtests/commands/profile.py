@@ -11,6 +11,7 @@ import typer
 from loadtests.commands.console import data, err, out, say
 from loadtests.commands.options import SetupName
 from loadtests.commands.own_project import Own, with_own_project
+from loadtests.commands.waiting import waiting
 
 if TYPE_CHECKING:
     from loadtests.profile.page import ProfilePage
@@ -30,10 +31,11 @@ def command(
     own: Own,
 ) -> None:
     """Say where the servers' time goes: shares of their CPU time, threads that wait, flame graphs."""
-    from loadtests.commands.progress import steps
-    from loadtests.profile import profiling
+    with waiting(err) as told:
+        from loadtests.commands.progress import steps
+        from loadtests.profile import profiling
 
-    plan = profiling.plan(setup, path, rate, duration, rounds, own)
+        plan = profiling.plan(setup, path, rate, duration, rounds, own, told)
     with steps(err) as progress:
         folder, page = profiling.profile(plan, output, progress)
     _print(page)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from loadtests.commands.console import fail, out, say
+from loadtests.commands.console import err, fail, out, say
+from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
 from loadtests.grid import grid, print_grid
 from loadtests.words import plural
@@ -29,12 +30,13 @@ def command(
 
     What is named reference-..., what git tracks and a run that may be under way are never removed.
     """
-    from loadtests import paths
-    from loadtests.store.own import to_prune
-
     if keep is None and older_than is None:
         raise UserError("say what is to stay: the newest, such as --keep 5, or the youngest, such as --older-than 30")
-    found = to_prune(paths.RESULTS, keep or 0, older_than or 0.0)
+    with waiting(err, "looking"):
+        from loadtests import paths
+        from loadtests.store.own import to_prune
+
+        found = to_prune(paths.RESULTS, keep or 0, older_than or 0.0)
     if not found:
         say("nothing to remove")
         return

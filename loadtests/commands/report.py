@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import out, say
+from loadtests.commands.console import err, out, say
 from loadtests.commands.options import Price
+from loadtests.commands.waiting import waiting
 
 
 def command(
@@ -19,14 +20,15 @@ def command(
     show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser (BROWSER names one).")] = False,
 ) -> None:
     """Write a run's report anew from its folder, and print its answer."""
-    from loadtests import report
-    from loadtests.measure.prepare import require_price
-    from loadtests.report.formats import viewer
-    from loadtests.store import Run
+    with waiting(err, "writing the report"):
+        from loadtests import report
+        from loadtests.measure.prepare import require_price
+        from loadtests.report.formats import viewer
+        from loadtests.store import Run
 
-    folder = Run.open(run)
-    require_price(price)
-    report.write(folder, price)
+        folder = Run.open(run)
+        require_price(price)
+        report.write(folder, price)
     report.print_report(folder, out, price, tables)
     if show:
         say(viewer.show(folder.path / "report.html"))

@@ -12,6 +12,7 @@ from loadtests.commands.console import fail, out
 from loadtests.commands.options import Anyway, Minutes, OutputFolder, Paths, Price, WorkloadFile, given
 from loadtests.commands.own_project import Own, with_own_project
 from loadtests.commands.running import carry_out
+from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
 from loadtests.words import series
 
@@ -50,25 +51,29 @@ def command(
     own: Own,
 ) -> None:
     """Run a study: every setup, every test, block after block, into a run folder with its report."""
-    from loadtests import report
-    from loadtests.commands.dry_run import print_outlook
-    from loadtests.measure import prepare as preparing
-    from loadtests.measure.outlook import outlook
-    from loadtests.plan import requests
+    with waiting(out) as told:
+        from loadtests import report
+        from loadtests.commands.dry_run import print_outlook
+        from loadtests.measure import prepare as preparing
+        from loadtests.measure.outlook import outlook
+        from loadtests.plan import requests
 
-    if resume is not None:
-        _require_alone(context)
-        execution = preparing.resume(resume)
-    else:
-        preparing.require_one_length(blocks, minutes, until)
-        study = study or (preparing.OWN_STUDY if own else "")
-        wanted = preparing.study_of(study, blocks, aa, price, quick, setups, minutes)
-        wanted = wanted.asking(requests.named(path or [], workload))
-        goal = preparing.goal_of(until, max_time)
-        if dry_run:
-            print_outlook(outlook(wanted, output, seed, goal, own))
-            return
-        execution = preparing.prepare(wanted, output, seed, goal, own)
+        if resume is not None:
+            _require_alone(context)
+            execution = preparing.resume(resume, told=told)
+        else:
+            preparing.require_one_length(blocks, minutes, until)
+            study = study or (preparing.OWN_STUDY if own else "")
+            wanted = preparing.study_of(study, blocks, aa, price, quick, setups, minutes)
+            wanted = wanted.asking(requests.named(path or [], workload))
+            goal = preparing.goal_of(until, max_time)
+            if dry_run:
+                expected = outlook(wanted, output, seed, goal, own)
+            else:
+                execution = preparing.prepare(wanted, output, seed, goal, own, told=told)
+    if dry_run:
+        print_outlook(expected)
+        return
     valid = carry_out(execution, anyway)
     report.print_report(execution.run, out)
     if not valid:

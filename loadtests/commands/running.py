@@ -7,6 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from loadtests.commands.console import fail, out, say_wrapped
+from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError, called
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ def carry_out(execution: Execution, anyway: bool = False) -> bool:
 
     Where the machine spoils one trial after another it ends early, unless it is to go on ``anyway``.
     """
-    from loadtests import report
     from loadtests.commands.progress import RunProgress
     from loadtests.measure.run import execute
     from loadtests.measure.spoiled import TooBusy
@@ -30,11 +30,19 @@ def carry_out(execution: Execution, anyway: bool = False) -> bool:
     except (KeyboardInterrupt, UserError) as error:
         how = f"{error}; " if isinstance(error, UserError) else "interrupted; "
         with contextlib.suppress(KeyboardInterrupt, UserError):  # on a full disk neither can be written
-            report.write(execution.run)
+            _report(execution)
         otherwise = "; with --anyway it goes on regardless" if isinstance(error, TooBusy) else ""
         fail(
             f"{how}go on with: {called()} run --resume {execution.run.path}{otherwise}",
             1 if isinstance(error, UserError) else 130,
         )
-    report.write(execution.run)
+    _report(execution)
     return valid
+
+
+def _report(execution: Execution) -> None:
+    from loadtests import report
+
+    with waiting(out) as told:
+        told("writing the report")
+        report.write(execution.run)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from loadtests.commands.console import out
+from loadtests.commands.waiting import waiting
 from loadtests.errors import require_within
 
 
@@ -17,8 +18,10 @@ def command(
     seed: Annotated[int, typer.Option(help="The seed; the same one gives the same tables.")] = 2016,
 ) -> None:
     """Test the statistics on simulated data of known truth: how often are the verdicts false, or missed?"""
-    from loadtests.simulate import evaluate
+    with waiting(out) as told:
+        from loadtests.simulate import evaluate
 
-    require_within("--repetitions", repetitions, 10, 1_000_000)
-    require_within("--seed", seed, 0, 2**32 - 1)
-    evaluate.main(output, repetitions, seed, out.print)
+        require_within("--repetitions", repetitions, 10, 1_000_000)
+        require_within("--seed", seed, 0, 2**32 - 1)
+        told("simulating")
+        evaluate.main(output, repetitions, seed, out.print)

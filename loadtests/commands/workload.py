@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from loadtests.commands.console import out, say
+from loadtests.commands.console import err, out, say
+from loadtests.commands.waiting import waiting
 
 
 def command(
@@ -37,11 +38,12 @@ def command(
     ] = False,
 ) -> None:
     """Make a workload file of what was recorded by a browser or in an access log."""
-    from loadtests.workload import convert
-    from loadtests.workload.redaction import Keep
+    with waiting(err, "reading the recording"):
+        from loadtests.workload import convert
+        from loadtests.workload.redaction import Keep
 
-    keep = Keep(tuple(keep_header or ()), tuple(keep_field or ()), keep_cookies, keep_paths)
-    found = convert.convert(kind, file, host, keep, skip_unknown, times, most)
+        keep = Keep(tuple(keep_header or ()), tuple(keep_field or ()), keep_cookies, keep_paths)
+        found = convert.convert(kind, file, host, keep, skip_unknown, times, most)
     if output is None:
         out.print(convert.text(found, file), end="", markup=False, soft_wrap=True)
         return

@@ -12,6 +12,7 @@ from loadtests.analyse.holding import FAILED, failed_share
 from loadtests.analyse.readings import why_late
 from loadtests.analyse.validity import is_setups_own
 from loadtests.application.project import Options
+from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, require_within
 from loadtests.measure import prepare as preparing
 from loadtests.measure import run as runs
@@ -108,11 +109,16 @@ def _load(sweep: Sweep, rate: float | None) -> dict[str, Any]:
 
 
 def prepare(
-    search: KnobSearch, output: Path | None, seed: int | None, own: Options | None, bench_of: BenchOf = bench
+    search: KnobSearch,
+    output: Path | None,
+    seed: int | None,
+    own: Options | None,
+    bench_of: BenchOf = bench,
+    told: Doing = silently,
 ) -> Execution:
     """Makes the run folder, with the first round as its order. Raises UserError."""
     first = dataclasses.replace(search.study, blocks=search.first_blocks)
-    return preparing.prepare(first, output, seed, own=own, bench_of=bench_of)
+    return preparing.prepare(first, output, seed, own=own, bench_of=bench_of, told=told)
 
 
 def execute(search: KnobSearch, execution: Execution, watcher: Watcher) -> AdviceOutcome:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from loadtests import hosts, setups
 from loadtests.application import Application, sample
+from loadtests.doing import Doing
 from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.serve.base import NotServing
@@ -55,7 +56,7 @@ class Check:
 
 def check(
     names: Sequence[str],
-    on_setup: Callable[[Setup], None],
+    told: Doing,
     application: Application | None = None,
     requests: Sequence[Request] = REQUESTS,
     host: Host | None = None,
@@ -63,7 +64,7 @@ def check(
     """Compares the answers of the setups of these names, of all where none is named.
 
     The reference is started first, even where it is not named. Without an application the sample project is asked.
-    ``on_setup`` is told of each setup before it is started. Raises UserError, also for a setup that was named and that
+    ``told`` is told of each setup before it is started. Raises UserError, also for a setup that was named and that
     this machine cannot start; one that was not named is skipped.
     """
     application = application or sample()
@@ -78,10 +79,11 @@ def check(
     bind, port = setups.bind(), setups.port()
     env = {"CORES": host.allot(os.environ.get("CORES")).servers_list}
     host.require_free(bind, port)
+    told("preparing the project")
     application.prepare()
     expected: dict[str, Answer | str] = {}
     for setup in chosen:
-        on_setup(setup)
+        told(setup.name)
         try:
             with serving(setup, env, bind, port, application, host) as running:
                 asked = [request for request in requests if application.refused(setup, (), [request]) is None]

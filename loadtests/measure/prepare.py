@@ -15,6 +15,7 @@ from pathlib import Path
 
 from loadtests import paths, setups, store
 from loadtests.application import Application, project
+from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, require_within
 from loadtests.measure import preflight
 from loadtests.measure.bench import Bench, bench
@@ -95,12 +96,13 @@ def prepare(
     goal: Goal | None = None,
     own: project.Options | None = None,
     bench_of: BenchOf = bench,
+    told: Doing = silently,
 ) -> Execution:
     """Makes the run folder of a study, of the sample project or of the user's ``own``.
 
     What this machine or the project lacks for a setup leaves that setup out, and what a setup cannot do leaves it out
     of a test, with the reason in run.json. All else that can be known to be wrong before the first trial raises
-    UserError here, and nothing is written then.
+    UserError here, and nothing is written then. ``told`` is told of what takes its time.
     """
     if output is not None:
         store.require_new(output)
@@ -109,11 +111,13 @@ def prepare(
     study.require_feasible(study.name)
     for entry in study.entries:
         setups.require_knobs(entry.env, own=own is not None, whose=f"{entry.label}: ")
-    application, about = _application(own, study)
+    application, about = _application(own, study, told)
     made = bench_of(study, application)
     study, left_out = servable(study, made)
     made.require(study)
+    told("preparing the project")
     made.application.prepare()
+    told(f"starting {study.baseline}, to see what it answers")
     made.contract = preflight.contract(made, study)
     seed = made.seed = secrets.randbelow(SEEDS) if seed is None else seed
     record = RunRecord(
@@ -140,7 +144,7 @@ def prepare(
     return Execution(Run.create(output or free_folder(f"{record.created[:10]}-{study.name}"), record), made)
 
 
-def resume(folder: Path, bench_of: BenchOf = bench) -> Execution:
+def resume(folder: Path, bench_of: BenchOf = bench, told: Doing = silently) -> Execution:
     """Opens a run folder to go on with it, under the knobs it was begun with.
 
     Where it had not ended, the places that the machine spoiled each time have as many attempts again. Raises UserError
@@ -157,7 +161,7 @@ def resume(folder: Path, bench_of: BenchOf = bench) -> Execution:
         raise UserError(f"{folder}: the options of its project are not known here: {error}") from None
     for entry in record.study.entries:
         setups.require_knobs(entry.env, own=own is not None, whose=f"{entry.label}: ")
-    application, about = _application(own, record.study)
+    application, about = _application(own, record.study, told)
     made = bench_of(record.study, application)
     made.require(record.study)
     made.contract, made.seed = record.contract, record.seed
@@ -175,15 +179,16 @@ def resume(folder: Path, bench_of: BenchOf = bench) -> Execution:
     if changed:
         raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
     if not made.application.own:  # --before of an own project is not run again: the project stays as the trials left it
+        told("preparing the project")
         made.application.prepare()
     # An ended run stays as it ended, with the cells that say why they are empty.
     attempts = {} if record.ended else attempts_to_go_on(run.trials(), ATTEMPTS)
     return Execution(run, made, attempts=attempts)
 
 
-def _application(own: project.Options | None, study: Study) -> tuple[Application, OwnProject | None]:
+def _application(own: project.Options | None, study: Study, told: Doing) -> tuple[Application, OwnProject | None]:
     """What is served, and what run.json keeps of a project of the user's."""
-    found = project.chosen(own, setups.find(entry.setup for entry in study.entries))
+    found = project.chosen(own, setups.find(entry.setup for entry in study.entries), told)
     if own is None:
         return found.application, None
     return found.application, OwnProject(options=own.to_dict(), remarks=found.remarks, **found.facts)

@@ -12,6 +12,7 @@ from pathlib import Path
 from loadtests import engines, hosts, paths, setups, store
 from loadtests.application import project
 from loadtests.application.project import Options
+from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, require_within
 from loadtests.plan import requests
 from loadtests.profile import flamegraph, oncpu, pyspy, speedscope
@@ -28,11 +29,19 @@ from loadtests.workload.load import MAX_RATE
 MOST_ROUNDS = 1_000
 
 
-def plan(setup: str, path: str, rate: float | None, duration_text: str, rounds: int, own: Options | None) -> Plan:
+def plan(
+    setup: str,
+    path: str,
+    rate: float | None,
+    duration_text: str,
+    rounds: int,
+    own: Options | None,
+    told: Doing = silently,
+) -> Plan:
     """What a person asked for. Raises UserError where it makes no sense or cannot be served."""
     [found] = setups.find([setup])
     require_within("--rounds", rounds, 1, MOST_ROUNDS)
-    chosen = project.chosen(own, [found])
+    chosen = project.chosen(own, [found], told)
     if obstacle := chosen.application.obstacle(found):
         raise UserError(f"{setup}: {obstacle}")
     requests.named([path], None)
@@ -62,6 +71,7 @@ def profile(wanted: Plan, output: Path | None, progress: Progress) -> tuple[Path
     """Records it and writes the folder; returns the folder and what is to be shown. Raises UserError."""
     folder = _made(output, wanted)
     try:
+        progress("preparing the project", 0, 3 * wanted.rounds)
         wanted.application.prepare()
         rounds = record(wanted, progress)
     except BaseException:

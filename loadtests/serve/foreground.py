@@ -28,7 +28,7 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> 
     host.require_free(bind, port)
     wanted = os.environ.get("CORES")
     cores = host.allot(wanted).servers if wanted else sorted(os.sched_getaffinity(0))
-    found = project.chosen(own, [setup])
+    found = project.chosen(own, [setup], lambda doing: say(f"{doing} ..."))
     application = found.application
     if exposed := exposure.warning(bind, port):
         say(exposed)
@@ -36,6 +36,7 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> 
         say(f"note: {remark}")
     if obstacle := application.obstacle(setup):
         raise UserError(f"{name}: {obstacle}")
+    say(f"starting {setup.label} ...")
     application.prepare()
     env = {"CORES": ",".join(map(str, cores))}
     try:

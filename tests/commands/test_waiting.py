@@ -1,0 +1,86 @@
+"""What a person sees who waits: something within a second, whatever a command has to load and to do first."""
+
+import ast
+import io
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from loadtests.commands.waiting import waiting
+from loadtests.paths import ROOT
+
+COMMANDS = sorted(path.name for path in (ROOT / "loadtests" / "commands").glob("*.py"))
+
+
+def terminal(text):
+    return Console(file=text, width=120, force_terminal=True, color_system=None)
+
+
+def test_something_is_shown_before_anything_is_done():
+    text = io.StringIO()
+    with waiting(terminal(text)):
+        assert "preparing ..." in text.getvalue()
+
+
+def test_what_is_told_is_shown_as_it_is_and_gone_at_the_end():
+    text = io.StringIO()
+    with waiting(terminal(text)) as told:
+        told("starting [gunicorn]\x1b[2J")
+    shown = text.getvalue()
+    assert "starting [gunicorn] ..." in shown
+    assert "\x1b[2J" not in shown
+    assert shown.endswith("\x1b[1A\x1b[2K")  # a line up, and empty
+
+
+def test_without_a_terminal_it_is_a_line_a_thing():
+    text = io.StringIO()
+    with waiting(Console(file=text, width=20), "preparing") as told:
+        told("preparing the project of [mine]")
+        told("starting gunicorn")
+    assert text.getvalue() == "preparing the project of [mine] ...\nstarting gunicorn ...\n"
+
+
+def waits_for(node, inside=False):
+    """What a command imports as it runs, with nothing shown meanwhile."""
+    if isinstance(node, ast.With):
+        inside = inside or any(
+            isinstance(item.context_expr, ast.Call) and getattr(item.context_expr.func, "id", "") == "waiting"
+            for item in node.items
+        )
+    if isinstance(node, ast.ImportFrom) and not inside:
+        yield node.module
+    for child in ast.iter_child_nodes(node):
+        yield from waits_for(child, inside)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_shows_something_before_it_imports_what_takes_its_time(name):
+    tree = ast.parse((ROOT / "loadtests" / "commands" / name).read_text(encoding="utf-8"))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "command"]
+    modules = {module for function in functions for module in waits_for(function)}
+    assert {module for module in modules if not module.startswith("loadtests.commands.")} == set()
+
+
+def test_a_terminal_shows_what_is_waited_for_and_then_the_error():
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "loadtests", "check", "nothing-of-this-name"]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while chunk := read(ours):
+        shown += chunk
+    os.close(ours)
+    assert process.wait(timeout=60) == 1
+    assert 0 <= shown.index(b"preparing ...") < shown.index(b"unknown setup")
+    assert shown.endswith(b"\r\n")
+
+
+def read(file):
+    try:
+        return os.read(file, 4096)
+    except OSError:  # what Linux says when nobody has the other end any more
+        return b""
