@@ -83,6 +83,17 @@ class TomlTable:
             raise self.error(key, f"is {value:g}; a number above 0 is needed")
         return value
 
+    def positive_or(self, key: str, word: str) -> float | None:
+        """A number above 0; None where the word stands in its place."""
+        if self.left.get(key) == word:
+            self.known.append(key)
+            del self.left[key]
+            return None
+        if isinstance(self.left.get(key), str):
+            raise self.error(key, f"is {quoted(self.left[key])}; a number above 0, or {word!r}, is needed")
+        number: float = self.positive(key)
+        return number
+
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts; none where the key is not there."""
         values: list[object] = self.take(key, list, [])

@@ -17,7 +17,7 @@ from loadtests import paths, setups, store
 from loadtests.application import Application, project
 from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, require_within
-from loadtests.measure import preflight
+from loadtests.measure import ceilings, preflight
 from loadtests.measure.bench import Bench, bench
 from loadtests.measure.run import ATTEMPTS, Execution, now
 from loadtests.measure.spoiled import attempts_to_go_on
@@ -120,6 +120,10 @@ def prepare(
     told(f"starting {study.baseline}, to see what it answers")
     made.contract = preflight.contract(made, study)
     seed = made.seed = secrets.randbelow(SEEDS) if seed is None else seed
+    apart = frozenset((one.label, one.test) for one in left_out if one.test is not None)
+    if study.unsettled:
+        told("finding a rate that every setup holds")
+    study, found = ceilings.settle(made, study, apart)
     record = RunRecord(
         name=study.name,
         created=now(),
@@ -132,6 +136,7 @@ def prepare(
         application=about,
         left_out=left_out,
         contract=made.contract,
+        ceilings=found,
         order=(),
         knobs=setups.given(),
         database=_database(),

@@ -136,7 +136,10 @@ P50 = time_in_ms("p50", Question("typical {latency} (p50)", "is the fastest", "e
 P99 = time_in_ms(
     "p99", Question("{latency} that 1 request in 100 exceeds (p99)", "is the fastest", "every other takes at least ×{}")
 )
-TIMES = (P50, time_in_ms("p90"), time_in_ms("p95"), P99, time_in_ms("p99.9"))
+P95 = time_in_ms(
+    "p95", Question("{latency} that 1 request in 20 exceeds (p95)", "is the fastest", "every other takes at least ×{}")
+)
+TIMES = (P50, time_in_ms("p90"), P95, P99, time_in_ms("p99.9"))
 
 CPU = Metric(
     "cpu_ms_per_request",

@@ -58,9 +58,10 @@ def schedule(study: Study, seed: int, left_out: Container[tuple[str, str]] = ())
 
 
 def planned_seconds(study: Study, order: Iterable[Slot] | None = None) -> float:
-    """About how long it takes to run the study, or as much of it as is in ``order``."""
+    """About how long it takes to run the study, or as much of it as is in ``order``; with the search for a rate, where
+    that is still to be found."""
     tests = {test.name: test for test in study.tests}
-    total = 0.0
+    total = search_seconds(study)
     started, generators = set(), set()
     for slot in schedule(study, 0) if order is None else order:
         test = tests[slot.test]
@@ -73,14 +74,24 @@ def planned_seconds(study: Study, order: Iterable[Slot] | None = None) -> float:
     return total + len(started) * START_S + len(generators) * GENERATOR_S
 
 
+def search_seconds(study: Study) -> float:
+    """About how long it takes to find the rates that were left to the run; 0 where none was."""
+    searches = [search for test in study.tests if (search := test.ceiling_test)]
+    if not searches:
+        return 0.0
+    by_turns = sum(search.planned_by_turns_s for search in searches)
+    return len(study.entries) * (START_S + by_turns) + len(searches) * GENERATOR_S
+
+
 def within(study: Study, minutes: float) -> Study:
     """The study with as many blocks as take that many minutes at the most (``planned_seconds``). Raises UserError where
     two would take longer: one alone tells nothing of noise."""
     require_within("--minutes", minutes, 0, MOST_MINUTES)
-    block_s = planned_seconds(dataclasses.replace(study, blocks=1))
-    blocks = min(MOST_BLOCKS, int(minutes * 60 / block_s))
+    search_s = search_seconds(study)
+    block_s = planned_seconds(dataclasses.replace(study, blocks=1)) - search_s
+    blocks = min(MOST_BLOCKS, int((minutes * 60 - search_s) / block_s))
     if blocks < LEAST_BLOCKS:
-        least = math.ceil(LEAST_BLOCKS * block_s / 6) / 10
+        least = math.ceil((LEAST_BLOCKS * block_s + search_s) / 6) / 10
         few = f"{plural(LEAST_BLOCKS, 'block')} of {study.name} take {least:g}"
         raise UserError(f"--minutes {minutes:g}: {few}, and one tells nothing of noise")
     study = dataclasses.replace(study, blocks=blocks)

@@ -100,6 +100,11 @@ class Study:
             blocks=min(2, self.blocks),
         )
 
+    @property
+    def unsettled(self) -> tuple[Test, ...]:
+        """The tests whose rate is a share of what the slowest setup holds, which is not known yet."""
+        return tuple(test for test in self.tests if test.ceiling_test is not None)
+
     def only(self, labels: Sequence[str]) -> Study:
         """The study with the entries of these labels, in its own order. Where its baseline is none of them, the first
         of ``labels`` is. Raises UserError for a label that it does not have, and where it is a sweep."""

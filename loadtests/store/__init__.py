@@ -11,10 +11,20 @@ from loadtests.store.folder import (
     write_json,
     write_text,
 )
-from loadtests.store.run_record import Contract, Expectation, Git, Goal, LeftOut, OwnProject, RunRecord, SetupRecord
+from loadtests.store.run_record import (
+    Ceilings,
+    Contract,
+    Expectation,
+    Git,
+    Goal,
+    LeftOut,
+    OwnProject,
+    RunRecord,
+    SetupRecord,
+)
 from loadtests.store.upgrade import SCHEMA
 
 __all__ = [
-    "SCHEMA", "Contract", "Expectation", "Git", "Goal", "LeftOut", "OwnProject", "Run", "RunRecord", "SetupRecord",
-    "holds", "make_folder", "remove", "require_new", "runs", "write_bytes", "write_json", "write_text",
+    "SCHEMA", "Ceilings", "Contract", "Expectation", "Git", "Goal", "LeftOut", "OwnProject", "Run", "RunRecord",
+    "SetupRecord", "holds", "make_folder", "remove", "require_new", "runs", "write_bytes", "write_json", "write_text",
 ]  # fmt: skip

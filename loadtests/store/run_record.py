@@ -25,6 +25,8 @@ class Expectation:
 
 # By the test's name, for each of its requests.
 Contract = dict[Name, tuple[Expectation, ...]]
+# By the test's name and the label: the requests per second that a setup answered at the most, before the first block.
+Ceilings = dict[Name, dict[Name, Positive]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Git:
 class RunRecord:
     """A run. ``setups`` are by label, ``services`` the texts of their supervisor files by name; ``order`` is the order
     of trials; ``knobs`` are the environment variables that were set for the servers; ``database`` is DATABASE_URL
-    without user and password.
+    without user and password. ``ceilings`` are those of tests whose rate was left to the run.
 
     ``machine`` and ``versions`` are told as they are: see ``loadtests.observe.machine``. Without ``ended`` the run is
     not complete, and can be resumed; ``measured_s`` is how long it has been measuring, over all its parts.
@@ -106,6 +108,7 @@ class RunRecord:
     git: Git
     services: dict[str, str] = dataclasses.field(default_factory=dict)
     advice: Advice | None = None
+    ceilings: Ceilings = dataclasses.field(default_factory=dict)
     measured_s: Amount = 0.0
     ended: Moment | None = None
 

@@ -19,7 +19,14 @@ def upgraded_run(values: dict[str, Any], schema: int) -> dict[str, Any]:
         return values
     skipped = [{"label": label, "test": None, "why": why} for label, why in values.pop("skipped").items()]
     tests = [_test(test) for test in values["study"]["tests"]]
-    empty: dict[str, Any] = {"services": {}, "database": None, "advice": None, "measured_s": 0.0, "ended": None}
+    empty: dict[str, Any] = {
+        "services": {},
+        "database": None,
+        "advice": None,
+        "ceilings": {},
+        "measured_s": 0.0,
+        "ended": None,
+    }
     study = {**values["study"], "tests": tests, "interleave": False}
     return {**empty, **values, "study": study, "left_out": skipped}
 

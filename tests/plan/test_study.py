@@ -52,7 +52,7 @@ def test_the_nearest_names_are_given_for_an_unknown_study():
         ("rate = 300", "rate = 300\nrats = 1", r"tests.latency.rats: is not a key here; allowed: .*rate"),
         ("rate = 300", "rate = -1", r"tests.latency.rate: is -1; a number above 0"),
         ("rate = 300", "rate = nan", r"tests.latency.rate: is nan"),
-        ("rate = 300", 'rate = "fast"', r"tests.latency.rate: is 'fast'; a number is needed"),
+        ("rate = 300", 'rate = "fast"', r"tests.latency.rate: is 'fast'; a number above 0, or 'auto', is needed"),
         ('"10s"', '"10 parsecs"', r"tests.latency.duration: '10 parsecs' is not a duration; write 10s"),
         ('"10s"', '"0s"', r"not a usable duration"),
         ("[tests.latency]", "[tests.fast]", r"tests.fast.kind: is missing"),

@@ -134,6 +134,16 @@ class Test(abc.ABC):
         return False
 
     @property
+    def ceiling_test(self) -> Test | None:
+        """The test that finds what each setup holds, where the rate of this one is to be a share of the least of that
+        and is not known yet; else None."""
+        return None
+
+    def at(self, ceiling: float) -> Self:
+        """The test whose rate is its share of ``ceiling`` (requests per second)."""
+        raise NotImplementedError(self.kind)
+
+    @property
     def fixed_rate(self) -> float | None:
         """The requests per second that a setup is to hold; None where none are asked for, or the rate is searched."""
         return None

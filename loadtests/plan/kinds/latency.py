@@ -1,4 +1,8 @@
-"""A fixed rate, or a recording at its own pace: how long does an answer take?"""
+"""A fixed rate, or a recording at its own pace: how long does an answer take?
+
+The rate may be left to the run: ``auto``, a share of what the slowest setup holds (see ``loadtests.measure.ceilings``).
+Well below all ceilings every setup is asked the same, and none has a queue that only grows.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,11 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from loadtests.plan import requests as asked
-from loadtests.plan.kinds.base import RequestsTest, common, digest
-from loadtests.plan.metrics import CPU, P50, P99, TIMES
-from loadtests.records.bounds import Amount, Count, Positive
+from loadtests.plan.kinds.base import RequestsTest, Test, common, digest
+from loadtests.plan.kinds.throughput import Throughput
+from loadtests.plan.metrics import CPU, P50, P95, P99, TIMES, Metric
+from loadtests.plan.percentiles import knowable
+from loadtests.records.bounds import Amount, Count, Positive, Share
 from loadtests.toml import TomlTable
 from loadtests.words import plural
 from loadtests.workload import Load, Request
@@ -22,6 +28,11 @@ if TYPE_CHECKING:
 
 
 ARRIVALS = ("random", "even")  # the first one where a study says nothing
+AUTO = "auto"
+SHARE = 0.5
+CEILING_CONNECTIONS = 16  # a setup that is kept busy by fewer is so by these
+CEILING_S = 1.0
+UNKNOWN_RATE = 1.0  # stands for a rate that is not known yet
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -29,13 +40,15 @@ class Latency(RequestsTest):
     """``rate`` requests per second for ``duration_s``. ``arrivals`` says when each is due: at ``random`` moments, as of
     users who know nothing of each other, at ``even`` ones, or as ``recorded``.
 
+    ``auto`` is the share of the slowest setup's ceiling that the rate is, where that was left to the run: it is None
+    until the ceilings are known.
+
     A replay has, in ``recorded``, when each send is due (seconds after the start) and the index of its request, at
     ``speed`` times the recorded speed; ``rate`` is then the mean one.
     """
 
     kind = "latency"
     place = 1
-    judged = (P50, P99, CPU)
     decisive = P99
     heading = "Latency"
     about = (
@@ -48,7 +61,8 @@ class Latency(RequestsTest):
     optional = ("p95", "p90", "p99.9", "trials")
     untold = ("name", "requests", "recorded")
 
-    rate: Positive
+    rate: Positive | None
+    auto: Share | None = None
     duration_s: Positive
     arrivals: Annotated[str, Meta(pattern=r"^(random|even|recorded)\Z")] = "random"
     recorded: tuple[tuple[Amount, Count], ...] = ()
@@ -61,7 +75,7 @@ class Latency(RequestsTest):
         fields = common(name, table)
         if replay is None:
             arrivals = table.choice("arrivals", ARRIVALS, ARRIVALS[0])
-            replay = {"rate": table.positive("rate"), "duration_s": table.seconds("duration"), "arrivals": arrivals}
+            replay = {**_rate(table), "duration_s": table.seconds("duration"), "arrivals": arrivals}
         return cls(requests=workload.requests, **fields, **replay)
 
     @property
@@ -69,8 +83,31 @@ class Latency(RequestsTest):
         return super().in_slices and not self.recorded
 
     @property
-    def fixed_rate(self) -> float:
+    def judged(self) -> tuple[Metric, ...]:  # type: ignore[override]
+        """The typical time, and the highest percentile that a trial knows of those that users notice."""
+        knows_p99 = self.rate is None or knowable(99.0, int(self.rate * self.duration_s))
+        return (P50, P99 if knows_p99 else P95, CPU)
+
+    @property
+    def fixed_rate(self) -> float | None:
         return self.rate
+
+    @property
+    def ceiling_test(self) -> Test | None:
+        if self.rate is not None:
+            return None
+        return Throughput(
+            name=self.name,
+            warmup_s=min(self.warmup_s, CEILING_S),
+            requests=self.requests,
+            services=self.services,
+            connections=CEILING_CONNECTIONS,
+            duration_s=CEILING_S,
+        )
+
+    def at(self, ceiling: float) -> Self:
+        # Two digits, for whoever reads it.
+        return dataclasses.replace(self, rate=float(f"{ceiling * (self.auto or SHARE):.2g}"))
 
     @property
     def seconds(self) -> float:
@@ -84,7 +121,7 @@ class Latency(RequestsTest):
             requests=tuple(requests),
             bodies=tuple(bodies),
             recorded=tuple(send for send in self.recorded if send[0] < self.duration_s),
-            rate=self.rate,
+            rate=self.rate or UNKNOWN_RATE,
             arrival_seed=seed if self.arrivals == "random" else None,
             duration_s=self.duration_s,
             warmup_s=self.warmup_s,
@@ -110,10 +147,14 @@ class Latency(RequestsTest):
         if self.recorded:
             return f"{self.asked} at {self.speed:g} times its pace, {self.rate:.4g} requests per second on average"
         how = ", at random moments" if self.arrivals == "random" else ""
+        if self.rate is None:
+            return f"{self.asked} at {self.auto:.0%} of what the slowest setup holds{how}"
         return f"{self.asked} at {self.rate:g} requests per second{how}"
 
     @property
     def condition(self) -> str:
+        if self.rate is None:
+            return f"at {self.auto:.0%} of what the slowest setup holds"
         return f"at {self.rate:g} requests/s"
 
     @property
@@ -123,3 +164,9 @@ class Latency(RequestsTest):
     def asking(self, requests: tuple[Request, ...]) -> Self:
         arrivals = ARRIVALS[0] if self.recorded else self.arrivals
         return dataclasses.replace(self, requests=requests, recorded=(), speed=None, arrivals=arrivals)
+
+
+def _rate(table: TomlTable) -> dict[str, float | None]:
+    """``rate`` and ``auto``. Raises UserError."""
+    rate = table.positive_or("rate", AUTO)
+    return {"rate": rate} if rate is not None else {"rate": None, "auto": table.share("share", SHARE)}
