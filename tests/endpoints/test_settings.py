@@ -1,5 +1,6 @@
 """What the environment makes of the settings."""
 
+import runpy
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,13 @@ def test_a_request_passes_through_as_many_as_asked(answers, settings_middleware,
             for response, body in answers("get", path):
                 assert (response.status_code, body) == (200, b"OK")
     assert passed == [f"{kind}_nothing"] * 7 * 4
+
+
+def test_setups_that_share_a_redis_share_no_queue(monkeypatch):
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:1/0")
+    prefixes = set()
+    for port in ("8000", "8001"):
+        monkeypatch.setenv("PORT", port)
+        found = runpy.run_module("testproject.settings.channels_redis")
+        prefixes.add(found["CHANNEL_LAYERS"]["default"]["CONFIG"]["prefix"])
+    assert len(prefixes) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from loadtests.analyse.results import Results
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
-from loadtests.words import flat, plural
+from loadtests.words import flat, plural, series
 
 
 def section(results: Results) -> Section:
@@ -15,13 +15,25 @@ def section(results: Results) -> Section:
     return Section(
         "compared",
         "What was compared, and on what",
-        (f"Measured on {machine_in_short(results)}.",),
+        (f"Measured on {machine_in_short(results)}.", _how(results)),
         (
             _setups(results),
             _tests(results),
             Table("machine", "Machine", ("property", "value"), tables.pairs(machine), folded=True),
         ),
         only_on_pages=True,
+    )
+
+
+def _how(results: Results) -> str:
+    """In which order the setups were measured."""
+    if not any(results.study.by_turns(test) for test in results.tests):
+        return "In each block every setup was started for each test, one after the other, in shuffled order."
+    apart = [test.name for test in results.tests if not results.study.by_turns(test)]
+    but = f" In {series(apart)} one was started after the other." if apart else ""
+    return (
+        "In each block all setups ran at once, each on a port of its own, and were asked by turns, a second each, in "
+        f"shuffled order.{but}"
     )
 
 

@@ -26,6 +26,8 @@ CHANNEL_LAYERS = {
                     "max_connections": 200,
                 }
             ],
+            # Setups that run at once may share a Redis, but no queue of requests.
+            "prefix": f"asgi:{os.environ.get('PORT', '')}",
             # The queue of requests keeps the default capacity, as in 2016. The answers of one front share
             # one channel, and what limits them is how many requests were let in.
             "channel_capacity": {"http.response*": 10_000},

@@ -1,4 +1,4 @@
-"""What latency has beside its figures: a chart of the percentiles."""
+"""What latency has beside its figures: a chart of the percentiles, and how far the rate is from each ceiling."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from functools import partial
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import TIMES
-from loadtests.report import points, ranking
+from loadtests.report import points, ranking, tables
 from loadtests.report.charts import latency
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.sections.additions import Additions
+from loadtests.report.view import Field, Table
 
 DRAWN = ("p50", "p90", "p95", "p99")
 
@@ -37,4 +38,26 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
     )
 
 
-ADDITIONS = Additions(charts=_charts)
+def _tables(results: Results, test: Test) -> Iterator[Table]:
+    """How far the rate is from what each setup holds, where that was found out."""
+    ceilings = results.record.ceilings.get(test.name)
+    rate = test.fixed_rate
+    if not ceilings or rate is None:
+        return
+    rows = tuple(
+        (Field(label), Field(f"{ceilings[label]:,.0f}"), Field(f"{rate / ceilings[label]:.0%}"))
+        if label in ceilings
+        else (Field(label), tables.unknown(), tables.unknown())
+        for label in sorted(results.labels_in(test.name), key=lambda label: -ceilings.get(label, 0.0))
+    )
+    note = (
+        f"What each setup answered at the most in a second, before the first block. The rate of this test, {rate:g} "
+        "requests/s, was chosen as a share of the least of it."
+    )
+    heads = ("setup", "requests/s at the most", f"{rate:g}/s is")
+    yield Table(
+        f"ceilings-{test.name}", "How far the rate is from each ceiling", heads, rows, frozenset({1, 2}), note=note
+    )
+
+
+ADDITIONS = Additions(tables=_tables, charts=_charts)
