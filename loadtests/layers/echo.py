@@ -1,4 +1,4 @@
-"""The process that answers: ``python -m loadtests.layers.echo LAYER ADDRESS``."""
+"""The process that answers: ``python -m loadtests.layers.echo LAYER ADDRESS``. Prints READY once it does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import socket
 import sys
 
-from loadtests.layers.layer import CHANNEL, channel_layer
+from loadtests.layers.layer import CHANNEL, READY, channel_layer
 from loadtests.layers.rounds import SOCKET
 
 
@@ -15,6 +15,7 @@ def over_socket(path: str) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen()
+        print(READY, flush=True)
         connection, _ = listener.accept()
         with connection:
             while data := connection.recv(65536):
@@ -24,6 +25,7 @@ def over_socket(path: str) -> None:
 async def over_layer(name: str, address: str) -> None:
     """Answers each message on the channel it asks for, one at a time, as a worker does."""
     layer = channel_layer(name, address)
+    print(READY, flush=True)
     while True:
         message = await layer.receive(CHANNEL)
         await layer.send(message["reply_channel"], {"type": "echo", "body": message["body"]})

@@ -9,6 +9,7 @@ from typing import Any
 from loadtests.layers.rounds import IPC, REDIS
 
 CHANNEL = "layers.echo"
+READY = "ready"
 
 
 def channel_layer(name: str, address: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable, Sequence
 
 from loadtests.cleanup import folders
@@ -59,10 +60,18 @@ def _between(
 ) -> LayerRound:
     echo = command("loadtests.layers.echo", name, address)
     client = command("loadtests.layers.client", name, address, str(duration_s), str(in_flight), str(body_bytes))
-    with running(echo, cores), running(client, cores) as measuring:
-        assert measuring.stdout
-        line = measuring.stdout.readline()
-        if not line:
-            _, errors = measuring.communicate()
-            raise UserError(f"{name} could not be measured: {said(errors)}")
-    return LayerRound(**json.loads(line))
+    # The client is started once the other is ready: how long that takes on a busy machine, no time limit can know.
+    with running(echo, cores) as answering:
+        _line(answering, name)
+        with running(client, cores) as measuring:
+            return LayerRound(**json.loads(_line(measuring, name)))
+
+
+def _line(process: subprocess.Popen[str], name: str) -> str:
+    """What the process prints. Raises UserError where it ends instead."""
+    assert process.stdout
+    line = process.stdout.readline()
+    if not line:
+        _, errors = process.communicate()
+        raise UserError(f"{name} could not be measured: {said(errors)}")
+    return line

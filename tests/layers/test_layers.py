@@ -1,7 +1,9 @@
 """The benchmark of the layers: its arithmetic, and one short run."""
 
+import asyncio
 import os
 import signal
+import socket
 import sys
 import tempfile
 import time
@@ -12,7 +14,7 @@ import pytest
 
 from loadtests.errors import UserError
 from loadtests.layers import LayerResult, LayerRound, LayersReport, measure, redis
-from loadtests.layers.client import Trips, to_round
+from loadtests.layers.client import Trips, over_layer, over_socket, to_round
 from loadtests.layers.rounds import IPC, REDIS, SOCKET
 
 
@@ -58,6 +60,35 @@ def test_a_round_counts_what_was_lost():
     alone = Trips(sent=3, took=[0.001, 0.001], elapsed=1.0)
     together = Trips(sent=10, took=[0.01] * 8, elapsed=2.0)
     assert to_round(alone, together) == LayerRound(p50_us=1000, p99_us=1000, per_second=4, sent=13, delivered=10)
+
+
+def test_where_nothing_came_back_there_is_no_figure():
+    some = Trips(sent=3, took=[0.001], elapsed=1.0)
+    for alone, together in ((Trips(sent=1), some), (some, Trips(sent=64))):
+        with pytest.raises(ValueError, match="no message came back within 5 s"):
+            to_round(alone, together)
+
+
+class Mirror:
+    """A channel layer on which every message is answered at once."""
+
+    async def new_channel(self):
+        return "reply"
+
+    async def send(self, channel, message):
+        pass
+
+    async def receive(self, channel):
+        return {}
+
+
+def test_each_that_may_be_under_way_makes_a_trip_however_little_time_there_was():
+    assert asyncio.run(over_layer(Mirror(), b"body", 1e-9, 64)).sent == 64
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(b"body" * 3)
+        trips = over_socket(ours, b"body", 1e-9, 3)
+    assert (trips.sent, len(trips.took)) == (3, 3)
 
 
 def test_without_any_redis_it_says_what_to_do(monkeypatch, tmp_path):
