@@ -155,7 +155,7 @@ class SimulationTables(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
-        # In reverse, verdicts come first and capacity last.
+        # In reverse, verdicts come first (the ways of measuring, then studies) and capacity last.
         tables = sorted((Path(self.env.srcdir) / "statistics").glob("*.inc"), reverse=True)
         texts = [table.read_text(encoding="utf-8") for table in tables]
         return self.parse_text_to_nodes("\n".join(texts) or "None is committed yet.")

@@ -12,6 +12,7 @@ import numpy as np
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.simulate.choices import LANDSCAPES, searched, swept
 from loadtests.simulate.histories import CHANGE, KINDS, NOISES_OF_CHANGE, RUNS, SERIES, simulate_history
+from loadtests.simulate.measured import EFFECT, MACHINES, METRICS, SIZES, WAYS, simulate_measured
 from loadtests.simulate.servers import search, servers
 from loadtests.simulate.studies import (
     NOISES,
@@ -52,6 +53,7 @@ def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Calla
     searches = max(SEARCHES_A_STUDY, repetitions * SEARCHES // STUDIES)
     for table in (
         verdicts_table(repetitions, seed),
+        measured_table(max(1, fewer // 3), seed),
         until_table(max(1, fewer // 2), seed),
         runs_table(fewer, seed),
         history_table(max(1, repetitions // 20), seed),
@@ -73,6 +75,28 @@ def verdicts_table(studies: int, seed: int) -> SimulatedTable:
     return _table_of_rates(
         "simulation-verdicts", "Verdicts in simulated studies of a baseline and four candidates", rows
     )
+
+
+def measured_table(studies: int, seed: int) -> SimulatedTable:
+    """Verdicts under measured noise, one trial after another and in slices, in the same time."""
+    shapes = [(machine, size, way) for machine in MACHINES for size in SIZES for way in WAYS]
+    rows = [
+        simulate_measured(machine, way, *size, studies, seed + row) for row, (machine, size, way) in enumerate(shapes)
+    ]
+    cells = [
+        (
+            rates.machine.name,
+            f"{rates.setups} in {rates.seconds / 60:g} min",
+            rates.way.name,
+            f"{rates.false:.1%}",
+            f"{rates.found:.0%}",
+            f"×/÷ {rates.reach:.2f}",
+        )
+        for rates in rows
+    ]
+    header = ("machine", "setups", "measured", "false verdict in a study", f"×{1 + EFFECT:g} found", "typical interval")
+    title = f"Verdicts in simulated studies of {METRICS} metrics under measured noise, {studies} studies a row"
+    return SimulatedTable("simulation-ways", title, header, cells)
 
 
 def until_table(studies: int, seed: int) -> SimulatedTable:

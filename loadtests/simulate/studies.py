@@ -95,7 +95,7 @@ def simulate(scenario: Scenario, studies: int, seed: int) -> Rates:
     for _ in range(studies):
         sample, verdicts, width = _study(scenario, rng)
         first, others = verdicts[0], verdicts[1:]
-        false += _wrong(first, scenario.effect) or any(_wrong(other, 0.0) for other in others)
+        false += wrong(first, scenario.effect) or any(wrong(other, 0.0) for other in others)
         found += first is Verdict.SLOWER
         equal += _share_equivalent(others)
         blocks += sample
@@ -124,8 +124,8 @@ def simulate_runs(scenario: Scenario, studies: int, seed: int) -> Rates:
         after = trials(replace(scenario, effect=0.0), rng, scenario.blocks)
         after[:, 0] += log(1 + scenario.effect)
         pairs = [(np.sort(before[:, j]), np.sort(after[:, j])) for j in range(scenario.candidates + 1)]
-        verdicts, width = _read(runs.simultaneous(pairs))
-        false += _wrong(verdicts[0], scenario.effect) or any(_wrong(other, 0.0) for other in verdicts[1:])
+        verdicts, width = read(runs.simultaneous(pairs))
+        false += wrong(verdicts[0], scenario.effect) or any(wrong(other, 0.0) for other in verdicts[1:])
         found += verdicts[0] is Verdict.SLOWER
         equal += _share_equivalent(verdicts[1:])
         widths.append(width)
@@ -156,16 +156,17 @@ def _judge(values: Array, confidence: float = intervals.CONFIDENCE) -> tuple[lis
     labels = [str(setup) for setup in range(values.shape[1])]
     row = Row(dict(zip(labels, (dict(enumerate(own)) for own in values.T.tolist()), strict=True)), labels[:1])
     error = (1 - confidence) / (len(labels) - 1)
-    return _read([row.against_baseline(label).interval(error) for label in labels[1:]])
+    return read([row.against_baseline(label).interval(error) for label in labels[1:]])
 
 
-def _read(found: list[intervals.Interval]) -> tuple[list[Verdict], float]:
+def read(found: list[intervals.Interval]) -> tuple[list[Verdict], float]:
+    """The verdicts on response times (more is slower), and the widest of the intervals, plus or minus."""
     limits = [(exp(one.low), exp(one.high)) for one in found]
     verdicts = [verdict(low, high, DELTA, more_is_better=False) for low, high in limits]
     return verdicts, max(plus_minus(low, high) for low, high in limits)
 
 
-def _wrong(said: Verdict, effect: float) -> bool:
+def wrong(said: Verdict, effect: float) -> bool:
     """Whether a verdict is false of a candidate that is slower by ``effect``."""
     if said is Verdict.EQUIVALENT:
         return effect >= DELTA
