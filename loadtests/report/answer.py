@@ -211,7 +211,7 @@ def _marks(results: Results) -> Iterator[tuple[str, str]]:
     if results.record.advice is not None or not family or results.blocks < 2:
         return
     at_once = f"in all {plural(family, 'comparison')} at once" if family > 1 else "in the one comparison"
-    yield "×", f"of {results.baseline}'s; like who is first 95% sure, {at_once}."
+    yield "×", f"of {results.baseline}'s; like who is first, 95% sure, {at_once}."
     yield SAME, f"within ±{results.study.delta:.0%} of {results.baseline}'s, as sure."
     settling = what_would_settle(results.comparisons.values())
     yield UNSURE, f"too close to call{_resolution(results)}. {settling}".rstrip()

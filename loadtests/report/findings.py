@@ -91,7 +91,9 @@ class _Answer:
         self.metric = metric
         measured = [label for label in results.labels_in(test.name) if label != results.twin]
         labels = [label for label in measured if _sound(results.standings[label, test.name])]
-        self.unranked = _unranked(results, test, [label for label in measured if label not in labels])
+        unranked = [label for label in measured if label not in labels]
+        self.unranked = _unranked(results, test, unranked)
+        self.all_overloaded = all(results.standings[label, test.name].overload for label in unranked)
         self.figures = {
             label: estimate.value for label in labels if (estimate := results.estimate(label, test.name, metric.name))
         }
@@ -111,10 +113,15 @@ class _Answer:
             if self._between(one, other) is Verdict.SLOWER
         }
         ahead = [label for label in self.known if label not in behind]
-        among = " of those that are ranked" if self.unranked else " of those with a figure" if self.left_out else ""
         if len(ahead) == 1:
-            return self._one_first(standings, ahead[0], among)
-        return self._several_in_front(standings, ahead, among)
+            return self._one_first(standings, ahead[0], self._among())
+        return self._several_in_front(standings, ahead, self._among())
+
+    def _among(self) -> str:
+        """Among whom somebody is first, where that is not among all."""
+        if self.unranked:
+            return " of those that hold it" if self.all_overloaded else " of those that are ranked"
+        return " of those with a figure" if self.left_out else ""
 
     def _one_first(self, standings: dict[str, _Standing], first: str, among: str) -> tuple[str, str]:
         others = [label for label in self.known if label != first]

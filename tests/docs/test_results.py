@@ -174,6 +174,18 @@ def test_a_share_is_that_of_the_newest_profile_of_the_setup(
         share.found("uvicorn web: view")
 
 
+def test_the_readme_quotes_the_newest_run(extension: Callable[[str], ModuleType], first_look: Any, root: Path) -> None:
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    quoted = extension("readme").quoting(readme, first_look)
+    assert "\ngunicorn " in quoted.partition("<!-- answer of first-look -->")[2]
+    assert readme == quoted, "write it anew: PYTHONPATH=. .venv/bin/python docs/_ext/readme.py"
+
+
+def test_the_readme_quotes_no_run_that_is_not_there(extension: Callable[[str], ModuleType], first_look: Any) -> None:
+    with pytest.raises(LookupError, match="no reference run of a study 'nonsense'"):
+        extension("readme").quoting("<!-- answer of nonsense -->\n```text\n```\n", first_look)
+
+
 def advice(root: Path) -> str:
     """The page of advice without its comment."""
     text = (root / "docs/choosing.rst").read_text(encoding="utf-8")

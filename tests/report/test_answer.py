@@ -46,7 +46,7 @@ def test_each_setup_has_a_line_with_what_is_certain_of_it(build_run):
     assert row(lines, "uvicorn")[1:5] == ["6,316", "×0.66–0.67", "3.17", "×1.50–1.51"]
     assert not any(line.startswith("gunicorn-again") for line in lines)
     assert "requests/s with 10 connections; p50, p99 and CPU at 300 requests/s; MB at peak." in lines
-    assert "×: of gunicorn's; like who is first 95% sure, in all 16 comparisons at once." in lines
+    assert "×: of gunicorn's; like who is first, 95% sure, in all 16 comparisons at once." in lines
 
 
 def test_who_is_first_is_said_before_the_rows(build_run):
