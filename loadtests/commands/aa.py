@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadtests.commands.console import fail, out, row
+from loadtests.commands.console import fail, out, row, say_wrapped
 from loadtests.commands.options import Anyway, Minutes, OutputFolder, SetupName
 from loadtests.commands.running import carry_out
 from loadtests.commands.waiting import waiting
@@ -58,15 +58,12 @@ def print_aa(run: Run) -> bool:
         report = aa_report(results.judged, results.study.delta)
     except ValueError as error:
         raise UserError(f"{run.path}: {error}") from None
-    table = grid(("test", "metric", "ratio", "95% interval", "verdict", "noise of a trial", "blocks"), (2, 3, 5, 6))
+    table = grid(("test", "metric", "ratio", "95% interval", "verdict", "noise of\na trial", "blocks"), (2, 3, 5, 6))
     for one in report.comparisons:
         table.add_row(*row(_row(results, report, one)))
     print_grid(out, table, results.study.title)
     wrong = len(report.false_verdicts)
-    out.print(
-        f"False verdicts: {wrong} of {len(report.comparisons)}. {_swapped(report)}",
-        soft_wrap=True,
-    )
+    say_wrapped(f"False verdicts: {wrong} of {len(report.comparisons)}. {_swapped(report)}", indent=0)
     return not wrong
 
 
@@ -92,11 +89,13 @@ def _swapped(report: AAReport) -> str:
 
 
 def _row(results: Results, report: AAReport, one: Comparison) -> tuple[str, ...]:
+    from loadtests.plan.kinds import metric as metric_of
+
     # A block's log ratio holds the noise of two trials; a single one tells nothing of it.
     spread = report.spread.get((one.test, one.metric))
     return (
         one.test,
-        results.called(one.test, one.metric),
+        metric_of(one.metric).short or results.called(one.test, one.metric),
         ratio(one.ratio),
         ratio_interval(one) or "open",
         one.verdict.value,

@@ -7,5 +7,5 @@ def test_the_noise_of_a_trial_and_false_verdicts_are_told(build_run, capsys):
     assert print_aa(build_run(labels=("gunicorn",), aa=True, blocks=4))
     printed = " ".join(capsys.readouterr().out.split())
     assert "verdict" in printed
-    assert "latency p99 response" in printed
+    assert "latency p99 ×" in printed
     assert "False verdicts: 0 of " in printed

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
-from rich.text import Text
 
 from loadtests.analyse.compare.rows import Compared, ComparisonRow
 from loadtests.grid import grid, told, unwrapped
-from loadtests.report.formats.brief import STYLES
+from loadtests.plan.kinds import metric
+from loadtests.report.formats.terminal import print_table
 from loadtests.report.sections import verdicts
-from loadtests.words import DASH, NOT_REACHED, number, ratio, ratio_interval
+from loadtests.report.view import Field, Table
+from loadtests.words import DASH, number
 
 
 def print_comparison(compared: Compared, console: Console) -> None:
-    """Prints what differs, then a row for each setup, test and metric."""
+    """Prints what differs, then a table for each test, with a row for each setup and metric."""
     with unwrapped(console):
         _print(compared, console)
 
@@ -30,29 +33,25 @@ def _print(compared: Compared, console: Console) -> None:
         console.print(table)
     for sentence in compared.left_out:
         console.print(told(f"Not compared: {sentence}.", style="yellow"))
-    table = grid(("setup", "test", "metric", "A", "B", "B / A", "verdict", "remark", "blocks"), right=(3, 4, 5, 8))
-    for row in compared.rows:
-        table.add_row(*_fields(row))
-    console.print()
-    console.print(table)
+    for test in dict.fromkeys(row.test for row in compared.rows):
+        console.print()
+        print_table(_table(test, [row for row in compared.rows if row.test == test]), console)
     console.print(told(_note(compared), style="dim"))
 
 
-def _fields(row: ComparisonRow) -> list[Text]:
-    figures = [number(side.value if side else None) for side in (row.before, row.after)]
-    names = [told(text) for text in (row.label, row.test, row.name, *figures)]
+def _table(test: str, rows: Sequence[ComparisonRow]) -> Table:
+    """A row for each setup and metric of a test."""
+    heads = ("setup", "metric", "A", "B", "B / A", "verdict", "remark", "blocks")
+    numeric, optional = frozenset({2, 3, 4, 7}), (7, 6)
+    return Table(f"compared-{test}", test, heads, tuple(map(_fields, rows)), numeric=numeric, optional=optional)
+
+
+def _fields(row: ComparisonRow) -> tuple[Field, ...]:
+    figures = (Field(number(side.value if side else None)) for side in (row.before, row.after))
+    names = (Field(row.label), Field(row.name, short=metric(row.metric).short), *figures)
     if row.comparison is None:
-        return [*names, told(DASH), told(row.missing, style="yellow"), told(""), told("0")]
-    tone = "muted" if row.comparison.inside_noise else verdicts.TONES.get(row.comparison.verdict, "muted")
-    unknown = ratio(row.comparison.ratio) == DASH
-    within = NOT_REACHED if unknown else ratio_interval(row.comparison) or "open interval"
-    return [
-        *names,
-        told(f"{ratio(row.comparison.ratio)} ({within})"),
-        told(verdicts.word(row.comparison), style=STYLES[tone]),
-        told(verdicts.remark(row.comparison), style="dim"),
-        told(str(row.comparison.blocks)),
-    ]
+        return *names, Field(DASH), Field(row.missing, tone="bad"), Field(""), Field("0")
+    return *names, *verdicts.fields(row.comparison)
 
 
 def _note(compared: Compared) -> str:

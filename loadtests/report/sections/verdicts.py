@@ -119,7 +119,7 @@ def _table(results: Results, test: Test) -> Table:
     for metric in known:
         for label in ranking.by_ratio(results, test, metric):
             named = Field(results.called(test.name, metric.name), short=metric.short)
-            rows.append((Field(label), named, *_fields(results.comparisons.get((label, test.name, metric.name)))))
+            rows.append((Field(label), named, *fields(results.comparisons.get((label, test.name, metric.name)))))
     return Table(
         f"verdicts-{test.name}",
         f"{test.name}: against {results.baseline}",
@@ -132,7 +132,8 @@ def _table(results: Results, test: Test) -> Table:
     )
 
 
-def _fields(comparison: Comparison | None) -> tuple[Field, ...]:
+def fields(comparison: Comparison | None) -> tuple[Field, ...]:
+    """Ratio, verdict, remark and blocks."""
     if comparison is None:
         return Field(DASH, tone="muted"), Field(NOT_COMPARED, tone="muted"), Field(""), Field("0")
     muted = comparison.inside_noise or comparison.verdict in (Verdict.INCONCLUSIVE, Verdict.EQUIVALENT)
