@@ -55,9 +55,8 @@ def _tables(results: Results, test: Test) -> Iterator[Table]:
         "requests/s, was chosen as a share of the least of it."
     )
     heads = ("setup", "requests/s at the most", f"{rate:g}/s is")
-    yield Table(
-        f"ceilings-{test.name}", "How far the rate is from each ceiling", heads, rows, frozenset({1, 2}), note=note
-    )
+    title = "How far the rate is from each ceiling"
+    yield Table(f"ceilings-{test.name}", title, heads, rows, note, numeric=frozenset({1, 2}))
 
 
 ADDITIONS = Additions(tables=_tables, charts=_charts)
