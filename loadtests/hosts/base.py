@@ -63,6 +63,9 @@ class Host(Protocol):
     def takers(self) -> Takers:
         """Who takes its cores just now, beside this process and what it started; watches for about a second."""
 
+    def spin(self, core: int) -> float:
+        """How many seconds a fixed piece of work takes on a core there, now (see ``loadtests.observe.speed``)."""
+
     def allot(self, wanted: str | None) -> Cores:
         """The cores of servers and generator there (see ``loadtests.observe.cores.allot``). Raises UserError."""
 

@@ -11,7 +11,7 @@ import psutil
 
 from loadtests.errors import UserError
 from loadtests.hosts.supervisor import Supervisor
-from loadtests.observe import conditions, cores, machine, processes, takers
+from loadtests.observe import conditions, cores, machine, processes, speed, takers
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
 from loadtests.observe.processes import Part, Usage
@@ -53,6 +53,9 @@ class Local:
 
     def takers(self) -> Takers:
         return takers.watch()
+
+    def spin(self, core: int) -> float:
+        return speed.spin(core)
 
     def allot(self, wanted: str | None) -> Cores:
         return cores.allot(wanted)

@@ -66,13 +66,14 @@ class _Asked:
 @dataclasses.dataclass
 class _Turns:
     """The setups of a block that run at once, by their labels: the servers (for one that did not come up, why), and the
-    CPU seconds a second that each takes with nothing to do."""
+    CPU seconds a second that each takes with nothing to do; and how long the same work took, round after round."""
 
     bench: Bench
     doing: Doing
     on_second: OnSecond
     servers: dict[str, Server | NotServing] = dataclasses.field(default_factory=dict)
     idle_cpu: dict[str, float] = dataclasses.field(default_factory=dict)
+    spins_s: list[float] = dataclasses.field(default_factory=list)
 
     def start(self, places: Sequence[TrialPlace], services: Sequence[str], stack: contextlib.ExitStack) -> None:
         """Starts the setups of these places, each with services of its own beside it, until the stack is closed."""
@@ -110,7 +111,7 @@ class _Turns:
                 if one.evidence.started and one.evidence.contract_differences is None:
                     one.engine_failed(error)
         for label, one in seen.items():
-            one.note(idle_cpu=self.idle_cpu.get(label))
+            one.note(idle_cpu=self.idle_cpu.get(label), spins_s=tuple(self.spins_s))
         return [seen[place.entry.label].trial(self.bench, place) for place in places]
 
     def _measure(self, places: Sequence[TrialPlace], seen: dict[str, Seen]) -> None:
@@ -124,7 +125,9 @@ class _Turns:
             lengths = slices.slices(test.seconds)
             # Another attempt has another order.
             rounds = slices.turns(list(asked), len(lengths), chance + places[0].attempt - 1)
+            self.spins_s = []
             for turn, (seconds, labels) in enumerate(zip(lengths, rounds, strict=True)):
+                self.spins_s.append(round(self.bench.host.spin(self.bench.cores.servers[0]), 4))
                 for label in labels:
                     self.doing(f"{label}, {test.name}", slices.seconds(seconds))
                     self._slice(asked[label], turn, seconds)

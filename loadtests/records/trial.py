@@ -85,6 +85,8 @@ class Evidence:
     """A service beside the setup, which it is not charged with, did not start or ended meanwhile."""
     idle_cpu: Number | None = None
     """CPU seconds a second that the setup took with nothing to do, when others were to be measured beside it."""
+    spins_s: tuple[Amount, ...] = ()
+    """How long a fixed piece of work took on the servers' core before each round of slices: the machine's speed."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -44,5 +44,5 @@ def upgraded_trial(values: dict[str, Any], schema: int) -> dict[str, Any]:
         return values
     processes = [{**process, "charged": True} for process in values["processes"]]
     result = {**values["result"], "deliveries": None, "billed": None} if values["result"] else None
-    evidence = {**values["evidence"], "service_failed": None, "idle_cpu": None}
+    evidence = {**values["evidence"], "service_failed": None, "idle_cpu": None, "spins_s": []}
     return {**values, "processes": processes, "result": result, "evidence": evidence}

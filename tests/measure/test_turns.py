@@ -134,6 +134,14 @@ def test_what_setups_take_with_nothing_to_do_is_kept(run):
     assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # it disturbs nobody
 
 
+def test_the_machines_speed_is_seen_before_each_round(run, bench_of):
+    spins = iter([0.1, 0.2, 0.15, 0.1, 0.1])
+    bench_of.host.spin = lambda core: next(spins)
+    trials = run()
+    assert {trials[label, "latency"].evidence.spins_s for label in TABLE["setups"]} == {(0.1, 0.2, 0.15)}
+    assert trials["gunicorn", "throughput"].evidence.spins_s == (0.1, 0.1)
+
+
 def test_a_study_says_whether_and_a_search_or_another_engine_is_never_cut(tmp_path):
     tests = {
         **TABLE["tests"],

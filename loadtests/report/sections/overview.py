@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from loadtests.analyse.results import Results
+from loadtests.observe.speed import spread
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
 from loadtests.words import flat, plural, series
+
+SPINS_TO_SAY = 4
 
 
 def section(results: Results) -> Section:
@@ -15,7 +18,7 @@ def section(results: Results) -> Section:
     return Section(
         "compared",
         "What was compared, and on what",
-        (f"Measured on {machine_in_short(results)}.", _how(results)),
+        (f"Measured on {machine_in_short(results)}.", _how(results) + _speed(results)),
         (
             _setups(results),
             _tests(results),
@@ -35,6 +38,16 @@ def _how(results: Results) -> str:
         "In each block all setups ran at once, each on a port of its own, and were asked by turns, a second each, in "
         f"shuffled order.{but}"
     )
+
+
+def _speed(results: Results) -> str:
+    """How the machine's speed wandered meanwhile, where that was seen."""
+    spins = {(trial.test, trial.block, trial.attempt): trial.evidence.spins_s for trial in results.trials}
+    seconds = [one for of_test in spins.values() for one in of_test]
+    if len(seconds) < SPINS_TO_SAY:
+        return ""
+    low, high = spread(seconds)
+    return f" This machine's speed while this ran: {low:.2f} to {high:.2f} of the usual, by a fixed piece of work."
 
 
 def machine_in_short(results: Results) -> str:
