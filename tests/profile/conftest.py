@@ -53,7 +53,7 @@ def sampled(tmp_path):
         env = {**os.environ, **oncpu.environment(stacks, existing)}
         (tmp_path / "program.py").write_text(program)
         command = [sys.executable, str(tmp_path / "program.py")]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         found = oncpu.between(stacks, {}, oncpu.sizes(stacks), Reader(str(tmp_path)))
         return list(found.values()), done.stdout

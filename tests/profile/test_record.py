@@ -1,0 +1,114 @@
+"""The rounds of a profile on servers that are not there: what happens when a process dies while it is sampled."""
+
+import contextlib
+import dataclasses
+import os
+import subprocess
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.observe.processes import Part, Usage
+from loadtests.profile import record
+from loadtests.profile.pyspy import Threads
+
+
+class Running:
+    """A server that is a process with nothing to do."""
+
+    url = "http://127.0.0.1:1"
+    folder = None
+
+    def __init__(self):
+        self.process = subprocess.Popen(["sleep", "60"])
+
+    def parts(self):
+        return [Part("web", self.process.pid)]
+
+    def die(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Servers:
+    """What a profile needs of the world: servers, an engine and a host. ``dies_in`` are the loads, counted from 1, in
+    which the server dies."""
+
+    def __init__(self, result):
+        self.result = result
+        self.dies_in = set()
+        self.early = False  # in the warm-up
+        self.loads = 0
+        self.running = None
+        self.used = 0.0
+
+    @contextlib.contextmanager
+    def served(self, plan, env):
+        self.running = Running()
+        try:
+            yield self.running
+        finally:
+            self.running.die()
+
+    def run(self, load, should_stop, on_start):
+        self.loads += 1
+        dies = self.loads in self.dies_in
+        if dies and self.early:
+            self.running.die()
+        on_start()
+        if dies and not self.early:
+            self.running.die()
+        assert should_stop() == dies
+        return self.result
+
+    def usage(self, parts, folder):
+        self.used += 1.0
+        return {part.pid: self._usage(part) for part in parts if os.path.exists(f"/proc/{part.pid}")}
+
+    def _usage(self, part):
+        return Usage("web", "sleep", part.pid, self.used, 1.0, 1.0, 0)
+
+
+@pytest.fixture
+def servers(monkeypatch, plan, a_result):
+    made = Servers(a_result(plan.load("http://127.0.0.1:1")))
+    monkeypatch.setattr(record, "_served", made.served)
+    monkeypatch.setattr(record.engines, "get", lambda name: made)
+    monkeypatch.setattr(record._Watched, "begin", record._Window.begin)
+    monkeypatch.setattr(record._Watched, "threads", lambda window, reader: dict.fromkeys(window.usage, Threads({}, 0)))
+    return made
+
+
+@pytest.fixture
+def recorded(servers, plan):
+    return lambda: record.record(dataclasses.replace(plan, rounds=1, host=servers), lambda *step: None)
+
+
+def kinds(rounds):
+    return [window.kind for one in rounds for window in one.windows]
+
+
+def test_three_loads_are_a_round(servers, recorded):
+    assert kinds(recorded()) == ["undisturbed", "sampled", "watched"]
+    assert servers.loads == 3
+
+
+@pytest.mark.parametrize("early", [False, True])
+@pytest.mark.parametrize(("dies_in", "loads"), [({2}, 4), ({3}, 5), ({2, 3}, 5), ({3, 5}, 7)])
+def test_where_a_process_died_under_the_sampler_that_start_is_repeated(servers, recorded, dies_in, loads, early):
+    servers.dies_in, servers.early = dies_in, early
+    assert kinds(recorded()) == ["undisturbed", "sampled", "watched"]
+    assert servers.loads == loads
+
+
+def test_it_is_not_repeated_for_ever(servers, recorded):
+    servers.dies_in = range(2, 100)
+    with pytest.raises(UserError, match="gunicorn: a process of it died at each of 6 starts while it was sampled"):
+        recorded()
+    assert servers.loads == 1 + record.MOST_STARTS
+
+
+def test_a_process_that_dies_without_a_sampler_is_the_setup_s_own(servers, recorded):
+    servers.dies_in = {1}
+    with pytest.raises(UserError, match="gunicorn: a process of it died under load, with no sampling at all"):
+        recorded()
