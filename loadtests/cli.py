@@ -8,6 +8,7 @@ import sys
 from typing import Annotated
 
 import typer
+from typer._click.exceptions import NoArgsIsHelpError, UsageError
 
 from loadtests.commands import (
     aa,
@@ -72,7 +73,15 @@ def main() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _interrupt)
     try:
-        app()
+        sys.exit(app(standalone_mode=False))  # in which it would print its errors itself, on four lines
+    except NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except UsageError as error:
+        path = error.ctx.command_path if error.ctx else called()
+        fail(f"{error.format_message().rstrip('.')}; `{path} --help` says what there is", error.exit_code)
+    except typer.Abort:  # where it asked, and was interrupted
+        fail("interrupted", 130)
     except UserError as error:
         fail(str(error))
     except OSError as error:

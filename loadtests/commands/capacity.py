@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadtests.commands.console import data, err, say, say_json
+from loadtests.commands.console import data, err, fail, say, say_json
 from loadtests.commands.options import AllowRemote, AsJson
 from loadtests.commands.waiting import waiting
 from loadtests.words import per_second, plural
@@ -42,10 +42,13 @@ def command(
             found = urls.find_capacity(search, lines.add)
         finally:
             lines.end()
+    result = f"{found.capacity.sentence} ({found.objective})"
     if as_json:
         say_json(dataclasses.asdict(found.record()))
-    else:
-        say(f"{found.capacity.sentence} ({found.objective})")
+    if found.capacity.rate is None:  # what was asked for was not found, and a script need not read why
+        fail(result)
+    if not as_json:
+        say(result)
 
 
 class _ProbeLines:

@@ -12,6 +12,34 @@ def test_help_is_also_short(command, before):
     assert "-h, --help" in printed
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("results", "prune", "--keep", "-1"), "'--keep': Input should be greater than or equal to 0; "),
+        (("workload", "har", "x", "--most", "501"), "'--most': Input should be less than or equal to 500; "),
+        (("workload", "har", "x", "--most", "many"), "'--most': Input should be a valid integer"),
+        (("workload", "har"), "Missing argument 'file'; "),
+        (("run", "--blocks"), "Option '--blocks' requires an argument; "),
+        (("run", "a", "b"), "unexpected extra argument(s) (b); "),
+        (("run", "--stduy", "x"), "No such option: --stduy"),
+        (("rnu",), "No such command 'rnu'"),
+    ],
+)
+def test_what_is_mistyped_gets_one_line(command, arguments, says):
+    code, printed, errors = command(*arguments)
+    assert (code, printed, errors.count("\n")) == (2, "", 1)
+    assert errors.startswith("error: ")
+    assert says in errors
+    assert " --help` says what there is\n" in errors
+
+
+def test_without_a_command_the_help_is_shown(command):
+    code, _, errors = command()
+    assert code == 2
+    assert "Usage: " in errors
+    assert "profile" in errors
+
+
 def test_the_version_is_that_of_the_project_and_its_revision(command):
     code, printed, _ = command("--version")
     assert code == 0

@@ -5,6 +5,11 @@ import time
 
 import pytest
 
+from loadtests.measure import url
+from loadtests.measure.capacity import FoundCapacity
+from loadtests.plan.objective import Objective
+from loadtests.searches.capacity import LimitedBy, SearchedCapacity
+
 MIX = """
 [[requests]]
 name = "front [page]"
@@ -120,6 +125,23 @@ def test_probes_that_found_the_same_have_one_line_and_their_number(server, comma
         "the same in 1 more probe",
     ]
     assert printed.startswith("at least 40 requests/s")
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+@pytest.mark.parametrize(
+    ("limited_by", "says"),
+    [
+        (LimitedBy.SERVER, "no rate is within the objective, not even 2 requests/s"),
+        (LimitedBy.GENERATOR, "no rate within the objective: the generator's limit, not the server's"),
+        (LimitedBy.TIME, "inconclusive: the time was up after 0 probes"),
+    ],
+)
+def test_where_no_rate_was_found_a_script_can_tell(command, monkeypatch, limited_by, says, as_json):
+    found = FoundCapacity(SearchedCapacity(None, 2.0, limited_by, ()), Objective(), [])
+    monkeypatch.setattr(url, "find_capacity", lambda search, on_probe: found)
+    code, printed, errors = command("capacity", "http://127.0.0.1:1/", *as_json)
+    assert (code, errors) == (1, f"error: {says} (p99<50ms, errors<0.1%)\n")
+    assert (json.loads(printed)["rate"] is None) if as_json else (printed == "")
 
 
 @pytest.mark.servers
