@@ -62,10 +62,11 @@ def blocks_needed(
     are.
 
     ``log_ratio`` is the mean of the log ratios seen in ``blocks`` blocks, ``noise`` how far they vary from block to
-    block, ``family`` the number of comparisons corrected for. As few blocks know neither well, it is a range: two times
-    in three it holds the number that the truth would give. Even numbers, as blocks come in mirrored pairs. None where
-    nothing is known of the noise, where it is more than anybody would run, and where the range is so wide that nobody
-    could plan by it.
+    block, ``family`` the number of comparisons corrected for. As few blocks know neither well, it is a range. Even
+    numbers, as blocks come in mirrored pairs. None where nothing is known of the noise, where it is more than anybody
+    would run, and where the range is so wide that nobody could plan by it. Where the truth is within reach the range
+    nearly always holds it; where it is far off (five times the blocks there are), a range is given to the few
+    studies that look better than they are, and is too low (``loadtests.simulate.needed``).
     """
     if noise is None or not isfinite(log_ratio) or blocks < 2:
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,32 +12,26 @@ from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.simulate.choices import LANDSCAPES, searched, swept
 from loadtests.simulate.histories import CHANGE, KINDS, NOISES_OF_CHANGE, RUNS, SERIES, simulate_history
 from loadtests.simulate.measured import EFFECT, MACHINES, METRICS, SIZES, WAYS, simulate_measured
+from loadtests.simulate.needed import SD as NEEDED_SD
+from loadtests.simulate.needed import simulate_needed
 from loadtests.simulate.servers import search, servers
 from loadtests.simulate.studies import (
     NOISES,
     Rates,
+    Scenario,
     scenarios,
     scenarios_of_runs,
     scenarios_of_until,
     simulate,
     simulate_runs,
 )
+from loadtests.simulate.tabular import SimulatedTable, as_rst, as_text
 
 STUDIES = 4000
 SEARCHES = 100
 SEED = 2016
 # Blocks in a study of capacity: its figure is their median.
 SEARCHES_A_STUDY = 5
-
-
-@dataclass(frozen=True)
-class SimulatedTable:
-    """A table: its name as a file, what it shows, its header and its rows."""
-
-    name: str
-    title: str
-    header: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
 
 
 def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Callable[[str], None] = print) -> list[Path]:
@@ -56,6 +49,7 @@ def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Calla
         measured_table(max(1, fewer // 3), seed),
         until_table(max(1, fewer // 2), seed),
         runs_table(fewer, seed),
+        needed_table(max(1, fewer // 2), seed),
         history_table(max(1, repetitions // 20), seed),
         capacity_table(searches, seed),
         best_table(fewer, seed),
@@ -103,6 +97,40 @@ def until_table(studies: int, seed: int) -> SimulatedTable:
     """The same where blocks are added until the intervals are narrow."""
     rows = [simulate(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_until())]
     return _table_of_rates("simulation-until", "Verdicts in simulated studies with --until", rows)
+
+
+def needed_table(studies: int, seed: int) -> SimulatedTable:
+    """What is said of the blocks that would settle a comparison, where it is not settled."""
+    scenarios_of_needed = [
+        Scenario(noise, effect, noise, NEEDED_SD, blocks)
+        for noise in ("normal", "heavy tails", "one noisy setup")
+        for effect in (0.05, 0.10)
+        for blocks in (4, 6, 10)
+    ]
+    rows = [simulate_needed(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_needed)]
+    header = (
+        "scenario",
+        "true effect",
+        "blocks",
+        "blocks needed",
+        "a range is given",
+        "it holds them",
+        "typical range",
+    )
+    cells = [
+        (
+            rates.scenario.name,
+            f"{rates.scenario.effect:.0%}",
+            str(rates.scenario.blocks),
+            str(rates.needed),
+            f"{rates.told:.0%}",
+            f"{rates.held:.0%}" if rates.told else "–",
+            f"{rates.low:.0f} to {rates.high:.0f}" if rates.told else "–",
+        )
+        for rates in rows
+    ]
+    title = f"Blocks needed, as said in simulated studies that are not conclusive, noise of a trial {NEEDED_SD:.0%}"
+    return SimulatedTable("simulation-needed", title, header, cells)
 
 
 def runs_table(studies: int, seed: int) -> SimulatedTable:
@@ -205,22 +233,6 @@ def advice_table(searches: int, seed: int) -> SimulatedTable:
     ]
     title = f"Simulated searches by successive halving, noise of a trial 9%, {searches} a row"
     return SimulatedTable("simulation-advice", title, header, cells)
-
-
-def as_text(table: SimulatedTable) -> str:
-    """The table for a terminal."""
-    lines = [table.header, *table.rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(table.header))]
-    text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
-    return "\n".join([table.title, "", *text, ""])
-
-
-def as_rst(table: SimulatedTable) -> str:
-    """The table as a reST list-table, to be included in a page."""
-    lines = [f".. list-table:: {table.title}", "   :header-rows: 1", ""]
-    for row in (table.header, *table.rows):
-        lines += [f"   {'* -' if column == 0 else '  -'} {cell}" for column, cell in enumerate(row)]
-    return "\n".join(lines) + "\n"
 
 
 def _table_of_rates(name: str, title: str, rows: Sequence[Rates]) -> SimulatedTable:
