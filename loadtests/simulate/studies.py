@@ -59,7 +59,7 @@ class Rates:
 def scenarios() -> list[Scenario]:
     """Every row of the table."""
     rows = []
-    for noise in ("normal", "heavy tails", "slow mode", "drifting machine", "one bad block"):
+    for noise in ("normal", "heavy tails", "slow mode", "drifting machine", "one bad block", "one noisy setup"):
         rows += [Scenario(noise, noise=noise, blocks=blocks) for blocks in (2, 5, 10, 20)]
         rows += [Scenario(noise, 0.10, noise, blocks=blocks) for blocks in (2, 5, 10, 20)]
     rows += [Scenario("normal", effect, blocks=blocks) for effect in (0.01, 0.03) for blocks in (5, 10, 20)]
