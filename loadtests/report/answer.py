@@ -109,7 +109,8 @@ def _columns(results: Results) -> Iterator[_Column]:
         several = sum(metric is other for _, other in shown) > 1
         heading = metric.short or metric.label
         judged = metric in test.judged
-        named = f"{heading} {test.name}" if several else heading
+        which = test.name.removeprefix(test.kind).lstrip("-")
+        named = f"{heading} {which}" if several and which else heading
         yield _Column(metric.with_unit(named), test, metric, compares and judged)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import altair as alt
 
 from loadtests.report.charts.base import WIDTH, colour, finish, shape, values
+from loadtests.report.charts.line_names import line_names
 from loadtests.report.charts.palette import Look
 
 HEIGHT = 320
 LINES = 7  # in a panel: as many as there are colours
-NAME_HEIGHT = 14.0  # of a label, so that two never overlap
 
 
 def spec(
@@ -56,37 +56,5 @@ def _panel(rows: list[dict[str, Any]], looks: dict[str, Look], seconds: float) -
     points = base.mark_point(filled=True, size=28, opacity=1).encode(
         description=alt.Description("text:N"), x=x, y=y, color=colour(looks), shape=shape(looks)
     )
-    ends = alt.Chart(values(_names(rows, top))).encode(description=alt.Description("text:N"))
-    leaders = ends.mark_rule(strokeWidth=1).encode(
-        x=alt.value(WIDTH + 3),
-        x2=alt.value(WIDTH + 16),
-        y=alt.Y("value:Q", scale=y_scale),
-        y2="name_y:Q",
-        color=colour(looks),
-    )
-    marks = ends.mark_point(filled=True, size=45, opacity=1).encode(
-        x=alt.value(WIDTH + 22), y=alt.Y("name_y:Q", scale=y_scale), color=colour(looks), shape=shape(looks)
-    )
-    names = ends.mark_text(align="left", baseline="middle", fontSize=12).encode(
-        x=alt.value(WIDTH + 30), y=alt.Y("name_y:Q", scale=y_scale), text="label:N"
-    )
-    layers = [band, lines, *([points] if seconds <= 30 else []), leaders, marks, names]
+    layers = [band, lines, *([points] if seconds <= 30 else []), *line_names(rows, "t", y_scale, HEIGHT, looks)]
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-
-
-def _names(rows: list[dict[str, Any]], top: float) -> list[dict[str, Any]]:
-    """The last point of each line, with the height at which its name is written so that no two touch."""
-    last = {row["label"]: row for row in sorted(rows, key=lambda row: float(row["t"]))}
-    apart = min(NAME_HEIGHT / HEIGHT * top, top / max(1, len(last)))
-    ends = sorted(last.values(), key=lambda row: (float(row["value"]), str(row["label"])))
-    heights: list[float] = []
-    for row in ends:
-        heights.append(max(float(row["value"]), heights[-1] + apart if heights else 0.0))
-    ceiling = top
-    for place in reversed(range(len(heights))):  # push down again what was pushed over the top
-        heights[place] = min(heights[place], ceiling)
-        ceiling = heights[place] - apart
-    return [
-        {"label": row["label"], "value": row["value"], "name_y": height, "text": f"{row['label']}: its line"}
-        for row, height in zip(ends, heights, strict=True)
-    ]

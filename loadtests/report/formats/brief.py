@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +39,7 @@ class _Column:
 
     @property
     def width(self) -> int:
-        longest = max(map(cell_len, re.split(r"\s+|(?<=-)", self.heading)))
+        longest = max(map(cell_len, self.heading.split()))
         return max(self.least, longest, self.figure + (1 + self.detail if self.detail else 0))
 
     def cell(self, row: int) -> Text:
@@ -53,7 +52,7 @@ class _Column:
     def headings(self) -> list[str]:
         """The heading in lines, over its figures."""
         align = _left if self.detail or self.names else _right
-        return [align(line, self.width) for line in textwrap.wrap(self.heading, self.width)]
+        return [align(line, self.width) for line in textwrap.wrap(self.heading, self.width, break_on_hyphens=False)]
 
 
 def lines(page: Page, where: str = "") -> list[Text]:

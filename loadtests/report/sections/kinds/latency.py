@@ -1,4 +1,5 @@
-"""What latency has beside its figures: a chart of the percentiles, and how far the rate is from each ceiling."""
+"""What latency has beside its figures: charts of the percentiles and, where there are several rates, of the times over
+load, and how far the rate is from each ceiling."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from loadtests.report import points, ranking, tables
 from loadtests.report.charts import latency
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
+from loadtests.report.sections import load_curve
 from loadtests.report.sections.additions import Additions
 from loadtests.report.view import Field, Table
 
@@ -19,6 +21,11 @@ DRAWN = ("p50", "p90", "p95", "p99")
 
 
 def _charts(results: Results, test: Test) -> Iterator[Chart]:
+    yield from _percentiles(results, test)
+    yield from load_curve.charts(results, test)
+
+
+def _percentiles(results: Results, test: Test) -> Iterator[Chart]:
     """Percentiles by setup; none where there is no valid trial."""
     time = results.latency(test.name)
     rows = [

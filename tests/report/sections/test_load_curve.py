@@ -1,0 +1,87 @@
+"""Response time over load: a chart where a study asks for the same at three rates or more."""
+
+import dataclasses
+import json
+
+import altair as alt
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.report import page as pages
+from loadtests.report.formats import render
+from tests.fixtures.failing import failing
+from tests.fixtures.runs import known_test
+
+RATES = (50.0, 150.0, 250.0)
+
+
+def at(rate, **changes):
+    return dataclasses.replace(known_test(f"latency-{rate:g}"), rate=rate, **changes)
+
+
+def queue(label, test, block, result):
+    """Times as of a queue before a server that holds 300 requests/s, or a setup that holds less."""
+    rate, holds = float(test.partition("-")[2]), 300.0 if label == "gunicorn" else 260.0
+    times = {key: value and value / (1 - rate / holds) for key, value in result.response_time_ms.items()}
+    return dataclasses.replace(result, response_time_ms=times)
+
+
+@pytest.fixture
+def charts(build_run):
+    def charts(*tests, **shape):
+        run = build_run(**{"labels": ("gunicorn", "uvicorn"), "tests": tests, "change": queue, "blocks": 6, **shape})
+        found = [chart for section in pages.compose(Results(run)).sections for chart in section.charts]
+        return [chart for chart in found if chart.name.startswith("over-load")]
+
+    return charts
+
+
+def rows(chart):
+    return [row for data in chart.spec["datasets"].values() for row in data if "rate" in row]
+
+
+def test_there_is_one_chart_with_a_point_for_each_setup_rate_and_percentile(charts):
+    [chart] = charts(*map(at, RATES))
+    assert {(row["label"], row["rate"], row["percentile"]) for row in rows(chart)} == {
+        (label, rate, key) for label in ("gunicorn", "uvicorn") for rate in RATES for key in ("p50", "p99")
+    }
+    assert "p50, gunicorn: 2.48 at 50/s, 4.14 at 150/s and 12.4 at 250/s" in chart.alt
+    assert all(row["low"] < row["value"] < row["high"] for row in rows(chart))
+
+
+def test_it_is_valid_and_can_be_drawn(charts):
+    [chart] = charts(*map(at, RATES), aa=True)
+    alt.Chart.from_dict(chart.spec)
+    json.dumps(chart.spec, allow_nan=False)
+    assert "gunicorn-again" not in {row["label"] for row in rows(chart)}
+    drawn = render.svg(chart.spec)
+    assert drawn.count(">uvicorn<") == 2  # beside its line in each panel
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        [at(50.0), at(150.0)],
+        [at(50.0), at(150.0), at(250.0, requests=(dataclasses.replace(at(50.0).requests[0], path="/other"),))],
+        [at(50.0), at(150.0), at(250.0, arrivals="even")],
+    ],
+    ids=["two rates", "another request", "another pace"],
+)
+def test_there_is_none_of_fewer_rates(charts, tests):
+    assert charts(*tests) == []
+
+
+def test_a_line_ends_with_the_last_rate_that_is_held(charts):
+    def overloaded(label, test, block, result):
+        change = failing("uvicorn") if test == "latency-250" else queue
+        return change(label, test, block, result)
+
+    [chart] = charts(*map(at, RATES), change=overloaded)
+    assert {row["rate"] for row in rows(chart) if row["label"] == "uvicorn"} == {50.0, 150.0}
+    assert "uvicorn cannot hold 250 requests/s" in chart.alt
+
+
+@pytest.mark.parametrize("shape", [{"blocks": 0}, {"blocks": 1}, {"labels": ("gunicorn",)}])
+def test_any_shape_of_run_can_be_drawn(charts, shape):
+    for chart in charts(*map(at, RATES), **shape):
+        render.svg(chart.spec)
