@@ -93,14 +93,13 @@ def _columns(results: Results) -> Iterator[_Column]:
     judged ones."""
     compares = results.record.advice is None and len(results.labels) > 1
     tests = sorted(results.tests, key=lambda test: not test.judged[0].more_is_better)
-    shown = [
+    first_of_kind = {test.kind: test for test in reversed(tests)}
+    asked = [
         (test, metric)
-        for place, test in enumerate(tests)
-        for metric in (
-            test.judged if all(type(test) is not type(other) for other in tests[:place]) else test.judged[:1]
-        )
-        if _known(results, test, metric)
+        for test in tests
+        for metric in (test.judged if test is first_of_kind[test.kind] else test.judged[:1])
     ]
+    shown = [(test, metric) for test, metric in asked if _known(results, test, metric)]
     if not any(metric is CPU for _, metric in shown):
         shown += [(test, CPU) for test in tests if _known(results, test, CPU)][:1]
     # What is asked first of each test before what is asked of it as well.
@@ -158,7 +157,7 @@ def _field(results: Results, label: str, column: _Column) -> Field:
         # How long the answers took says nothing: as long as the test was.
         return Field(text if metric is CPU else tables.unknown().text, UNHELD, tone="bad")
     if standing.fails:
-        return Field(text, f"{standing.failed:.0%} failed", tone="bad")
+        return Field(text, f"{standing.failed:.1%} failed", tone="bad")
     if not column.compared:
         return Field(text)
     if label == results.baseline:

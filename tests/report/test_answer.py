@@ -73,7 +73,7 @@ def test_who_fails_is_said_first_and_is_not_compared(build_run):
     lines = printed(build_run(labels=("gunicorn", "uvicorn"), tests=("throughput",), blocks=6, change=change))
     said = next(line for line in lines[1:] if line)
     assert said == "Requests failed with 10 connections, so not ranked: uvicorn 25.00%."
-    assert row(lines, "uvicorn")[2:4] == ["25%", "failed"]
+    assert row(lines, "uvicorn")[2:4] == ["25.0%", "failed"]
 
 
 def test_a_setup_without_a_valid_trial_is_said_first(build_run):

@@ -138,6 +138,7 @@ def _padded(level: Iterable[str], columns: Sequence[_Column]) -> Iterator[str]:
 
 
 def _column(table: Table, place: int) -> _Column:
+    """A column as it is drawn where there is room; the first has the names."""
     fields = [row[place] for row in table.rows]
     if not place:
         names = [_shortened(field.text) for field in fields]
@@ -154,7 +155,7 @@ def _column(table: Table, place: int) -> _Column:
 
 def _shortened(name: str) -> str:
     name = printable(name)
-    return name if cell_len(name) <= NAMES else f"{name[: NAMES - 3]}..."
+    return name if len(name) <= NAMES else f"{name[: NAMES - 3]}..."
 
 
 def _row(cells: Iterable[Text]) -> Text:
