@@ -15,7 +15,7 @@ from loadtests.analyse.verdicts import Verdict
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import CPU, MEMORY_PEAK, Metric
 from loadtests.report import ranking, tables
-from loadtests.report.findings import NAMED, condition
+from loadtests.report.findings import NAMED, as_asked, condition
 from loadtests.report.sections.verdicts import TONES, what_would_settle
 from loadtests.report.view import Field, Finding, RunAnswer, Table
 from loadtests.words import TELLS_NOTHING, number, plural, plus_minus, series
@@ -92,7 +92,7 @@ def _columns(results: Results) -> Iterator[_Column]:
     """For each test what verdicts are first given on, rates before times; of the first test of a kind also the other
     judged ones."""
     compares = results.record.advice is None and len(results.labels) > 1
-    tests = sorted(results.tests, key=lambda test: not test.judged[0].more_is_better)
+    tests = as_asked(results)
     first_of_kind = {test.kind: test for test in reversed(tests)}
     asked = [
         (test, metric)

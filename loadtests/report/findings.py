@@ -34,11 +34,17 @@ class _Standing:
 
 def findings(results: Results) -> tuple[Finding, ...]:
     """The answers: who cannot hold a rate, then one for each test and judged metric."""
-    held = [finding for test in results.tests if (finding := _held(results, test))]
+    tests = as_asked(results)
+    held = [finding for test in tests if (finding := _held(results, test))]
     return (
         *held,
-        *(finding for test in results.tests for metric in test.judged if (finding := _finding(results, test, metric))),
+        *(finding for test in tests for metric in test.judged if (finding := _finding(results, test, metric))),
     )
+
+
+def as_asked(results: Results) -> list[Test]:
+    """The tests in the order of a reader's questions: how much a setup can do before how long it takes."""
+    return sorted(results.tests, key=lambda test: not test.judged[0].more_is_better)
 
 
 def certainty(results: Results) -> str:
