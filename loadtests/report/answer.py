@@ -218,11 +218,13 @@ def _marks(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def _resolution(results: Results) -> str:
-    """Below which ratios the run does not tell two setups apart, half of the time."""
+    """Below which ratios the run does not tell two setups apart, half of the time, in what its tests ask first."""
     widths: dict[str, list[float]] = {}
-    for one in results.comparisons.values():
-        metric = next(metric for metric in results.test(one.test).judged if metric.name == one.metric)
-        widths.setdefault(metric.short or metric.label, []).append(1 + plus_minus(one.low, one.high))
+    for test in as_asked(results):
+        metric = test.judged[0]
+        found = [one for one in results.comparisons.values() if (one.test, one.metric) == (test.name, metric.name)]
+        for one in found:
+            widths.setdefault(metric.short or metric.label, []).append(1 + plus_minus(one.low, one.high))
     typical = {name: median(found) for name, found in widths.items()}
     told = [f"×{_end(width)} in {name}" for name, width in typical.items() if width < TELLS_NOTHING]
     return f": under about {series(told)}" if told else ""
@@ -242,4 +244,4 @@ def flagged(results: Results) -> str:
 def _meaning(reason: str) -> str:
     """What a flag means, in short; of one that this version does not know its name."""
     meaning = Reason[reason].meaning if reason in Reason.__members__ else reason.replace("_", " ")
-    return re.split(r", | \(", meaning)[0]
+    return re.split(r"[,;] | \(", meaning)[0]

@@ -15,6 +15,7 @@ from loadtests.words import plural, printable
 
 LINES, WIDTH = 25, 80  # of a terminal as it comes, with a line for the prompt
 STYLES = {"good": "green", "bad": "red", "muted": "dim", "": ""}
+APART = 4  # empty lines between the parts
 NAMES = 30  # a longer label is cut in a table
 
 
@@ -70,9 +71,11 @@ def lines(page: Page, where: str = "") -> list[Text]:
     foremost = _cut([line for one in found.foremost for line in wrapped(one, WIDTH)], room // 3)
     notes = _fitting((wrapped(one, WIDTH, "dim") for one in _notes(found, columns)), room // 2)
     table = _cut(table, room - len(foremost) - len(notes))
-    firsts = _fitting((wrapped(one, WIDTH) for one in found.firsts), room - len(foremost) - len(table) - len(notes))
-    parts = [title, [*foremost, *firsts], table, notes, end]
-    parts = [part for part in parts if part]
+    room -= len(foremost) + len(table) + len(notes)
+    sentences = [wrapped(one, WIDTH) for one in found.firsts]
+    # Sooner a sentence or two with room to breathe than all of them without.
+    firsts = _fitting(sentences, room - APART) or _fitting(sentences, room)
+    parts = [part for part in (title, [*foremost, *firsts], table, notes, end) if part]
     apart = sum(map(len, parts)) + len(parts) - 1 <= LINES
     return [line for place, part in enumerate(parts) for line in [*([Text()] if apart and place else []), *part]]
 
