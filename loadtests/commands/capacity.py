@@ -26,6 +26,9 @@ def command(
     max_rate: Annotated[float, typer.Option(help="The highest rate to try.")] = 100_000.0,
     probe: Annotated[str, typer.Option(help="How long a short probe takes.")] = "5s",
     confirm: Annotated[str, typer.Option(help="How long the confirming probe takes.")] = "30s",
+    arrivals: Annotated[
+        str, typer.Option(help="When requests are due: at random moments, or at even ones.")
+    ] = "random",
     max_time: Annotated[
         str | None, typer.Option(help="How long the whole search may take: 5m; by default as long as it needs.")
     ] = None,
@@ -37,7 +40,9 @@ def command(
     with waiting(err, "searching"):
         from loadtests.measure import url as urls
 
-        search = urls.search(url, header or (), objective, start_rate, max_rate, probe, confirm, max_time, allow_remote)
+        search = urls.search(
+            url, header or (), objective, start_rate, max_rate, probe, confirm, max_time, allow_remote, arrivals
+        )
         try:
             found = urls.find_capacity(search, lines.add)
         finally:

@@ -24,6 +24,9 @@ def command(
     rate: Annotated[
         float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
     ] = None,
+    arrivals: Annotated[
+        str | None, typer.Option(help="When the requests of a rate are due: even (as it is by default) or random.")
+    ] = None,
     connections: Annotated[int | None, typer.Option(help="How many connections; 10 where no rate is given.")] = None,
     method: Annotated[str, typer.Option(help="The method.")] = "GET",
     header: Annotated[list[str] | None, typer.Option(help="A header, 'Accept: text/html'; may be repeated.")] = None,
@@ -45,7 +48,7 @@ def command(
         from loadtests.measure import url as urls
 
         asked = urls.Asked(method.upper(), header or (), body, workload, speed)
-        load = urls.parse(url, asked, rate, connections, duration, timeout, processes, allow_remote)
+        load = urls.parse(url, asked, rate, connections, duration, timeout, processes, allow_remote, arrivals)
     with seconds(err, load.duration_s) as on_second:
         result = urls.send(engine, load, on_second)
     say_json(result.summary()) if as_json else _print(result)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import zlib
 from collections.abc import Iterator
 
 from loadtests.engines import node, require_able
@@ -89,7 +88,7 @@ class OpenloopLoad:
 
     def warm_up(self, seconds: float) -> None:
         """See base.PreparedLoad."""
-        self._prepared.slice(seconds, 0.0, self._seed(WARM_UP))
+        self._prepared.slice(seconds, 0.0, self._load.moments(WARM_UP))
 
     def measure(
         self,
@@ -101,17 +100,12 @@ class OpenloopLoad:
         should_stop: ShouldStop | None = None,
     ) -> None:
         """See base.PreparedLoad."""
-        self._prepared.slice(settle_s, duration_s, self._seed(turn), on_second, should_stop)
+        self._prepared.slice(settle_s, duration_s, self._load.moments(turn), on_second, should_stop)
 
     def result(self) -> Result:
         """See base.PreparedLoad."""
         parts, timeline = self._prepared.close()
         return merge(ENGINE.name, parts, timeline, self._load.requests)
-
-    def _seed(self, turn: int) -> int | None:
-        """What the random moments of a slice are drawn by; None where they are not random."""
-        seed = self._load.arrival_seed
-        return None if seed is None else zlib.crc32(f"{seed} {turn}".encode())
 
 
 ENGINE = Openloop()

@@ -86,8 +86,9 @@ def find(
 ) -> FoundCapacity:
     """The highest rate at which ``load`` is within the objective.
 
-    ``load`` gives all but rate and duration. ``run_load`` runs one probe (an engine's ``run``, or more around it);
-    ``on_second`` is told of each second, ``on_probe`` of each probe when it has been judged. ``clock`` gives seconds.
+    ``load`` gives all but rate and duration; where it is sent at random moments, each probe has others. ``run_load``
+    runs one probe (an engine's ``run``, or more around it); ``on_second`` is told of each second, ``on_probe`` of each
+    probe when it has been judged. ``clock`` gives seconds.
     """
     end = clock() + (math.inf if plan.max_s is None else plan.max_s)
     steps = CapacitySearch(plan)
@@ -95,9 +96,9 @@ def find(
     overhead_s = 0.0
     while isinstance(step := steps.next(), Probe):
         begun = clock()
-        result, lost = _probe(
-            dataclasses.replace(load, rate=step.rate, duration_s=step.duration_s), objective, run_load, on_second
-        )
+        moments = load.moments(len(probes))
+        probe = dataclasses.replace(load, rate=step.rate, duration_s=step.duration_s, arrival_seed=moments)
+        result, lost = _probe(probe, objective, run_load, on_second)
         judgement = judge.judge(_figures(step, result, objective, lost), objective)
         probes.append(Probed(step, result, judgement))
         on_probe(probes[-1])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from loadtests import engines, files, hosts
 from loadtests.engines.base import OnSecond, ShouldStop
-from loadtests.errors import UserError
+from loadtests.errors import UserError, quoted
 from loadtests.measure import capacity
 from loadtests.measure.capacity import FoundCapacity, Probed
 from loadtests.plan import objective as objectives
@@ -24,12 +24,13 @@ from loadtests.serve.http import ask
 from loadtests.toml import duration
 from loadtests.words import series
 from loadtests.workload import Load, Request, Workload, from_toml
-from loadtests.workload.load import split
+from loadtests.workload.load import ARRIVALS, split
 from loadtests.workload.request import MOST_BODY_BYTES
 from loadtests.workload.secrets import without_login
 
 CLOSED_LOOP_CONNECTIONS = 10
 DURATION_S = 10.0
+ARRIVAL_SEED = 2016  # fixed, so that two URLs can be sent the same
 OPTIONS = {"method": "--method", "headers": "--header", "path": "the path of the URL"}  # what says a request's fields
 
 
@@ -58,9 +59,12 @@ def parse(
     timeout_text: str,
     processes: int,
     allow_remote: bool,
+    arrivals: str | None = None,
 ) -> Load:
     """The load that a person asked for. Raises UserError for what makes no sense."""
     require_local(url, allow_remote)
+    if arrivals is not None and (rate is None or asked.speed is not None):
+        raise UserError("--arrivals says when the requests of a rate are due; it goes with --rate")
     origin, workload = _workload(*_login(url), asked)
     duration_s = DURATION_S if duration_text is None else duration(duration_text)
     recorded: tuple[tuple[float, int], ...] = ()
@@ -77,6 +81,7 @@ def parse(
         requests=workload.requests,
         recorded=recorded,
         rate=rate,
+        arrival_seed=_arrival_seed(arrivals or "even"),
         connections=connections,
         duration_s=duration_s,
         timeout_s=duration(timeout_text),
@@ -198,6 +203,7 @@ def search(
     confirm: str,
     max_time: str | None,
     allow_remote: bool,
+    arrivals: str = "random",
 ) -> UrlSearch:
     """The search that a person asked for. Raises UserError for what makes no sense."""
     require_local(url, allow_remote)
@@ -216,7 +222,8 @@ def search(
         plan.require_knowable()
     except ValueError as error:
         raise UserError(str(error)) from None
-    return UrlSearch(Load(origin, workload.requests, rate=start_rate, core=_core()), wanted, plan)
+    load = Load(origin, workload.requests, rate=start_rate, arrival_seed=_arrival_seed(arrivals), core=_core())
+    return UrlSearch(load, wanted, plan)
 
 
 def find_capacity(wanted: UrlSearch, on_probe: Callable[[Probed], None]) -> FoundCapacity:
@@ -242,6 +249,13 @@ def find_capacity(wanted: UrlSearch, on_probe: Callable[[Probed], None]) -> Foun
     if why:
         raise UserError(why)
     return found
+
+
+def _arrival_seed(arrivals: str) -> int | None:
+    """What the moments of a load are drawn by, always the same ones; None for even ones. Raises UserError."""
+    if arrivals not in ARRIVALS:
+        raise UserError(f"--arrivals {quoted(arrivals)}: {' or '.join(ARRIVALS)} is allowed")
+    return ARRIVAL_SEED if arrivals == "random" else None
 
 
 def _calming(load: Load) -> Callable[[], object]:

@@ -9,6 +9,7 @@ from typing import Any
 from loadtests.errors import UserError
 from loadtests.toml import TomlTable
 from loadtests.workload import Request, Workload, from_toml
+from loadtests.workload.load import ARRIVALS
 
 PACES = ("even", "recorded")
 
@@ -39,6 +40,11 @@ def named(paths: Sequence[str], file: Path | None) -> tuple[Request, ...]:
         return Workload(tuple(Request(f"GET {path}", path=path) for path in paths)).requests if paths else ()
     except UserError as error:
         raise UserError(f"--path: {str(error).removeprefix('path: ')}") from None
+
+
+def arrivals(table: TomlTable) -> str:
+    """When the requests of a rate are due, one of ARRIVALS: ``random`` where it is not said. Raises UserError."""
+    return table.choice("arrivals", ARRIVALS, "random")
 
 
 def replay(table: TomlTable, workload: Workload) -> dict[str, Any] | None:

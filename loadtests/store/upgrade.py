@@ -1,8 +1,8 @@
 """Older run folders, brought to today's form: the one place that knows how they were.
 
 - Schema 1: a test had the fields of all kinds, those of others empty; what was skipped was told by label, and ``ended``
-  and ``advice`` were not there where there was none; every process was charged; a fixed rate was evenly paced; one
-  trial was measured after another.
+  and ``advice`` were not there where there was none; every process was charged; rates, also those of a search, were
+  evenly paced; one trial was measured after another.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def upgraded_run(values: dict[str, Any], schema: int) -> dict[str, Any]:
 
 def _test(values: dict[str, Any]) -> dict[str, Any]:
     filled = {key: value for key, value in values.items() if value not in EMPTY}
-    if values["kind"] != "latency":
+    if values["kind"] == "throughput":
         return filled
-    return {**filled, "arrivals": "recorded" if values["recorded"] else "even"}
+    return {**filled, "arrivals": "recorded" if filled.get("recorded") else "even"}
 
 
 def upgraded_trial(values: dict[str, Any], schema: int) -> dict[str, Any]:

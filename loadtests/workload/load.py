@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import zlib
 from enum import Enum
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -24,6 +25,8 @@ MAX_PROCESSES = 64
 
 
 DEFAULT_ENGINE = "openloop"  # the one that can do all of it
+
+ARRIVALS = ("random", "even")  # when the requests of a rate are due
 
 
 class Feature(Enum):
@@ -140,6 +143,10 @@ class Load:
         if self.recorded:
             return len(self.recorded)
         return 0 if self.rate is None else math.ceil(self.rate * self.duration_s - 1e-6)
+
+    def moments(self, turn: int) -> int | None:
+        """What the random moments of a turn are drawn by, so that each has others; None where they are not random."""
+        return None if self.arrival_seed is None else zlib.crc32(f"{self.arrival_seed} {turn}".encode())
 
     @property
     def features(self) -> frozenset[Feature]:

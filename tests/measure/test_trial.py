@@ -138,6 +138,15 @@ def test_only_the_first_probe_warms_up(run, bench_of):
     assert {load.warmup_s for load in rest} == {0.0}
 
 
+def test_each_probe_is_sent_at_other_moments_and_they_are_the_same_in_another_search(run, bench_of):
+    run("capacity")
+    first = [load.arrival_seed for load in bench_of.engine.loads]
+    assert None not in first
+    assert len(set(first)) == len(first)
+    run("capacity")
+    assert [load.arrival_seed for load in bench_of.engine.loads[len(first) :]] == first
+
+
 def test_a_server_that_does_not_recover_from_a_probe_is_invalid(run, bench_of):
     bench_of.server.calm = False
     trial = run("capacity")

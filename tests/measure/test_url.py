@@ -71,6 +71,18 @@ def test_a_password_in_a_url_is_in_no_error(url):
     assert "\n" not in str(error.value)
 
 
+def test_a_load_is_even_and_a_search_random_unless_it_is_said():
+    def load(*arrivals):
+        return urls.parse("http://127.0.0.1:8000/", Asked(), 5.0, None, None, "10s", 1, False, *arrivals).arrival_seed
+
+    def search(*arrivals):
+        wanted = urls.search("http://127.0.0.1:8000/", (), "p99<2s", 100.0, 100.0, "1s", "1s", None, False, *arrivals)
+        return wanted.load.arrival_seed
+
+    assert load() is load("even") is search("even") is None
+    assert load("random") == search() == search("random") is not None
+
+
 def test_a_fragment_is_never_sent():
     assert parse(Asked(), "http://127.0.0.1:8000/a#b").requests[0].path == "/a"
 

@@ -64,6 +64,7 @@ WRONG_STUDIES = [
     (("tests", "capacity", "objective"), "fast"),
     (("tests", "capacity", "objective"), "errors<1%"),
     (("tests", "capacity", "duration"), "10s"),
+    (("tests", "capacity", "arrivals"), "recorded"),
     (("blocks",), 0),
     (("blocks",), True),
     (("delta",), 1),

@@ -76,6 +76,16 @@ def test_every_kind_of_test_is_in_the_schemas(name):
     assert set(kinds.known()) <= set(validator(name).schema["$defs"])
 
 
+def test_the_rates_of_the_first_schema_were_even(about):
+    kept = [test for test in about["study"]["tests"] if test["kind"] == "capacity"]
+    [capacity] = [{key: value for key, value in test.items() if key != "arrivals"} for test in kept]
+    old = {**about, "study": {**about["study"], "tests": [capacity]}, "skipped": {}}
+    del old["left_out"]
+    found = upgraded_run(old, 1)
+    assert [test["arrivals"] for test in found["study"]["tests"]] == ["even"]
+    assert errors("run", {**found, "schema": SCHEMA}) == []
+
+
 @pytest.mark.parametrize("file", COMMITTED, ids=lambda file: file.parent.name)
 def test_the_committed_runs_fit(file):
     run = json.loads(file.read_text(encoding="utf-8"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
 
 from loadtests.plan import objective as objectives
 from loadtests.plan import requests as asked
@@ -46,7 +48,8 @@ CAPACITY = Metric(
 class Capacity(RequestsTest):
     """A search for the highest rate within ``objective``, from ``start_rate`` on and at most ``max_rate`` requests per
     second, with short probes of ``probe_s`` seconds and long ones of ``confirm_s``, or longer where that has too few
-    requests for the percentile."""
+    requests for the percentile. ``arrivals`` says when the requests are due: at ``random`` moments, other ones for each
+    probe, or at ``even`` ones."""
 
     kind = "capacity"
     place = 3
@@ -70,6 +73,7 @@ class Capacity(RequestsTest):
     max_rate: Positive
     probe_s: Seconds
     confirm_s: Seconds
+    arrivals: Annotated[str, Meta(pattern=r"^(random|even)\Z")] = "random"
 
     @classmethod
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
@@ -94,6 +98,7 @@ class Capacity(RequestsTest):
             max_rate=max_rate,
             probe_s=probe_s,
             confirm_s=confirm_s,
+            arrivals=asked.arrivals(table),
             **fields,
         )
         try:
@@ -131,6 +136,7 @@ class Capacity(RequestsTest):
             requests=tuple(requests),
             bodies=tuple(bodies),
             rate=self.start_rate,
+            arrival_seed=seed if self.arrivals == "random" else None,
             duration_s=self.probe_s,
             warmup_s=self.warmup_s,
             core=core,
@@ -138,11 +144,12 @@ class Capacity(RequestsTest):
 
     @property
     def asks(self) -> tuple[object, ...]:
-        return (self.objective, self.requests)
+        return (self.objective, self.arrivals, self.requests)
 
     @property
     def what(self) -> str:
-        return f"{self.asked} at the highest rate within {self.objective}"
+        how = ", at random moments" if self.arrivals == "random" else ""
+        return f"{self.asked} at the highest rate within {self.objective}{how}"
 
     @property
     def condition(self) -> str:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-ARRIVALS = ("random", "even")  # the first one where a study says nothing
 AUTO = "auto"
 SHARE = 0.5
 CEILING_CONNECTIONS = 16  # a setup that is kept busy by fewer is so by these
@@ -74,8 +73,7 @@ class Latency(RequestsTest):
         replay = asked.replay(table, workload)
         fields = common(name, table)
         if replay is None:
-            arrivals = table.choice("arrivals", ARRIVALS, ARRIVALS[0])
-            replay = {**_rate(table), "duration_s": table.seconds("duration"), "arrivals": arrivals}
+            replay = {**_rate(table), "duration_s": table.seconds("duration"), "arrivals": asked.arrivals(table)}
         return cls(requests=workload.requests, **fields, **replay)
 
     @property
@@ -162,7 +160,7 @@ class Latency(RequestsTest):
         return f"{self.duration_s:g} s"
 
     def asking(self, requests: tuple[Request, ...]) -> Self:
-        arrivals = ARRIVALS[0] if self.recorded else self.arrivals
+        arrivals = "random" if self.recorded else self.arrivals
         return dataclasses.replace(self, requests=requests, recorded=(), speed=None, arrivals=arrivals)
 
 
