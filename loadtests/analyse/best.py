@@ -62,6 +62,13 @@ def places(samples: Mapping[str, Sample], more_is_better: bool, confidence: floa
     }
 
 
+def ranked(samples: Mapping[str, Sample], more_is_better: bool) -> list[str]:
+    """The cells that have a value, from the one that looks best to the one that looks worst."""
+    known = {label: sample for label, sample in samples.items() if sample}
+    effects = dict(zip(known, _effects(known), strict=True)) if known else {}
+    return sorted(known, key=lambda label: float(effects[label]), reverse=more_is_better)
+
+
 def _ahead(known: Mapping[str, Sample], sign: float, error: float) -> tuple[Array, Array]:
     """How far the row's cell is ahead of the column's, at least and at most: either is wrong with that probability."""
     row = Row(known, ())

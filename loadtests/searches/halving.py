@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, log
 
 from loadtests.analyse import intervals
-from loadtests.analyse.best import places
+from loadtests.analyse.best import ranked
 from loadtests.analyse.compare.within import ratios
 from loadtests.records import AdviceOutcome, Round
 
@@ -79,8 +79,7 @@ class Halving:
 
     def _ranked(self, candidates: Sequence[str]) -> list[str]:
         """The best first, by all that is known of them."""
-        found = places({one: self._logs[one] for one in candidates}, self.more_is_better)
-        return sorted(found, key=lambda one: found[one].ratio, reverse=self.more_is_better)
+        return ranked({one: self._logs[one] for one in candidates}, self.more_is_better)
 
     def _outcome(self) -> AdviceOutcome:
         ranked = self._ranked(self.left)

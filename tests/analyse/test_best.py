@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from loadtests.analyse.best import places
+from loadtests.analyse.best import places, ranked
 from loadtests.simulate import choices
 
 
@@ -51,6 +51,14 @@ def test_a_cell_without_some_blocks_is_compared_all_the_same():
 def test_cells_that_share_no_block_are_not_told_apart():
     found = places({"a": {1: 1.0, 2: 1.1}, "b": {3: 5.0, 4: 5.1}}, more_is_better=True)
     assert all(place.may_be_best and place.worst == 0 for place in found.values())
+
+
+def test_cells_are_ranked_as_they_look():
+    given = samples({"a": 100.0, "b": 120.0, "c": 60.0, "d": 80.0})
+    del given["d"][0], given["d"][1]
+    assert ranked({**given, "e": {}}, more_is_better=True) == ["b", "a", "d", "c"]
+    assert ranked(given, more_is_better=False) == ["c", "d", "a", "b"]
+    assert ranked({}, more_is_better=True) == []
 
 
 def test_a_single_cell_is_the_best():
