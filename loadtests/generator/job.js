@@ -48,8 +48,8 @@
  */
 
 /**
- * @typedef {object} Second what happened in one second of what was measured. Answers that come after the end of a slice
- *   are in the seconds that follow, as are those of the next slice: there may be two of one second
+ * @typedef {object} Second what happened in one second of what was measured, or in a part of it: there are several of one
+ *   second where slices are shorter, and where the answers to the end of a slice come while the next second is not begun
  * @property {number} t seconds measured before it
  * @property {number} sent
  * @property {number} completed

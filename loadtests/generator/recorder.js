@@ -66,8 +66,9 @@ export class Recorder {
   start(fromMs, endMs) {
     this.fromMs = fromMs;
     this.endMs = endMs;
-    this.second.t = Math.ceil(this.durationMs / 1000);
-    this.secondEndMs = fromMs + 1000;
+    const into = this.durationMs % 1000; // slices may be parts of a second
+    this.second.t = (this.durationMs - into) / 1000;
+    this.secondEndMs = fromMs + 1000 - into;
   }
 
   /**

@@ -30,7 +30,7 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
         if (entry.label, name) not in left_out
     ]
     found: Ceilings = {name: {} for name in tests}
-    for trials in run_by_turns(bench, places, lambda what, seconds: None, lambda second: None):
+    for trials in run_by_turns(bench, places, lambda what, seconds: None):
         for trial in trials:
             # That the machine was disturbed makes it no less a ceiling.
             if trial.result is not None and trial.result.rate > 0:

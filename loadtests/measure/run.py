@@ -30,7 +30,7 @@ from loadtests.words import plural
 ATTEMPTS = 2  # an invalid trial is repeated once
 
 RunTrial = Callable[[Bench, TrialPlace, OnSecond], Trial]
-RunByTurns = Callable[[Bench, Sequence[TrialPlace], Doing, OnSecond], Iterable[Sequence[Trial]]]
+RunByTurns = Callable[[Bench, Sequence[TrialPlace], Doing], Iterable[Sequence[Trial]]]
 
 
 class Watcher(Protocol):
@@ -177,7 +177,7 @@ class _Going:
         def doing(what: str, seconds: float) -> None:
             self.watcher.doing(f"{block}: {what}", seconds)
 
-        yield from self.execution.by_turns(self.execution.bench, places, doing, self.watcher.second)
+        yield from self.execution.by_turns(self.execution.bench, places, doing)
 
     def _keep(self, trials: Sequence[Trial]) -> None:
         """Writes what was measured. Raises TooBusy where it makes no sense to go on."""

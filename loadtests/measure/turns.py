@@ -1,6 +1,6 @@
 """Trials of several setups at once: all of them run, each on a port of its own, and are measured by turns.
 
-Each is started once for all of its tests. In a test a generator asks one after the other for a second (a slice, see
+Each is started once for all of its tests. In a test a generator asks one after the other for a moment (a slice, see
 ``loadtests.plan.slices``), round after round, over connections that stay open; what is sent in the first moments of a
 slice is not measured. The slices of a setup are one trial: their histograms are merged, their counts and costs added
 up.
@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from loadtests.engines import EngineError
-from loadtests.engines.base import LoadMaker, OnSecond, PreparedLoad, SlicingEngine
+from loadtests.engines.base import LoadMaker, PreparedLoad, SlicingEngine
 from loadtests.measure.bench import Bench
 from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
 from loadtests.observe import processes
@@ -37,15 +37,13 @@ Doing = Callable[[str, float], None]
 """Is told what is done now, and about how many seconds that takes."""
 
 
-def run_by_turns(
-    bench: Bench, places: Sequence[TrialPlace], doing: Doing, on_second: OnSecond
-) -> Iterator[Sequence[Trial]]:
+def run_by_turns(bench: Bench, places: Sequence[TrialPlace], doing: Doing) -> Iterator[Sequence[Trial]]:
     """The trials of some places of a block, test after test, judged. Never raises for what a setup does wrong: that
     makes its trials invalid."""
     for services in dict.fromkeys(place.test.services for place in places):
         beside = [place for place in places if place.test.services == services]
         with contextlib.ExitStack() as stack:
-            turns = _Turns(bench, doing, on_second)
+            turns = _Turns(bench, doing)
             turns.start(beside, services, stack)
             for test in dict.fromkeys(place.test.name for place in beside):
                 yield turns.trials([place for place in beside if place.test.name == test])
@@ -70,7 +68,6 @@ class _Turns:
 
     bench: Bench
     doing: Doing
-    on_second: OnSecond
     servers: dict[str, Server | NotServing] = dataclasses.field(default_factory=dict)
     idle_cpu: dict[str, float] = dataclasses.field(default_factory=dict)
     spins_s: list[float] = dataclasses.field(default_factory=list)
@@ -160,7 +157,7 @@ class _Turns:
     def _slice(self, one: _Asked, turn: int, seconds: float) -> None:
         def make(begin: Callable[[], None]) -> None:
             begin()
-            one.load.measure(seconds, settle_s=slices.SETTLE_S, turn=turn, on_second=self.on_second)
+            one.load.measure(seconds, settle_s=slices.SETTLE_S, turn=turn)
 
         begun = time.monotonic()
         one.stretches.append(stretch(self.bench, one.server, make))

@@ -42,7 +42,7 @@ class Trials:
         self.broken = set()
         self.late = set()
 
-    def by_turns(self, bench, places, doing, on_second):
+    def by_turns(self, bench, places, doing):
         return ([self(bench, place)] for place in places)
 
     def __call__(self, bench, place):
@@ -103,8 +103,8 @@ def test_nobody_is_short_of_connections():
 
 
 def test_more_time_makes_more_blocks_and_too_little_is_told():
-    assert plan(max_time_s=250).first_blocks == 1
-    assert plan(max_time_s=500).first_blocks == 2
+    assert plan(max_time_s=300).first_blocks == 1
+    assert plan(max_time_s=600).first_blocks == 2
     assert plan(max_time_s=9e9).first_blocks == search.MOST_FIRST_BLOCKS
     with pytest.raises(UserError, match=r"the shortest search takes about 4\.\d minutes; give it a longer --max-time"):
         plan(max_time_s=60)
@@ -134,7 +134,7 @@ def run(trials, tmp_path, bench_of):
 
 
 def test_the_rounds_are_in_the_run_and_the_best_is_found(run, trials):
-    found, outcome = run(plan(max_time_s=250))
+    found, outcome = run(plan(max_time_s=300))
     assert outcome.pick == "3w-2t"
     assert outcome.told_apart
     assert [number for number, _, _ in trials.ran] == list(range(1, 53))
@@ -154,7 +154,7 @@ def test_the_least_p99_is_found_as_well(run):
 
 
 def test_it_says_what_to_set_how_sure_it_is_and_what_it_saved(run):
-    found, _ = run(plan(max_time_s=250))
+    found, _ = run(plan(max_time_s=300))
     best, sure, saved = searched.sentences(found.record, plan().sweep)
     assert best == "3 workers × 2 threads did best in throughput."
     assert "of the runner-up, " in sure
@@ -165,7 +165,7 @@ def test_it_says_what_to_set_how_sure_it_is_and_what_it_saved(run):
 
 
 def test_its_report_is_a_sweep_without_a_claim_on_all_cells(run):
-    found, _ = run(plan(max_time_s=250))
+    found, _ = run(plan(max_time_s=300))
     results = Results(found)
     assert pages.compose(results).findings[0].answer.endswith("WORKERS=3 THREADS=2")
     section = sweep.section(results)
@@ -175,7 +175,7 @@ def test_its_report_is_a_sweep_without_a_claim_on_all_cells(run):
 
 def test_what_does_not_start_is_no_advice(run, trials):
     trials.broken = {"3w-2t"}
-    assert run(plan(max_time_s=250))[1].pick != "3w-2t"
+    assert run(plan(max_time_s=300))[1].pick != "3w-2t"
     assert all(label != "3w-2t" for _, block, label in trials.ran if block > 1)
 
 
@@ -188,4 +188,4 @@ def test_a_late_generator_is_not_the_candidates_fault(run, trials):
 def test_where_nothing_starts_it_says_so(run, trials):
     trials.broken = {cell["label"] for cell in plan().sweep.cells()}
     with pytest.raises(UserError, match=r"no candidate has a valid trial in which .*; report\.html in it says why"):
-        run(plan(max_time_s=250))
+        run(plan(max_time_s=300))

@@ -72,7 +72,7 @@ def test_a_study_says_so_before_the_rate_is_known():
     [test] = study.tests
     assert test.what == "GET / at 50% of what the slowest setup holds, at random moments"
     known = studies.parse({**TABLE, "tests": {"latency": {**LATENCY, "rate": 100}}}, "s", "s.toml")
-    search_s = 1.2 + 3 * (1.5 + 0.2 + CEILING_S + 0.35)
+    search_s = 1.2 + 3 * (1.5 + 0.2 + CEILING_S + 2 * 0.22)
     assert planned_seconds(study) == pytest.approx(planned_seconds(known) + search_s)
 
 

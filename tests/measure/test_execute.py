@@ -46,9 +46,9 @@ class Trials:
         self.reason = "send_lag"
         self.takes_s = 0.0
 
-    def by_turns(self, bench, places, doing, on_second):
+    def by_turns(self, bench, places, doing):
         for place in places:
-            yield [self(bench, place, on_second)]
+            yield [self(bench, place, None)]
 
     def __call__(self, bench, place, on_second):
         slot, entry, test, attempt = place.slot, place.entry, place.test, place.attempt

@@ -17,8 +17,8 @@ TABLE = {
     "setups": ["gunicorn", "uvicorn", "daphne"],
     "blocks": 1,
     "tests": {
-        "latency": {"rate": 100, "duration": "2500ms", "warmup": "500ms"},
-        "throughput": {"duration": "2s", "warmup": "500ms"},
+        "latency": {"rate": 100, "duration": "1200ms", "warmup": "500ms"},
+        "throughput": {"duration": "1s", "warmup": "500ms"},
     },
 }
 
@@ -35,7 +35,7 @@ def run(bench_of, monkeypatch):
         entries = {entry.label: entry for entry in study.entries}
         tests = {test.name: test for test in study.tests}
         places = [TrialPlace(slot, entries[slot.label], tests[slot.test], attempt) for slot in schedule(study, seed=1)]
-        tests = run_by_turns(bench, places, lambda what, seconds: None, lambda second: None)
+        tests = run_by_turns(bench, places, lambda what, seconds: None)
         trials = [trial for of_test in tests for trial in of_test]
         assert [trial.number for trial in trials] == [place.slot.number for place in places]
         return {(trial.label, trial.test): trial for trial in trials}
@@ -61,8 +61,8 @@ def test_each_setup_is_started_once_and_asked_on_a_port_of_its_own(run, bench_of
 def test_they_are_asked_by_turns_in_rounds_of_which_every_second_is_a_mirror(run, bench_of):
     run()
     latency, throughput = bench_of.engine.slices[:9], bench_of.engine.slices[9:]
-    assert [seconds for _, _, seconds in latency] == [1.0] * 6 + [0.5] * 3
-    assert [seconds for _, _, seconds in throughput] == [1.0] * 6
+    assert [seconds for _, _, seconds in latency] == [0.5] * 6 + [0.2] * 3
+    assert [seconds for _, _, seconds in throughput] == [0.5] * 6
     assert all(settle > 0 for _, settle, _ in bench_of.engine.slices)
     for first, second in (rounds(latency)[:2], rounds(throughput)):
         assert len(set(first)) == 3
@@ -156,4 +156,4 @@ def test_a_study_says_whether_and_a_search_or_another_engine_is_never_cut(tmp_pa
 
 def test_starting_once_takes_less_time_than_starting_for_each_trial():
     by_turns = studies.parse(TABLE, "s", "s.toml")
-    assert planned_seconds(by_turns) == pytest.approx(2 * 1.2 + 3 * (1.5 + 0.5 + 2.5 + 3 * 0.35 + 0.5 + 2 + 2 * 0.35))
+    assert planned_seconds(by_turns) == pytest.approx(2 * 1.2 + 3 * (1.5 + 0.5 + 1.2 + 3 * 0.22 + 0.5 + 1 + 2 * 0.22))

@@ -35,8 +35,8 @@ def _how(results: Results) -> str:
     apart = [test.name for test in results.tests if not results.study.by_turns(test)]
     but = f" In {series(apart)} one was started after the other." if apart else ""
     return (
-        "In each block all setups ran at once, each on a port of its own, and were asked by turns, a second each, in "
-        f"shuffled order.{but}"
+        "In each block all setups ran at once, each on a port of its own, and were asked by turns, half a second each, "
+        f"in shuffled order.{but}"
     )
 
 
