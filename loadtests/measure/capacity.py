@@ -12,6 +12,7 @@ from loadtests.analyse import validity
 from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import CapacityRecord, Evidence, ProbeRecord, Result, Second
+from loadtests.records.histogram import Histogram
 from loadtests.searches import judge
 from loadtests.searches.capacity import CapacitySearch, Probe, Purpose, SearchedCapacity
 from loadtests.searches.judge import Judgement, Outcome, ProbeFigures
@@ -133,7 +134,16 @@ def _figures(step: Probe, result: Result, objective: Objective, lost: str | None
         timeline=result.timeline,
         lost=lost,
         generator_limit=generator_limit(result, objective),
+        over=_over(result, objective),
     )
+
+
+def _over(result: Result, objective: Objective) -> dict[str, int] | None:
+    """How many answers took longer than each limit, by its key; None where the engine keeps no times."""
+    if "response_time" not in result.histograms:
+        return None
+    times = Histogram.decode(result.histograms["response_time"])
+    return {limit.key: times.over(1000 * limit.ms) for limit in objective.limits}
 
 
 def generator_limit(result: Result, objective: Objective) -> str | None:

@@ -77,6 +77,10 @@ class Histogram:
         """How many values were recorded."""
         return sum(self.counts.values())
 
+    def over(self, value: float) -> int:
+        """How many values are higher."""
+        return sum(count for bucket, count in self.counts.items() if self._highest_in(bucket) > value)
+
     def percentile(self, percent: float) -> int | None:
         """The smallest recorded value with at least ``percent`` of all values at or below it, as the highest value
         of its bucket; None where nothing was recorded."""

@@ -19,16 +19,18 @@ from math import inf, sqrt
 
 from loadtests.plan.objective import SearchPlan
 from loadtests.searches.judge import Judgement, Outcome
+from loadtests.searches.settle import leaning, settled
 from loadtests.words import per_second, plural
-
-# A doubtful point is decided by the first outcome that two short probes agree on.
-AGREE = 2
 
 
 class Purpose(str, Enum):
     DOUBLE = "double"
     BISECT = "bisect"
     CONFIRM = "confirm"
+
+
+# How often a rate is asked that stays doubtful: seldom to come near, often for what counts.
+MOST_PROBES = {Purpose.DOUBLE: 2, Purpose.BISECT: 2, Purpose.CONFIRM: 8}
 
 
 class LimitedBy(str, Enum):
@@ -60,7 +62,7 @@ class Record:
 
 @dataclass(frozen=True)
 class SearchedCapacity:
-    """The result. ``rate`` passed a long probe; None if nothing did. ``above`` is the lowest rate that did not.
+    """The result. ``rate`` passed long probes; None if nothing did. ``above`` is the lowest rate that did not.
     ``unknowable_below``: lower rates would have needed longer probes than there are."""
 
     rate: float | None
@@ -193,14 +195,15 @@ class CapacitySearch:
             self._above, self._above_outcome = rate, outcome
 
     def _ask(self, rate: float, purpose: Purpose) -> Answer:
-        """Probes of one rate until the outcome is clear, until two agree, or until the time is up."""
+        """Probes of one rate until they settle it, or until the time is up."""
         duration_s = self._seconds(rate, purpose)
-        seen: list[Outcome] = []
+        seen: list[Judgement] = []
         while True:
-            judgement = yield Probe(rate, duration_s, purpose)
-            seen.append(judgement.outcome)
-            if judgement.clear or seen.count(judgement.outcome) == AGREE or not self._has_time(rate, purpose):
-                return judgement.outcome
+            seen.append((yield Probe(rate, duration_s, purpose)))
+            if (outcome := settled(seen, MOST_PROBES[purpose])) is not None:
+                return outcome
+            if not self._has_time(rate, purpose):
+                return leaning(seen)
 
     def _seconds(self, rate: float, purpose: Purpose) -> float:
         return self.plan.probe_s(rate, self.plan.long_s if purpose is Purpose.CONFIRM else self.plan.short_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from math import exp, log
 
 from loadtests.analyse.holding import backlog, backlog_grows
 from loadtests.plan.objective import Limit, Objective
@@ -23,7 +24,8 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class ProbeFigures:
-    """What a probe found. ``percentiles_ms`` has a key for each limit (p99); ``ok`` counts right answers."""
+    """What a probe found. ``percentiles_ms`` has a key for each limit (p99); ``ok`` counts right answers, ``over``
+    those of them that took longer than each limit, by its key, where that is known."""
 
     rate: float
     planned: int
@@ -35,15 +37,28 @@ class ProbeFigures:
     """Why the probe was stopped early, as ``lost`` said."""
     generator_limit: str | None = None
     """Why the generator, not the server, limited the probe."""
+    over: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The requests of a probe that were ``late``, over the limit that was nearest to be missed, and how many of those
+    sent it ``allowed``; ``by_second``, about how they were spread."""
+
+    late: float
+    allowed: float
+    by_second: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """``clear``: far enough from every limit that asking again would be a waste."""
+    """``clear``: far enough from every limit that asking again would be a waste. ``tail`` is there where a limit on
+    response times decided, and can be added to those of other probes of the same rate."""
 
     outcome: Outcome
     why: str
     clear: bool
+    tail: Tail | None = None
 
 
 def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
@@ -52,7 +67,7 @@ def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
         return Judgement(Outcome.INVALID, measured.generator_limit, clear=False)
     if measured.lost is not None:
         # Cheap to ask again, and one stall of the machine is enough to lose a short probe.
-        return Judgement(Outcome.FAIL, measured.lost, clear=False)
+        return Judgement(Outcome.FAIL, measured.lost, clear=False, tail=_tail(measured, objective))
     if measured.planned == 0:
         return Judgement(Outcome.INVALID, "no request was planned", clear=False)
     share = measured.errors / measured.planned
@@ -67,10 +82,10 @@ def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
     for limit, ratio in zip(objective.limits, ratios, strict=True):
         if ratio > 1:
             why = f"{limit.key} {ratio * limit.ms:.1f} ms, at most {limit.ms:g} ms"
-            return Judgement(Outcome.FAIL, why, clear=ratio > DOUBTFUL[1])
+            return Judgement(Outcome.FAIL, why, ratio > DOUBTFUL[1], _tail(measured, objective))
     if backlog_grows(measured.timeline, measured.rate):
         return Judgement(Outcome.FAIL, "the backlog grew until the end", clear=False)
-    return Judgement(Outcome.PASS, "within the objective", clear=max(ratios) < DOUBTFUL[0])
+    return Judgement(Outcome.PASS, "within the objective", max(ratios) < DOUBTFUL[0], _tail(measured, objective))
 
 
 def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: Objective) -> str | None:
@@ -96,6 +111,31 @@ def _of_limit(measured: ProbeFigures, limit: Limit) -> float:
     if found is None:
         raise ValueError(f"the probe holds no {limit.key}; it has {', '.join(measured.percentiles_ms)}")
     return found / limit.ms
+
+
+def _tail(measured: ProbeFigures, objective: Objective) -> Tail | None:
+    """None where what was late is not known, and where errors are what the probe was lost by."""
+    if measured.over is None or measured.errors > objective.max_errors * measured.planned:
+        return None
+    tails = []
+    for limit in objective.limits:
+        timeline = measured.timeline
+        waiting = backlog(timeline)[-1] if timeline and measured.lost else 0
+        overdue = max(0.0, waiting - measured.rate * limit.ms / 1000)
+        sent = sum(second.sent for second in timeline) if measured.lost else measured.planned
+        spread = tuple(second.ok * _share_over(second, limit) for second in timeline)
+        tails.append(Tail(measured.over[limit.key] + overdue, limit.late_share * sent, spread))
+    return max(tails, key=lambda tail: tail.late / tail.allowed if tail.allowed else 0.0)
+
+
+def _share_over(second: Second, limit: Limit) -> float:
+    """About which share of a second's answers took longer than the limit: as if, between the two percentiles that are
+    known, times were exponential."""
+    if second.p50_ms is None or second.p99_ms is None or second.p99_ms <= limit.ms:
+        return 0.0
+    if second.p50_ms >= limit.ms:
+        return 1 - 0.5 * limit.ms / second.p50_ms
+    return exp(log(0.5) + log(0.02) * (limit.ms - second.p50_ms) / (second.p99_ms - second.p50_ms))
 
 
 def _late(timeline: Sequence[Second], rate: float, limit: Limit) -> float:

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.plan.objective import Limit, Objective, SearchPlan
+from loadtests.searches.judge import Outcome
+from loadtests.searches.settle import leaning
 from loadtests.simulate.choices import LANDSCAPES, searched, swept
 from loadtests.simulate.histories import CHANGE, KINDS, NOISES_OF_CHANGE, RUNS, SERIES, simulate_history
 from loadtests.simulate.measured import EFFECT, MACHINES, METRICS, SIZES, WAYS, simulate_measured
 from loadtests.simulate.needed import SD as NEEDED_SD
 from loadtests.simulate.needed import simulate_needed
-from loadtests.simulate.servers import search, servers
+from loadtests.simulate.servers import decide, m_m_1_capacity, queue, search, servers
 from loadtests.simulate.studies import (
     NOISES,
     Rates,
@@ -32,6 +34,9 @@ SEARCHES = 100
 SEED = 2016
 # Blocks in a study of capacity: its figure is their median.
 SEARCHES_A_STUDY = 5
+# Of decisions about a limit of 50 ms: what the simulated servers can do per second, and their p99 at the rates tried.
+SPEEDS = (200.0, 1000.0)
+P99S_MS = (38.0, 44.0, 57.0, 66.0)
 
 
 def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Callable[[str], None] = print) -> list[Path]:
@@ -52,6 +57,7 @@ def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Calla
         needed_table(max(1, fewer // 2), seed),
         history_table(max(1, repetitions // 20), seed),
         capacity_table(searches, seed),
+        decisions_table(2 * searches, seed),
         best_table(fewer, seed),
         advice_table(fewer, seed),
     ):
@@ -194,6 +200,33 @@ def capacity_table(searches: int, seed: int) -> SimulatedTable:
     )
     title = f"Capacity found in {searches} searches of each simulated server, for {objective}"
     return SimulatedTable("simulation-capacity", title, header, rows)
+
+
+def decisions_table(times: int, seed: int) -> SimulatedTable:
+    """Whether a rate passes, decided by one long probe and as a search does, of queues whose p99 is known."""
+    objective = Objective()
+    plan = SearchPlan(requests=objective.requests)
+    rows = []
+    for speed in SPEEDS:
+        server = queue(speed, objective)
+        for p99 in P99S_MS:
+            rate = m_m_1_capacity(speed, Objective((Limit(99.0, p99),)))
+            right = Outcome.PASS if p99 < objective.limits[0].ms else Outcome.FAIL
+            asked = [decide(server, rate, plan, objective, np.random.default_rng(seed + i)) for i in range(times)]
+            probes = np.mean([len(probes) for probes in asked])
+            rows.append(
+                (
+                    server.name,
+                    f"{p99:.0f} ms",
+                    f"{rate / server.capacity:.1%}",
+                    f"{np.mean([probes[0].outcome is right for probes in asked]):.0%}",
+                    f"{np.mean([leaning(probes) is right for probes in asked]):.0%}",
+                    f"{probes:.1f}",
+                )
+            )
+    header = ("server", "true p99", "rate, of its capacity", "one probe is right", "the search is right", "probes")
+    title = f"Decisions whether a rate is within {objective}, in {times} tries a row"
+    return SimulatedTable("simulation-decisions", title, header, rows)
 
 
 def best_table(sweeps: int, seed: int) -> SimulatedTable:

@@ -1,4 +1,4 @@
-"""Simulated servers of known capacity, probed in no time: one queue, requests at a constant rate, no clock.
+"""Simulated servers of known capacity, probed in no time: one queue, requests at a fixed rate, no clock.
 
 Each answers ``probe(rate, duration_s, rng)`` with what an engine would have measured.
 """
@@ -15,8 +15,9 @@ from scipy.optimize import brentq
 
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Second
-from loadtests.searches.capacity import CapacitySearch, Probe, SearchedCapacity
-from loadtests.searches.judge import ProbeFigures, judge, lost
+from loadtests.searches.capacity import MOST_PROBES, CapacitySearch, Probe, Purpose, SearchedCapacity
+from loadtests.searches.judge import Judgement, ProbeFigures, judge, lost
+from loadtests.searches.settle import settled
 
 Array = NDArray[np.float64]
 ServiceTimes = Callable[[Array, np.random.Generator], Array]
@@ -33,31 +34,37 @@ class SimulatedServer:
     """The rate over which the excess gets a 503 at once."""
     generator_limit: float | None = None
     """The rate over which the generator, not this server, is the limit."""
+    arrivals: str = "random"
+    """When requests are due: at ``random`` moments or at ``even`` ones."""
 
     def probe(self, rate: float, duration_s: float, objective: Objective, rng: np.random.Generator) -> ProbeFigures:
         """One probe; stopped early, like a real one, once it is lost."""
         if self.generator_limit is not None and rate > self.generator_limit:
             limited = "the generator was close to the end of its core"
             return ProbeFigures(rate, int(rate * duration_s), 0, 0, {}, generator_limit=limited)
-        sent = np.arange(int(rate * duration_s)) / rate
+        sent = _moments(rate, duration_s, self.arrivals, rng)
         refused = np.zeros(len(sent), dtype=bool)
         if self.refuses_over is not None and rate > self.refuses_over:
             refused = rng.random(len(sent)) > self.refuses_over / rate
         work = np.where(refused, 0.0, self.service_times(sent, rng))
         answered = _leave(sent, work)
         timeline = _timeline(sent, answered, refused, duration_s)
-        reason = next(
-            (why for t in range(1, len(timeline)) if (why := lost(timeline[:t], rate, duration_s, objective))), None
-        )
-        times = 1000 * (answered - sent)[~refused]
+        seen = len(timeline)
+        reason = None
+        for second in range(1, len(timeline)):
+            if reason := lost(timeline[:second], rate, duration_s, objective):
+                seen = second
+                break
+        times = 1000 * (answered - sent)[~refused & (answered < seen if reason else True)]
         return ProbeFigures(
             rate=rate,
             planned=len(sent),
             ok=int(np.count_nonzero(~refused)),
             errors=int(np.count_nonzero(refused)),
             percentiles_ms={limit.key: float(np.percentile(times, limit.percentile)) for limit in objective.limits},
-            timeline=timeline,
+            timeline=timeline[:seen],
             lost=reason,
+            over={limit.key: int(np.count_nonzero(times > limit.ms)) for limit in objective.limits},
         )
 
 
@@ -71,10 +78,22 @@ def search(
     return step
 
 
+def decide(
+    server: SimulatedServer, rate: float, plan: SearchPlan, objective: Objective, rng: np.random.Generator
+) -> list[Judgement]:
+    """The long probes of one rate that settle it, as a search makes them."""
+    seen: list[Judgement] = []
+    while not seen or settled(seen, MOST_PROBES[Purpose.CONFIRM]) is None:
+        seen.append(judge(server.probe(rate, plan.probe_s(rate, plan.long_s), objective, rng), objective))
+    return seen
+
+
 def servers(objective: Objective, long_s: float) -> list[SimulatedServer]:
     """The servers that the search is tested on; a probe of ``long_s`` seconds is what decides the truth."""
     return [
         queue(1000, objective),
+        queue(200, objective),
+        queue(1000, objective, "even"),
         noisy(1000, objective, long_s),
         cliff(),
         leak(1000, objective, long_s),
@@ -82,9 +101,11 @@ def servers(objective: Objective, long_s: float) -> list[SimulatedServer]:
     ]
 
 
-def queue(speed: float, objective: Objective) -> SimulatedServer:
-    """Exponential service times, ``speed`` requests per second: the textbook's D/M/1."""
-    return SimulatedServer("queue", _d_m_1_capacity(speed, objective), _exponential(speed))
+def queue(speed: float, objective: Objective, arrivals: str = "random") -> SimulatedServer:
+    """Exponential service times, ``speed`` requests per second: the textbook's M/M/1, evenly paced its D/M/1."""
+    name = f"queue of {speed:g}/s" + (", evenly paced" if arrivals == "even" else "")
+    capacity = m_m_1_capacity if arrivals == "random" else d_m_1_capacity
+    return SimulatedServer(name, capacity(speed, objective), _exponential(speed), arrivals=arrivals)
 
 
 def noisy(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
@@ -100,7 +121,8 @@ def noisy(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
         return work
 
     def excess(rate: float) -> float:
-        return float(np.median([_excess(service_times, rate, long_s, objective, seed) for seed in range(101)]))
+        probes = [_excess(service_times, rate, long_s, objective, "random", seed) for seed in range(101)]
+        return float(np.median(probes))
 
     return SimulatedServer("noisy", float(brentq(excess, 0.5 * speed, speed, xtol=0.002 * speed)), service_times)
 
@@ -122,9 +144,10 @@ def leak(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
         return (1 + growth * sent) / speed
 
     def excess(rate: float) -> float:
-        return _excess(service_times, rate, long_s, objective, seed=0)
+        return _excess(service_times, rate, long_s, objective, "even", seed=0)
 
-    return SimulatedServer("slow leak", float(brentq(excess, 0.5 * speed, speed, xtol=0.5)), service_times)
+    capacity = float(brentq(excess, 0.5 * speed, speed, xtol=0.5))
+    return SimulatedServer("slow leak", capacity, service_times, arrivals="even")
 
 
 def generator(limit: float = 6000.0) -> SimulatedServer:
@@ -139,25 +162,47 @@ def _exponential(speed: float) -> ServiceTimes:
     return service_times
 
 
-def _d_m_1_capacity(speed: float, objective: Objective) -> float:
+def m_m_1_capacity(speed: float, objective: Objective) -> float:
+    """The rate at which an M/M/1 queue's response times reach the limit (Kleinrock, Queueing Systems I, chapter 3).
+
+    They are exponential with rate speed - rate, and the limit asks for a certain one.
+    """
+    return speed - _needed(speed, objective)
+
+
+def _needed(speed: float, objective: Objective) -> float:
+    """The rate of exponential response times that just meet the first limit. Raises ValueError where none can."""
+    limit = objective.limits[0]
+    needed = -log(limit.late_share) / (limit.ms / 1000)
+    if needed >= speed:
+        raise ValueError(f"a server of {speed:g} requests/s cannot meet {objective}")
+    return needed
+
+
+def d_m_1_capacity(speed: float, objective: Objective) -> float:
     """The rate at which a D/M/1 queue's response times reach the limit (Kleinrock, Queueing Systems I, chapter 6).
 
     They are exponential with rate speed * (1 - s), where s solves s = exp(-speed * (1 - s) / rate); the limit asks
     for a certain speed * (1 - s), and the equation then gives the rate.
     """
-    limit = objective.limits[0]
-    needed = -log(limit.late_share) / (limit.ms / 1000)
-    share = 1 - needed / speed
-    if share <= 0:
-        raise ValueError(f"a server of {speed:g} requests/s cannot meet {objective}")
-    return -needed / log(share)
+    needed = _needed(speed, objective)
+    return -needed / log(1 - needed / speed)
 
 
-def _excess(work: ServiceTimes, rate: float, duration_s: float, objective: Objective, seed: int) -> float:
+def _moments(rate: float, duration_s: float, arrivals: str, rng: np.random.Generator) -> Array:
+    """When requests are due, in seconds after the start."""
+    planned = int(rate * duration_s)
+    return np.sort(rng.uniform(0, duration_s, planned)) if arrivals == "random" else np.arange(planned) / rate
+
+
+def _excess(
+    work: ServiceTimes, rate: float, duration_s: float, objective: Objective, arrivals: str, seed: int
+) -> float:
     """By how many milliseconds a whole probe at that rate misses the first limit."""
     limit = objective.limits[0]
-    sent = np.arange(int(rate * duration_s)) / rate
-    times = _leave(sent, work(sent, np.random.default_rng(seed))) - sent
+    rng = np.random.default_rng(seed)
+    sent = _moments(rate, duration_s, arrivals, rng)
+    times = _leave(sent, work(sent, rng)) - sent
     return 1000 * float(np.percentile(times, limit.percentile)) - limit.ms
 
 

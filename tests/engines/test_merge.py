@@ -53,6 +53,11 @@ def test_a_histogram_of_the_generator_is_read_as_the_generator_reads_it(values, 
     assert Histogram.decode(ours.encode()) == ours
 
 
+def test_values_over_a_limit_are_counted():
+    histogram = Histogram.decode(encoded([1, 2, 2, 5, 1000])["text"])
+    assert [histogram.over(value) for value in (0, 1, 2, 4.5, 5, 2000)] == [5, 4, 2, 2, 1, 0]
+
+
 def test_percentiles_are_exact_to_a_thousandth(values):
     histogram = Histogram.decode(encoded(values)["text"])
     ordered = sorted(values)

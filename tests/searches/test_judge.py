@@ -37,6 +37,33 @@ def test_each_condition_decides(
     assert found.clear is clear
 
 
+def test_what_was_late_is_kept_with_what_was_allowed(measured: Make) -> None:
+    assert judge(measured(), OBJECTIVE).tail is None
+    passed = judge(measured(p99=40.0, over={"p99": 60}), OBJECTIVE).tail
+    assert passed is not None
+    assert (passed.late, passed.allowed, len(passed.by_second)) == (60, pytest.approx(100), 10)
+    # Stopped after two of ten seconds, with 150 requests of which 50 are merely under way: 20 were allowed until then.
+    stopped = judge(measured(backlog=(5, 150), over={"p99": 40}, lost="late"), OBJECTIVE).tail
+    assert stopped is not None
+    assert (stopped.late, stopped.allowed) == (140, pytest.approx(20))
+    assert judge(measured(errors=11, over={"p99": 60}), OBJECTIVE).tail is None
+
+
+def test_the_tail_is_that_of_the_limit_that_is_nearest_to_be_missed() -> None:
+    probe = ProbeFigures(100, 1000, 1000, 0, {"p50": 15.0, "p99": 45.0}, over={"p50": 100, "p99": 9})
+    tail = judge(probe, parse("p50<20ms, p99<50ms")).tail
+    assert tail is not None
+    assert (tail.late, tail.allowed) == (9, pytest.approx(10))
+
+
+def test_the_seconds_of_a_tail_are_those_that_were_slow() -> None:
+    seconds = [second(1000, 1000, p50_ms=p50, p99_ms=p99) for p50, p99 in ((10, 40), (10, 90), (50, 90), (100, 150))]
+    probe = ProbeFigures(1000, 4000, 4000, 0, {"p99": 60.0}, seconds, over={"p99": 1500})
+    tail = judge(probe, OBJECTIVE).tail
+    assert tail is not None
+    assert tail.by_second == pytest.approx((0, 1000 * 0.5 * 0.02**0.5, 500, 750))
+
+
 def test_every_limit_of_the_objective_counts(measured: Make) -> None:
     probe = ProbeFigures(100, 1000, 1000, 0, {"p50": 30.0, "p99": 40.0})
     assert judge(probe, parse("p99<50ms")).outcome is Outcome.PASS

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 # What a search takes, as simulated (docs/statistics). For the time left only.
-SHORT_PROBES = 16
-LONG_PROBES = 3
+SHORT_PROBES = 14
+LONG_PROBES = 8
 
 
 def _read(trial: Trial) -> float | None:
@@ -59,7 +59,7 @@ class Capacity(RequestsTest):
     needs = frozenset({Feature.EARLY_STOP, Feature.RESPONSE_TIME})
     heading = "Capacity"
     about = (
-        "The highest fixed rate at which a whole long probe stays within the objective: response times from the "
+        "The highest fixed rate at which long probes together are within the objective: response times from the "
         "intended send, errors, at least 99% of the planned requests answered in time, and a backlog that does "
         "not grow. Only a search that the server itself ended counts: where the generator, the highest rate "
         "allowed or the number of probes ended it, the server's capacity is not known and nothing is averaged."
