@@ -24,14 +24,14 @@ from loadtests.store import Ceilings
 def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> tuple[Study, Ceilings]:
     """The study with the rates that were left to the run, and by test and label the requests per second that each setup
     answered. Raises UserError where none of them answered."""
-    tests = {test.name: search for test in study.tests if (search := test.ceiling_test) is not None}
+    searches = study.unsettled
     places = [
-        TrialPlace(Slot(1, 1, entry.label, name), entry, test, 1)
-        for name, test in tests.items()
+        TrialPlace(Slot(1, 1, entry.label, search.name), entry, search, 1)
+        for name, search in searches.items()
         for entry in study.entries
-        if (entry.label, name) not in left_out
+        if name == search.name and (entry.label, name) not in left_out
     ]
-    found: Ceilings = {name: {} for name in tests}
+    found: Ceilings = {search.name: {} for search in searches.values()}
     why: dict[str, str] = {}
     for at_once in _together(study, places):
         for trials in run_by_turns(bench, at_once, lambda what, seconds: None):
@@ -46,8 +46,9 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
             raise UserError(
                 f"test {name}: no setup answered well, so there is no rate that all hold{why.get(name, '')}"
             )
-    settled = tuple(test.at(min(found[test.name].values())) if test.name in found else test for test in study.tests)
-    return dataclasses.replace(study, tests=settled), found
+    ceilings = {name: found[search.name] for name, search in searches.items()}
+    tests = tuple(test.at(min(ceilings[test.name].values())) if test.name in ceilings else test for test in study.tests)
+    return dataclasses.replace(study, tests=tests), ceilings
 
 
 def _together(study: Study, places: list[TrialPlace]) -> list[list[TrialPlace]]:

@@ -76,7 +76,7 @@ def planned_seconds(study: Study, order: Iterable[Slot] | None = None) -> float:
 
 def search_seconds(study: Study) -> float:
     """About how long it takes to find the rates that were left to the run; 0 where none was."""
-    searches = [search for test in study.tests if (search := test.ceiling_test)]
+    searches = {search.name: search for search in study.unsettled.values()}.values()
     if not searches:
         return 0.0
     by_turns = sum(search.planned_by_turns_s for search in searches)

@@ -101,9 +101,15 @@ class Study:
         )
 
     @property
-    def unsettled(self) -> tuple[Test, ...]:
-        """The tests whose rate is a share of what the slowest setup holds, which is not known yet."""
-        return tuple(test for test in self.tests if test.ceiling_test is not None)
+    def unsettled(self) -> dict[str, Test]:
+        """By the names of the tests whose rate is a share of what the slowest setup holds, which is not known yet, the
+        test that finds it: the same one for all that ask the same."""
+        found: dict[str, Test] = {}
+        for test in self.tests:
+            if (search := test.ceiling_test) is not None:
+                known = (one for one in found.values() if dataclasses.replace(search, name=one.name) == one)
+                found[test.name] = next(known, search)
+        return found
 
     def only(self, labels: Sequence[str]) -> Study:
         """The study with the entries of these labels, in its own order. Where its baseline is none of them, the first

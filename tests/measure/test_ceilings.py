@@ -48,6 +48,18 @@ def test_the_rate_is_a_share_of_the_slowest_ceiling_in_two_digits(prepare, tmp_p
     assert record.ceilings == {"latency": {"gunicorn": 1500.0, "uvicorn": 700.0, "daphne": 241.7}}
 
 
+def test_tests_that_ask_the_same_share_one_search(tmp_path, bench_of, monkeypatch):
+    monkeypatch.setattr(turns, "REST_S", 0.0)
+    bench_of.engine.meanwhile = lambda load: {"rate": 400.0, "ok": 400}
+    shares = {"quarter": 0.25, "half": 0.5, "most": 0.75}
+    tests = {name: {**LATENCY, "kind": "latency", "share": share} for name, share in shares.items()}
+    study = studies.parse({**TABLE, "tests": {**tests, "other": {**tests["half"], "path": "/async/"}}}, "s", "s.toml")
+    found = preparing.prepare(study, tmp_path / "run", seed=1, bench_of=bench_of).study
+    assert [test.rate for test in found.tests] == [100.0, 200.0, 300.0, 200.0]
+    assert len(bench_of.engine.loads) == 2 * 3  # of three setups, for each of two paths
+    assert set(Run.open(tmp_path / "run").record.ceilings) == {"quarter", "half", "most", "other"}
+
+
 def test_a_setup_that_answers_nothing_has_no_ceiling_and_sets_no_rate(prepare, tmp_path):
     prepare({"gunicorn": 1500.0, "uvicorn": 700.0, "daphne": 0.0})
     record = Run.open(tmp_path / "run").record
