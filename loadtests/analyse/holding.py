@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median, stdev
 
 import numpy as np
 
@@ -23,6 +23,8 @@ FAILED = MAX_ERRORS
 GROWTH = 0.01
 # ... steadily (Kendall's rank correlation of backlog and time) ...
 GROWTH_P = 0.05
+# ... or, where it is seen in slices, by so many standard errors (the same p for eight slices: Student, 7 degrees) ...
+STEADY = 1.895
 # ... after the first seconds, in which connections are made.
 SETTLING = 0.2
 
@@ -119,6 +121,22 @@ def backlog(timeline: Sequence[Second]) -> list[int]:
     return series
 
 
+def slices_pile_up(backlog: Sequence[int], planned: int) -> bool:
+    """Whether slices leave more behind than they found: over 1% of what was ``planned`` in all of them, and steadily.
+
+    Each slice begins when all is worked off, so a rate that is too much shows within each of them."""
+    if sum(backlog) <= GROWTH * planned:
+        return False
+    error = stdev(backlog) / len(backlog) ** 0.5
+    return bool(error == 0 or fmean(backlog) / error > STEADY)
+
+
 def _held(trial: Trial, rate: float) -> bool:
     result = trial.result
-    return result is None or not (failed_share([trial]) > FAILED or backlog_grows(result.timeline, rate))
+    if result is None:
+        return True
+    if failed_share([trial]) > FAILED:
+        return False
+    if len(result.backlog) > 1:
+        return not slices_pile_up(result.backlog, result.planned)
+    return not backlog_grows(result.timeline, rate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
 
@@ -11,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.text import Text
 
 from loadtests.commands.console import data
+from loadtests.measure.pace import seconds_left
 from loadtests.records import Result, Second, Trial
 from loadtests.words import plural
 
@@ -24,6 +26,7 @@ class RunProgress:
         self._doing = ""
         self._done = 0.0  # seconds of what was planned
         self._takes = 0.0  # what is done now
+        self._begun = 0.0
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._seconds = seconds
@@ -31,16 +34,17 @@ class RunProgress:
             self._bar = Progress(
                 BarColumn(bar_width=30),
                 TextColumn("{task.percentage:3.0f}%"),
-                TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+                TextColumn("{task.fields[left]}", markup=False),
                 TextColumn("{task.description}", markup=False),
                 console=console,
                 transient=True,
             )
 
     def __enter__(self) -> RunProgress:
+        self._begun = time.monotonic()
         if self._bar is not None:
             self._bar.start()
-            self._task = self._bar.add_task("", total=self._seconds)
+            self._task = self._bar.add_task("", total=self._seconds, left=self._left())
         return self
 
     def __exit__(
@@ -54,7 +58,15 @@ class RunProgress:
         self._done += self._takes
         self._doing, self._takes = what, seconds
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=min(self._done, self._seconds), description=what)
+            done = min(self._done, self._seconds)
+            self._bar.update(self._task, completed=done, description=what, left=self._left())
+
+    def _left(self) -> str:
+        """The time left at the pace so far, as a clock shows it; empty where more is done than was planned."""
+        if self._done > self._seconds:
+            return ""
+        minutes, seconds = divmod(round(seconds_left(self._seconds, self._done, time.monotonic() - self._begun)), 60)
+        return f"{minutes}:{seconds:02} left"
 
     def second(self, second: Second) -> None:
         """A second of load went by."""

@@ -35,6 +35,9 @@ def command(
             autocompletion=completion.setup_list,
         ),
     ] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="The rate of all latency tests, instead of the study's: to compare two runs.")
+    ] = None,
     aa: Annotated[bool, typer.Option("--aa", help="Run the baseline under a second label, to see the noise.")] = False,
     until: Annotated[str | None, typer.Option(help="Add blocks until no interval is wider than this: 2%.")] = None,
     max_time: Annotated[str | None, typer.Option(help="The longest that --until may take; by default 1h.")] = None,
@@ -64,7 +67,7 @@ def command(
         else:
             preparing.require_one_length(blocks, minutes, until)
             study = study or (preparing.OWN_STUDY if own else "")
-            wanted = preparing.study_of(study, blocks, aa, price, quick, setups, minutes)
+            wanted = preparing.study_of(study, blocks, aa, price, quick, setups, minutes, rate)
             wanted = wanted.asking(requests.named(path or [], workload))
             goal = preparing.goal_of(until, max_time)
             if dry_run:

@@ -78,14 +78,13 @@ class PreparedLoad(Protocol):
         duration_s: float,
         *,
         settle_s: float = 0.0,
-        turn: int = 0,
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
     ) -> None:
         """Makes the load for ``settle_s`` and ``duration_s`` seconds, of which the latter are measured.
 
-        Random arrivals are drawn anew for every ``turn``. ``on_second`` and ``should_stop`` are as in ``Engine.run``;
-        what should stop is the slice. Raises EngineError.
+        The slices of a load at a rate are parts of one schedule, as long as ``Load.duration_s``. ``on_second`` and
+        ``should_stop`` are as in ``Engine.run``; what should stop is the slice. Raises EngineError.
         """
 
     def result(self) -> Result:

@@ -59,10 +59,11 @@ class Loadtest:
         with node.running(self.name, load.processes, load.core) as running:
             prepared = running.prepare(load)
             if load.warmup_s:
-                prepared.slice(load.warmup_s, 0.0, None)
+                prepared.slice(node.SchedulePart(load.warmup_s, 0.0, load.warmup_s), node.NONE, None)
             if on_start is not None:
                 on_start()
-            prepared.slice(0.0, load.duration_s, None, on_second, should_stop)
+            whole = node.SchedulePart(load.duration_s, 0.0, load.duration_s)
+            prepared.slice(node.NONE, whole, None, on_second, should_stop)
             parts, timeline = prepared.close()
         measured = merge(self.name, parts, timeline, load.requests)
         own: Figures = parts[0]["own_ms"] or dict(NOTHING)

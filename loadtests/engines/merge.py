@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +26,7 @@ def merge(
     errors: Counter[str] = Counter()
     examples: dict[str, str] = {}
     for part in parts:
-        for name in ("planned", "sent", "completed", "ok", "ok_in_time", "billed", "unfinished", "waited"):
+        for name in ("planned", "sent", "completed", "ok", "billed", "unfinished", "waited"):
             total[name] += part[name]
         errors.update(part["errors"])
         examples = {**part["examples"], **examples}
@@ -41,13 +42,14 @@ def merge(
         unfinished=total["unfinished"],
         errors={kind: errors[kind] for kind in ERROR_KINDS if errors[kind]},
         duration_s=duration_s,
-        rate=total["ok_in_time"] / duration_s if duration_s > 0 else 0.0,
+        rate=math.fsum(part["rate"] for part in parts),
         response_time_ms=spreads["response_time"].figures(),
         service_time_ms=spreads["service_time"].figures(),
         send_lag_ms=spreads["send_lag"].figures(),
         pacing_lag_ms=spreads["pacing_lag"].figures(),
         waited=total["waited"],
         billed=total["billed"],
+        backlog=tuple(map(sum, zip(*(part["backlog"] for part in parts), strict=False))),
         latency_of="response_time",
         examples=examples,
         timeline=tuple(timeline),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import base64
 import contextlib
+import dataclasses
 import functools
 import itertools
 import json
@@ -59,6 +60,18 @@ def protocols() -> list[str]:
     return sorted(file.stem for file in (GENERATOR / "protocols").glob("*.js"))
 
 
+@dataclasses.dataclass(frozen=True)
+class SchedulePart:
+    """So many seconds of a schedule: those after ``from_s`` of ``of_s``."""
+
+    lasts_s: float
+    from_s: float = 0.0
+    of_s: float = 0.0
+
+
+NONE = SchedulePart(0.0)
+
+
 class Processes:
     """The generator's processes, which prepare loads and make them, one at a time."""
 
@@ -90,26 +103,28 @@ class NodeLoad:
 
     def slice(
         self,
-        settle_s: float,
-        duration_s: float,
+        settling: SchedulePart,
+        measured: SchedulePart,
         arrival_seed: int | None,
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
     ) -> None:
-        """Makes the load for a while; what is sent in the first ``settle_s`` seconds is not measured. It is over when
-        what was sent has its end. Raises EngineError."""
+        """Makes the load for a while: what is sent while it is ``settling`` is not measured. It is over when what was
+        sent has its end. Raises EngineError."""
         message = {
             "load": self._name,
             "slice": {
                 "start": (time.monotonic() + START_IN_S) * 1000,
-                "settleMs": settle_s * 1000,
-                "durationMs": duration_s * 1000,
+                "settleMs": settling.lasts_s * 1000,
+                "durationMs": measured.lasts_s * 1000,
                 "arrivalSeed": arrival_seed,
+                "settling": {"fromMs": settling.from_s * 1000, "ofMs": settling.of_s * 1000},
+                "measured": {"fromMs": measured.from_s * 1000, "ofMs": measured.of_s * 1000},
             },
         }
         for process in self._processes:
             process.write(message)
-        limit_s = START_IN_S + settle_s + duration_s + self._load.timeout_s + OVERTIME_S
+        limit_s = START_IN_S + settling.lasts_s + measured.lasts_s + self._load.timeout_s + OVERTIME_S
         for event in _events(self._processes, "over", limit_s, should_stop):
             self._timeline.add(event, on_second)
         self._timeline.over(on_second)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 
 from loadtests.engines import node, require_able
@@ -12,7 +13,7 @@ from loadtests.errors import unknown
 from loadtests.records.result import Result
 from loadtests.workload import Feature, Load
 
-WARM_UP = -1  # the turn of the moments at which is sent to warm up
+MEASURED, WARM_UP = 0, -1  # which moments are drawn
 
 
 class Openloop:
@@ -85,22 +86,30 @@ class OpenloopLoad:
     def __init__(self, load: Load, prepared: node.NodeLoad) -> None:
         self._load = load
         self._prepared = prepared
+        self._slices = 0
+        self._measured_s = 0.0
 
     def warm_up(self, seconds: float) -> None:
         """See base.PreparedLoad."""
-        self._prepared.slice(seconds, 0.0, self._load.moments(WARM_UP))
+        self._prepared.slice(node.SchedulePart(seconds, 0.0, seconds), node.NONE, self._load.moments(WARM_UP))
 
     def measure(
         self,
         duration_s: float,
         *,
         settle_s: float = 0.0,
-        turn: int = 0,
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
     ) -> None:
         """See base.PreparedLoad."""
-        self._prepared.slice(settle_s, duration_s, self._load.moments(turn), on_second, should_stop)
+        load = self._load
+        # The rate is kept over all slices: each has its part of one schedule, of what is measured and of what settles.
+        slices = max(self._slices + 1, math.ceil(load.duration_s / duration_s))
+        settling = node.SchedulePart(settle_s, settle_s * self._slices, settle_s * slices)
+        measured = node.SchedulePart(duration_s, self._measured_s, max(load.duration_s, self._measured_s + duration_s))
+        self._prepared.slice(settling, measured, load.moments(MEASURED), on_second, should_stop)
+        self._slices += 1
+        self._measured_s += duration_s
 
     def result(self) -> Result:
         """See base.PreparedLoad."""

@@ -19,8 +19,18 @@ export class ClosedLoop extends Load {
 
   run(/** @type {Slice} */ slice) {
     const over = super.run(slice);
-    setTimeout(() => this.onFree(), Math.max(0, slice.start - nowMs()));
+    this.begin();
     return over;
+  }
+
+  /** Sends as soon as it is time: timers drop the fraction of a millisecond, and are early. */
+  begin() {
+    const wait = this.startMs - nowMs();
+    if (wait > 0) {
+      setTimeout(() => this.begin(), Math.ceil(wait));
+    } else {
+      this.onFree();
+    }
   }
 
   onFree() {

@@ -36,6 +36,16 @@
  * @property {number} settleMs what is sent in the first so many milliseconds is not measured
  * @property {number} durationMs how long it is measured afterwards; 0: it only warms up
  * @property {number | null} arrivalSeed what the random moments of the rate are drawn by; null: they are even
+ * @property {Part} settling of which schedule the settling is a part
+ * @property {Part} measured of which schedule the rest is a part
+ */
+
+/**
+ * A slice's part of a schedule of all slices together: a rate is kept over all of them, not rounded in each.
+ *
+ * @typedef {object} Part
+ * @property {number} fromMs how much of the schedule goes before
+ * @property {number} ofMs how long the whole schedule is
  */
 
 /** @typedef {'status' | 'timeout' | 'refused' | 'reset' | 'wrong-body' | 'other'} ErrorKind */
@@ -85,7 +95,9 @@
  * @property {number} sent
  * @property {number} completed
  * @property {number} ok
- * @property {number} ok_in_time answered well while it was measured, those among them that were sent while it settled
+ * @property {number} rate answered well per second while it was measured, those among them that were sent while it settled
+ * @property {number[]} backlog for each slice of a schedule, how many more had no end yet when its measured part ended than
+ *   when it began
  * @property {number} billed answered well in all of the slices that were measured, whenever they were sent
  * @property {number} unfinished
  * @property {number} waited

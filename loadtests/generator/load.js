@@ -56,7 +56,7 @@ export class Load {
     this.startMs = slice.start;
     this.fromMs = slice.start + slice.settleMs;
     this.endMs = this.fromMs + slice.durationMs;
-    this.recorder.start(this.fromMs, this.endMs);
+    this.recorder.start(this.startMs, this.fromMs, this.endMs);
     this.looking = setInterval(() => this.look(nowMs()), LOOK_EVERY_MS);
     return new Promise((resolve) => {
       this.resolve = resolve;
@@ -144,7 +144,7 @@ export class Load {
       connection.destroy();
     }
     this.held?.close();
-    return this.recorder.measured();
+    return this.recorder.measured(this.job.rate === null);
   }
 
   // What a connection calls.

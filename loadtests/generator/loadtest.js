@@ -48,7 +48,7 @@ export class Loadtest {
    */
   async run({ start, settleMs, durationMs }) {
     const endMs = start + settleMs + durationMs;
-    this.recorder.start(start + settleMs, endMs);
+    this.recorder.start(start, start + settleMs, endMs);
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, start - nowMs())));
     const rolling = setInterval(() => this.recorder.roll(nowMs()), 50);
     const stopped = new Promise((resolve) => {
@@ -130,7 +130,7 @@ export class Loadtest {
 
   /** @returns {Measured} */
   close() {
-    return { ...this.recorder.measured(), own_ms: this.elapsed.figures() };
+    return { ...this.recorder.measured(this.job.rate === null), own_ms: this.elapsed.figures() };
   }
 }
 

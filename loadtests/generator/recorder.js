@@ -36,6 +36,11 @@ export class Recorder {
     this.completed = 0;
     this.ok = 0;
     this.okInTime = 0;
+    this.answeredMs = 0; // from answer to answer, how long it took to give those in time
+    this.lastBeforeMs = 0;
+    this.lastInTimeMs = 0;
+    /** @type {number[]} */
+    this.backlog = [];
     this.billed = 0;
     this.waited = 0;
     this.durationMs = 0;
@@ -60,12 +65,15 @@ export class Recorder {
   /**
    * What is measured next: the requests that are due from one moment on, until another.
    *
+   * @param {number} startMs when the first is sent, to settle
    * @param {number} fromMs
    * @param {number} endMs
    */
-  start(fromMs, endMs) {
+  start(startMs, fromMs, endMs) {
     this.fromMs = fromMs;
     this.endMs = endMs;
+    this.lastBeforeMs = startMs;
+    this.lastInTimeMs = 0;
     const into = this.durationMs % 1000; // slices may be parts of a second
     this.second.t = (this.durationMs - into) / 1000;
     this.secondEndMs = fromMs + 1000 - into;
@@ -77,7 +85,9 @@ export class Recorder {
    * @param {number} now
    */
   end(now) {
-    this.durationMs += Math.max(0, Math.min(now, this.endMs) - this.fromMs);
+    const measuredMs = Math.max(0, Math.min(now, this.endMs) - this.fromMs);
+    this.durationMs += measuredMs;
+    this.answeredMs += this.lastInTimeMs > 0 ? this.lastInTimeMs - this.lastBeforeMs : measuredMs;
     if (this.measures) {
       this.roll(now);
       const { sent, completed, errors } = this.second;
@@ -122,8 +132,11 @@ export class Recorder {
   wasOk(tally, intended, sentAt, at) {
     if (this.measures) {
       this.billed++;
-      if (at >= this.fromMs && at <= this.endMs) {
+      if (at < this.fromMs) {
+        this.lastBeforeMs = at;
+      } else if (at <= this.endMs) {
         this.okInTime++;
+        this.lastInTimeMs = at;
       }
     }
     if (!this.counts(intended)) {
@@ -191,8 +204,25 @@ export class Recorder {
     this.secondTimes.histogram.reset();
   }
 
-  /** @returns {Measured} */
-  measured() {
+  /**
+   * Answers per second while it was measured.
+   *
+   * A closed loop has as many under way all the time, so what it answers is counted from an answer to an answer: cut at
+   * the edges of a slice, a count is off by up to one answer (or one round of them), and by the same in every slice. At
+   * a fixed rate the requests are those of the slice.
+   *
+   * @param {boolean} closed
+   */
+  rate(closed) {
+    const elapsedMs = closed ? this.answeredMs : this.durationMs;
+    return elapsedMs > 0 ? (this.okInTime * 1000) / elapsedMs : 0;
+  }
+
+  /**
+   * @param {boolean} closed whether it was a closed loop
+   * @returns {Measured}
+   */
+  measured(closed) {
     const planned = this.tallies.reduce((sum, tally) => sum + tally.planned, 0);
     const responseTime = new Times();
     this.tallies.forEach((tally) => responseTime.add(tally.responseTime));
@@ -202,7 +232,8 @@ export class Recorder {
       sent: this.sent,
       completed: this.completed,
       ok: this.ok,
-      ok_in_time: this.okInTime,
+      rate: this.rate(closed),
+      backlog: this.backlog,
       billed: this.billed,
       unfinished: planned - this.ok - failures,
       waited: this.waited,

@@ -11,13 +11,16 @@ export class Schedule {
    * @param {number} durationMs
    * @param {number} index which process this is, from 0
    * @param {number} of how many processes there are
+   * @param {number} fromMs how much of a longer schedule goes before: it is cut there, and counted from there
    */
-  constructor(rate, durationMs, index = 0, of = 1) {
+  constructor(rate, durationMs, index = 0, of = 1, fromMs = 0) {
     this.gapMs = 1000 / rate;
     this.index = index;
     this.of = of;
+    this.fromMs = fromMs;
+    this.before = sendsBefore(rate, fromMs);
     /** How many sends all processes have. */
-    this.whole = sendsBefore(rate, durationMs);
+    this.whole = sendsBefore(rate, fromMs + durationMs) - this.before;
     /** How many sends this process has. */
     this.count = Math.max(0, Math.ceil((this.whole - index) / of));
   }
@@ -29,7 +32,7 @@ export class Schedule {
    * @returns {number}
    */
   dueMs(i) {
-    return i < this.count ? this.place(i) * this.gapMs : Infinity;
+    return i < this.count ? (this.before + this.place(i)) * this.gapMs - this.fromMs : Infinity;
   }
 
   /**
@@ -96,6 +99,17 @@ function uniforms(seed) {
     next(); // until the seed has reached every bit
   }
   return next;
+}
+
+/**
+ * Those of some moments that are in a part of their time, counted from its beginning.
+ *
+ * @param {Float64Array} moments ascending
+ * @param {number} fromMs
+ * @param {number} durationMs
+ */
+export function cut(moments, fromMs, durationMs) {
+  return moments.filter((moment) => moment >= fromMs && moment < fromMs + durationMs).map((moment) => moment - fromMs);
 }
 
 /** One schedule after another: sends that are not measured, until a setup has settled, and then those that are. */

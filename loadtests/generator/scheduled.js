@@ -3,9 +3,9 @@
 import { nowMs } from './clock.js';
 import { Load } from './load.js';
 import { Pacer } from './pacer.js';
-import { Listed, randomMoments, Schedule, Settling } from './schedule.js';
+import { cut, Listed, randomMoments, Schedule, Settling } from './schedule.js';
 
-/** @import { Job, Second, Slice } from './job.js' */
+/** @import { Job, Part, Second, Slice } from './job.js' */
 /** @import { Protocol } from './protocol.js' */
 
 const OPENED_PER_TURN = 4;
@@ -37,8 +37,13 @@ export class Scheduled extends Load {
     this.schedule = scheduleOf(this.job, slice);
     this.noticed = this.next = this.waiting = 0;
     const over = super.run(slice);
-    const even = slice.arrivalSeed === null && this.job.timesMs === null;
-    this.pacer.start(((slice.settleMs + slice.durationMs) * this.job.of) / this.schedule.whole, even);
+    const { arrivalSeed, durationMs } = slice;
+    const { timesMs, rate, of } = this.job;
+    const gapMs = timesMs === null ? 1000 / /** @type {number} */ (rate) : durationMs / timesMs.length;
+    if (durationMs > 0) {
+      this.watchBacklog();
+    }
+    this.pacer.start(gapMs * of, arrivalSeed === null && timesMs === null);
     return over;
   }
 
@@ -48,12 +53,25 @@ export class Scheduled extends Load {
    * @returns {number} when the next request is due
    */
   advance() {
+    if (this.finished) {
+      return Infinity; // the metronome had called before it was told to rest
+    }
     const now = nowMs();
     while (this.due(this.noticed) <= now) {
       this.noticed++;
     }
     this.send();
     return this.due(this.noticed);
+  }
+
+  /** Sees by how much what is due and has no end yet grows while the slice is measured. */
+  watchBacklog() {
+    let before = 0;
+    const outstanding = () => this.inFlight + this.noticed - this.next;
+    const now = nowMs();
+    setTimeout(() => (before = outstanding()), this.fromMs - now);
+    const end = this.endMs;
+    setTimeout(() => this.endMs === end && this.recorder.backlog.push(outstanding() - before), end - now);
   }
 
   /** The place of the i-th request in the order of the whole load. */
@@ -165,11 +183,12 @@ function scheduleOf(job, slice) {
   const { timesMs, index, of } = job;
   const rate = /** @type {number} */ (job.rate);
   const { settleMs, durationMs, arrivalSeed } = slice;
-  /** @param {number} lastsMs @param {number} turn */
-  const paced = (lastsMs, turn) =>
+  /** @param {Part} part @param {number} lastsMs @param {number} draw */
+  const paced = ({ fromMs, ofMs }, lastsMs, draw) =>
     arrivalSeed === null
-      ? new Schedule(rate, lastsMs, index, of)
-      : new Listed(randomMoments(rate, lastsMs, arrivalSeed + turn), index, of);
-  const measured = timesMs === null || durationMs === 0 ? paced(durationMs, 0) : new Listed(timesMs, index, of);
-  return settleMs > 0 ? new Settling(paced(settleMs, 1), settleMs, measured) : measured;
+      ? new Schedule(rate, lastsMs, index, of, fromMs)
+      : new Listed(cut(randomMoments(rate, ofMs, arrivalSeed + draw), fromMs, lastsMs), index, of);
+  const recorded = timesMs !== null && durationMs > 0;
+  const measured = recorded ? new Listed(timesMs, index, of) : paced(slice.measured, durationMs, 0);
+  return settleMs > 0 ? new Settling(paced(slice.settling, settleMs, 1), settleMs, measured) : measured;
 }

@@ -37,7 +37,9 @@ export async function warmUp(protocol, job) {
   for (const pace of paces) {
     const load = openloop(protocol, { ...quick, ...pace }, () => {});
     await load.ready();
-    await load.run({ start: nowMs(), settleMs: 0, durationMs: EACH_MS, arrivalSeed: null });
+    const whole = { fromMs: 0, ofMs: EACH_MS };
+    const slice = { settleMs: 0, durationMs: EACH_MS, arrivalSeed: null, settling: whole, measured: whole };
+    await load.run({ start: nowMs(), ...slice });
     load.close();
   }
   server.close();

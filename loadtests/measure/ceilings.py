@@ -10,7 +10,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Container
 
-from loadtests.errors import UserError
+from loadtests.analyse.holding import FAILED, failed_share
+from loadtests.analyse.validity import is_setups_own
+from loadtests.errors import UserError, said
 from loadtests.measure.bench import Bench
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.turns import run_by_turns
@@ -30,13 +32,26 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
         if (entry.label, name) not in left_out
     ]
     found: Ceilings = {name: {} for name in tests}
-    for trials in run_by_turns(bench, places, lambda what, seconds: None):
-        for trial in trials:
-            # That the machine was disturbed makes it no less a ceiling.
-            if trial.result is not None and trial.result.rate > 0:
-                found[trial.test][trial.label] = round(trial.result.rate, 1)
+    why: dict[str, str] = {}
+    for at_once in _together(study, places):
+        for trials in run_by_turns(bench, at_once, lambda what, seconds: None):
+            for trial in trials:
+                why[trial.test] = f": {said(trial.log)}" if trial.log else ""
+                # That the machine was disturbed makes it no less a ceiling.
+                sound = not is_setups_own(trial.flags) and failed_share([trial]) <= FAILED
+                if sound and trial.result is not None and trial.result.rate > 0:
+                    found[trial.test][trial.label] = round(trial.result.rate, 1)
     for name, by_label in found.items():
         if not by_label:
-            raise UserError(f"test {name}: no setup answered, so no rate is held; see one by hand: make serve")
+            raise UserError(
+                f"test {name}: no setup answered well, so there is no rate that all hold{why.get(name, '')}"
+            )
     settled = tuple(test.at(min(found[test.name].values())) if test.name in found else test for test in study.tests)
     return dataclasses.replace(study, tests=settled), found
+
+
+def _together(study: Study, places: list[TrialPlace]) -> list[list[TrialPlace]]:
+    """All at once, or setup by setup where the study is measured so."""
+    if study.interleave:
+        return [places] if places else []
+    return [[place for place in places if place.entry == entry] for entry in study.entries]

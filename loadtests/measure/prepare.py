@@ -28,9 +28,11 @@ from loadtests.plan.study import Entry, Study
 from loadtests.setups import services
 from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, SetupRecord
 from loadtests.toml import duration
+from loadtests.workload.load import MAX_RATE
 
 OWN_STUDY = "own-project"  # what a project of the user's is asked, where nothing else is said
 SEEDS = 2**32
+LEAST_RATE = 0.1  # below it a trial sends nothing
 MAX_TIME = "1h"  # for adding blocks, where nothing else is said
 
 BenchOf = Callable[[Study, Application], Bench]
@@ -44,14 +46,19 @@ def study_of(
     quick: bool = False,
     only: str | None = None,
     minutes: float | None = None,
+    rate: float | None = None,
 ) -> Study:
     """The study of that name with what the command line changes of it; ``only`` are labels, ``a,b``; ``minutes``, how
-    long all blocks may take together, goes before ``blocks``. Raises UserError."""
+    long all blocks may take together, goes before ``blocks``; ``rate`` is that of all its latency tests. Raises
+    UserError."""
     if not name:
         raise UserError(f"name a study ({', '.join(studies.names())}) or a run folder with --resume")
     study = studies.load(name)
     if only is not None:
         study = study.only([label.strip() for label in only.split(",")])
+    if rate is not None:
+        require_within("--rate", rate, LEAST_RATE, int(MAX_RATE))
+        study = dataclasses.replace(study, tests=tuple(test.at_rate(rate) for test in study.tests))
     if quick:
         study = study.quick()
     if blocks is not None:

@@ -78,8 +78,9 @@ class Execution:
 
     @property
     def seconds(self) -> float:
-        """About how long all of it takes."""
-        return planned_seconds(self.study, self.order)
+        """About how long the rest of it takes."""
+        measured = {trial.number for trial in self.run.trials()}
+        return planned_seconds(self.study, [slot for slot in self.order if slot.number not in measured])
 
     @property
     def headline(self) -> str:
@@ -168,14 +169,15 @@ class _Going:
                     self._keep(trials)
         for place in places:
             if place not in together:
-                self.watcher.doing(str(place), place.test.planned_s)
+                self.watcher.doing(str(place), place.test.planned_s if attempt == 1 else 0.0)
                 self._keep([execution.trial(execution.bench, place, self.watcher.second)])
 
     def _by_turns(self, places: Sequence[TrialPlace]) -> Generator[Sequence[Trial], None, None]:
         block = f"block {places[0].slot.block} of {self.execution.study.blocks}"
 
         def doing(what: str, seconds: float) -> None:
-            self.watcher.doing(f"{block}: {what}", seconds)
+            # A repeat is not in the plan: it makes the pace slower.
+            self.watcher.doing(f"{block}: {what}", seconds if places[0].attempt == 1 else 0.0)
 
         yield from self.execution.by_turns(self.execution.bench, places, doing)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import itertools
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from loadtests.analyse import validity
 from loadtests.measure import capacity
@@ -36,12 +37,24 @@ class TrialPlace:
 
 @dataclasses.dataclass(frozen=True)
 class Stretch:
-    """A stretch of time in which load was made: what the setup's processes used, which of them were lost, and what
-    happened on the machine."""
+    """A stretch of time in which load was made: what the setup's processes used, what they had used before and after
+    it, by pid, and what happened on the machine."""
 
     processes: tuple[Process, ...]
-    died: list[Usage]
+    before: Mapping[int, Usage]
+    after: Mapping[int, Usage]
     conditions: Conditions
+
+    @property
+    def died(self) -> list[Usage]:
+        """What was lost meanwhile. Workers that a server forks by itself are among them, which supervisor does not know
+        of."""
+        return lost(self.before, self.after)
+
+
+def lost(before: Mapping[int, Usage], after: Mapping[int, Usage]) -> list[Usage]:
+    """The processes that there were and are not."""
+    return [before[pid] for pid in before.keys() - after.keys()]
 
 
 def stretch(bench: Bench, running: Server, make: Callable[[Callable[[], None]], None]) -> Stretch:
@@ -62,8 +75,7 @@ def stretch(bench: Bench, running: Server, make: Callable[[Callable[[], None]], 
     after = host.usage(parts, running.folder)
     rows = processes.difference(usage, after)
     machine = conditions.between(first, host.moment(cores), cores, sum(row.cpu_s for row in rows))
-    # Workers that a server forks by itself are among them, which supervisor does not know of.
-    return Stretch(rows, [usage[pid] for pid in usage.keys() - after.keys()], machine)
+    return Stretch(rows, usage, after, machine)
 
 
 @dataclasses.dataclass
@@ -76,6 +88,13 @@ class Seen:
     capacity: CapacityRecord | None = None
     processes: tuple[Process, ...] = ()
     log: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is known already that nothing can be measured."""
+        seen = self.evidence
+        broken = seen.started is False or seen.recovered is False or bool(seen.contract_differences)
+        return broken or bool(seen.service_failed)
 
     def note(self, **seen: object) -> None:
         """Adds to the evidence."""
@@ -105,15 +124,17 @@ class Seen:
         self.note(**capacity.generator_evidence(result))
 
     def happened(self, bench: Bench, stretches: Sequence[Stretch], wrong_bodies: int) -> None:
-        """A trial is made of many loads: what happened in any of them happened to the trial."""
+        """A trial is made of many loads: what happened in any of them, or between two, happened to the trial."""
+        between = [lost(one.after, other.before) for one, other in itertools.pairwise(stretches)]
+        died = [usage for gone in (*(one.died for one in stretches), *between) for usage in gone]
         self.note(
             contract_differences=wrong_bodies,
-            processes_died=sum(usage.charged for one in stretches for usage in one.died),
-            service_failed=any(not usage.charged for one in stretches for usage in one.died) or None,
+            processes_died=sum(usage.charged for usage in died),
+            service_failed=any(not usage.charged for usage in died) or None,
             clock_jump_s=max((one.conditions.clock_jump_s for one in stretches), key=abs),
             swapped_pages=sum(one.conditions.swapped_pages for one in stretches),
             others_cpu=None if bench.cores.shared else _others_cpu(stretches),
-            frequency_change=_frequency_change(bench, stretches[-1].conditions.mhz),
+            frequency_change=_frequency_change(bench, _mhz(stretches)),
         )
 
     def trial(self, bench: Bench, place: TrialPlace) -> Trial:
@@ -141,6 +162,11 @@ class Seen:
 
 def _others_cpu(stretches: Sequence[Stretch]) -> float:
     return statistics.fmean(one.conditions.others_cpu for one in stretches)
+
+
+def _mhz(stretches: Sequence[Stretch]) -> float | None:
+    known = [one.conditions.mhz for one in stretches if one.conditions.mhz is not None]
+    return statistics.fmean(known) if known else None
 
 
 def _frequency_change(bench: Bench, mhz: float | None) -> float | None:

@@ -21,8 +21,9 @@ class SpoiledInARow:
     """Is told each trial once it is written, and raises TooBusy where several in a row were spoiled for one reason.
 
     ``labels`` is how many the study has: where there are several, a row of a single one's is no proof, for a setup that
-    is too fast for the generator would spoil its own trials and no others. Nor are those that were measured by turns,
-    for one bad moment may spoil them all. ``takers`` says who takes the cores.
+    is too fast for the generator would spoil its own trials and no others. Trials that were measured by turns are one
+    moment, and a bad one may spoil them all: with them it takes a repeat that was spoiled as well. ``takers`` says who
+    takes the cores.
     """
 
     def __init__(self, labels: int, takers: Callable[[], Takers]) -> None:
@@ -42,7 +43,8 @@ class SpoiledInARow:
         self._shared &= reasons
         labels = {one.label for one in self._row}
         moments = {(one.block, one.test, one.attempt) for one in self._row}
-        if len(self._row) >= IN_A_ROW and len(labels) >= min(self._labels, 2) and len(moments) > 1:
+        lasting = len(moments) >= IN_A_ROW or any(one.attempt > 1 for one in self._row)
+        if len(self._row) >= IN_A_ROW and len(labels) >= min(self._labels, 2) and lasting:
             reason = next(reason for reason in Reason if reason in self._shared)
             raise TooBusy(
                 f"{len(self._row)} trials in a row are invalid by no setup's fault: {reason.meaning}; "

@@ -23,8 +23,9 @@ from loadtests.plan import slices
 from loadtests.plan.kinds.base import START_S
 from loadtests.plan.schedule import GENERATOR_S
 from loadtests.records import Trial
-from loadtests.serve import contract
+from loadtests.serve import contract, health
 from loadtests.serve.base import NotServing, Server
+from loadtests.workload import Request
 
 # A connection may rest while all others are asked. No server of the project closes it earlier (KEEP_ALIVE).
 IDLE_S = 50.0
@@ -32,6 +33,9 @@ IDLE_S = 50.0
 REST_S = 1.0
 # A slice that takes so much longer than planned left something to be worked off, which others would bear.
 OVERTIME_S = 1.0
+
+MOST_TIMED = 8  # requests of a mix of which is seen how long they take at rest
+ANSWERED_WITHIN_S = 10.0
 
 Doing = Callable[[str, float], None]
 """Is told what is done now, and about how many seconds that takes."""
@@ -51,12 +55,14 @@ def run_by_turns(bench: Bench, places: Sequence[TrialPlace], doing: Doing) -> It
 
 @dataclasses.dataclass
 class _Asked:
-    """A setup that is measured in a test: its place, its server, its load, and what was seen of it in each slice."""
+    """A setup that is measured in a test: its place, its server, its load, how long it takes at rest to say that it is
+    healthy and to answer what the test asks, and what was seen of it in each slice."""
 
     place: TrialPlace
     server: Server
     seen: Seen
     load: PreparedLoad
+    healthy_in_s: float
     answers_in_s: float
     stretches: list[Stretch] = dataclasses.field(default_factory=list)
 
@@ -105,7 +111,7 @@ class _Turns:
             self._measure(places, seen)
         except EngineError as error:
             for one in seen.values():
-                if one.evidence.started and one.evidence.contract_differences is None:
+                if one.result is None and not one.ended:
                     one.engine_failed(error)
         for label, one in seen.items():
             one.note(idle_cpu=self.idle_cpu.get(label), spins_s=tuple(self.spins_s))
@@ -119,17 +125,20 @@ class _Turns:
         with engine.generator(core=self.bench.cores.generator[0]) as maker:
             ready = [self._ready(place, seen[place.entry.label], maker, chance) for place in places]
             asked = {one.place.entry.label: one for one in ready if one is not None}
-            lengths = slices.slices(test.seconds)
+            answer_s = max((one.answers_in_s for one in asked.values()), default=0.0)
+            settle_s, lengths = slices.settle(answer_s), slices.slices(test.seconds, answer_s)
             # Another attempt has another order.
             rounds = slices.turns(list(asked), len(lengths), chance + places[0].attempt - 1)
             self.spins_s = []
-            for turn, (seconds, labels) in enumerate(zip(lengths, rounds, strict=True)):
+            for seconds, labels in zip(lengths, rounds, strict=True):
                 self.spins_s.append(round(self.bench.host.spin(self.bench.cores.servers[0]), 4))
                 for label in labels:
-                    self.doing(f"{label}, {test.name}", slices.seconds(seconds))
-                    self._slice(asked[label], turn, seconds)
+                    if not asked[label].seen.ended:
+                        self.doing(f"{label}, {test.name}", slices.seconds(seconds))
+                        self._slice(asked[label], settle_s, seconds)
             for one in asked.values():
-                self._keep(one)
+                if not one.seen.ended:
+                    self._keep(one)
 
     def _ready(self, place: TrialPlace, seen: Seen, maker: LoadMaker, chance: int) -> _Asked | None:
         """A setup that is warm; None for one that cannot be measured, of which ``seen`` then says why."""
@@ -145,24 +154,26 @@ class _Turns:
             seen.differs(broken, server.logs())
             return None
         try:
-            answers_in_s = server.seconds_to_answer()
+            healthy_in_s = server.seconds_to_answer()
+            answers_in_s = max(_seconds_to_answer(server, request) for request in requests[:MOST_TIMED])
         except (OSError, http.client.HTTPException) as error:
             seen.failed(NotServing(f"stopped answering: {error}", server.logs()))
             return None
         load = maker.prepare(dataclasses.replace(self.bench.load(test, server.url, bodies, chance), idle_s=IDLE_S))
         if test.warmup_s:
             load.warm_up(test.warmup_s)
-        return _Asked(place, server, seen, load, answers_in_s)
+        return _Asked(place, server, seen, load, healthy_in_s, answers_in_s)
 
-    def _slice(self, one: _Asked, turn: int, seconds: float) -> None:
+    def _slice(self, one: _Asked, settle_s: float, seconds: float) -> None:
         def make(begin: Callable[[], None]) -> None:
             begin()
-            one.load.measure(seconds, settle_s=slices.SETTLE_S, turn=turn)
+            one.load.measure(seconds, settle_s=settle_s)
 
         begun = time.monotonic()
         one.stretches.append(stretch(self.bench, one.server, make))
-        if time.monotonic() - begun > slices.seconds(seconds) + OVERTIME_S:
-            one.server.calm_down(one.answers_in_s)
+        late = time.monotonic() - begun > settle_s + seconds + OVERTIME_S
+        if late and not one.server.calm_down(one.healthy_in_s):  # what it cannot work off, the others would bear
+            one.seen.failed(NotServing("did not recover from a slice", one.server.logs()))
 
     def _keep(self, one: _Asked) -> None:
         """What all slices of a setup say."""
@@ -173,3 +184,7 @@ class _Turns:
             one.seen.note(planned=None, sent=None)  # only a fixed rate plans a number
         if one.seen.evidence.processes_died or one.seen.evidence.service_failed:
             one.seen.log = one.server.logs()
+
+
+def _seconds_to_answer(server: Server, request: Request) -> float:
+    return health.seconds_to_answer(lambda: server.ask(request, ANSWERED_WITHIN_S))

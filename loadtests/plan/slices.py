@@ -16,12 +16,26 @@ SLICE_S = 0.5
 # What is sent first in a slice is not measured: a setup that has rested finds its memory out of the caches, and maybe
 # its connections closed. After so long the response times are those of the rest of the slice.
 SETTLE_S = 0.1
+# A queue takes some ten times as long as an answer until it is as long as it stays, and begins anew in each slice.
+SETTLE_ANSWERS = 10
+MOST_SETTLE_S = 2.0
 BETWEEN_S = 0.12  # about how long it takes to go on to the next setup
 
 
-def slices(duration_s: float) -> list[float]:
+def settle(answer_s: float) -> float:
+    """For how many seconds to send before a slice is measured; ``answer_s`` is how long an answer takes at rest."""
+    return min(MOST_SETTLE_S, max(SETTLE_S, SETTLE_ANSWERS * answer_s))
+
+
+def slices(duration_s: float, answer_s: float = 0.0) -> list[float]:
     """The seconds of each slice of a trial that measures for ``duration_s``: as long as each other but for the last,
-    which is shorter where that is no whole number of them."""
+    which is shorter where that is no whole number of them.
+
+    ``answer_s`` is how long the slowest setup takes to answer at rest. Where it would have to settle for longer than a
+    slice, there is a single one: what is that slow is not far from the others in time anyway.
+    """
+    if settle(answer_s) > SLICE_S:
+        return [duration_s]
     whole = math.floor(duration_s / SLICE_S + 1e-9)
     rest = round(duration_s - whole * SLICE_S, 6)
     return [SLICE_S] * whole + [rest] * (rest > 0)

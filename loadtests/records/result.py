@@ -89,9 +89,9 @@ class Result:
       up while the schedule ran; ``refused``, ``reset``: by the other side; ``other``: see ``examples``.
     - ``unfinished``: neither answered nor failed by the end of the grace period (or by the early stop).
     - ``duration_s``: from the start to the schedule's end, or to the early stop. The grace period is not in it.
-    - ``rate``: requests answered ok within ``duration_s``, per second of it. Answers of the grace period are in
-      ``ok`` but not in ``rate``, those to requests sent before, while the server settled, in ``rate`` but not in
-      ``ok``.
+    - ``rate``: requests answered ok within ``duration_s``, per second of it; in a closed loop per second from answer to
+      answer. Answers of the grace period are in ``ok`` but not in ``rate``, those to requests sent before, while the
+      server settled, in ``rate`` but not in ``ok``.
 
     Times are in milliseconds, each a dict of FIGURES, None where not known. They are of ok requests, except
     ``send_lag_ms`` and ``pacing_lag_ms`` (all sent ones) and the histogram ``failed`` (all that failed or are
@@ -106,6 +106,9 @@ class Result:
 
     ``billed`` are the requests that what the servers used is divided by: all that were answered ok while that was
     measured, with those sent before, while the server settled, of which nothing else is kept. None: ``ok``.
+
+    ``backlog``: for each slice of a load at a fixed rate, how many more requests had no end yet when it ended than when
+    its measured part began.
 
     ``histograms`` are HDR (compressed V2, base64) of microseconds: response_time, service_time, send_lag, failed, and
     lag where there are deliveries. ``requests`` has a row for each request of a load of several, and is empty for a
@@ -135,6 +138,7 @@ class Result:
     requests: tuple[OfRequest, ...] = ()
     deliveries: Deliveries | None = None
     billed: Count | None = None
+    backlog: tuple[int, ...] = ()
 
     @property
     def latency_ms(self) -> Figures:

@@ -63,7 +63,7 @@ def _troubles(results: Results) -> Iterator[str]:
         unheld = {label: standing for label, standing in standings.items() if standing.overload}
         if len(unheld) > NAMED:
             told = [f"{label} (about {number(one.overload.holds)})" for label, one in unheld.items() if one.overload]
-            yield f"Cannot hold what is asked {test.condition}: {_named(told)}."
+            yield f"Cannot hold what is asked {condition(results, test)}: {_named(told)}."
         elif unheld:
             yield f"{'; '.join(f'{label} {one.trouble}' for label, one in unheld.items())}."
         failed = [
@@ -72,14 +72,14 @@ def _troubles(results: Results) -> Iterator[str]:
             if standing.fails and not standing.overload
         ]
         if failed:
-            yield f"Requests failed {test.condition}, so not ranked: {_named(failed)}."
+            yield f"Requests failed {condition(results, test)}, so not ranked: {_named(failed)}."
         lost = [
             f"{label} ({tables.why_empty(cell)})"
             for label in labels
             if not (cell := results.cells[label, test.name]).valid and cell.invalid
         ]
         if lost:
-            yield f"No valid trial {test.condition}: {_named(lost)}."
+            yield f"No valid trial {condition(results, test)}: {_named(lost)}."
 
 
 def _named(told: Sequence[str]) -> str:
@@ -162,6 +162,8 @@ def _field(results: Results, label: str, column: _Column) -> Field:
         return Field(text)
     if label == results.baseline:
         return Field(text, BASELINE)
+    if results.standings[results.baseline, test.name].trouble:
+        return Field(text)  # a ratio to what failed, or to a rate that is not held, says nothing
     comparison = results.comparisons.get((label, test.name, metric.name))
     return Field(text, _against(comparison), tone=_tone(comparison)) if comparison else Field(text)
 
@@ -214,7 +216,7 @@ def _marks(results: Results) -> Iterator[tuple[str, str]]:
     yield "×", f"of {results.baseline}'s; like who is first, 95% sure, {at_once}."
     yield SAME, f"within ±{results.study.delta:.0%} of {results.baseline}'s, as sure."
     settling = what_would_settle(results.comparisons.values())
-    yield UNSURE, f"too close to call{_resolution(results)}. {settling}".rstrip()
+    yield UNSURE, f"too close to call, or inside the machine's own noise{_resolution(results)}. {settling}".rstrip()
 
 
 def _resolution(results: Results) -> str:

@@ -70,8 +70,9 @@ def _held(results: Results, test: Test) -> Finding | None:
     if not found:
         return None
     told = [f"{label} {results.standings[label, test.name].trouble}" for label in found]
-    others = "Every other does." if len(found) < len(labels) else "None does."
-    return Finding(f"Who holds the load, {condition(results, test)}", f"{'; '.join(told)}. {others}")
+    known = all(results.cells[label, test.name].valid for label in labels)
+    others = "None does." if len(found) == len(labels) else "Every other does." if known else ""
+    return Finding(f"Who holds the load, {condition(results, test)}", f"{'; '.join(told)}. {others}".rstrip())
 
 
 def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
@@ -126,7 +127,8 @@ class _Answer:
     def _among(self) -> str:
         """Among whom somebody is first, where that is not among all."""
         if self.unranked:
-            return " of those that hold it" if self.all_overloaded else " of those that are ranked"
+            holding = self.all_overloaded and not self.left_out
+            return " of those that hold it" if holding else " of those that are ranked"
         return " of those with a figure" if self.left_out else ""
 
     def _one_first(self, standings: dict[str, _Standing], first: str, among: str) -> tuple[str, str]:

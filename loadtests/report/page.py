@@ -41,17 +41,17 @@ def _notes(results: Results) -> Iterator[str]:
         yield "Nothing was measured: the run ended before its first trial did."
         return
     if invalid == trials:
-        yield "No trial is valid, so nothing is known of any setup; what was invalid, and why, is told below."
+        yield "No trial is valid, so nothing is known of any setup; the page says what was invalid, and why."
     if results.blocks == 1 and invalid < trials and len(results.labels) > 1:
         yield "One block gives no interval, so nothing is certain and nothing is ranked."
-    yield answers.flagged(results)
-    if results.record.application:
-        yield from _own_project(results.record.application)
-    yield from _left_out(results)
     planned = len(results.record.order)
     measured = len({trial.number for trial in results.trials})
     if measured < planned:
         yield f"The run is not complete: {measured} of {plural(planned, 'planned trial')} were measured."
+    yield answers.flagged(results)
+    if results.record.application:
+        yield from _own_project(results.record.application)
+    yield from _left_out(results)
 
 
 def _own_project(own: OwnProject) -> Iterator[str]:
@@ -63,6 +63,6 @@ def _left_out(results: Results) -> Iterator[str]:
     skipped = [one.label for one in results.record.left_out if one.test is None]
     partly = [f"{one.label} in {one.test}" for one in results.record.left_out if one.test is not None]
     if skipped:
-        yield f"Skipped, with the reason below: {series(skipped)}."
+        yield f"Skipped, and the page says why: {series(skipped)}."
     if partly:
-        yield f"Left out, with the reason below: {series(partly)}."
+        yield f"Left out, and the page says why: {series(partly)}."

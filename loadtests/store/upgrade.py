@@ -43,6 +43,6 @@ def upgraded_trial(values: dict[str, Any], schema: int) -> dict[str, Any]:
     if schema > 1:
         return values
     processes = [{**process, "charged": True} for process in values["processes"]]
-    result = {**values["result"], "deliveries": None, "billed": None} if values["result"] else None
+    result = {**values["result"], "deliveries": None, "billed": None, "backlog": []} if values["result"] else None
     evidence = {**values["evidence"], "service_failed": None, "idle_cpu": None, "spins_s": []}
     return {**values, "processes": processes, "result": result, "evidence": evidence}

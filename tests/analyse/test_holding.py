@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from loadtests.analyse.compare.sides import compare_sides
-from loadtests.analyse.holding import SOUND
+from loadtests.analyse.holding import SOUND, slices_pile_up
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
 from tests.fixtures.failing import failing
@@ -109,3 +109,18 @@ def test_a_rule_on_failures_fails_on_their_share(build_run, rule, fails):
     failure = compare_sides(before.path, after.path, rule=rule).failure
     assert bool(failure) is fails
     assert not fails or "daphne in latency, 25.00% of the requests failed" in failure
+
+
+@pytest.mark.parametrize(
+    ("backlog", "piles_up"),
+    [
+        ([100, 95, 110, 98, 102, 97], True),  # of 500 sent in each slice, 100 are left
+        ([8, 7, 9, 8, 6, 8], True),
+        ([2, -3, 4, -1, 0, 1], False),
+        ([40, -38, 45, -30, 2, -5], False),  # bursts, no growth
+        ([0, 0, 0, 0, 0, 90], False),  # a single stall
+        ([5, 4, 5, 4, 5, 4], False),  # under 1%
+    ],
+)
+def test_a_rate_that_is_too_much_shows_within_slices(backlog, piles_up):
+    assert slices_pile_up(backlog, planned=3000) == piles_up

@@ -99,3 +99,18 @@ def test_what_is_not_in_the_study_is_named(command, name, chosen, says):
     assert (code, printed) == (1, "")
     assert says in errors
     assert errors.count("\n") == 1
+
+
+def test_a_rate_of_ones_own_is_that_of_all_latency_tests(command, study):
+    study.write_text(STUDY.replace("rate = 50", 'rate = "auto"'))
+    assert "GET / at 50% of what the slowest setup holds" in command("run", study, "--dry-run")[1]
+    printed = command("run", study, "--dry-run", "--rate", "120")[1]
+    assert "GET / at 120 requests per second" in printed
+    assert "slowest" not in printed
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "nan", "1e9"])
+def test_a_rate_that_cannot_be_is_one_line(command, study, rate):
+    code, _, errors = command("run", study, "--dry-run", "--rate", rate)
+    assert (code, errors.count("\n")) == (1, 1)
+    assert "--rate" in errors

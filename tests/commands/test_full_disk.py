@@ -74,12 +74,14 @@ def test_a_run_whose_disk_fills_up_says_how_to_go_on(disk, bench_of, capsys):
     study = studies.parse(SMALL, "small", "small.toml")
     execution = preparing.prepare(study, disk / "run", 1, bench_of=bench_of)
 
-    def trial(bench, slot, entry, test, attempt, on_second):
+    def by_turns(bench, places, doing):
+        [place] = places
         fill(disk)
-        return Trial(slot.number, slot.block, slot.label, entry.setup, test.name, attempt, "", "ok", log="a" * 10_000)
+        setup, test = place.entry.setup, place.test.name
+        yield [Trial(place.slot.number, place.slot.block, setup, setup, test, 1, "", "ok", log="a" * 10_000)]
 
     with pytest.raises(SystemExit) as ended:
-        carry_out(Execution(execution.run, execution.bench, trial))
+        carry_out(Execution(execution.run, execution.bench, by_turns=by_turns))
     errors = capsys.readouterr().err
     assert (ended.value.code, errors.count("\n")) == (1, 1)
     assert "No space left on device; go on with: python -m loadtests run --resume" in errors

@@ -1,6 +1,7 @@
 """A run's progress where there is no terminal: a line a trial."""
 
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -58,3 +59,14 @@ def test_an_invalid_trial_says_why(ended):
         "      | one",
         "      | two",
     ]
+
+
+def test_in_a_terminal_a_bar_says_what_is_done_and_the_time_left():
+    text = io.StringIO()
+    console = Console(file=text, width=80, force_terminal=True)
+    with RunProgress(console, 28, 300.0) as progress:
+        progress.doing("block 1 of 4: starting gunicorn", 60.0)
+        progress.doing("block 1 of 4: gunicorn, latency", 60.0)
+        progress._bar.refresh()
+    assert "block 1 of 4: gunicorn, latency" in text.getvalue()
+    assert re.search(r"\b[1-4]:\d\d left", text.getvalue())

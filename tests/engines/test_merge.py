@@ -97,7 +97,8 @@ def part(values, deliveries=None):
     spread, nothing = spread_of(values), spread_of([])
     count = len(values)
     return {
-        "planned": 2 * count, "sent": 2 * count, "completed": count, "ok": count, "ok_in_time": count, "billed": count,
+        "planned": 2 * count, "sent": 2 * count, "completed": count, "ok": count, "rate": count / 2,
+        "billed": count, "backlog": [1, -1],
         "unfinished": 0, "waited": 0, "errors": {"reset": count} if count else {},
         "examples": {"reset": "gone"} if count else {}, "duration_s": 2, "deliveries": deliveries,
         "spreads": dict.fromkeys(("response_time", "service_time", "send_lag", "pacing_lag", "failed"), spread),

@@ -56,7 +56,7 @@ def test_a_setup_that_answers_nothing_has_no_ceiling_and_sets_no_rate(prepare, t
 
 
 def test_where_none_answers_nothing_is_written(prepare, tmp_path):
-    with pytest.raises(UserError, match=r"^test latency: no setup answered, so no rate is held"):
+    with pytest.raises(UserError, match=r"^test latency: no setup answered well, so there is no rate that all hold"):
         prepare({"gunicorn": 0.0, "uvicorn": 0.0, "daphne": 0.0})
     assert not (tmp_path / "run").exists()
 

@@ -61,7 +61,9 @@ def test_others_are_not(row):
 def test_one_bad_moment_for_all_that_are_measured_by_turns_is_not_enough():
     row = [trial("a", LATE), trial("b", LATE), trial("c", LATE), trial("d", LATE)]
     assert told(*row, labels=4, together=4) is None
-    assert told(*row, *row, labels=4, together=4)[0] == 5
+    assert told(*row, *row, labels=4, together=4) is None
+    again = [dataclasses.replace(one, attempt=2) for one in row]
+    assert told(*row, *row, *again, labels=4, together=4)[0] == 9
 
 
 def test_a_study_of_a_single_setup_has_no_other():

@@ -1,6 +1,7 @@
 """What is made of setups that are measured by turns; no server is started."""
 
 import dataclasses
+import subprocess
 
 import pytest
 
@@ -8,6 +9,7 @@ from loadtests.engines import EngineError
 from loadtests.measure import turns
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.turns import run_by_turns
+from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import planned_seconds, schedule
 from loadtests.serve.base import NotServing
@@ -118,6 +120,52 @@ def test_a_generator_that_breaks_off_costs_the_test_for_all(run, bench_of):
     trials = run()
     for (_, test), trial in trials.items():
         assert (reasons(trial) == {"engine_failed"}) == (test == "throughput")
+
+
+def test_a_generator_that_breaks_off_before_all_are_ready_leaves_no_valid_trial(run, bench_of):
+    prepare = bench_of.engine.prepare
+
+    def breaks(load):
+        if len(bench_of.engine.loads) == 1:
+            raise EngineError("the load generator broke off: why")
+        return prepare(load)
+
+    bench_of.engine.prepare = breaks
+    trials = run(tests={"throughput": TABLE["tests"]["throughput"]})
+    assert {tuple(reasons(trial)) for trial in trials.values()} == {("engine_failed",)}
+
+
+def test_a_worker_that_is_lost_between_two_slices_is_noticed(run, bench_of):
+    processes = [subprocess.Popen(["sleep", "60"]) for _ in range(2)]
+    try:
+        looks = []
+
+        def parts():  # from the second slice on, another process serves
+            looks.append(None)
+            return [Part("web", processes[len(bench_of.engine.slices) > 0].pid)]
+
+        bench_of.server.parts = parts
+        trial = run(setups=["gunicorn"])["gunicorn", "latency"]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    assert trial.evidence.processes_died == 1
+    assert reasons(trial) == {"process_died"}
+
+
+def test_one_that_cannot_work_off_a_slice_is_left_out_of_the_rest(run, bench_of, monkeypatch):
+    monkeypatch.setattr(turns, "OVERTIME_S", -10.0)  # every slice is late
+    bench_of.server.calm = False
+    trials = run()
+    assert {tuple(reasons(trial)) for trial in trials.values()} == {("did_not_recover",)}
+    assert len(bench_of.engine.slices) == 6  # the first of each setup and test
+
+
+def test_setups_that_are_slow_to_answer_are_asked_for_the_whole_of_the_test_at_once(run, bench_of, monkeypatch):
+    monkeypatch.setattr(turns, "_seconds_to_answer", lambda server, request: 0.06)
+    run()
+    assert [(settle, seconds) for _, settle, seconds in bench_of.engine.slices] == [(0.6, 1.2)] * 3 + [(0.6, 1.0)] * 3
 
 
 def test_what_happened_in_any_slice_happened_to_the_trial(run, bench_of):

@@ -95,6 +95,14 @@ def _shared(results: Results, labels: list[str], tests: list[str]) -> list[Obser
     return [one for one in results.judged if one.label in labels and one.test in tests]
 
 
+def _rates(before: Results, after: Results, test: str) -> str:
+    """The rates at which a test was made, where that is what differs: each run may have found one of its own."""
+    found = [one.fixed_rate for results in (before, after) for one in results.tests if one.name == test]
+    if len(found) < 2 or None in found or found[0] == found[1]:
+        return ""
+    return f" (at {found[0]:g} and {found[1]:g} requests/s; run --rate {found[0]:g} asks for the same)"
+
+
 def _own(results: Results) -> list[str]:
     """The labels without the baseline's twin, which says nothing that the baseline does not."""
     return [label for label in results.labels if label != results.twin]
@@ -107,7 +115,7 @@ def _left_out(before: Results, after: Results, alike: list[str]) -> list[str]:
     names = dict.fromkeys(test.name for results in (before, after) for test in results.tests)
     differ = [name for name in names if name not in alike]
     return [f"setup {label}: in one of the runs only" for label in alone] + [
-        f"test {name}: not the same in both runs" for name in differ
+        f"test {name}: not the same in both runs{_rates(before, after, name)}" for name in differ
     ]
 
 

@@ -139,6 +139,10 @@ class Test(abc.ABC):
         and is not known yet; else None."""
         return None
 
+    def at_rate(self, rate: float) -> Self:
+        """The test at another fixed rate; as it is where it has none of its own choice."""
+        return self
+
     def at(self, ceiling: float) -> Self:
         """The test whose rate is its share of ``ceiling`` (requests per second)."""
         raise NotImplementedError(self.kind)

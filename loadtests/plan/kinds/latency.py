@@ -103,6 +103,9 @@ class Latency(RequestsTest):
             duration_s=CEILING_S,
         )
 
+    def at_rate(self, rate: float) -> Self:
+        return self if self.recorded else dataclasses.replace(self, rate=rate, auto=None)
+
     def at(self, ceiling: float) -> Self:
         # Two digits, for whoever reads it.
         return dataclasses.replace(self, rate=float(f"{ceiling * (self.auto or SHARE):.2g}"))

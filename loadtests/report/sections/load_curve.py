@@ -52,7 +52,8 @@ def _chart(results: Results, tests: Sequence[Latency]) -> Iterator[Chart]:
     blocks = span([count for test in tests for count in points.valid_blocks(results, test)], "block")
     yield Chart(
         f"over-load-{first.name}",
-        f"{time.capitalize()} over load. A line ends with the last rate that the setup held. {points.INTERVALS}",
+        f"{time.capitalize()} over load. A line has no point at a rate that the setup did not hold, or at which the "
+        f"figure is not known. {points.INTERVALS}",
         f"{time.capitalize()} in milliseconds over requests per second, {first.asked}. {_told(results, tests, rows)}.",
         partial(
             over_load.spec,

@@ -62,7 +62,7 @@ def what_would_settle(comparisons: Iterable[Comparison]) -> str:
     known = [one.blocks_needed for one in open_ones if one.blocks_needed is not None]
     if not known:
         return "More blocks (--blocks) or a quieter machine would tell."
-    ends = dict.fromkeys((min(low for low, _ in known), max(high for _, high in known)))
+    ends = dict.fromkeys((max(low for low, _ in known), max(high for _, high in known)))
     which = "it" if len(known) == len(open_ones) else f"{len(known)} of the {len(open_ones)}"
     return f"{' to '.join(map(str, ends))} blocks (--blocks) would probably settle {which}."
 

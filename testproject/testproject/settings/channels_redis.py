@@ -8,8 +8,10 @@ from .base import *  # noqa: F403
 
 if "REDIS_URL" in os.environ:
     address = os.environ["REDIS_URL"]
+    prefix = f"asgi:{os.environ.get('PORT', '')}"  # setups that run at once may share a Redis, but no queue of requests
 elif "RUN_DIR" in os.environ:
     address = f"unix://{os.environ['RUN_DIR']}/redis.sock"  # where supervisor/redis.sh listens
+    prefix = "asgi"
 else:
     raise ImproperlyConfigured("Set REDIS_URL, or source supervisor/defaults.sh, which sets RUN_DIR.")
 
@@ -26,8 +28,7 @@ CHANNEL_LAYERS = {
                     "max_connections": 200,
                 }
             ],
-            # Setups that run at once may share a Redis, but no queue of requests.
-            "prefix": f"asgi:{os.environ.get('PORT', '')}",
+            "prefix": prefix,
             # The queue of requests keeps the default capacity, as in 2016. The answers of one front share
             # one channel, and what limits them is how many requests were let in.
             "channel_capacity": {"http.response*": 10_000},

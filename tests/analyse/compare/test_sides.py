@@ -179,8 +179,9 @@ def test_tests_that_ask_something_else_are_left_out(build_run):
     second = build_run(labels=LABELS[:2], name="second", tests=(latency, "throughput"))
     found = compare_sides(first.path, second.path)
     assert {row.test for row in found.rows} == {"throughput"}
-    assert found.left_out == ["setup uvicorn: in one of the runs only", "test latency: not the same in both runs"]
-    assert "Not compared: test latency: not the same in both runs." in printed(found)
+    differs = "test latency: not the same in both runs (at 300 and 500 requests/s; run --rate 300 asks for the same)"
+    assert found.left_out == ["setup uvicorn: in one of the runs only", differs]
+    assert f"Not compared: {differs}." in printed(found)
 
 
 def test_json_has_null_for_an_open_interval(build_run):

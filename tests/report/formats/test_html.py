@@ -226,7 +226,7 @@ def test_what_was_skipped_is_told_with_the_reason(page):
         LeftOut("nginx", None, "nginx is not on PATH"),
     )
     found = page(labels=("gunicorn",), blocks=1, record={"left_out": left_out})
-    assert "Skipped, with the reason below: uwsgi and nginx." in found.text
+    assert "Skipped, and the page says why: uwsgi and nginx." in found.text
     below = found.text.partition("What was invalid, and why")[2].partition("What was invalid, and why")[2]
     assert "uwsgi was skipped: uwsgi is not installed: pip install uwsgi." in below
     assert "Skipped" not in page(labels=("gunicorn",), blocks=1, name="none").text
