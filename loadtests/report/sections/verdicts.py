@@ -29,11 +29,14 @@ def section(results: Results) -> Section | None:
     """A table and a chart for each test; None where there is nothing to compare."""
     if len(results.labels) < 2:
         return None
+    every = [_table(results, test) for test in results.tests]
+    # Where a setup was measured against itself alone, the noise is all there is to say.
+    said = [table.note for table in every if not table.rows and table.note]
     return Section(
         "verdicts",
         "Verdicts",
-        (_how_to_read(results),),
-        tuple(_table(results, test) for test in results.tests),
+        tuple(said) if len(said) == len(every) else (_how_to_read(results), *said),
+        tuple(table for table in every if table.rows),
         tuple(chart for test in results.tests for chart in _charts(results, test)),
     )
 
