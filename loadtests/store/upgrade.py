@@ -3,13 +3,14 @@
 - Schema 1: a test had the fields of all kinds, those of others empty; what was skipped was told by label, and ``ended``
   and ``advice`` were not there where there was none; every process was charged; rates, also those of a search, were
   evenly paced; one trial was measured after another.
+- Schema 2: what the slices of a trial left behind was not kept.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-SCHEMA = 2
+SCHEMA = 3
 EMPTY: tuple[Any, ...] = (None, [])
 
 
@@ -40,8 +41,10 @@ def _test(values: dict[str, Any]) -> dict[str, Any]:
 
 def upgraded_trial(values: dict[str, Any], schema: int) -> dict[str, Any]:
     """The same of a trial's file."""
-    if schema > 1:
+    if schema > 2:
         return values
+    if schema == 2:
+        return {**values, "result": {"backlog": [], **values["result"]}} if values.get("result") else values
     processes = [{**process, "charged": True} for process in values["processes"]]
     result = {**values["result"], "deliveries": None, "billed": None, "backlog": []} if values["result"] else None
     evidence = {**values["evidence"], "service_failed": None, "idle_cpu": None, "spins_s": []}

@@ -58,7 +58,7 @@ def bomb():
 @pytest.mark.parametrize(
     ("path", "new", "says"),
     [
-        (("schema",), 7, "has schema 7; this version reads schema 1 to 2"),
+        (("schema",), 7, "has schema 7; this version reads schema 1 to 3"),
         (("schema",), True, "has schema True"),
         (("study", "tests", 0, "name"), UP, r"its study: Expected `str` matching regex"),
         (("study", "entries", 0, "label"), UP, r"its study: Expected `str` matching regex"),
@@ -103,7 +103,7 @@ def test_what_describes_no_run_is_refused(run, refused, path, new, says):
 @pytest.mark.parametrize(
     ("path", "new", "says"),
     [
-        (("schema",), 7, "has schema 7; this version reads schema 1 to 2"),
+        (("schema",), 7, "has schema 7; this version reads schema 1 to 3"),
         (("label",), UP, "Expected `str` matching regex"),
         (("test",), UP, "Expected `str` matching regex"),
         (("label",), "iis", "number 1, iis in latency in block 1, is not in the run's order"),

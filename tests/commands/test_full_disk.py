@@ -95,7 +95,9 @@ def test_what_is_printed_finds_no_room():
     assert (done.returncode, done.stderr) == (1, "error: cannot write what is printed: No space left on device\n")
 
 
-def test_a_run_folder_that_cannot_be_made_is_named(command):
-    code, _, errors = command("run", "first-look", "--quick", "--output", "/proc/nothing/here")
+def test_a_run_folder_that_cannot_be_made_is_named(command, tmp_path):
+    small = tmp_path / "small.toml"
+    small.write_text('setups = ["gunicorn"]\n[tests.latency]\nrate = 1\nduration = "1s"\n')
+    code, _, errors = command("run", small, "--output", "/proc/nothing/here")
     assert (code, errors.count("\n")) == (1, 1)
     assert "cannot write to /proc/nothing/here" in errors
