@@ -116,9 +116,7 @@ def _how_to_read(results: Results) -> str:
 def _table(results: Results, test: Test) -> Table:
     """A row for each metric and setup, the best first."""
     rows = []
-    # A metric that no trial knows is said once, and not in a row for each setup.
-    compared = {metric for _, asked, metric in results.comparisons if asked == test.name}
-    known = [metric for metric in test.judged if metric.name in compared] or list(test.judged)
+    known = _known(results, test)
     for metric in known:
         for label in ranking.by_ratio(results, test, metric):
             named = Field(results.called(test.name, metric.name), short=metric.short)
@@ -133,6 +131,12 @@ def _table(results: Results, test: Test) -> Table:
         optional=(5, 4),
         grouped=1,
     )
+
+
+def _known(results: Results, test: Test) -> list[Metric]:
+    """The metrics that are compared; all where none is. One that no trial knows is said once, not for each setup."""
+    compared = {metric for _, asked, metric in results.comparisons if asked == test.name}
+    return [metric for metric in test.judged if metric.name in compared] or list(test.judged)
 
 
 def fields(comparison: Comparison | None) -> tuple[Field, ...]:
@@ -189,10 +193,9 @@ def _noise(results: Results, test: Test) -> str:
 
 def _charts(results: Results, test: Test) -> Iterator[Chart]:
     """Ratios to the baseline; none where nothing can be compared."""
+    known = _known(results, test)
     rows = [
-        _ratio(results, label, test, metric)
-        for metric in test.judged
-        for label in ranking.by_ratio(results, test, metric)
+        _ratio(results, label, test, metric) for metric in known for label in ranking.by_ratio(results, test, metric)
     ]
     if not any("ratio" in row for row in rows):
         return
@@ -204,7 +207,7 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
         partial(
             verdicts.spec,
             rows,
-            [band for metric in test.judged for band in _bands(results, test, metric)],
+            [band for metric in known for band in _bands(results, test, metric)],
             looks(results.labels),
             f"Against {results.baseline}",
             [f"{test.what}, {test.engine}; ratio within each block, mean of {span(_blocks(results, test), 'block')}"],

@@ -49,7 +49,9 @@ def test_what_no_trial_can_know_is_said_once(section):
     def few(label, test, block, result):
         return dataclasses.replace(result, completed=600)
 
-    [table] = section(labels=("gunicorn", "uvicorn"), change=few).tables
+    found = section(labels=("gunicorn", "uvicorn"), change=few)
+    [table], [chart] = found.tables, found.charts
+    assert "p99" not in chart.alt
     assert "Not known, for the trials are too short: p99 response time." in table.note
     assert {row[1].text for row in table.rows} == {"p50 response time", "CPU per request"}
 
