@@ -94,3 +94,9 @@ def test_what_would_settle_the_inconclusive_is_one_sentence(build_run):
     assert few.endswith(" blocks (--blocks) would probably settle it.")
     failed = unsettled(name="failing", blocks=6, tests=("throughput",), change=failing("uvicorn", times=0.1))
     assert failed == ""  # more of the same would not settle it
+
+
+def test_a_setup_against_itself_alone_has_no_table_without_rows(section):
+    found = section(labels=("gunicorn",), aa=True)
+    assert found.tables == ()
+    assert found.paragraphs[0].startswith("Noise floor: gunicorn against itself as gunicorn-again gave")
