@@ -58,6 +58,7 @@ class Openloop:
         on_start: OnStart | None = None,
     ) -> Result:
         """See base.Engine."""
+        require_able(self, load)  # before anything is started
         with self.generator(load.processes, load.core) as generator:
             prepared = generator.prepare(load)
             if load.warmup_s:
