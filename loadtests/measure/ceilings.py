@@ -8,7 +8,7 @@ the least that any of them answered: the same rate for all.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 from loadtests.analyse.holding import FAILED, failed_share
 from loadtests.analyse.validity import is_setups_own
@@ -16,8 +16,10 @@ from loadtests.errors import UserError, said
 from loadtests.measure.bench import Bench
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.turns import run_by_turns
+from loadtests.observe.cores import pinned
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Study
+from loadtests.records import Trial
 from loadtests.store import Ceilings
 
 
@@ -33,14 +35,12 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
     ]
     found: Ceilings = {search.name: {} for search in searches.values()}
     why: dict[str, str] = {}
-    for at_once in _together(study, places):
-        for trials in run_by_turns(bench, at_once, lambda what, seconds: None):
-            for trial in trials:
-                why[trial.test] = f": {said(trial.log)}" if trial.log else ""
-                # That the machine was disturbed makes it no less a ceiling.
-                sound = not is_setups_own(trial.flags) and failed_share([trial]) <= FAILED
-                if sound and trial.result is not None and trial.result.rate > 0:
-                    found[trial.test][trial.label] = round(trial.result.rate, 1)
+    for trial in _trials(bench, study, places):
+        why[trial.test] = f": {said(trial.log)}" if trial.log else ""
+        # That the machine was disturbed makes it no less a ceiling.
+        sound = not is_setups_own(trial.flags) and failed_share([trial]) <= FAILED
+        if sound and trial.result is not None and trial.result.rate > 0:
+            found[trial.test][trial.label] = round(trial.result.rate, 1)
     for name, by_label in found.items():
         if not by_label:
             raise UserError(
@@ -49,6 +49,13 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
     ceilings = {name: found[search.name] for name, search in searches.items()}
     tests = tuple(test.at(min(ceilings[test.name].values())) if test.name in ceilings else test for test in study.tests)
     return dataclasses.replace(study, tests=tests), ceilings
+
+
+def _trials(bench: Bench, study: Study, places: list[TrialPlace]) -> Iterator[Trial]:
+    with pinned(bench.cores.generator[0]):  # off the servers' cores, as in the run itself
+        for at_once in _together(study, places):
+            for trials in run_by_turns(bench, at_once, lambda what, seconds: None):
+                yield from trials
 
 
 def _together(study: Study, places: list[TrialPlace]) -> list[list[TrialPlace]]:

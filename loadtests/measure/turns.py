@@ -27,7 +27,7 @@ from loadtests.serve import contract, health
 from loadtests.serve.base import NotServing, Server
 from loadtests.workload import Request
 
-# A connection may rest while all others are asked. No server of the project closes it earlier (KEEP_ALIVE).
+# A connection may rest while all others are asked. Unless KEEP_ALIVE says less, no server closes it earlier.
 IDLE_S = 50.0
 # For so long it is seen what the setups take with nothing to do.
 REST_S = 1.0
@@ -107,6 +107,7 @@ class _Turns:
     def trials(self, places: Sequence[TrialPlace]) -> list[Trial]:
         """The trials of one test."""
         seen = {place.entry.label: Seen() for place in places}
+        self.spins_s = []
         try:
             self._measure(places, seen)
         except EngineError as error:
@@ -129,7 +130,6 @@ class _Turns:
             settle_s, lengths = slices.settle(answer_s), slices.slices(test.seconds, answer_s)
             # Another attempt has another order.
             rounds = slices.turns(list(asked), len(lengths), chance + places[0].attempt - 1)
-            self.spins_s = []
             for seconds, labels in zip(lengths, rounds, strict=True):
                 self.spins_s.append(round(self.bench.host.spin(self.bench.cores.servers[0]), 4))
                 for label in labels:

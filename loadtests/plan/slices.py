@@ -32,7 +32,7 @@ def slices(duration_s: float, answer_s: float = 0.0) -> list[float]:
     which is shorter where that is no whole number of them.
 
     ``answer_s`` is how long the slowest setup takes to answer at rest. Where it would have to settle for longer than a
-    slice, there is a single one: what is that slow is not far from the others in time anyway.
+    slice, there is a single one, and the setups are measured one after the other.
     """
     if settle(answer_s) > SLICE_S:
         return [duration_s]

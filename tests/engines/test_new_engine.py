@@ -9,6 +9,7 @@ from loadtests.errors import UserError
 from loadtests.measure.prepare import prepare
 from loadtests.measure.run import execute
 from loadtests.plan import study as studies
+from tests.fixtures.bench import SilentWatcher
 
 TURTLE = '''
 from loadtests.workload import Feature
@@ -53,23 +54,9 @@ def real_engines(bench_of):
     return lambda study, application: dataclasses.replace(bench_of(study, application), engine=engines.get)
 
 
-class Watcher:
-    def __init__(self):
-        self.trials = []
-
-    def doing(self, what, seconds):
-        pass
-
-    def second(self, second):
-        pass
-
-    def ended(self, trial, again):
-        self.trials.append(trial)
-
-
 def test_an_engine_is_found_by_its_file_and_makes_trials(turtle, real_engines, tmp_path):
     assert list(engines.known())[-1] == "turtle"
-    watcher = Watcher()
+    watcher = SilentWatcher()
     latency = study(kind="latency", rate=100, duration="1s")
     assert execute(prepare(latency, tmp_path / "run", 1, bench_of=real_engines), watcher)
     assert {trial.result.engine for trial in watcher.trials} == {"turtle"}

@@ -17,19 +17,9 @@ from loadtests.report import page as pages
 from loadtests.report.sections import advice as searched
 from loadtests.report.sections import sweep
 from loadtests.searches import candidates
+from tests.fixtures.bench import SilentWatcher
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "run.schema.json"
-
-
-class Watcher:
-    def doing(self, what, seconds):
-        pass
-
-    def second(self, second):
-        pass
-
-    def ended(self, trial, again):
-        pass
 
 
 class Trials:
@@ -128,7 +118,7 @@ def run(trials, tmp_path, bench_of):
     def go(found):
         made = search.prepare(found, tmp_path / "run", 1, None, bench_of)
         execution = dataclasses.replace(made, by_turns=trials.by_turns)
-        return execution.run, search.execute(found, execution, Watcher())
+        return execution.run, search.execute(found, execution, SilentWatcher())
 
     return go
 

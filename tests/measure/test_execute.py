@@ -14,23 +14,13 @@ from loadtests.measure import run as runs
 from loadtests.plan import study as studies
 from loadtests.records import Flag, Trial
 from loadtests.store import Goal, Run
+from tests.fixtures.bench import SilentWatcher
 
 TABLE = {
     "setups": ["gunicorn", "uvicorn"],
     "blocks": 2,
     "tests": {"throughput": {"duration": "1s"}},
 }
-
-
-class Watcher:
-    def doing(self, what, seconds):
-        pass
-
-    def second(self, second):
-        pass
-
-    def ended(self, trial, again):
-        pass
 
 
 class Trials:
@@ -103,7 +93,7 @@ def folder(tmp_path):
 
 def test_every_place_in_the_order_is_run_once(begin, go_on, trials, folder):
     execution = begin()
-    assert runs.execute(execution, Watcher())
+    assert runs.execute(execution, SilentWatcher())
     assert [number for number, _, _ in trials.ran] == [1, 2, 3, 4]
     labels = [label for _, label, _ in trials.ran]
     assert labels[2:] == labels[:2][::-1]
@@ -113,7 +103,7 @@ def test_every_place_in_the_order_is_run_once(begin, go_on, trials, folder):
 @pytest.mark.parametrize("interleave", [True, False])
 def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(begin, trials, interleave):
     trials.invalid = {(2, 1), (3, 1), (3, 2)}
-    assert runs.execute(begin(table={**TABLE, "interleave": interleave}), Watcher())
+    assert runs.execute(begin(table={**TABLE, "interleave": interleave}), SilentWatcher())
     # What is invalid in a block is repeated when the rest of it has been measured.
     assert [(number, attempt) for number, _, attempt in trials.ran] == [(1, 1), (2, 1), (2, 2), (3, 1), (4, 1), (3, 2)]
 
@@ -121,24 +111,24 @@ def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(begin, trials, in
 def test_a_setup_without_a_valid_trial_fails_the_run(begin, go_on, trials, folder):
     order = begin().order
     trials.invalid = {(slot.number, attempt) for slot in order if slot.label == "uvicorn" for attempt in (1, 2)}
-    assert not runs.execute(go_on(), Watcher())
+    assert not runs.execute(go_on(), SilentWatcher())
 
 
 def test_a_setup_that_failed_fails_the_run_even_where_its_other_blocks_are_valid(begin, go_on, trials, folder):
     trials.invalid = {(2, 1), (2, 2)}
     trials.reason = "server_did_not_start"
-    assert not runs.execute(begin(), Watcher())
+    assert not runs.execute(begin(), SilentWatcher())
 
 
 def test_a_run_that_was_interrupted_goes_on_where_it_was_with_the_same_schedule(begin, go_on, trials, folder):
     whole = [slot.label for slot in begin().order]
     trials.interrupt_at = 2
     with pytest.raises(KeyboardInterrupt):
-        runs.execute(go_on(), Watcher())
+        runs.execute(go_on(), SilentWatcher())
     before = Run.open(folder).trials()
     assert Run.open(folder).record.ended is None
     trials.interrupt_at = None
-    assert runs.execute(go_on(), Watcher())
+    assert runs.execute(go_on(), SilentWatcher())
     after = Run.open(folder).trials()
     assert after[:2] == before
     assert [trial.label for trial in after] == whole
@@ -147,7 +137,7 @@ def test_a_run_that_was_interrupted_goes_on_where_it_was_with_the_same_schedule(
 
 def test_blocks_are_added_in_pairs_until_the_interval_is_narrow(begin, go_on, trials, folder):
     trials.spread = 0.02
-    runs.execute(begin(Goal(until=0.03, max_time_s=60)), Watcher())
+    runs.execute(begin(Goal(until=0.03, max_time_s=60)), SilentWatcher())
     record = Run.open(folder).record
     assert record.study.blocks >= 8  # few blocks are alike by chance
     assert record.study.blocks % 2 == 0
@@ -156,7 +146,7 @@ def test_blocks_are_added_in_pairs_until_the_interval_is_narrow(begin, go_on, tr
 
 def test_what_was_looked_at_is_judged_at_a_stricter_level(begin, folder, trials):
     trials.spread = 0.02
-    runs.execute(begin(Goal(until=0.03, max_time_s=60)), Watcher())
+    runs.execute(begin(Goal(until=0.03, max_time_s=60)), SilentWatcher())
     run = Run.open(folder)
     [looked] = Results(run).comparisons.values()
     run.update(goal=None)
@@ -166,7 +156,7 @@ def test_what_was_looked_at_is_judged_at_a_stricter_level(begin, folder, trials)
 
 def test_no_block_is_added_once_the_time_is_over(begin, go_on, trials, folder):
     trials.spread = 0.5
-    runs.execute(begin(Goal(until=0.001, max_time_s=0.0)), Watcher())
+    runs.execute(begin(Goal(until=0.001, max_time_s=0.0)), SilentWatcher())
     assert len(trials.ran) == 4
 
 
@@ -174,14 +164,14 @@ def test_adding_blocks_leaves_the_order_so_far_as_it_was(begin, go_on, trials, f
     trials.spread = 0.5
     execution = begin(Goal(until=0.3, max_time_s=60))
     before = execution.order
-    runs.execute(execution, Watcher())
+    runs.execute(execution, SilentWatcher())
     assert len(execution.order) > len(before)
     assert execution.order[: len(before)] == before
 
 
 def test_the_time_that_trials_take_is_counted_and_ends_the_adding_of_blocks(begin, go_on, trials, folder):
     trials.spread, trials.takes_s = 0.5, 0.02
-    runs.execute(begin(Goal(until=0.001, max_time_s=0.01)), Watcher())
+    runs.execute(begin(Goal(until=0.001, max_time_s=0.01)), SilentWatcher())
     record = Run.open(folder).record
     assert len(trials.ran) == 4  # the planned ones take longer than that, so none is added
     assert record.measured_s >= 0.08
@@ -191,7 +181,7 @@ def test_the_time_for_adding_blocks_goes_on_where_a_run_was_interrupted(begin, g
     trials.spread = 0.5
     execution = begin(Goal(until=0.001, max_time_s=10.0))
     execution.run.update(measured_s=20.0)
-    runs.execute(go_on(), Watcher())
+    runs.execute(go_on(), SilentWatcher())
     assert len(trials.ran) == 4
 
 
@@ -206,7 +196,7 @@ def test_a_twin_of_the_baseline_is_added_once():
 def test_what_cannot_be_served_is_left_out_with_the_reason(begin, bench_of, trials, folder):
     bench_of.application = dataclasses.replace(bench_of.application, asgi=None)
     execution = begin()
-    assert runs.execute(execution, Watcher())
+    assert runs.execute(execution, SilentWatcher())
     assert {label for _, label, _ in trials.ran} == {"gunicorn"}
     [left_out] = Run.open(folder).record.left_out
     assert (left_out.label, left_out.test) == ("uvicorn", None)
@@ -254,12 +244,12 @@ def test_an_engine_that_cannot_make_the_load_is_refused_before_anything_is_start
 
 
 def test_an_ended_run_that_goes_on_is_no_longer_ended(begin, go_on, trials, folder):
-    runs.execute(begin(), Watcher())
+    runs.execute(begin(), SilentWatcher())
     file = next((Path(folder) / "trials").glob("*.json"))
     file.unlink()
     trials.interrupt_at = len(trials.ran)
     with pytest.raises(KeyboardInterrupt):
-        runs.execute(go_on(), Watcher())
+        runs.execute(go_on(), SilentWatcher())
     assert Run.open(folder).record.ended is None
 
 

@@ -12,6 +12,7 @@ from loadtests.observe.takers import Takers
 from loadtests.plan import study as studies
 from loadtests.records import Flag, Trial
 from loadtests.store import Run
+from tests.fixtures.bench import SilentWatcher
 
 LATE, TAKEN, DIED = "send_lag", "cores_taken", "process_died"
 
@@ -84,17 +85,6 @@ def test_only_places_that_were_spoiled_each_time_have_more_attempts():
 IN_ALL = 4  # trials in two places, or places in all
 
 
-class Watcher:
-    def doing(self, what, seconds):
-        pass
-
-    def second(self, second):
-        pass
-
-    def ended(self, trial, again):
-        pass
-
-
 @pytest.fixture
 def busy(tmp_path, bench_of, a_result):
     """A run of two setups in two blocks: a function that begins it or goes on with it. ``busy.spoils`` says for how
@@ -133,7 +123,7 @@ def busy(tmp_path, bench_of, a_result):
 def test_a_run_on_a_busy_machine_ends_early_and_keeps_its_trials(busy):
     execution = busy()
     with pytest.raises(TooBusy, match=r"a compiler \(pid 7, 99% of a core\) and other machines .*steal, 25% of a core"):
-        execute(execution, Watcher())
+        execute(execution, SilentWatcher())
     assert busy.ran == [(1, 1), (2, 1), (1, 2), (2, 2)]
     run = Run.open(execution.run.path)
     assert len(run.trials()) == IN_ALL
@@ -141,29 +131,29 @@ def test_a_run_on_a_busy_machine_ends_early_and_keeps_its_trials(busy):
 
 
 def test_it_goes_on_anyway_if_it_is_told_to(busy):
-    assert not execute(busy(anyway=True), Watcher())
+    assert not execute(busy(anyway=True), SilentWatcher())
     assert len(busy.ran) == 2 * IN_ALL
 
 
 def test_resumed_it_measures_again_what_was_spoiled_and_then_the_rest(busy):
     with pytest.raises(TooBusy):
-        execute(busy(), Watcher())
+        execute(busy(), SilentWatcher())
     busy.ran, busy.spoils = [], 1
-    assert execute(busy(resume=True), Watcher())
+    assert execute(busy(resume=True), SilentWatcher())
     assert busy.ran == [(1, 3), (2, 3), (1, 4), (3, 1), (4, 1)]
 
 
 def test_resumed_while_it_is_still_busy_it_ends_early_again(busy):
     for attempts in ([1, 2], [3, 4], [5, 6]):
         with pytest.raises(TooBusy):
-            execute(busy(resume=attempts[0] > 1), Watcher())
+            execute(busy(resume=attempts[0] > 1), SilentWatcher())
         assert busy.ran[-IN_ALL:] == [(number, attempt) for attempt in attempts for number in (1, 2)]
 
 
 def test_a_run_that_ended_stays_as_it_ended(busy):
-    execute(busy(anyway=True), Watcher())
+    execute(busy(anyway=True), SilentWatcher())
     busy.ran = []
-    execute(busy(resume=True), Watcher())
+    execute(busy(resume=True), SilentWatcher())
     assert busy.ran == []
     assert ATTEMPTS == 2
 

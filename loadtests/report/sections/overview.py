@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loadtests.analyse.results import Results
 from loadtests.observe.speed import spread
+from loadtests.plan.slices import SLICE_S
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
 from loadtests.words import flat, plural, series
@@ -30,14 +31,22 @@ def section(results: Results) -> Section:
 
 def _how(results: Results) -> str:
     """In which order the setups were measured."""
-    if not any(results.study.by_turns(test) for test in results.tests):
+    together = [test for test in results.tests if results.study.by_turns(test)]
+    if not together:
         return "In each block every setup was started for each test, one after the other, in shuffled order."
-    apart = [test.name for test in results.tests if not results.study.by_turns(test)]
+    # Before each round of slices the machine's speed was seen, so there were as many rounds.
+    rounds = {test.name: _rounds(results, test.name) for test in together}
+    whole = [test.name for test in together if rounds[test.name] == 1 and test.seconds > SLICE_S]
+    apart = [test.name for test in results.tests if test not in together]
+    some = f" In {series(whole)}, where answers take long, a turn was the whole of the test." if whole else ""
     but = f" In {series(apart)} one was started after the other." if apart else ""
-    return (
-        "In each block all setups ran at once, each on a port of its own, and were asked by turns, half a second each, "
-        f"in shuffled order.{but}"
-    )
+    each = "" if len(whole) == len(together) else "half a second each, "
+    at_once = "In each block all setups ran at once, each on a port of its own, and were asked by turns"
+    return f"{at_once}, {each}in shuffled order.{some}{but}"
+
+
+def _rounds(results: Results, test: str) -> int:
+    return max((len(trial.evidence.spins_s) for trial in results.trials if trial.test == test), default=0)
 
 
 def _speed(results: Results) -> str:
