@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def print_outlook(found: Outlook) -> None:
     """Prints it; ends with exit code 1 where the run would not begin."""
     where = os.path.relpath(found.folder)
-    trials = f"{plural(len(found.order), 'trial')} in {plural(found.study.blocks, 'block')}"
+    trials = f"{plural(len(found.order), 'trial')} in {plural(found.blocks, 'block')}"
     out.print(Text(found.study.title, style="bold"))
     say(f"{trials}, about {found.seconds / 60:.1f} minutes, into {where}")
     out.print()

@@ -72,5 +72,8 @@ class Host(Protocol):
     def machine(self) -> dict[str, Any]:
         """What a reader must know of it (see ``loadtests.observe.machine.describe``)."""
 
+    def free_memory_mb(self) -> int:
+        """The memory that programs could still take there, in MB."""
+
     def versions(self) -> dict[str, Any]:
         """The software there (see ``loadtests.observe.machine.versions``)."""

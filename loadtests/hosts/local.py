@@ -63,6 +63,9 @@ class Local:
     def machine(self) -> dict[str, Any]:
         return machine.describe()
 
+    def free_memory_mb(self) -> int:
+        return machine.available_memory_mb()
+
     def versions(self) -> dict[str, Any]:
         return machine.versions()
 

@@ -59,7 +59,10 @@ def _trials(bench: Bench, study: Study, places: list[TrialPlace]) -> Iterator[Tr
 
 
 def _together(study: Study, places: list[TrialPlace]) -> list[list[TrialPlace]]:
-    """All at once, or setup by setup where the study is measured so."""
+    """All at once, or as many as may run at once, or setup by setup where the study is measured so."""
     if study.interleave:
-        return [places] if places else []
+        labels = list(dict.fromkeys(place.entry.label for place in places))
+        most = study.at_once or max(1, len(labels))
+        groups = [labels[first : first + most] for first in range(0, len(labels), most)]
+        return [[place for place in places if place.entry.label in group] for group in groups]
     return [[place for place in places if place.entry == entry] for entry in study.entries]

@@ -37,6 +37,11 @@ class Outlook:
     problem: str | None
 
     @property
+    def blocks(self) -> int:
+        """How many blocks the order has."""
+        return len({slot.block for slot in self.order})
+
+    @property
     def seconds(self) -> float:
         """About how long it takes."""
         return planned_seconds(self.study, self.order)

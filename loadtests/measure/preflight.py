@@ -8,6 +8,8 @@ anything is written.
 
 from __future__ import annotations
 
+import dataclasses
+
 from loadtests.errors import UserError
 from loadtests.errors import said as last_said
 from loadtests.measure.bench import Bench
@@ -19,22 +21,33 @@ from loadtests.serve.http import Answer
 from loadtests.store import Contract, Expectation
 
 
-def contract(bench: Bench, study: Study) -> Contract:
-    """What the study's baseline answers to the requests of each test.
+@dataclasses.dataclass(frozen=True)
+class Preflight:
+    """What the study's baseline answers to the requests of each test, and how much memory it then takes, in MB."""
+
+    contract: Contract
+    memory_mb: float
+
+
+def look(bench: Bench, study: Study) -> Preflight:
+    """Starts the study's baseline and asks it what each test asks.
 
     Raises UserError where it does not start, or a request is answered otherwise than the study expects.
     """
     baseline = next(entry for entry in study.entries if entry.label == study.baseline)
     learnt: Contract = {}
+    memory_mb = 0.0
     for services in dict.fromkeys(test.services for test in study.tests):
         tests = [test for test in study.tests if test.services == services]
         try:
             with bench.serving(baseline, services) as running:
                 learnt |= {test.name: _learnt(bench, running, test) for test in tests}
+                used = bench.host.usage(running.parts(), running.folder).values()
+                memory_mb = max(memory_mb, sum(one.rss_mb for one in used))
         except NotServing as error:
             why = f": {last_said(error.log)}" if error.log else ""
             raise UserError(f"{baseline.setup}: {error}{why}") from None
-    return learnt
+    return Preflight(learnt, memory_mb)
 
 
 def _hint(bench: Bench, given: Answer | str) -> str:

@@ -23,6 +23,7 @@ from loadtests.measure.run import ATTEMPTS, Execution, now
 from loadtests.measure.spoiled import attempts_to_go_on
 from loadtests.observe import machine
 from loadtests.plan import study as studies
+from loadtests.plan.groups import fitting
 from loadtests.plan.schedule import schedule, within
 from loadtests.plan.study import Entry, Study
 from loadtests.setups import services
@@ -125,7 +126,9 @@ def prepare(
     told("preparing the project")
     made.application.prepare()
     told(f"starting {study.baseline}, to see what it answers")
-    made.contract = preflight.contract(made, study)
+    seen = preflight.look(made, study)
+    made.contract = seen.contract
+    study = _held_at_once(made, study, seen.memory_mb)
     seed = made.seed = secrets.randbelow(SEEDS) if seed is None else seed
     apart = frozenset((one.label, one.test) for one in left_out if one.test is not None)
     if study.unsettled:
@@ -154,6 +157,15 @@ def prepare(
     )
     record = dataclasses.replace(record, order=tuple(schedule(study, seed, record.places_left_out)))
     return Execution(Run.create(output or free_folder(f"{record.created[:10]}-{study.name}"), record), made)
+
+
+def _held_at_once(made: Bench, study: Study, baseline_mb: float) -> Study:
+    """The study with as many setups at once as this machine's memory holds, each worker being as large as one of the
+    baseline's."""
+    of_workers = {entry.label: setups.workers(entry.env) for entry in study.entries}
+    each_mb = baseline_mb / of_workers[study.baseline]
+    memory_mb = {label: each_mb * workers for label, workers in of_workers.items()}
+    return fitting(study, memory_mb, made.host.free_memory_mb())
 
 
 def resume(folder: Path, bench_of: BenchOf = bench, told: Doing = silently) -> Execution:

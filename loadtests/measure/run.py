@@ -72,6 +72,11 @@ class Execution:
         """The order of trials, as it is fixed so far."""
         return self.run.record.order
 
+    @property
+    def blocks(self) -> int:
+        """How many blocks the order has, as it is fixed so far."""
+        return len({slot.block for slot in self.order})
+
     def attempts_of(self, slot: Slot) -> int:
         """How often a place in the order may be tried."""
         return self.attempts.get(slot.number, ATTEMPTS)
@@ -86,11 +91,14 @@ class Execution:
     def headline(self) -> str:
         """What is run, how long it takes and where it goes."""
         record = self.run.record
-        trials = f"{plural(len(self.order), 'trial')} in {plural(self.study.blocks, 'block')}"
+        trials = f"{plural(len(self.order), 'trial')} in {plural(self.blocks, 'block')}"
         where = os.path.relpath(self.run.path)
         lines = [self.study.title, f"{trials}, about {self.seconds / 60:.1f} minutes, into {where}"]
         for one in record.left_out:
             lines.append(f"skipped: {one.label}{f', {one.test}' if one.test else ''}: {one.why}")
+        if self.study.at_once:
+            each = f"{self.study.baseline} among them in each block"
+            lines.append(f"note: {self.study.at_once} setups run at once, {each}")
         lines += [f"note: {remark}" for remark in (record.application.remarks if record.application else ())]
         return "\n".join(lines)
 
@@ -173,7 +181,7 @@ class _Going:
                 self._keep([execution.trial(execution.bench, place, self.watcher.second)])
 
     def _by_turns(self, places: Sequence[TrialPlace]) -> Generator[Sequence[Trial], None, None]:
-        block = f"block {places[0].slot.block} of {self.execution.study.blocks}"
+        block = f"block {places[0].slot.block} of {self.execution.blocks}"
 
         def doing(what: str, seconds: float) -> None:
             # A repeat is not in the plan: it makes the pace slower.
@@ -208,7 +216,7 @@ def _widest(run: Run) -> float:
 def _has_room(run: Run) -> bool:
     """Whether two more blocks are no more trials than a run may have."""
     study = run.record.study
-    return (study.blocks + 2) * len(study.entries) * len(study.tests) <= MOST_TRIALS
+    return dataclasses.replace(study, blocks=study.blocks + 2).most_trials <= MOST_TRIALS
 
 
 def _add_blocks(run: Run) -> None:

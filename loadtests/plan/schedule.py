@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Container, Iterable
 
 from loadtests.errors import UserError, require_within
+from loadtests.plan.groups import deal
 from loadtests.plan.kinds.base import START_S
 from loadtests.plan.study import MOST_BLOCKS, Study
 from loadtests.records.bounds import Name, Ordinal
@@ -16,6 +17,7 @@ from loadtests.words import plural
 
 LEAST_BLOCKS = 2
 MOST_MINUTES = 7 * 24 * 60
+Place = tuple[str, str]  # label, test
 GENERATOR_S = 1.2  # about what the generator takes until it is ready
 
 
@@ -34,27 +36,38 @@ class Slot:
         return zlib.crc32(f"{seed} {self.test} {self.block}".encode())
 
 
-def schedule(study: Study, seed: int, left_out: Container[tuple[str, str]] = ()) -> list[Slot]:
+def schedule(study: Study, seed: int, left_out: Container[Place] = ()) -> list[Slot]:
     """Every entry once a test and a block, but for those labels and tests that are ``left_out``.
 
     Within a block the trials of one test stand together, so that what is compared is close in time. Even blocks are
     the mirror of the block before (ABBA): a machine that drifts steadily through a pair disturbs all entries alike.
-    The same seed gives the same order.
+    Where not all setups run at once, each group of them is a block, with the baseline in it. The same seed gives the
+    same order.
     """
     generator = random.Random(seed)
     slots: list[Slot] = []
-    order: list[tuple[str, str]] = []
-    for block in range(1, study.blocks + 1):
-        if block % 2 == 1:
-            order = []
-            for test in study.tests:
-                labels = [entry.label for entry in study.entries]
-                generator.shuffle(labels)
-                order += [place for label in labels if (place := (label, test.name)) not in left_out]
-        else:
-            order = order[::-1]
-        slots += [Slot(len(slots) + i, block, label, test) for i, (label, test) in enumerate(order, start=1)]
+    orders: list[list[Place]] = []
+    block = 0
+    for again in range(study.blocks):
+        mirrored = [order[::-1] for order in orders[::-1]]
+        orders = mirrored if again % 2 else _orders(study, generator, left_out)
+        for order in orders:
+            block += 1
+            slots += [Slot(len(slots) + i, block, label, test) for i, (label, test) in enumerate(order, start=1)]
     return slots
+
+
+def _orders(study: Study, generator: random.Random, left_out: Container[Place]) -> list[list[Place]]:
+    """Every entry and test, as shuffled groups; all that one group has to be, where a test is not by turns."""
+    groups = deal(study, generator)
+    orders: list[list[Place]] = [[] for _ in groups]
+    for test in study.tests:
+        parts = groups if study.by_turns(test) else [[entry.label for entry in study.entries]]
+        for order, part in zip(orders, parts, strict=False):
+            labels = list(part)
+            generator.shuffle(labels)
+            order += [place for label in labels if (place := (label, test.name)) not in left_out]
+    return orders
 
 
 def planned_seconds(study: Study, order: Iterable[Slot] | None = None) -> float:

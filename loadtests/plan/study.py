@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
 # A run of so many trials takes days; what is more is a mistake, or somebody's joke.
 MOST_BLOCKS = 10_000
 MOST_TRIALS = 10_000
+LEAST_AT_ONCE = 2  # the baseline and what is compared with it
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Labels and tests' names are parts of files' names, of which there are two in 255 bytes.
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,79}")
@@ -60,6 +62,8 @@ class Study:
     sweep: Sweep | None = None
     interleave: bool = False
     """The setups of a block run at once and are measured by turns, where a test can be; else one after the other."""
+    at_once: Count = 0
+    """How many of them run at once at the most, the baseline among them; 0: all."""
 
     def to_dict(self) -> dict[str, Any]:
         """The study as run.json keeps it."""
@@ -75,9 +79,20 @@ class Study:
         """Whether the setups of a block run at once in a test, and are measured by turns."""
         return self.interleave and test.in_slices
 
+    @property
+    def groups(self) -> int:
+        """Into how many groups its setups are dealt that run at once, the baseline in each (``plan.groups``)."""
+        together = self.interleave and self.at_once and any(test.in_slices for test in self.tests)
+        return max(1, math.ceil((len(self.entries) - 1) / (self.at_once - 1))) if together else 1
+
+    @property
+    def most_trials(self) -> int:
+        """How many trials it has at the most."""
+        return (len(self.entries) + self.groups - 1) * len(self.tests) * self.blocks
+
     def require_feasible(self, where: str) -> None:
         """Raises UserError where it has more trials than a run may have; ``where`` begins the message."""
-        trials = len(self.entries) * len(self.tests) * self.blocks
+        trials = self.most_trials
         if trials > MOST_TRIALS:
             of = f"{plural(len(self.entries), 'setup')} × {plural(len(self.tests), 'test')}"
             raise UserError(
@@ -178,6 +193,7 @@ def parse(table: dict[str, Any], name: str, where: str) -> Study:
         price_per_core_hour=top.positive("price_per_core_hour", None),
         sweep=sweep,
         interleave=top.take("interleave", bool, True),
+        at_once=_at_once(top, sweep, len(entries)),
     )
     twin = top.take("aa", bool, False)
     top.nothing_else()
@@ -190,6 +206,16 @@ def from_dict(values: dict[str, Any]) -> Study:
     """The study that ``Study.to_dict`` gave, as run.json keeps it. Raises ValueError, or as ``kinds.from_record``."""
     study = msgspec.convert({**values, "tests": []}, Study)
     return dataclasses.replace(study, tests=tuple(kinds.from_record(test) for test in values["tests"]))
+
+
+def _at_once(top: TomlTable, sweep: Sweep | None, entries: int) -> int:
+    """``at_once``, 0 where that is all. Raises UserError."""
+    most = top.take("at_once", int, None)
+    if most is not None and sweep is not None:
+        raise top.error("at_once", "is given in a sweep, whose cells are compared as a whole; set interleave = false")
+    if most is not None and most < LEAST_AT_ONCE:
+        raise top.error("at_once", f"is {most}; {LEAST_AT_ONCE} or more are needed, or interleave = false")
+    return 0 if most is None or most >= entries else most
 
 
 def _entries(top: TomlTable, where: str) -> tuple[Sweep | None, tuple[Entry, ...]]:

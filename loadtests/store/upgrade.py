@@ -4,18 +4,22 @@
   and ``advice`` were not there where there was none; every process was charged; rates, also those of a search, were
   evenly paced; one trial was measured after another.
 - Schema 2: what the slices of a trial left behind was not kept.
+- Schema 3: all setups of a block ran at once.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-SCHEMA = 3
+SCHEMA = 4
 EMPTY: tuple[Any, ...] = (None, [])
 
 
 def upgraded_run(values: dict[str, Any], schema: int) -> dict[str, Any]:
     """The object of a run.json of that schema, without its number, as today's."""
+    if schema > 3:
+        return values
+    values = {**values, "study": {**values["study"], "at_once": 0}}
     if schema > 1:
         return values
     skipped = [{"label": label, "test": None, "why": why} for label, why in values.pop("skipped").items()]

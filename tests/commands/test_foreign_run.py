@@ -58,7 +58,7 @@ def bomb():
 @pytest.mark.parametrize(
     ("path", "new", "says"),
     [
-        (("schema",), 7, "has schema 7; this version reads schema 1 to 3"),
+        (("schema",), 7, "has schema 7; this version reads schema 1 to 4"),
         (("schema",), True, "has schema True"),
         (("study", "tests", 0, "name"), UP, r"its study: Expected `str` matching regex"),
         (("study", "entries", 0, "label"), UP, r"its study: Expected `str` matching regex"),
@@ -103,7 +103,7 @@ def test_what_describes_no_run_is_refused(run, refused, path, new, says):
 @pytest.mark.parametrize(
     ("path", "new", "says"),
     [
-        (("schema",), 7, "has schema 7; this version reads schema 1 to 3"),
+        (("schema",), 7, "has schema 7; this version reads schema 1 to 4"),
         (("label",), UP, "Expected `str` matching regex"),
         (("test",), UP, "Expected `str` matching regex"),
         (("label",), "iis", "number 1, iis in latency in block 1, is not in the run's order"),
@@ -137,7 +137,8 @@ def test_what_is_no_trial_of_the_run_is_refused(run, refused, path, new, says):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('{"schema":1}', "it lacks 'skipped'"),
+        ('{"schema":1}', "it lacks 'study'"),
+        ('{"schema":1,"study":{}}', "it lacks 'skipped'"),
         ('{"schema":2}', "it lacks 'study'"),
         ('{"schema":1,"skipped":{},"study":{"tests":[1]}}', "does not describe a run"),
         ("[]", "Expected `object`, got `array`"),

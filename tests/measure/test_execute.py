@@ -21,6 +21,7 @@ TABLE = {
     "blocks": 2,
     "tests": {"throughput": {"duration": "1s"}},
 }
+RATES = {"gunicorn": 1000.0, "uvicorn": 500.0, "daphne": 400.0}
 
 
 class Trials:
@@ -46,7 +47,7 @@ class Trials:
             raise KeyboardInterrupt
         self.ran.append((slot.number, slot.label, attempt))
         time.sleep(self.takes_s)
-        rate = {"gunicorn": 1000.0, "uvicorn": 500.0}[slot.label] * (1 + self.noise.uniform(-1, 1) * self.spread)
+        rate = RATES[slot.label] * (1 + self.noise.uniform(-1, 1) * self.spread)
         invalid = (slot.number, attempt) in self.invalid
         return Trial(
             number=slot.number,
@@ -98,6 +99,18 @@ def test_every_place_in_the_order_is_run_once(begin, go_on, trials, folder):
     labels = [label for _, label, _ in trials.ran]
     assert labels[2:] == labels[:2][::-1]
     assert Run.open(folder).record.ended
+
+
+def test_setups_that_memory_does_not_hold_at_once_are_measured_in_groups(begin, bench_of, trials, folder):
+    each_mb = sum(one.rss_mb for one in bench_of.host.usage(bench_of.server.parts(), folder).values())
+    bench_of.host.free_mb = int(each_mb * 5)  # half of it is for the baseline and one beside it
+    execution = begin(table={**TABLE, "setups": ["gunicorn", "uvicorn", "daphne"]})
+    assert "note: 2 setups run at once, gunicorn among them in each block" in execution.headline
+    assert runs.execute(execution, SilentWatcher())
+    blocks = {}
+    for trial in Run.open(folder).trials():
+        blocks.setdefault(trial.block, set()).add(trial.label)
+    assert sorted(map(sorted, blocks.values())) == [["daphne", "gunicorn"]] * 2 + [["gunicorn", "uvicorn"]] * 2
 
 
 @pytest.mark.parametrize("interleave", [True, False])

@@ -52,7 +52,7 @@ def test_a_folder_that_is_not_a_run_is_named(tmp_path):
     with pytest.raises(UserError, match="cannot be read"):
         store.Run.open(tmp_path)
     (tmp_path / "run.json").write_text('{"schema": 99}')
-    with pytest.raises(UserError, match="has schema 99; this version reads schema 1 to 3"):
+    with pytest.raises(UserError, match="has schema 99; this version reads schema 1 to 4"):
         store.Run.open(tmp_path)
 
 

@@ -41,7 +41,9 @@ def _how(results: Results) -> str:
     some = f" In {series(whole)}, where answers take long, a turn was the whole of the test." if whole else ""
     but = f" In {series(apart)} one was started after the other." if apart else ""
     each = "" if len(whole) == len(together) else "half a second each, "
-    at_once = "In each block all setups ran at once, each on a port of its own, and were asked by turns"
+    some_of = f"{results.study.at_once} setups ran at once, the baseline among them"
+    who = some_of if results.study.at_once else "all setups ran at once"
+    at_once = f"In each block {who}, each on a port of its own, and were asked by turns"
     return f"{at_once}, {each}in shuffled order.{some}{but}"
 
 
