@@ -21,6 +21,7 @@ from loadtests.commands import (
     history,
     layers,
     load,
+    origin,
     profile,
     prune,
     report,
@@ -45,8 +46,8 @@ app = typer.Typer(
 )
 # In the order of the help. What a command needs is imported when it runs: `--help` and a mistyped name answer at once.
 for module in (
-    run, aa, advise, load, workload, capacity, check, serve, list_, layers, engines, report, simulate, profile, doctor,
-    compare, history,
+    run, aa, advise, load, workload, capacity, check, serve, origin, list_, layers, engines, report, simulate, profile,
+    doctor, compare, history,
 ):  # fmt: skip
     app.command(module.__name__.rpartition(".")[2])(module.command)
 results = typer.Typer(help="Look after what is in results/.", no_args_is_help=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from loadtests import files
-from loadtests.errors import UserError, quoted
+from loadtests.errors import UserError, quoted, shown
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -135,7 +135,7 @@ class TomlTable:
 
     def error(self, key: str, what: str) -> UserError:
         """The error for a key: the file, the key and what is wrong."""
-        return UserError(f"{self.where}: {self.prefix}{key}: {what}")
+        return UserError(f"{self.where}: {self.prefix}{shown(key)}: {what}")
 
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}

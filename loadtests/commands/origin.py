@@ -1,0 +1,81 @@
+"""``origin``: an origin that is slow, or stumbles, until Ctrl-C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loadtests.commands.console import err, fail, out, say, say_json
+from loadtests.commands.options import AsJson
+from loadtests.commands.waiting import waiting
+from loadtests.errors import UserError
+from loadtests.grid import grid, print_grid
+
+if TYPE_CHECKING:
+    from loadtests.measure.punctuality import Punctuality
+
+
+def command(
+    recipe: Annotated[
+        str | None,
+        typer.Argument(help="A recipe file, or the name of one that ships: fast, flaky, slow, stumble."),
+    ] = None,
+    port: Annotated[int, typer.Option(help="The port on 127.0.0.1; 0 takes a free one.")] = 8100,
+    url_file: Annotated[Path | None, typer.Option(help="Where its URL is written while it listens.")] = None,
+    benchmark: Annotated[
+        bool, typer.Option("--benchmark", help="Instead, see whether it keeps its times under 2,000 requests a second.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Play a recipe: an origin with latencies, failures and stages, for services that fetch. Ctrl-C stops it."""
+    if benchmark:
+        if recipe is not None:
+            raise UserError("--benchmark plays a recipe of its own; leave yours out")
+        _benchmark(as_json)
+        return
+    if as_json:
+        raise UserError("--json goes with --benchmark")
+    with waiting(err):
+        from loadtests.origin import from_json, listening
+
+        recipes = from_json.load(recipe) if recipe is not None else ()
+    listening.serve(recipes, port, url_file, say)
+
+
+def _benchmark(as_json: bool) -> None:
+    with waiting(err) as told:
+        from loadtests.measure import punctuality
+
+        found = punctuality.measure(told)
+    say_json(found.to_dict()) if as_json else print_punctuality(found)
+    if not found.in_time:
+        fail("the origin was not in time, or something was not answered; run this again on a quiet machine")
+
+
+def print_punctuality(found: Punctuality) -> None:
+    """Prints what was asked of the origin, what it did, and what that took."""
+    from loadtests.measure.punctuality import LATE_P99_MS
+
+    table = grid(("", ""), right=(1,))
+    for label, value in (
+        ("requests/s asked for", f"{found.rate:,.0f}"),
+        ("latency, s", f"{found.latency_s:g}"),
+        ("sent", f"{found.sent:,}"),
+        ("answered well", f"{found.ok:,}"),
+        ("most in flight at a time", f"{found.most_in_flight:,}"),
+        ("connections", f"{found.connections:,}"),
+        ("the origin's own lateness, ms: p50", f"{found.late_p50_ms:.1f}"),
+        ("  p99", f"{found.late_p99_ms:.1f}"),
+        ("  longest", f"{found.late_max_ms:.1f}"),
+        ("over its latency as the client sees it, ms: p50", f"{found.seen_p50_ms:.1f}"),
+        ("  p99", f"{found.seen_p99_ms:.1f}"),
+        ("send lag of the client, ms: p99", f"{found.send_lag_p99_ms:.1f}"),
+        ("CPU of the origin", f"{found.cpu:.0%}"),
+        ("CPU of the client", f"{found.client_cpu:.0%}"),
+    ):
+        table.add_row(label, value)
+    where = f"core {found.core}" + (", which it shared with the client" if found.core == found.client_core else "")
+    print_grid(out, table, f"An origin on {where}")
+    out.print(f"Its lateness p99 is {found.late_p99_ms:.1f} ms; under {LATE_P99_MS:g} is asked for.")

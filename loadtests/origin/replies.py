@@ -1,0 +1,53 @@
+"""Answers as bytes."""
+
+from __future__ import annotations
+
+import dataclasses
+import http
+import json
+from collections.abc import Iterable
+from typing import Any
+
+TEXT = "text/plain; charset=utf-8"
+_WITHOUT_BODY = (204, 304)
+
+
+@dataclasses.dataclass(frozen=True)
+class Reply:
+    """An answer: all of its head but the line that ends it, its body, and whether the connection ends with it."""
+
+    status: int
+    head: bytes
+    body: bytes
+    closes: bool = False
+
+
+def reply(status: int, body: bytes, headers: Iterable[tuple[str, str]] = (), closes: bool = False) -> Reply:
+    """An answer with these headers, its length, and a type where they have none; ``text/plain``."""
+    lines = [f"HTTP/1.1 {status} {_phrase(status)}"]
+    listed = list(headers)
+    if status in _WITHOUT_BODY:
+        body = b""
+    else:
+        if all(name != "content-type" for name, _ in listed):
+            listed.append(("content-type", TEXT))
+        listed.append(("content-length", str(len(body))))
+    lines += [f"{name}: {value}" for name, value in listed]
+    return Reply(status, "".join(f"{line}\r\n" for line in lines).encode("latin-1"), body, closes)
+
+
+def text(status: int, words: str) -> Reply:
+    """An answer of words."""
+    return reply(status, words.encode())
+
+
+def as_json(status: int, value: Any) -> Reply:
+    """An answer of JSON."""
+    return reply(status, json.dumps(value).encode(), [("content-type", "application/json")])
+
+
+def _phrase(status: int) -> str:
+    try:
+        return http.HTTPStatus(status).phrase
+    except ValueError:
+        return ""

@@ -1,0 +1,100 @@
+"""What an origin answers below /_admin/."""
+
+import json
+
+import pytest
+
+RECIPE = {
+    "route": "/news",
+    "body": "fine",
+    "stages": [{"at": 0, "status": 503, "latency": "1000ms..1500ms"}, {"at": "10s", "latency": "1s"}],
+}
+EVERYTHING = {"stages": [{"at": 0}]}
+
+
+def asked(play, recipes, *requests):
+    """The statuses and bodies of the answers to some requests: path, method and body."""
+
+    async def talk(origin):
+        async with origin.client() as client:
+            return [await client.ask(path, *more[:1], body=more[1] if more[1:] else b"") for path, *more in requests]
+
+    return [(status, body.decode()) for status, _, body in play(recipes, talk)]
+
+
+def test_it_says_that_it_is_there_and_what_it_plays(play):
+    found = asked(
+        play,
+        [RECIPE, EVERYTHING],
+        *[(f"/_admin/{what}",) for what in ("status", "routes", "routes_status", "current_recipe")],
+    )
+    assert found[:3] == [(200, "ok!"), (200, "/*\n/news"), (200, "/* 200 0\n/news 503 1000..1500")]
+    assert json.loads(found[3][1]) == [RECIPE, EVERYTHING]
+
+
+def test_a_recipe_can_be_added_and_a_restart_takes_it_away(play):
+    added, news, _, restarted, routes = asked(
+        play,
+        [EVERYTHING],
+        ("/_admin/add_recipe", "POST", json.dumps({**RECIPE, "stages": [{"at": 0, "status": 201}]}).encode()),
+        ("/news",),
+        ("/_admin/current_count",),
+        ("/_admin/restart", "POST"),
+        ("/_admin/routes",),
+    )
+    assert (added[0], [one.get("route") for one in json.loads(added[1])]) == (201, [None, "/news"])
+    assert news == (201, "fine")
+    assert (restarted, routes) == ((200, "ok!"), (200, "/*"))
+
+
+def test_a_restart_counts_anew(play):
+    _, _, counts = asked(play, EVERYTHING, ("/",), ("/_admin/restart",), ("/_admin/current_count",))
+    assert json.loads(counts[1])["total_requests"] == 0
+
+
+def test_without_a_recipe_it_says_what_to_do(play):
+    before, routes, recipes = asked(play, None, ("/news",), ("/_admin/routes",), ("/_admin/current_recipe",))
+    assert before == (406, "there is no recipe for /news; POST one to /_admin/add_recipe")
+    assert (routes, recipes) == ((200, ""), (200, "[]"))
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b"", "add_recipe: not valid JSON: "),
+        (b"{}", "add_recipe: stages: is missing; a list is needed"),
+        (b'[{"stages": [{"at": 0}]}, {"stages": [{"at": "-1s"}]}]', "add_recipe: recipes[2].stages[1].at: is '-1s'"),
+        (b'{"random_content": "1024mb", "stages": [{"at": 0}]}', "add_recipe: random_content: makes 1,024 MB"),
+    ],
+)
+def test_a_wrong_recipe_is_one_line_and_changes_nothing(play, body, says):
+    wrong, routes = asked(play, RECIPE, ("/_admin/add_recipe", "POST", body), ("/_admin/routes",))
+    assert wrong[0] == 400
+    assert wrong[1].startswith(says)
+    assert "\n" not in wrong[1]
+    assert routes == (200, "/news")
+
+
+def test_bodies_are_bounded_together(play):
+    large = [{"route": f"/{number}", "random_content": "40mb", "stages": [{"at": 0}]} for number in range(2)]
+    [wrong] = asked(play, RECIPE, ("/_admin/add_recipe", "POST", json.dumps(large).encode()))
+    assert wrong == (400, "the bodies are 80 MB together; at most 64 MB are allowed (they are held in memory)")
+
+
+def test_what_is_not_there_and_what_is_asked_wrongly(play):
+    unknown, posted, gotten = asked(
+        play, EVERYTHING, ("/_admin/nothing",), ("/_admin/status", "POST"), ("/_admin/add_recipe",)
+    )
+    assert unknown == (
+        404,
+        "there is: status, current_recipe, routes, routes_status, current_count, seconds, add_recipe, restart",
+    )
+    assert posted == (405, "status takes GET or HEAD")
+    assert gotten == (405, "add_recipe takes POST")
+
+
+def test_who_only_looks_is_not_counted(play):
+    counts, seconds = asked(play, EVERYTHING, ("/_admin/current_count",), ("/_admin/seconds",))
+    found = json.loads(counts[1])
+    assert (found["total_requests"], found["connections_opened"], found["connections_open"]) == (0, 0, 0)
+    assert json.loads(seconds[1]) == []
