@@ -27,6 +27,10 @@ if [ "$KEEP_ALIVE" -lt 1 ] || [ "$KEEP_ALIVE" -gt 60 ] || [ "$BACKLOG" -lt 128 ]
     return 1 2>/dev/null || exit 1
 fi
 
+# What the service `origin` plays: a recipe that ships (loadtests/origin/recipes), by its name, or a file, by its
+# absolute path.
+export ORIGIN_RECIPE="${ORIGIN_RECIPE:-slow}"
+
 # What is served: the directory that the servers run in, the two entry points, and the settings. The setups with a
 # channel layer serve the sample project whatever these say.
 export APP_DIR="${APP_DIR:-$PWD/testproject}"

@@ -77,7 +77,16 @@ def _is_redis(text: str) -> bool:
     return bool(parts.path) if parts.scheme == "unix" else parts.scheme in ("redis", "rediss") and bool(parts.hostname)
 
 
-# What the servers take, whatever they serve, and what the sample project takes beside it.
+def _is_recipe(text: str) -> bool:
+    from loadtests.origin import from_json  # many a command reads no recipe
+
+    try:
+        return (text in from_json.names() or Path(text).is_absolute()) and bool(from_json.load(text))
+    except UserError:
+        return False
+
+
+# What the servers and services take, whatever is served, and what the sample project takes beside it.
 SERVERS = {
     "WORKERS": _whole(1, MOST_WORKERS),
     "THREADS": _whole(1, MOST_THREADS),
@@ -90,6 +99,11 @@ SERVERS = {
     "CORES": Knob("a list of cores is needed, such as 0, 0-2 or 0,2", lambda text: _CORES.fullmatch(text) is not None),
     "BACKLOG": _backlog(),
     "KEEP_ALIVE": _whole(1, MOST_KEEP_ALIVE, "a whole number of seconds"),
+    "ORIGIN_RECIPE": Knob(
+        "the name of a recipe that ships, or the absolute path of one that is right, is needed; `origin FILE` says "
+        "what is wrong with one",
+        _is_recipe,
+    ),
 }
 SAMPLES = {
     "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed", _is_redis),

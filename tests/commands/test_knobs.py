@@ -29,6 +29,7 @@ WRONG = [
     ("BACKLOG", "127", "a number that the kernel allows (net.core.somaxconn) from 128 to "),
     ("KEEP_ALIVE", "61", "a whole number of seconds from 1 to 60 is needed"),
     ("KEEP_ALIVE", "5; reboot", "a whole number of seconds from 1 to 60 is needed"),
+    ("ORIGIN_RECIPE", "slwo", "the name of a recipe that ships, or the absolute path of one that is right, is needed"),
     ("REDIS_URL", "localhost:6379", "redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed"),
     ("REDIS_URL", "redis://127.0.0.1:70000", "redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed"),
     ("MIDDLEWARES", "seven", "such as 0-sync, 7-async or usual+1-sync is needed"),

@@ -1,0 +1,10 @@
+#!/bin/sh
+# The slow origin: plays ORIGIN_RECIPE on a free port of 127.0.0.1. Its URL is in RUN_DIR/origin.url while it listens.
+
+cd "$(dirname "$0")/.." || exit 1
+# The benchmark's own Python, whatever is served: PATH begins with the one of a user's project.
+python=.venv/bin/python
+[ -x "$python" ] || python=python
+unset PYTHONPATH
+
+exec "$python" -m loadtests origin "$ORIGIN_RECIPE" --port 0 --url-file "$RUN_DIR/origin.url"
