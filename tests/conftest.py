@@ -11,6 +11,7 @@ pytest_plugins = [
     "tests.fixtures.command",
     "tests.fixtures.known_server",
     "tests.fixtures.runs",
+    "tests.fixtures.websocket_server",
 ]
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -12,6 +12,7 @@ from loadtests.words import DASH
 
 if TYPE_CHECKING:
     from loadtests.engines.benchmark import EnginesReport
+    from loadtests.engines.conversing import WebSocketFigures
 
 
 def command(as_json: AsJson = False) -> None:
@@ -58,5 +59,37 @@ def print_engines(report: EnginesReport) -> None:
         f"under {SEND_LAG_P99_MS:g} is asked for.\n"
         "p50 and p99: openloop from the intended send; loadtest, in whole milliseconds, from the actual send."
     )
+    _print_websocket(report.websocket)
     if min(figures.ceiling_cpu for figures in report.engines) < CORE_OF_ITS_OWN:
         out.print("Something else ran on the generators' core: run this again on a quiet machine.")
+
+
+def _print_websocket(found: WebSocketFigures) -> None:
+    """Prints a row per load over WebSockets, and how openloop does against what it is held to."""
+    from loadtests.engines.conversing import (
+        CPU_AT_MOST,
+        DELIVERIES_PER_S,
+        ECHO_CONNECTIONS,
+        OF_A_ROOM,
+        PUBLISHERS,
+        RECEIVERS,
+    )
+
+    table = grid(("", "messages/s", "CPU", "per CPU second", "lag p99, ms", "CPU of the server"), right=range(1, 6))
+    rows = (
+        (f"ceiling of echoes, {ECHO_CONNECTIONS} connections", found.echo),
+        ("  with a mask of zeros, which costs nothing", found.echo_unmasked),
+        (f"ceiling of deliveries, {PUBLISHERS} publishers, {RECEIVERS} receivers", found.broadcast),
+        (f"{DELIVERIES_PER_S:,.0f} deliveries/s to {found.held:,} in rooms of {OF_A_ROOM}", found.many),
+    )
+    for label, turn in rows:
+        lag = DASH if turn.lag_p99_ms is None else f"{turn.lag_p99_ms:,.2f}"
+        shares = f"{turn.cpu:.0%}", f"{turn.per_cpu_s:,.0f}", lag, f"{turn.server_cpu:.0%}"
+        table.add_row(label, f"{turn.rate:,.0f}", *shares)
+    out.print()
+    print_grid(out, table, "openloop over WebSockets, messages of 64 bytes")
+    out.print(
+        f"{DELIVERIES_PER_S:,.0f} deliveries/s to {found.held:,} connections are asked for, with at most "
+        f"{CPU_AT_MOST:.0%} of the core: {found.many.rate:,.0f} with {found.many.cpu:.0%}, "
+        f"{found.many.missing:,} missing."
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    url: Annotated[str, typer.Argument(help="Where to send requests, such as http://127.0.0.1:8000/")],
+    url: Annotated[str, typer.Argument(help="Where to send requests, such as http://127.0.0.1:8000/ or ws://...")],
     rate: Annotated[
         float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
     ] = None,
@@ -31,6 +31,7 @@ def command(
     method: Annotated[str, typer.Option(help="The method.")] = "GET",
     header: Annotated[list[str] | None, typer.Option(help="A header, 'Accept: text/html'; may be repeated.")] = None,
     body: Annotated[str | None, typer.Option(help="The body, or with @ the file that holds it.")] = None,
+    size: Annotated[int | None, typer.Option(help="Bytes of a message over ws://; 64 by default.")] = None,
     workload: Annotated[Path | None, typer.Option(help="A workload file: what to ask instead, and how often.")] = None,
     speed: Annotated[
         float | None, typer.Option(help="Replay a recorded workload, this many times as fast: 1, 2, 0.5.")
@@ -48,7 +49,7 @@ def command(
         from loadtests.measure import url as urls
 
         asked = urls.Asked(method.upper(), header or (), body, workload, speed)
-        load = urls.parse(url, asked, rate, connections, duration, timeout, processes, allow_remote, arrivals)
+        load = urls.parse(url, asked, rate, connections, duration, timeout, processes, allow_remote, arrivals, size)
     with seconds(err, load.duration_s) as on_second:
         result = urls.send(engine, load, on_second)
     say_json(result.summary()) if as_json else _print(result)
@@ -68,16 +69,30 @@ def _print(result: Result) -> None:
         name = f"error: {kind}" + (f" (first: {example})" if example else "")
         counts.add_row(data(name), data(f"{number:,}", "red"))
     counts.add_row("requests/s", f"{result.rate:,.1f}")
+    for name, number in _of_messages(result):
+        counts.add_row(name, f"{number:,}")
     print_grid(out, counts)
     times = grid(("ms", *FIGURES), right=range(1, len(FIGURES) + 1))
     times.add_row("response time", *_figures(result.response_time_ms, FIGURES))
     times.add_row("service time", *_figures(result.service_time_ms, FIGURES))
     times.add_row("send lag", *_figures(result.send_lag_ms, FIGURES))
+    if result.connections:
+        times.add_row("opening", *_figures(result.connections.opening_ms, FIGURES))
     out.print()
     print_grid(out, times)
     if result.requests:
         out.print()
         _print_requests(result, FIGURES)
+
+
+def _of_messages(result: Result) -> Iterator[tuple[str, int]]:
+    """What became of deliveries and of connections that were held, where there were any."""
+    if found := result.deliveries:
+        for what in ("missing", "duplicate", "reordered"):
+            yield f"deliveries {what}", getattr(found, what)
+    if held := result.connections:
+        for what in ("opened", "refused", "lost"):
+            yield f"connections {what}", getattr(held, what)
 
 
 def _print_requests(result: Result, columns: Sequence[str]) -> None:

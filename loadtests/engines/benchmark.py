@@ -18,7 +18,8 @@ from typing import Any
 import psutil
 
 from loadtests import engines, hosts
-from loadtests.engines import node
+from loadtests.engines import conversing, node
+from loadtests.engines.conversing import WebSocketFigures, WebSocketTurn
 from loadtests.engines.node import GENERATOR
 from loadtests.observe.cores import pinned
 from loadtests.workload import Feature, Load
@@ -87,6 +88,7 @@ class EnginesReport:
     server_cores: tuple[int, ...]
     generator_core: int
     engines: list[EngineFigures]
+    websocket: WebSocketFigures
 
     def engine(self, name: str) -> EngineFigures:
         """The figures of the engine of that name."""
@@ -108,26 +110,42 @@ def measure(
     rate: float = RATE,
     ceiling_s: float = 3.0,
     fixed_s: float = 5.0,
+    held: int = conversing.HELD,
     progress: Callable[[str, int, int], None] = lambda engine, done, total: None,
 ) -> EnginesReport:
-    """Runs the benchmark: about a minute. Raises EngineError where Node or its packages are missing.
+    """Runs the benchmark: about two minutes. Raises EngineError where Node or its packages are missing.
 
     Each engine has, in each round, ``ceiling_s`` seconds as fast as it can and ``fixed_s`` at ``rate`` requests per
-    second. ``progress(engine, done, total)`` is called before each engine's turn.
+    second. Over WebSockets each load of openloop has ``ceiling_s``, one of them on ``held``
+    connections. ``progress(engine, done, total)`` is called before each
+    engine's turn.
     """
     places = hosts.at("local").allot(None)
     core = places.generator[0]
     names = [name for name, engine in engines.known().items() if engine.features >= NEEDED]
     ceilings: dict[str, list[Turn]] = {name: [] for name in names}
     fixed: dict[str, list[Turn]] = {name: [] for name in names}
+    talks: list[dict[str, WebSocketTurn]] = []
+    total = rounds * (len(names) + 1)
     with _fast_server(places.servers[0]) as (url, server):
         for number in range(rounds):
             for turn, name in enumerate(names[:: -1 if number % 2 else 1]):
-                progress(name, number * len(names) + turn, rounds * len(names))
+                progress(name, number * len(names) + turn, total)
                 ceiling = Load.of_url(url, connections=CONNECTIONS, duration_s=ceiling_s, core=core)
                 ceilings[name].append(_turn(name, ceiling, server))
                 fixed[name].append(_turn(name, Load.of_url(url, rate=rate, duration_s=fixed_s, core=core), server))
-    return EnginesReport(rate, places.servers, core, [_figures(name, ceilings[name], fixed[name]) for name in names])
+    with _fast_server(places.servers[0], "websocket") as (url, server):
+        for number in range(rounds):
+            progress("openloop, WebSockets", total - rounds + number, total)
+            loads = conversing.loads(url.rstrip("/"), core, ceiling_s, held)
+            talks.append({name: _talk(load, server) for name, load in loads.items()})
+    compared = [_figures(name, ceilings[name], fixed[name]) for name in names]
+    return EnginesReport(rate, places.servers, core, compared, conversing.figures(talks, held))
+
+
+def _talk(load: Load, server: psutil.Process) -> WebSocketTurn:
+    time.sleep(COOL_DOWN_S)
+    return conversing.turn(load, server)
 
 
 def _turn(name: str, load: Load, server: psutil.Process) -> Turn:
@@ -176,10 +194,10 @@ def _median_of_known(values: Iterable[float | None]) -> float | None:
 
 
 @contextlib.contextmanager
-def _fast_server(core: int) -> Iterator[tuple[str, psutil.Process]]:
+def _fast_server(core: int, protocol: str = "http") -> Iterator[tuple[str, psutil.Process]]:
     with pinned(core):
         process = subprocess.Popen(
-            [node.require(), str(GENERATOR / "fastserver.js")],
+            [node.require(), str(GENERATOR / "fastserver.js"), protocol],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from loadtests.records import Deliveries, Generator, OfRequest, Result, Second
+from loadtests.records import Connections, Deliveries, Generator, OfRequest, Result, Second
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures
 from loadtests.workload import Request
 
 KEPT = ("response_time", "service_time", "send_lag", "failed")  # histograms that stay with the result
 DELIVERY_COUNTS = ("expected", "delivered", "missing", "duplicate", "reordered")
+CONNECTION_COUNTS = ("wanted", "opened", "refused", "lost", "sent_bytes", "received_bytes")
 
 
 def merge(
@@ -62,6 +63,7 @@ def merge(
         if len(requests) > 1
         else (),
         deliveries=deliveries,
+        connections=merged_connections(parts),
     )
 
 
@@ -87,6 +89,19 @@ def merged_deliveries(parts: Sequence[Mapping[str, Any]]) -> tuple[Deliveries, H
     lag = Spread.merged([each["lag"] for each in told])
     counts = {name: sum(each[name] for each in told) for name in DELIVERY_COUNTS}
     return Deliveries(**counts, lag_ms=lag.figures()), lag.histogram
+
+
+def merged_connections(parts: Sequence[Mapping[str, Any]]) -> Connections | None:
+    """What became of the connections that all processes of a load were to hold open; None where they hold none."""
+    told = [part["connections"] for part in parts if part["connections"] is not None]
+    if not told:
+        return None
+    return Connections(
+        **{name: sum(each[name] for each in told) for name in CONNECTION_COUNTS},
+        opening_ms=Spread.merged([each["opening"] for each in told]).figures(),
+        opened_in_s=max(each["opened_in_s"] for each in told),  # all began at the same time
+        said=next((each["said"] for each in told if each["said"]), ""),
+    )
 
 
 @dataclasses.dataclass(frozen=True)

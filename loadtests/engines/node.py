@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import array
-import base64
 import contextlib
 import dataclasses
 import functools
@@ -20,12 +18,12 @@ from collections.abc import Iterator
 from typing import IO
 
 from loadtests.engines.base import EngineError, OnSecond, ShouldStop
+from loadtests.engines.job import job
 from loadtests.engines.timeline import Event, Timeline
 from loadtests.observe.cores import pinned
 from loadtests.paths import ROOT
 from loadtests.records import Second
 from loadtests.workload.load import Load
-from loadtests.workload.order import order
 
 GENERATOR = ROOT / "loadtests" / "generator"
 OLDEST_NODE = (20, 18, 1)  # what undici 7 needs
@@ -35,6 +33,7 @@ YOUNG_GENERATION = "--max-semi-space-size=32"
 # Processes start together, this long after the last of them is ready: time for the word to reach them all.
 START_IN_S = 0.05
 PREPARATION_S = 30.0
+OPENED_PER_S = 100.0  # connections that are to be held, at the least
 OVERTIME_S = 30.0  # past the schedule and the grace period: it hangs
 ASK_EVERY_S = 0.1
 
@@ -58,6 +57,11 @@ def require() -> str:
 def protocols() -> list[str]:
     """What the generator can speak: the files of its folder ``protocols``, without their .js."""
     return sorted(file.stem for file in (GENERATOR / "protocols").glob("*.js"))
+
+
+def dialects() -> list[str]:
+    """How a WebSocket server can be spoken to: the files of its folder ``dialects``, without their .js."""
+    return sorted(file.stem for file in (GENERATOR / "dialects").glob("*.js"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,8 +88,8 @@ class Processes:
         """Gets a load ready, of as many processes as there are. Raises EngineError."""
         name = f"{next(self._prepared)}"
         for index, process in enumerate(self._processes):
-            process.write({"load": name, "job": _job(self.engine, load, index)})
-        for _ in _events(self._processes, "ready", PREPARATION_S, None):
+            process.write({"load": name, "job": job(self.engine, load, index)})
+        for _ in _events(self._processes, "ready", _preparation_s(load), None):
             pass
         for process in self._processes:
             _demote(process.last["helpers"])
@@ -111,6 +115,7 @@ class NodeLoad:
     ) -> None:
         """Makes the load for a while: what is sent while it is ``settling`` is not measured. It is over when what was
         sent has its end. Raises EngineError."""
+        self._mend()
         message = {
             "load": self._name,
             "slice": {
@@ -129,6 +134,15 @@ class NodeLoad:
             self._timeline.add(event, on_second)
         self._timeline.over(on_second)
 
+    def _mend(self) -> None:
+        """Has the connections that are to be held, and were lost, opened again."""
+        if self._load.conversation is None:
+            return
+        for process in self._processes:
+            process.write({"load": self._name, "mend": True})
+        for _ in _events(self._processes, "mended", _preparation_s(self._load), None):
+            pass
+
     def close(self) -> tuple[list[Event], tuple[Second, ...]]:
         """Closes its connections. Returns what each process measured in all slices (``Measured`` in generator/job.js)
         and the timeline (see Result). Raises EngineError."""
@@ -137,6 +151,13 @@ class NodeLoad:
         for _ in _events(self._processes, "result", OVERTIME_S, None):
             pass
         return [process.last for process in self._processes], self._timeline.rows()
+
+
+def _preparation_s(load: Load) -> float:
+    """How long it may take at most until a load is ready."""
+    talk = load.conversation
+    held = 0 if talk is None else talk.receivers + talk.sends * load.connection_count * talk.rooms
+    return PREPARATION_S + held / OPENED_PER_S
 
 
 @contextlib.contextmanager
@@ -213,46 +234,6 @@ def _process(core: int | None) -> Iterator[_Process]:
                 assert pipe is not None
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
-
-
-def _job(engine: str, load: Load, index: int) -> Event:
-    """What one process has to know of a load, as generator/job.js describes it."""
-    share, rest = divmod(load.connection_count, load.processes)
-    return {
-        "engine": engine,
-        "protocol": load.protocol,
-        "origin": load.origin,
-        "requests": [
-            {
-                "method": request.method,
-                "path": request.path,
-                "headers": list(itertools.chain.from_iterable(request.headers)),
-                "body": _base64(request.body),
-                "status": request.status,
-                "expectBody": _base64(body),
-            }
-            for request, body in itertools.zip_longest(load.requests, load.bodies)
-        ],
-        "order": _base64(_order(load).tobytes()),
-        "timesMs": [seconds * 1000 for seconds, _ in load.recorded] or None,
-        "rate": load.rate,
-        "connections": share + (index < rest),
-        "timeoutMs": load.timeout_s * 1000,
-        "idleMs": load.idle_s * 1000,
-        "index": index,
-        "of": load.processes,
-        "keepAlive": load.keep_alive,
-    }
-
-
-def _order(load: Load) -> array.array[int]:
-    if load.recorded:
-        return array.array("H", (index for _, index in load.recorded))
-    return order([request.weight for request in load.requests], load.seed)
-
-
-def _base64(data: bytes | None) -> str | None:
-    return None if data is None else base64.b64encode(data).decode("ascii")
 
 
 def _events(processes: list[_Process], until: str, limit_s: float, should_stop: ShouldStop | None) -> Iterator[Event]:

@@ -40,9 +40,12 @@ class Openloop:
         node.require()
 
     def check(self, load: Load) -> None:
-        """Raises UserError for a protocol that the generator does not speak; all else that makes sense can be made."""
+        """Raises UserError for a protocol or a dialect that the generator does not speak; all else that makes sense can
+        be made."""
         if load.protocol not in node.protocols():
             raise unknown("protocol", load.protocol, node.protocols())
+        if load.conversation is not None and load.conversation.dialect not in node.dialects():
+            raise unknown("dialect", load.conversation.dialect, node.dialects())
 
     @contextlib.contextmanager
     def generator(self, processes: int = 1, core: int | None = None) -> Iterator[OpenloopMaker]:

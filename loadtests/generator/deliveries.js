@@ -18,7 +18,11 @@ import { Times } from './times.js';
  * is from the intended send to the arrival at a receiver; missing ones and duplicates have none.
  *
  * An arrival may be told before it is expected, as where sender and receiver are in different processes. One that is
- * never expected, as of a message that was under way when its receiver joined, is counted nowhere.
+ * never expected, as of a message that was under way when its receiver joined, is counted nowhere. Of one that was expected
+ * and then is not to come after all (`withdraw`), an arrival is counted nowhere either.
+ *
+ * A load may be made in slices: `awaited` is what is missing of those that were due since the last `begin`. What comes
+ * later than its slice is delivered none the less, with all of its lag.
  *
  * What is kept of a delivery is forgotten when it arrives.
  */
@@ -29,12 +33,29 @@ export class Deliveries {
     this.duplicate = 0;
     this.reordered = 0;
     this.lag = new Times();
+    this.sinceMs = -Infinity;
+    this.missingBefore = 0; // of those that were due before
     /** @type {Map<Name, Map<Name, Inbox>>} by receiver and stream */
     this.inboxes = new Map();
   }
 
   get missing() {
     return this.expected - this.delivered;
+  }
+
+  /** How many are missing of those that were due since the last `begin`. */
+  get awaited() {
+    return this.missing - this.missingBefore;
+  }
+
+  /**
+   * What was due until now is waited for no longer.
+   *
+   * @param {number} sinceMs what is expected next is due then or later
+   */
+  begin(sinceMs) {
+    this.sinceMs = sinceMs;
+    this.missingBefore = this.missing;
   }
 
   /**
@@ -79,14 +100,41 @@ export class Deliveries {
     const intended = inbox.missing.get(number);
     if (intended !== undefined) {
       inbox.missing.delete(number);
+      this.noLongerMissing(intended);
       this.wasDelivered(intended, at, overtaken);
     } else if (number >= inbox.first && number < inbox.next) {
-      this.duplicate++;
+      this.duplicate += inbox.withdrawn?.has(number) ? 0 : 1;
     } else {
       inbox.arrivedEarly(number, at, overtaken);
     }
     if (!overtaken) {
       inbox.highest = number;
+    }
+  }
+
+  /**
+   * A message that was expected is not to come: it was not sent on. Where it has come none the less, that counts.
+   *
+   * @param {Name} receiver
+   * @param {Name} stream
+   * @param {number} number
+   */
+  withdraw(receiver, stream, number) {
+    const inbox = this.inbox(receiver, stream);
+    const intended = inbox.missing.get(number);
+    if (intended !== undefined) {
+      inbox.missing.delete(number);
+      this.noLongerMissing(intended);
+      this.expected--;
+      inbox.withdrawn ??= new Set();
+      inbox.withdrawn.add(number);
+    }
+  }
+
+  /** @param {number} intended */
+  noLongerMissing(intended) {
+    if (intended < this.sinceMs) {
+      this.missingBefore--;
     }
   }
 
@@ -138,6 +186,8 @@ class Inbox {
     this.missing = new Map();
     /** @type {Map<number, Early> | null} by number, what came before it was expected */
     this.early = null;
+    /** @type {Set<number> | null} */
+    this.withdrawn = null;
   }
 
   /**

@@ -16,6 +16,21 @@
  * @property {number} index which process this is, from 0
  * @property {number} of how many processes share the rate
  * @property {boolean} keepAlive false: a connection for each send
+ * @property {Conversation | null} conversation what is done over WebSockets; null with HTTP
+ */
+
+/**
+ * What is done over WebSockets: see loadtests/workload/conversation.py for what each means.
+ *
+ * @typedef {object} Conversation
+ * @property {'connect' | 'idle' | 'echo' | 'broadcast'} does
+ * @property {string} dialect a file of dialects/, without its .js
+ * @property {string} prefix of the paths of handshakes; empty: the path is that of the request
+ * @property {number} receivers of this process
+ * @property {number} rooms
+ * @property {number} size bytes of a payload
+ * @property {boolean} compression
+ * @property {boolean} masking
  */
 
 /**
@@ -90,6 +105,20 @@
  */
 
 /**
+ * @typedef {object} HeldOpen what became of connections that were to be held open: see Connections of
+ *   loadtests/records/result.py
+ * @property {number} wanted
+ * @property {number} opened
+ * @property {number} refused
+ * @property {number} lost
+ * @property {Spread} opening from asking for one to when it is ready
+ * @property {number} opened_in_s
+ * @property {number} sent_bytes
+ * @property {number} received_bytes
+ * @property {string} said
+ */
+
+/**
  * @typedef {object} Measured what was measured in all slices: see loadtests/records/result.py for what each means
  * @property {number} planned
  * @property {number} sent
@@ -107,6 +136,7 @@
  * @property {Record<'response_time' | 'service_time' | 'send_lag' | 'pacing_lag' | 'failed', Spread>} spreads
  * @property {Share[]} requests in the order of Job.requests
  * @property {Delivered | null} deliveries null: there are no receivers, as with HTTP
+ * @property {HeldOpen | null} connections null: none are held open for the whole of it, as with HTTP
  * @property {Record<string, number | null> | null} own_ms figures that the engine made itself
  */
 
@@ -115,9 +145,11 @@
  *
  * @typedef {object} Running
  * @property {() => Promise<void>} ready resolves when the first slice may begin
+ * @property {() => Promise<void>} [mend] opens again what is held and was lost; to be waited for before each slice
  * @property {(slice: Slice) => Promise<void>} run resolves when the slice is over and all that was sent in it has its end
  * @property {() => void} stop ends the slice now
  * @property {() => Measured} close closes its connections
+ * @property {() => Promise<void>} [ended] resolves when the other side has closed them too
  */
 
 export {};

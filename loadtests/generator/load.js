@@ -2,6 +2,7 @@
 // all of it is recorded.
 
 import { nowMs } from './clock.js';
+import { InTurn } from './inturn.js';
 import { Mix } from './mix.js';
 import { Recorder } from './recorder.js';
 
@@ -32,12 +33,14 @@ export class Load {
     this.held = null;
     /** @type {Set<Connection>} */
     this.connections = new Set();
-    /** @type {Connection[]} */
+    /** @type {Connection[] | InTurn<Connection>} */
     this.idle = []; // the one used last is used next, so that few are kept busy rather than many half idle
     this.inFlight = 0;
     this.startMs = 0; // of the slice
     this.fromMs = 0; // when its measured part begins
     this.endMs = 0;
+    /** @type {void | Promise<void>} */
+    this.ending = undefined;
     this.finished = true;
     this.resolve = () => {};
   }
@@ -45,6 +48,14 @@ export class Load {
   async ready() {
     this.held = (await this.protocol.hold?.(this.job)) ?? null;
     this.recorder.deliveries = this.held?.deliveries ?? null;
+    if (this.held?.inTurn) {
+      this.idle = new InTurn(this.job.connections);
+    }
+  }
+
+  /** Opens again what is to be held open and was lost; called between slices. */
+  async mend() {
+    await this.held?.mend?.();
   }
 
   /**
@@ -57,6 +68,11 @@ export class Load {
     this.fromMs = slice.start + slice.settleMs;
     this.endMs = this.fromMs + slice.durationMs;
     this.recorder.start(this.startMs, this.fromMs, this.endMs);
+    this.recorder.deliveries?.begin(this.startMs);
+    this.held?.begin?.(slice);
+    while (this.held?.inTurn && !this.full) {
+      this.idle.push(this.open());
+    }
     this.looking = setInterval(() => this.look(nowMs()), LOOK_EVERY_MS);
     return new Promise((resolve) => {
       this.resolve = resolve;
@@ -83,7 +99,7 @@ export class Load {
 
   isDone() {
     const { deliveries } = this.recorder;
-    return this.inFlight === 0 && (deliveries === null || deliveries.missing === 0);
+    return this.inFlight === 0 && (deliveries === null || deliveries.awaited === 0);
   }
 
   /** Whether there are as many connections as are allowed. */
@@ -124,6 +140,7 @@ export class Load {
     }
     this.plan(now);
     this.recorder.end(now);
+    this.held?.end?.();
     this.resolve();
   }
 
@@ -143,11 +160,21 @@ export class Load {
     for (const connection of this.connections) {
       connection.destroy();
     }
-    this.held?.close();
-    return this.recorder.measured(this.job.rate === null);
+    const connections = this.held?.measured?.() ?? null;
+    this.ending = this.held?.close();
+    return { ...this.recorder.measured(this.job.rate === null), connections };
+  }
+
+  /** Resolves when what it closed is closed on the other side too. */
+  async ended() {
+    await this.ending;
   }
 
   // What a connection calls.
+
+  counts(/** @type {number} */ intended) {
+    return this.recorder.counts(intended);
+  }
 
   onSent(/** @type {Connection} */ connection, /** @type {number} */ at) {
     this.recorder.wasSent(connection.exchange.tally, connection.intended, at);

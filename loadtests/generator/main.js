@@ -2,6 +2,7 @@
 //
 //     {"load": <name>, "job": <Job>}         prepare a load; answered by {"event": "ready"} with the threads that need
 //                                            no priority
+//     {"load": <name>, "mend": true}         open again what it holds open and has lost; answered by {"event": "mended"}
 //     {"load": <name>, "slice": <Slice>}     make it for a while; an event "second" for each second that is over, and
 //                                            {"event": "over"}
 //     {"stop": true}                         end the slice now
@@ -37,7 +38,7 @@ function tell(event) {
 }
 
 /** @type {Set<string>} */
-const warm = new Set(); // the protocols that the engine has warmed up for
+const warm = new Set(); // what the engine has warmed up for: a protocol, and what is done
 
 /** A load that was prepared, and the processor time that it took while it was measured. */
 class Prepared {
@@ -60,11 +61,13 @@ class Prepared {
     tell({ event: 'over' });
   }
 
-  close() {
+  async close() {
     const peakMb = process.resourceUsage().maxRSS / 1024;
+    const measured = this.running.close();
+    await this.running.ended?.(); // to close thousands takes a server a while, which the next load need not bear
     tell({
       event: 'result',
-      ...this.running.close(),
+      ...measured,
       generator: { cpu_s: this.cpuS, wall_s: this.wallS, peak_rss_mb: peakMb },
     });
   }
@@ -95,10 +98,11 @@ async function load(job, onSecond) {
   }
   const { openloop } = await import('./openloop.js');
   const { protocol } = /** @type {{protocol: Protocol}} */ (await import(`./protocols/${job.protocol}.js`));
-  if (!warm.has(job.protocol)) {
+  const what = `${job.protocol} ${job.conversation?.does}`;
+  if (!warm.has(what)) {
     const { warmUp } = await import('./warmup.js');
     await warmUp(protocol, job);
-    warm.add(job.protocol);
+    warm.add(what);
   }
   return openloop(protocol, job, onSecond);
 }
@@ -116,6 +120,9 @@ for await (const line of createInterface({ input: process.stdin })) {
     // Only openloop has been compiled by now, in its warm-up. loadtest, without a compiler's thread, would stay four
     // times as slow as it is.
     tell({ event: 'ready', helpers: message.job.engine === 'openloop' ? helpers : [] });
+  } else if (message.mend && prepared) {
+    await prepared.running.mend?.();
+    tell({ event: 'mended' });
   } else if (message.stop) {
     running?.stop();
   } else if (message.slice && prepared) {
@@ -123,6 +130,6 @@ for await (const line of createInterface({ input: process.stdin })) {
     prepared.run(message.slice); // not waited for: it may be told to stop
   } else if (message.close && prepared) {
     loads.delete(message.load);
-    prepared.close();
+    await prepared.close();
   }
 }

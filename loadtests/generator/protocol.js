@@ -2,7 +2,7 @@
 // nothing else of openloop knows what is spoken.
 
 /** @import { Deliveries } from './deliveries.js' */
-/** @import { Asked, ErrorKind, Job } from './job.js' */
+/** @import { Asked, Conversation, ErrorKind, HeldOpen, Job, Slice } from './job.js' */
 /** @import { Exchange } from './mix.js' */
 
 /**
@@ -14,7 +14,7 @@
  * @property {(job: Job) => Promise<Held>} [hold] opens what stays open for the whole of a load beside the connections
  *   that send: receivers, or connections that idle. It resolves when all of that is open; the load starts afterwards.
  *   A protocol without such has no `hold`
- * @property {() => Promise<Answering>} answering starts a server within this process
+ * @property {(job: Job) => Promise<Answering>} answering starts a server within this process, to warm up for a job
  */
 
 /**
@@ -33,6 +33,7 @@
 
 /**
  * @typedef {object} Owner is told of what happens on a connection
+ * @property {(intended: number) => boolean} counts whether what is due then is measured
  * @property {(connection: Connection, at: number) => void} onSent once for each send, before its end
  * @property {(connection: Connection, at: number) => void} onOk it was answered as expected
  * @property {(connection: Connection, at: number, kind: ErrorKind, answered: boolean, text: string) => void} onFailed
@@ -45,7 +46,13 @@
  * @typedef {object} Held
  * @property {Deliveries | null} deliveries is told by the protocol what its receivers are to get, and what arrives; the
  *   grace period is then for what is missing, too. null: there are no receivers
- * @property {() => void} close
+ * @property {boolean} [inTurn] whether all connections that send are made before the first slice and used in turn, not as
+ *   few of them as will do
+ * @property {() => Promise<void>} [mend] opens again what was lost, between slices
+ * @property {(slice: Slice) => void} [begin] a slice begins
+ * @property {() => void} [end] it is over
+ * @property {() => HeldOpen} [measured] what became of what was held open
+ * @property {() => void | Promise<void>} close resolves when the other side has had its word
  */
 
 /**
@@ -54,6 +61,7 @@
  * @typedef {object} Answering
  * @property {string} origin
  * @property {Asked} asked what it can be asked
+ * @property {Conversation | null} [conversation] what can be done over WebSockets
  * @property {() => void} close
  */
 

@@ -249,6 +249,7 @@ export class Recorder {
       },
       requests: this.tallies.map((tally) => tally.share()),
       deliveries: this.deliveries?.measured() ?? null,
+      connections: null, // whoever holds some adds them
       own_ms: null,
     };
   }

@@ -15,7 +15,7 @@ const PACED_RATE = 6000;
  * @param {Job} job what is warmed up for
  */
 export async function warmUp(protocol, job) {
-  const server = await protocol.answering();
+  const server = await protocol.answering(job);
   const quick = {
     ...job,
     origin: server.origin,
@@ -28,6 +28,7 @@ export async function warmUp(protocol, job) {
     index: 0,
     of: 1,
     keepAlive: true,
+    conversation: server.conversation ?? null,
   };
   const paces = [
     { rate: null },
@@ -41,6 +42,7 @@ export async function warmUp(protocol, job) {
     const slice = { settleMs: 0, durationMs: EACH_MS, arrivalSeed: null, settling: whole, measured: whole };
     await load.run({ start: nowMs(), ...slice });
     load.close();
+    await load.ended?.();
   }
   server.close();
 }

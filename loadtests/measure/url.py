@@ -16,6 +16,7 @@ from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.errors import UserError, quoted
 from loadtests.measure import capacity
 from loadtests.measure.capacity import FoundCapacity, Probed
+from loadtests.measure.websocket_url import echoes
 from loadtests.plan import objective as objectives
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Result
@@ -60,9 +61,13 @@ def parse(
     processes: int,
     allow_remote: bool,
     arrivals: str | None = None,
+    size: int | None = None,
 ) -> Load:
     """The load that a person asked for. Raises UserError for what makes no sense."""
+    url, talk = echoes(url, size)
     require_local(url, allow_remote)
+    if talk and (asked.method, asked.body, asked.workload) != ("GET", None, None):
+        raise UserError("over ws:// messages are sent; --method, --body and --workload do not go with it")
     if arrivals is not None and (rate is None or asked.speed is not None):
         raise UserError("--arrivals says when the requests of a rate are due; it goes with --rate")
     origin, workload = _workload(*_login(url), asked)
@@ -87,6 +92,7 @@ def parse(
         timeout_s=duration(timeout_text),
         processes=processes,
         core=_core() if processes == 1 else None,
+        **talk,
     )
 
 
@@ -206,6 +212,7 @@ def search(
     arrivals: str = "random",
 ) -> UrlSearch:
     """The search that a person asked for. Raises UserError for what makes no sense."""
+    url, talk = echoes(url, None)
     require_local(url, allow_remote)
     origin, workload = _workload(*_login(url), Asked(headers=headers))
     short_s, long_s = duration(probe), duration(confirm)
@@ -222,7 +229,8 @@ def search(
         plan.require_knowable()
     except ValueError as error:
         raise UserError(str(error)) from None
-    load = Load(origin, workload.requests, rate=start_rate, arrival_seed=_arrival_seed(arrivals), core=_core())
+    seed = _arrival_seed(arrivals)
+    load = Load(origin, workload.requests, rate=start_rate, arrival_seed=seed, core=_core(), **talk)
     return UrlSearch(load, wanted, plan)
 
 

@@ -3,13 +3,14 @@
 The type of run.json is in ``loadtests.store``."""
 
 from loadtests.records.advice import Advice, AdviceOutcome, Round
-from loadtests.records.result import Deliveries, Figures, Generator, OfRequest, Result, Second
+from loadtests.records.result import Connections, Deliveries, Figures, Generator, OfRequest, Result, Second
 from loadtests.records.trial import CapacityRecord, Evidence, Flag, ProbeRecord, Process, Trial
 
 __all__ = [
     "Advice",
     "AdviceOutcome",
     "CapacityRecord",
+    "Connections",
     "Deliveries",
     "Evidence",
     "Figures",

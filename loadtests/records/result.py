@@ -75,11 +75,34 @@ class Deliveries:
 
 
 @dataclasses.dataclass(frozen=True)
+class Connections:
+    """What became of the connections that were to be held open for the whole of a load: ``wanted = opened + refused``.
+
+    ``lost`` counts how often one was ended by the other side while it was held, wherever in the load; each was then
+    opened again. ``opening_ms`` is from asking for one until it could receive, and ``opened_in_s`` from asking for the
+    first until the last could. ``sent_bytes`` and ``received_bytes`` are those of all connections of the load while it
+    was measured, held or not, as they are on the wire: handshakes, frames, what the dialect adds. ``said`` tells in
+    words why the first one was refused or lost.
+    """
+
+    wanted: Count
+    opened: Count
+    refused: Count
+    lost: Count
+    opening_ms: Figures
+    opened_in_s: Amount
+    sent_bytes: Count
+    received_bytes: Count
+    said: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Result:
     """One load, measured.
 
     Each planned request has exactly one end: ``planned = ok + sum(errors) + unfinished``. A load that only holds
-    connections plans nothing; one whose messages go to many receivers has ``deliveries`` beside its sends.
+    connections plans nothing; one whose messages go to many receivers has ``deliveries`` beside its sends, and one over
+    WebSockets ``connections``.
 
     - ``planned``: in the schedule (of a run that was stopped early: until then); in a closed loop, the sent ones.
     - ``sent``: handed to a connection. ``planned - sent`` never were.
@@ -139,6 +162,7 @@ class Result:
     deliveries: Deliveries | None = None
     billed: Count | None = None
     backlog: tuple[int, ...] = ()
+    connections: Connections | None = None
 
     @property
     def latency_ms(self) -> Figures:
@@ -159,5 +183,6 @@ class Result:
 
 SUMMARY = (
     "engine", "planned", "sent", "completed", "ok", "unfinished", "errors", "duration_s", "rate",
-    "response_time_ms", "service_time_ms", "send_lag_ms", "examples", "requests",
+    "response_time_ms", "service_time_ms", "send_lag_ms", "examples", "requests", "deliveries",
+    "connections",
 )  # fmt: skip

@@ -101,7 +101,9 @@ def _application(own: OwnProject) -> None:
 def _result(result: Result) -> None:
     times = (result.response_time_ms, result.service_time_ms, result.send_lag_ms, result.pacing_lag_ms)
     of_requests = (of.response_time_ms for of in result.requests)
-    for figures in (*times, *of_requests, *([result.deliveries.lag_ms] if result.deliveries else [])):
+    lags = [result.deliveries.lag_ms] if result.deliveries else []
+    openings = [result.connections.opening_ms] if result.connections else []
+    for figures in (*times, *of_requests, *lags, *openings):
         _figures("result", figures)
     if len(result.timeline) > LONGEST:
         raise ValueError(f"result.timeline has {len(result.timeline):,} rows; at most {LONGEST:,} are allowed")

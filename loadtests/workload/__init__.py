@@ -1,6 +1,7 @@
 """What a server is asked: requests, how often each, where they were recorded, when; and a load made of them. Pure."""
 
+from loadtests.workload.conversation import Conversation
 from loadtests.workload.load import DEFAULT_ENGINE, Feature, Load
 from loadtests.workload.request import Request, Workload
 
-__all__ = ["DEFAULT_ENGINE", "Feature", "Load", "Request", "Workload"]
+__all__ = ["DEFAULT_ENGINE", "Conversation", "Feature", "Load", "Request", "Workload"]

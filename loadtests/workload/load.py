@@ -11,6 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from loadtests.errors import UserError
 from loadtests.words import plural
+from loadtests.workload.conversation import MOST_CONNECTIONS, Conversation
 from loadtests.workload.request import Request, Workload
 from loadtests.workload.secrets import without_login
 
@@ -20,7 +21,7 @@ DEFAULT_CONNECTIONS_FIXED = 1000  # below the 1,024 open files that many servers
 MAX_RATE = 1_000_000.0
 MAX_DURATION_S = 24 * 3600.0
 MAX_REQUESTS = 1_000_000_000
-MAX_CONNECTIONS = 60_000  # an address has about so many ports
+MAX_CONNECTIONS = MOST_CONNECTIONS
 MAX_PROCESSES = 64
 
 
@@ -46,7 +47,9 @@ class Feature(Enum):
 class Load:
     """One load on one server: requests, how they are mixed, and when they are sent.
 
-    ``protocol`` is what is spoken, by the name that the generator has for it (a file of generator/protocols/).
+    ``protocol`` is what is spoken, by the name that the generator has for it (a file of generator/protocols/). Over
+    ``websocket`` there is a ``conversation``, and one request, whose path and headers are those of the handshakes; its
+    sends are what is called requests here.
 
     ``origin`` is the address without a path, ``http://127.0.0.1:8000``. The ``requests`` are sent in a mix by their
     weights, whose order depends on nothing but them and ``seed`` (see ``loadtests.workload.order``). ``bodies`` are
@@ -55,7 +58,8 @@ class Load:
 
     ``rate`` is in requests per second; None means a closed loop (autothrottled): each of ``connections`` sends as
     soon as it is answered. At a fixed rate ``connections`` is the most that are opened. None takes 10 in a closed
-    loop and 1,000 at a fixed rate.
+    loop and 1,000 at a fixed rate; 10 where messages are sent over connections that are held. A conversation that only
+    holds connections has the rate 0.
 
     ``arrival_seed`` says that the moments of a fixed rate are random, as those of users who know nothing of each other,
     and which they are: the same seed gives the same. None: they are even.
@@ -92,6 +96,7 @@ class Load:
     keep_alive: bool = True
     idle_s: float = 4.0
     protocol: str = "http"
+    conversation: Conversation | None = None
 
     @classmethod
     def of_url(cls, url: str, *, bodies: tuple[bytes | None, ...] = (), **options: Any) -> Load:
@@ -109,7 +114,8 @@ class Load:
         _check_range("the timeout", self.timeout_s, MAX_DURATION_S, "s")
         if self.warmup_s:
             _check_range("the warm-up", self.warmup_s, MAX_DURATION_S, "s")
-        if self.rate is not None:
+        self._check_conversation()
+        if self.rate is not None and not self.only_holds:
             _check_range("the rate", self.rate, MAX_RATE, "requests per second")
             if self.rate * self.duration_s > MAX_REQUESTS:
                 raise UserError(
@@ -127,12 +133,34 @@ class Load:
             shared = plural(self.connection_count, "connection")
             raise UserError(f"{shared} cannot be shared by {plural(self.processes, 'process', 'processes')}")
 
+    def _check_conversation(self) -> None:
+        talk = self.conversation
+        if (talk is None) != (self.protocol != "websocket"):
+            raise ValueError(f"a conversation is for the protocol websocket; this is {self.protocol}")
+        if talk is None:
+            return
+        if len(self.requests) != 1 or self.recorded:
+            raise ValueError("a conversation has one request, that of its handshakes")
+        if (self.rate == 0) != self.only_holds:
+            raise UserError(f"idle has the rate 0, and nothing else has; this is {talk.does} at {self.rate}")
+        if talk.does == "broadcast" and self.processes > 1:
+            raise UserError("a broadcast is made by one process, which knows what each receiver is to get")
+        if talk.receivers and talk.receivers < self.processes:
+            shared = plural(talk.receivers, "receiver")
+            raise UserError(f"{shared} cannot be shared by {plural(self.processes, 'process', 'processes')}")
+
+    @property
+    def only_holds(self) -> bool:
+        """Whether it holds connections and sends nothing."""
+        return self.conversation is not None and self.conversation.does == "idle"
+
     @property
     def connection_count(self) -> int:
         """``connections``, or what stands for None."""
         if self.connections is not None:
             return self.connections
-        return DEFAULT_CONNECTIONS_CLOSED if self.rate is None else DEFAULT_CONNECTIONS_FIXED
+        few = self.rate is None or (self.conversation is not None and self.conversation.sends)
+        return DEFAULT_CONNECTIONS_CLOSED if few else DEFAULT_CONNECTIONS_FIXED
 
     @property
     def planned(self) -> int:

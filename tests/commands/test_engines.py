@@ -4,6 +4,7 @@ import pytest
 
 from loadtests.commands.engines import print_engines
 from loadtests.engines.benchmark import EngineFigures, EnginesReport
+from loadtests.engines.conversing import WebSocketFigures, WebSocketTurn
 
 
 def figures(engine, **others):
@@ -15,10 +16,17 @@ def figures(engine, **others):
     return EngineFigures(engine=engine, **{**values, **others})
 
 
+def websocket():
+    def turn(rate, lag_ms):
+        return WebSocketTurn(rate, cpu=0.5, per_cpu_s=2 * rate, server_cpu=0.4, lag_p99_ms=lag_ms, missing=3)
+
+    return WebSocketFigures(turn(40_000.0, None), turn(41_000.0, None), turn(90_000.0, 2.5), turn(20_000.0, 7.25), 5000)
+
+
 @pytest.fixture
 def report():
     loadtest = figures("loadtest", ceiling_rate=3000.0, send_lag_p99_ms=None, send_lag_p99_rounds=[])
-    return EnginesReport(6000.0, (0,), 1, [figures("openloop"), loadtest])
+    return EnginesReport(6000.0, (0,), 1, [figures("openloop"), loadtest], websocket())
 
 
 def test_the_engines_stand_side_by_side(report, capsys):
@@ -32,7 +40,18 @@ def test_the_engines_stand_side_by_side(report, capsys):
 
 
 def test_a_core_that_was_shared_with_others_is_told(report, capsys):
-    print_engines(EnginesReport(6000.0, (0,), 0, [*report.engines[:1], figures("loadtest", ceiling_cpu=0.5)]))
+    shared = [*report.engines[:1], figures("loadtest", ceiling_cpu=0.5)]
+    print_engines(EnginesReport(6000.0, (0,), 0, shared, websocket()))
     printed = capsys.readouterr().out
     assert "all on core 0" in printed
     assert "Something else ran on the generators' core: run this again on a quiet machine." in printed
+
+
+def test_what_the_generator_can_do_over_websockets_is_told(report, capsys):
+    print_engines(report)
+    printed = capsys.readouterr().out
+    rows = [line.replace("│", " ").split() for line in printed.splitlines()]
+    [masked] = [row for row in rows if row[:3] == ["ceiling", "of", "echoes,"]]
+    assert masked[-5:] == ["40,000", "50%", "80,000", "–", "40%"]
+    assert "20,000 deliveries/s to 5,000 connections are asked for" in printed
+    assert "20,000 with 50%, 3 missing." in " ".join(printed.split())

@@ -155,3 +155,34 @@ def test_a_search_that_cannot_know_is_refused_before_it_begins(command, options,
     code, printed, errors = command("capacity", "http://127.0.0.1:1/", *options)
     assert (code, printed, errors.count("\n")) == (1, "", 1)
     assert says in errors
+
+
+@pytest.mark.servers
+def test_messages_over_websockets(conversing, command):
+    server = conversing(twice=10)
+    address = f"{server.url.replace('http', 'ws')}/ws/echo/"
+    code, printed, _ = command("load", address, "--rate", "60", "--duration", "0.5s", "--size", "100")
+    rows = [line.split() for line in printed.splitlines()]
+    assert code == 0
+    for row in (["planned", "30"], ["ok", "30"], ["deliveries", "duplicate", "3"], ["connections", "opened", "10"]):
+        assert row in rows
+    found = json.loads(command("load", address, *SHORT, "--connections", "2", "--json")[1])
+    assert (found["ok"], found["deliveries"]["delivered"], found["connections"]["opened"]) == (20, 20, 2)
+    code, printed, _ = command("capacity", address, *QUICKLY, "--max-rate", "40")
+    assert (code, printed.startswith("at least 40 requests/s")) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("wss://127.0.0.1/",), "wss:// cannot be loaded; write the ws:// address of the server behind it"),
+        (("http://127.0.0.1/", "--size", "5"), "--size says how long a message over WebSockets is; it goes with ws://"),
+        (("ws://127.0.0.1/", "--body", "x"), "over ws:// messages are sent; --method, --body and --workload do not go"),
+        (("ws://127.0.0.1/", "--size", "0"), "a payload has from 1 to 1,000,000 bytes, not 0"),
+        (("ws://192.0.2.1/",), "192.0.2.1 is not this machine; load on another needs its owner's consent"),
+    ],
+)
+def test_what_does_not_go_with_websockets(command, arguments, says):
+    code, printed, errors = command("load", *arguments)
+    assert (code, printed, errors.count("\n")) == (1, "", 1)
+    assert says in errors

@@ -12,7 +12,7 @@ import pytest
 
 from loadtests.engines import node
 from loadtests.engines.merge import merge
-from loadtests.records import Deliveries, Result
+from loadtests.records import Connections, Deliveries, Result
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import FIGURES, NOTHING
 from loadtests.workload import Request
@@ -92,7 +92,7 @@ def spread_of(values):
     return {"hdr": encoded(values)["text"], "max_us": max(values, default=0), "sum_us": sum(values)}
 
 
-def part(values, deliveries=None):
+def part(values, deliveries=None, connections=None):
     """What one process measured that had these response times, in microseconds, and as many errors."""
     spread, nothing = spread_of(values), spread_of([])
     count = len(values)
@@ -101,6 +101,7 @@ def part(values, deliveries=None):
         "billed": count, "backlog": [1, -1],
         "unfinished": 0, "waited": 0, "errors": {"reset": count} if count else {},
         "examples": {"reset": "gone"} if count else {}, "duration_s": 2, "deliveries": deliveries,
+        "connections": connections,
         "spreads": dict.fromkeys(("response_time", "service_time", "send_lag", "pacing_lag", "failed"), spread),
         "generator": {"cpu_s": 1, "wall_s": 2, "peak_rss_mb": 3}, "own_ms": None,
         "requests": [share(2 * count, count, {}, spread), share(count, 0, {"reset": count}, nothing)],
@@ -135,7 +136,8 @@ def test_the_summary_is_what_load_prints(result):
     summary = result.summary()
     assert list(summary) == [
         "engine", "planned", "sent", "completed", "ok", "unfinished", "errors", "duration_s", "rate",
-        "response_time_ms", "service_time_ms", "send_lag_ms", "examples", "requests",
+        "response_time_ms", "service_time_ms", "send_lag_ms", "examples", "requests", "deliveries",
+        "connections",
     ]  # fmt: skip
     for name in ("response_time_ms", "service_time_ms", "send_lag_ms"):
         assert tuple(summary[name]) == FIGURES
@@ -174,3 +176,18 @@ def test_without_receivers_there_are_no_deliveries():
     merged = merge("openloop", [part([1000]), part([])], [], (Request("GET /"),))
     assert merged.deliveries is None
     assert "lag" not in merged.histograms
+
+
+def test_the_connections_that_several_processes_hold_are_added_up():
+    def held(opening_us, refused, lost, seconds, said):
+        counts = {"wanted": len(opening_us) + refused, "opened": len(opening_us), "refused": refused, "lost": lost}
+        sizes = {"sent_bytes": 10 * lost, "received_bytes": 100}
+        return {**counts, **sizes, "opening": spread_of(opening_us), "opened_in_s": seconds, "said": said}
+
+    first, second = held([1000, 2000, 3000], 1, 0, 0.5, ""), held([9000], 0, 2, 0.75, "the server closed it")
+    merged = merge("openloop", [part([], None, first), part([], None, second)], [], (Request("GET /"),))
+    times = {"p50": 2.0, "p90": 9.0, "p95": 9.0, "p99": 9.0, "p99.9": 9.0, "max": 9.0, "mean": 3.75}
+    assert merged.connections == Connections(
+        5, 4, 1, 2, opening_ms=times, opened_in_s=0.75, sent_bytes=20, received_bytes=200, said="the server closed it"
+    )
+    assert merge("openloop", [part([1000])], [], (Request("GET /"),)).connections is None

@@ -188,3 +188,29 @@ test('what has arrived takes no memory', () => {
   assert.ok(bytes < 500_000, `${bytes} bytes more after 500,000 deliveries`); // one byte of each
   assert.deepEqual([deliveries.delivered, deliveries.missing], [50 * 11_988, 50 * 12]);
 });
+
+test('what an earlier slice lost is waited for no longer, and may still come', () => {
+  const deliveries = expecting(3);
+  deliveries.arrived(1, 'a', 0, 5);
+  assert.equal(deliveries.awaited, 2);
+  deliveries.begin(300);
+  assert.deepEqual([deliveries.awaited, deliveries.missing], [0, 2]);
+  deliveries.expect(1, 'a', 3, 300);
+  assert.deepEqual([deliveries.awaited, deliveries.missing], [1, 3]);
+  deliveries.arrived(1, 'a', 1, 305);
+  assert.deepEqual([deliveries.awaited, deliveries.missing], [1, 2]);
+  deliveries.arrived(1, 'a', 3, 306);
+  assert.deepEqual([deliveries.awaited, deliveries.missing], [0, 1]);
+  assert.equal(deliveries.lag.max, 205 * MS);
+});
+
+test('what was withdrawn is not expected, and an arrival of it is counted only if it was there first', () => {
+  const deliveries = expecting(3);
+  deliveries.arrived(1, 'a', 1, 105);
+  [1, 2].forEach((number) => deliveries.withdraw(1, 'a', number));
+  assert.deepEqual(counts(deliveries), { expected: 2, delivered: 1, missing: 1, duplicate: 0, reordered: 0 });
+  deliveries.arrived(1, 'a', 2, 205);
+  deliveries.expect(1, 'a', 3, 300);
+  deliveries.arrived(1, 'a', 3, 306);
+  assert.deepEqual(counts(deliveries), { expected: 3, delivered: 2, missing: 1, duplicate: 0, reordered: 0 });
+});

@@ -11,7 +11,7 @@ from loadtests.measure.capacity import FoundCapacity, Probed
 from loadtests.observe import processes
 from loadtests.observe.processes import Part
 from loadtests.plan import objective
-from loadtests.records import Deliveries, Evidence, Generator, OfRequest, Result, Second, Trial
+from loadtests.records import Connections, Deliveries, Evidence, Generator, OfRequest, Result, Second, Trial
 from loadtests.records.result import FIGURES, NOTHING
 from loadtests.searches.capacity import LimitedBy, Probe, Purpose, SearchedCapacity
 from loadtests.searches.judge import Judgement, Outcome
@@ -40,6 +40,7 @@ RESULT = Result(
     generator=(Generator(0.1, 1.0, 80.0),),
     requests=(OfRequest("GET /", 2, 2, 2, 2, 2, {"status": 1}, TIMES),),
     deliveries=Deliveries(9, 8, 1, 0, 0, TIMES),
+    connections=Connections(5, 4, 1, 2, TIMES, 0.5, 1000, 2000, "closed"),
 )
 
 
@@ -93,6 +94,7 @@ def test_what_a_trial_writes_fits(trial):
         (("result", "response_time_ms", "p42"), 1.0),
         (("result", "timeline", 0, "t"), ...),
         (("result", "requests", 0, "ok"), ...),
+        (("result", "connections", "lost"), -1),
         (("processes", 0, "cpu_s"), -0.1),
         (("evidence", "mood"), 1),
         (("capacity", "limited_by"), "luck"),

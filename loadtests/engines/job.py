@@ -1,0 +1,60 @@
+"""A load as one process of the generator is told of it (``Job`` in generator/job.js)."""
+
+from __future__ import annotations
+
+import array
+import base64
+import dataclasses
+import itertools
+from typing import Any
+
+from loadtests.workload.load import Load
+from loadtests.workload.order import order
+
+
+def job(engine: str, load: Load, index: int) -> dict[str, Any]:
+    """What process ``index`` of a load has to know of it."""
+    share, rest = divmod(load.connection_count, load.processes)
+    return {
+        "engine": engine,
+        "protocol": load.protocol,
+        "origin": load.origin,
+        "requests": [
+            {
+                "method": request.method,
+                "path": request.path,
+                "headers": list(itertools.chain.from_iterable(request.headers)),
+                "body": _base64(request.body),
+                "status": request.status,
+                "expectBody": _base64(body),
+            }
+            for request, body in itertools.zip_longest(load.requests, load.bodies)
+        ],
+        "order": _base64(_order(load).tobytes()),
+        "timesMs": [seconds * 1000 for seconds, _ in load.recorded] or None,
+        "rate": load.rate,
+        "connections": share + (index < rest),
+        "timeoutMs": load.timeout_s * 1000,
+        "idleMs": load.idle_s * 1000,
+        "index": index,
+        "of": load.processes,
+        "keepAlive": load.keep_alive,
+        "conversation": _conversation(load, index),
+    }
+
+
+def _conversation(load: Load, index: int) -> dict[str, Any] | None:
+    if load.conversation is None:
+        return None
+    share, rest = divmod(load.conversation.receivers, load.processes)
+    return {**dataclasses.asdict(load.conversation), "receivers": share + (index < rest)}
+
+
+def _order(load: Load) -> array.array[int]:
+    if load.recorded:
+        return array.array("H", (index for _, index in load.recorded))
+    return order([request.weight for request in load.requests], load.seed)
+
+
+def _base64(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode("ascii")

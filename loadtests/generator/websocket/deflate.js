@@ -1,0 +1,44 @@
+// Compression of messages, RFC 7692: each by itself, so that no connection keeps a window.
+
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
+
+import { LARGEST, Violation } from './frames.js';
+
+export const OFFER = 'permessage-deflate; client_no_context_takeover; server_no_context_takeover';
+
+const END = Buffer.from([0x00, 0x00, 0xff, 0xff]); // of each message, and never sent
+const ALLOWED = /^(client_no_context_takeover|server_no_context_takeover|server_max_window_bits=("?)\d+\2)$/;
+
+/**
+ * Throws Violation where a server agreed to something other than what was offered.
+ *
+ * @param {string} answer its header Sec-WebSocket-Extensions
+ */
+export function requireOffered(answer) {
+  const [name, ...parameters] = answer.split(';').map((part) => part.trim().toLowerCase());
+  const fits = name === 'permessage-deflate' && parameters.every((parameter) => ALLOWED.test(parameter));
+  if (!fits || !parameters.includes('server_no_context_takeover')) {
+    throw new Violation(`it agreed to the extension '${answer}', and was offered '${OFFER}'`);
+  }
+}
+
+/** @param {string | Buffer} payload */
+export function deflate(payload) {
+  return deflateRawSync(payload, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, -END.length);
+}
+
+/**
+ * Throws Violation.
+ *
+ * @param {Buffer} data
+ */
+export function inflate(data) {
+  try {
+    return inflateRawSync(Buffer.concat([data, END]), {
+      finishFlush: constants.Z_SYNC_FLUSH,
+      maxOutputLength: LARGEST,
+    });
+  } catch (error) {
+    throw new Violation(`it compressed a message wrongly: ${/** @type {Error} */ (error).message}`, 1007);
+  }
+}

@@ -1,0 +1,264 @@
+// The framing of RFC 6455, section 5, as a client reads it and writes it.
+
+import { isUtf8 } from 'node:buffer';
+
+export const TEXT = 1;
+export const BINARY = 2;
+export const CLOSE = 8;
+export const PING = 9;
+export const PONG = 10;
+
+export const FIN = 0x80;
+export const RSV1 = 0x40; // of a message that is compressed (RFC 7692)
+const RESERVED = 0x70;
+export const MASKED = 0x80;
+const MOST_OF_CONTROL = 125;
+
+/** No message may be longer, in bytes: nothing that is sent comes near. */
+export const LARGEST = 64 << 20;
+const SHORT = 128; // so few bytes are looked at sooner here than by a call
+
+/** The other side broke a rule: its message says which, `code` is what the connection is closed with. */
+export class Violation extends Error {
+  /**
+   * @param {string} what
+   * @param {number} code
+   */
+  constructor(what, code = 1002) {
+    super(what);
+    this.code = code;
+  }
+}
+
+/**
+ * @typedef {object} Hearer is told of what a reader has read; the bytes are good for the time of the call only
+ * @property {(data: Buffer, start: number, end: number) => void} onMessage a text or binary message, whole
+ * @property {(opcode: number, data: Buffer, start: number, end: number) => void} onControl
+ */
+
+/** Reads the frames of one connection out of the pieces in which they come. A frame that comes whole is not copied. */
+export class FrameReader {
+  /**
+   * @param {Hearer} hearer
+   * @param {((data: Buffer) => Buffer) | null} inflate of compressed messages; null: none may come
+   */
+  constructor(hearer, inflate) {
+    this.hearer = hearer;
+    this.inflate = inflate;
+    this.stopped = false;
+    /** @type {Buffer | null} */
+    this.parked = null; // the beginning of a frame, with room for as much of it as is known to come
+    this.parkedBytes = 0;
+    /** @type {Buffer[] | null} */
+    this.fragments = null; // of a message that has begun
+    this.fragmentsBytes = 0;
+    this.isText = false; // that message
+    this.isCompressed = false;
+  }
+
+  /** Nothing more is read. */
+  stop() {
+    this.stopped = true;
+  }
+
+  /**
+   * Reads a piece. Throws Violation.
+   *
+   * @param {Buffer} data
+   * @param {number} at
+   * @param {number} end
+   */
+  read(data, at, end) {
+    while (at < end && !this.stopped) {
+      if (this.parked !== null) {
+        at += this.fill(this.parked, data, at, end);
+        continue;
+      }
+      const next = this.take(data, at, end);
+      if (next < 0) {
+        this.park(data, at, end, -next);
+        return;
+      }
+      at = next;
+    }
+  }
+
+  /**
+   * @param {Buffer} data
+   * @param {number} at
+   * @param {number} end
+   * @param {number} wanted
+   */
+  park(data, at, end, wanted) {
+    this.parked = Buffer.allocUnsafe(wanted);
+    this.parkedBytes = data.copy(this.parked, 0, at, end);
+  }
+
+  /**
+   * @param {Buffer} parked
+   * @param {Buffer} data
+   * @param {number} at
+   * @param {number} end
+   * @returns {number} how many bytes went in
+   */
+  fill(parked, data, at, end) {
+    const taken = data.copy(parked, this.parkedBytes, at, end);
+    this.parkedBytes += taken;
+    if (this.parkedBytes === parked.length) {
+      this.parked = null;
+      const next = this.take(parked, 0, parked.length);
+      if (next < 0) {
+        this.park(parked, 0, parked.length, -next); // that was its header
+      }
+    }
+    return taken;
+  }
+
+  /**
+   * Takes one frame.
+   *
+   * @param {Buffer} data
+   * @param {number} at
+   * @param {number} end
+   * @returns {number} where it ends; where not all of it is there, how many bytes of it are wanted next, as a negative
+   *   number
+   */
+  take(data, at, end) {
+    const there = end - at;
+    if (there < 2) {
+      return -2;
+    }
+    const second = data[at + 1];
+    if ((second & MASKED) !== 0) {
+      throw new Violation('it masked a frame');
+    }
+    let header = 2;
+    let length = second;
+    if (data[at] % 16 >= CLOSE && length > MOST_OF_CONTROL) {
+      throw new Violation('it sent a control frame of more than 125 bytes');
+    }
+    if (second === 126) {
+      header = 4;
+      if (there < header) {
+        return -header;
+      }
+      length = data.readUInt16BE(at + 2);
+    } else if (second === 127) {
+      header = 10;
+      if (there < header) {
+        return -header;
+      }
+      length = data.readUInt32BE(at + 2) * 2 ** 32 + data.readUInt32BE(at + 6);
+    }
+    if ((header === 4 && length < 126) || (header === 10 && length < 65536)) {
+      throw new Violation(`it wrote a length of ${length} in more bytes than that takes`);
+    }
+    requireSize(length);
+    const start = at + header;
+    if (there < header + length) {
+      return -(header + length);
+    }
+    this.frame(data[at], data, start, start + length);
+    return start + length;
+  }
+
+  /**
+   * @param {number} first the byte with its flags and its opcode
+   * @param {Buffer} data
+   * @param {number} start
+   * @param {number} end
+   */
+  frame(first, data, start, end) {
+    const isLast = (first & FIN) !== 0;
+    const reserved = first & RESERVED;
+    const opcode = first & 0x0f;
+    if ((opcode > BINARY && opcode < CLOSE) || opcode > PONG) {
+      throw new Violation(`it sent a frame of the unknown opcode ${opcode}`);
+    }
+    const compressed = reserved === RSV1 && this.inflate !== null && (opcode === TEXT || opcode === BINARY);
+    if (reserved !== 0 && !compressed) {
+      throw new Violation('it set a reserved bit that nothing was agreed on');
+    }
+    if (opcode >= CLOSE) {
+      if (!isLast) {
+        throw new Violation('it fragmented a control frame');
+      }
+      this.hearer.onControl(opcode, data, start, end);
+    } else if (opcode === 0) {
+      this.continued(isLast, data, start, end);
+    } else if (this.fragments !== null) {
+      throw new Violation('it began a message within another');
+    } else if (isLast) {
+      this.whole(opcode === TEXT, compressed, data, start, end);
+    } else {
+      this.isText = opcode === TEXT;
+      this.isCompressed = compressed;
+      this.fragments = [Buffer.from(data.subarray(start, end))];
+      this.fragmentsBytes = end - start;
+    }
+  }
+
+  /**
+   * @param {boolean} isLast
+   * @param {Buffer} data
+   * @param {number} start
+   * @param {number} end
+   */
+  continued(isLast, data, start, end) {
+    if (this.fragments === null) {
+      throw new Violation('it continued a message that had not begun');
+    }
+    this.fragments.push(Buffer.from(data.subarray(start, end)));
+    this.fragmentsBytes += end - start;
+    requireSize(this.fragmentsBytes);
+    if (isLast) {
+      const message = Buffer.concat(this.fragments);
+      this.fragments = null;
+      this.whole(this.isText, this.isCompressed, message, 0, message.length);
+    }
+  }
+
+  /**
+   * @param {boolean} isText
+   * @param {boolean} compressed
+   * @param {Buffer} data
+   * @param {number} start
+   * @param {number} end
+   */
+  whole(isText, compressed, data, start, end) {
+    if (compressed && this.inflate !== null) {
+      data = this.inflate(data.subarray(start, end));
+      start = 0;
+      end = data.length;
+    }
+    if (isText && !isValidText(data, start, end)) {
+      throw new Violation('it sent a text that is not UTF-8', 1007);
+    }
+    this.hearer.onMessage(data, start, end);
+  }
+}
+
+/** @param {number} bytes */
+function requireSize(bytes) {
+  if (bytes > LARGEST) {
+    throw new Violation(`it sent a message of ${bytes} bytes; ${LARGEST} are taken at most`, 1009);
+  }
+}
+
+/**
+ * @param {Buffer} data
+ * @param {number} start
+ * @param {number} end
+ */
+export function isValidText(data, start, end) {
+  if (end - start <= SHORT) {
+    let at = start;
+    while (at < end && data[at] < 0x80) {
+      at++;
+    }
+    if (at === end) {
+      return true; // ASCII, as nearly all of it is
+    }
+  }
+  return isUtf8(data.subarray(start, end));
+}

@@ -1,0 +1,116 @@
+// The opening handshake, RFC 6455, section 4.
+
+import { createHash, randomBytes } from 'node:crypto';
+
+import { OFFER, requireOffered } from './deflate.js';
+import { Violation } from './frames.js';
+
+const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+
+/** A server that answers, but does not open a WebSocket. */
+export class NotOpened extends Error {}
+
+/**
+ * @typedef {object} Wish how a connection is to be opened
+ * @property {string} path
+ * @property {string[]} headers that go with it: name, value, name, value, ...
+ * @property {string | null} subprotocol
+ * @property {boolean} compression whether it is offered
+ */
+
+export class Handshake {
+  /**
+   * @param {string} origin
+   * @param {Wish} wish
+   */
+  constructor(origin, wish) {
+    this.wish = wish;
+    this.key = randomBytes(16).toString('base64');
+    const { path, headers, subprotocol, compression } = wish;
+    const lines = [`GET ${path} HTTP/1.1`];
+    const given = new Set(headers.filter((_, k) => k % 2 === 0).map((name) => name.toLowerCase()));
+    const say = (/** @type {string} */ name, /** @type {string} */ value) => {
+      if (!given.has(name.toLowerCase())) {
+        lines.push(`${name}: ${value}`);
+      }
+    };
+    say('Host', new URL(origin).host);
+    say('Origin', origin); // as a page of that server would
+    lines.push('Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13');
+    lines.push(`Sec-WebSocket-Key: ${this.key}`);
+    if (subprotocol !== null) {
+      say('Sec-WebSocket-Protocol', subprotocol);
+    }
+    if (compression) {
+      say('Sec-WebSocket-Extensions', OFFER);
+    }
+    for (let k = 0; k < headers.length; k += 2) {
+      lines.push(`${headers[k]}: ${headers[k + 1]}`);
+    }
+    this.request = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+  }
+
+  /**
+   * Looks at the answer. Throws NotOpened for one that says no, and Violation.
+   *
+   * @param {string} head the answer's, without the empty line at its end
+   * @returns {boolean} whether messages may be compressed
+   */
+  isCompressed(head) {
+    const [first, ...lines] = head.split('\r\n');
+    const status = /^HTTP\/1\.1 (\d{3})(?: |$)/.exec(first);
+    if (status === null) {
+      throw new Violation(`its answer to the handshake begins with '${first.slice(0, 40)}'`);
+    }
+    if (status[1] !== '101') {
+      throw new NotOpened(`status ${status[1]} instead of 101`);
+    }
+    const headers = byName(lines);
+    const { subprotocol, compression } = this.wish;
+    if (headers.get('upgrade')?.toLowerCase() !== 'websocket') {
+      throw new Violation('its handshake has no header Upgrade: websocket');
+    }
+    if (!/(^|,)\s*upgrade\s*(,|$)/i.test(headers.get('connection') ?? '')) {
+      throw new Violation('its handshake has no header Connection: Upgrade');
+    }
+    if (headers.get('sec-websocket-accept') !== acceptOf(this.key)) {
+      throw new Violation('its handshake has not the Sec-WebSocket-Accept of the key it was sent');
+    }
+    const chosen = headers.get('sec-websocket-protocol') ?? null;
+    if (subprotocol !== null && chosen !== subprotocol) {
+      throw new Violation(`it chose the subprotocol ${chosen ?? 'none'}, and was asked for ${subprotocol}`);
+    }
+    const extensions = headers.get('sec-websocket-extensions');
+    if (extensions === undefined) {
+      return false;
+    }
+    if (!compression) {
+      throw new Violation(`it agreed to the extension '${extensions}', which was not offered`);
+    }
+    requireOffered(extensions);
+    return true;
+  }
+}
+
+/** @param {string} key */
+export function acceptOf(key) {
+  return createHash('sha1').update(key + GUID).digest('base64');
+}
+
+/**
+ * Headers by their names in lower case; those that repeat as one, with commas.
+ *
+ * @param {string[]} lines
+ */
+function byName(lines) {
+  /** @type {Map<string, string>} */
+  const headers = new Map();
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).trim().toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return headers;
+}

@@ -1,0 +1,75 @@
+// What is sent: ASCII text, `<stream>:<number>:`, filled up with x. A stream is what one sender sends to one place.
+
+const COLON = 58;
+const ZERO = 48;
+
+/** Of what is not measured, which nobody counts. */
+export const UNMEASURED = 0;
+
+/** What the last payload that was recognised says of itself. */
+export const seen = { stream: 0, number: 0 };
+
+export class Payloads {
+  /** @param {number} size bytes of each; its head may be longer */
+  constructor(size) {
+    this.size = size;
+    this.text = 'x'.repeat(size);
+    this.bytes = Buffer.from(this.text);
+  }
+
+  /**
+   * @param {number} stream
+   * @param {number} number
+   * @returns {string}
+   */
+  write(stream, number) {
+    const head = `${stream}:${number}:`;
+    return head + this.text.slice(head.length);
+  }
+
+  /**
+   * Whether some bytes are a payload of this size, whole; then `seen` has what it says.
+   *
+   * @param {Buffer} data
+   * @param {number} start
+   * @param {number} end
+   */
+  recognise(data, start, end) {
+    const first = readNumber(data, start, end);
+    if (first < 0) {
+      return false;
+    }
+    seen.stream = value;
+    const second = readNumber(data, first, end);
+    if (second < 0) {
+      return false;
+    }
+    seen.number = value;
+    const filled = end - second;
+    return (
+      filled === Math.max(0, this.size - (second - start)) &&
+      (filled === 0 || data.compare(this.bytes, 0, filled, second, end) === 0)
+    );
+  }
+}
+
+let value = 0; // of the number that was read last
+
+/**
+ * @param {Buffer} data
+ * @param {number} at
+ * @param {number} end
+ * @returns {number} what comes after the colon behind it; -1 where there is no number with a colon
+ */
+function readNumber(data, at, end) {
+  const start = at;
+  value = 0;
+  for (; at < end; at++) {
+    const digit = data[at] - ZERO;
+    if (digit < 0 || digit > 9) {
+      return data[at] === COLON && at > start ? at + 1 : -1;
+    }
+    value = value * 10 + digit;
+  }
+  return -1;
+}

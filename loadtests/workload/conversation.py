@@ -1,0 +1,68 @@
+"""What is done over WebSockets."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from loadtests.errors import UserError, quoted
+from loadtests.words import plural
+
+DOES = ("connect", "idle", "echo", "broadcast")
+SENDING = ("echo", "broadcast")  # over connections that are held
+
+MOST_CONNECTIONS = 60_000  # an address has about so many ports
+MOST_BYTES = 1_000_000  # the channel layers' specification guarantees no more
+
+
+@dataclasses.dataclass(frozen=True)
+class Conversation:
+    """What is done over WebSockets. One of:
+
+    - ``connect``: each send opens a connection, and closes it once it is ready. The response time is from the intended
+      moment until then.
+    - ``idle``: ``receivers`` connections are held, and nothing is sent.
+    - ``echo``: each send is a message that must come back, on one of the load's ``connections``, which are held and
+      take turns.
+    - ``broadcast``: ``receivers`` connections are held, dealt out over ``rooms``. Each send is published in one of the
+      rooms, in turn, by one of the load's ``connections``; its response time is until the server has taken it. Each
+      arrival at a receiver is a delivery.
+
+    Connections that are held are opened before the load and stay open over all of its slices. One that is lost is
+    opened again before the next slice, or for the send that needs it.
+
+    ``dialect`` is how the server is spoken to, by the name that the generator has for it (a file of
+    generator/dialects/), and ``prefix`` what its paths begin with, where it has any; with an empty one the path is
+    that of the load's request, as it is. ``size`` is the bytes of a payload, without what the dialect puts around it.
+    ``compression`` says whether permessage-deflate is offered (RFC 7692). Without ``masking`` messages have a mask of
+    zeros, which masks nothing: to see what masking costs the generator.
+
+    Raises UserError where a value makes no sense.
+    """
+
+    does: str
+    dialect: str = "plain"
+    prefix: str = "/ws/"
+    receivers: int = 0
+    rooms: int = 1
+    size: int = 64
+    compression: bool = False
+    masking: bool = True
+
+    def __post_init__(self) -> None:
+        if self.does not in DOES:
+            raise UserError(f"a conversation does {quoted(self.does)}; it can do one of: {', '.join(DOES)}")
+        holds = self.does in ("idle", "broadcast")
+        if holds and not 1 <= self.receivers <= MOST_CONNECTIONS:
+            raise UserError(f"{self.does} holds from 1 to {MOST_CONNECTIONS:,} receivers, not {self.receivers}")
+        if not holds and self.receivers:
+            raise UserError(f"{self.does} has no receivers; how many connections it has is said by 'connections'")
+        if not 1 <= self.rooms <= max(self.receivers, 1):
+            among = plural(max(self.receivers, 1), "receiver")
+            raise UserError(f"{among} cannot be in {self.rooms} rooms; each room needs one")
+        if not 1 <= self.size <= MOST_BYTES:
+            raise UserError(f"a payload has from 1 to {MOST_BYTES:,} bytes, not {self.size}")
+
+    @property
+    def sends(self) -> bool:
+        """Whether messages are sent over connections that are held."""
+        return self.does in SENDING

@@ -1,0 +1,224 @@
+"""Over WebSockets, what openloop reports is what a server of known behaviour did: each message has its one end, and
+each delivery at each receiver is counted."""
+
+import dataclasses
+
+import pytest
+
+from loadtests.engines import get
+from loadtests.errors import UserError
+
+pytestmark = pytest.mark.servers
+
+openloop = get("openloop")
+DIALECTS = ["plain", "json", "socket.io", "action-cable"]
+
+
+def counts(deliveries):
+    return {name: count for name, count in dataclasses.asdict(deliveries).items() if name != "lag_ms"}
+
+
+def planned_by_end(result):
+    return result.ok + sum(result.errors.values()) + result.unfinished
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_an_echo_in_every_dialect(made, conversing, dialect):
+    server = conversing(dialect, after=100)
+    result = made(server.load("echo", rate=50, duration_s=1, connections=10))
+    assert (result.planned, result.sent, result.completed, result.ok) == (50, 50, 50, 50)
+    assert (result.unfinished, result.errors) == (0, {})
+    assert 100 <= result.service_time_ms["p50"] < 200
+    assert 100 <= result.response_time_ms["p50"] < 250
+    assert counts(result.deliveries) == {
+        "expected": 50, "delivered": 50, "missing": 0, "duplicate": 0, "reordered": 0
+    }  # fmt: skip
+    assert 100 <= result.deliveries.lag_ms["p50"] < 250
+    held = result.connections
+    assert (held.wanted, held.opened, held.refused, held.lost, held.said) == (10, 10, 0, 0, "")
+    assert 0 < held.opening_ms["p50"] <= 1000 * held.opened_in_s
+    assert server.counts()["handshakes"] == 10
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_broadcast_in_every_dialect(made, conversing, dialect):
+    server = conversing(dialect, after=50)
+    result = made(server.load("broadcast", receivers=6, rooms=3, rate=50, duration_s=0.6, connections=2))
+    assert (result.planned, result.ok, result.errors) == (30, 30, {})
+    assert counts(result.deliveries) == {
+        "expected": 60, "delivered": 60, "missing": 0, "duplicate": 0, "reordered": 0
+    }  # fmt: skip
+    assert 50 <= result.deliveries.lag_ms["p50"] < 200
+    assert result.response_time_ms["p50"] < 50  # it is taken at once
+    seen = server.counts()
+    assert [seen[f"published in {room}"] for room in range(3)] == [10, 10, 10]
+    # A publisher has a connection for each room, but where one can publish in all.
+    publishing = 2 if dialect == "socket.io" else 6
+    assert result.connections.wanted == result.connections.opened == seen["handshakes"] == 6 + publishing
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_connecting_in_every_dialect(made, conversing, dialect):
+    server = conversing(dialect)
+    result = made(server.load("connect", rate=40, duration_s=0.5))
+    assert (result.planned, result.ok, result.errors, result.deliveries) == (20, 20, {}, None)
+    seen = server.counts()
+    assert (seen["handshakes"], seen["close 1000"]) == (20, 20)
+    assert (result.connections.wanted, result.connections.opened) == (0, 0)
+    assert result.connections.received_bytes > 20 * 100
+
+
+def test_those_that_connect_take_turns_at_several_addresses(made, conversing):
+    server = conversing()
+    made(server.load("connect", rate=40, duration_s=0.5))
+    assert len([name for name in server.counts() if name.startswith("from 127.0.0.")]) == 8
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_idle_connections_are_held_and_answer_pings(made, conversing, dialect):
+    server = conversing(dialect, ping=50)
+    result = made(server.load("idle", receivers=40, rate=0, duration_s=0.5))
+    assert (result.planned, result.sent, result.ok, result.unfinished, result.deliveries) == (0, 0, 0, 0, None)
+    held = result.connections
+    assert (held.wanted, held.opened, held.refused, held.lost) == (40, 40, 0, 0)
+    seen = server.counts()
+    assert (seen["handshakes"], seen["close 1000"]) == (40, 40)
+    assert seen["pongs"] >= 40 * 5
+    assert held.sent_bytes > 0
+    assert held.received_bytes > 0
+
+
+def test_a_closed_loop_keeps_each_connection_busy(made, conversing):
+    server = conversing(after=100)
+    result = made(server.load("echo", connections=5, duration_s=1))
+    assert result.planned == result.ok == planned_by_end(result)
+    assert 25 <= result.ok <= 50
+    assert result.deliveries.delivered == result.ok
+    assert server.counts()["handshakes"] == 5
+
+
+def test_connections_take_turns(made, conversing):
+    server = conversing()
+    made(server.load("echo", rate=60, duration_s=0.5, connections=6))
+    assert server.counts()["most on one"] == 5
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_echoes_that_do_not_come_back_are_missing(conversing, processes):
+    server = conversing(drop=10)
+    load = server.load("echo", rate=100, duration_s=1, connections=50, processes=processes)
+    result = openloop.run(load)
+    assert (result.planned, result.ok, result.unfinished) == (100, 90, 10)
+    assert counts(result.deliveries) == {
+        "expected": 100, "delivered": 90, "missing": 10, "duplicate": 0, "reordered": 0
+    }  # fmt: skip
+    assert result.connections.wanted == 50
+    assert result.connections.lost == 0
+
+
+def test_an_echo_that_takes_too_long_is_given_up_and_comes_late_none_the_less(made, conversing):
+    server = conversing(late=5)  # each fifth, by 600 ms
+    result = made(server.load("echo", rate=10, duration_s=2, connections=1, timeout_s=0.2))
+    # The fifth, tenth and fifteenth come after the next ones; the twentieth is not waited for.
+    assert (result.planned, result.ok, result.errors, result.unfinished) == (20, 16, {"timeout": 3}, 1)
+    assert counts(result.deliveries) == {
+        "expected": 20, "delivered": 19, "missing": 1, "duplicate": 0, "reordered": 3
+    }  # fmt: skip
+    assert result.deliveries.lag_ms["max"] >= 600
+    assert result.response_time_ms["max"] < 600
+
+
+def test_echoes_that_come_twice_are_duplicates(made, conversing):
+    server = conversing(twice=10)
+    result = made(server.load("echo", rate=100, duration_s=1, connections=10))
+    assert (result.planned, result.ok) == (100, 100)
+    assert counts(result.deliveries) == {
+        "expected": 100, "delivered": 100, "missing": 0, "duplicate": 10, "reordered": 0
+    }  # fmt: skip
+
+
+def test_an_echo_that_is_not_what_was_sent_is_an_error(made, conversing):
+    server = conversing(mangle=10)
+    result = made(server.load("echo", rate=100, duration_s=0.5, connections=10))
+    assert (result.ok, result.errors) == (45, {"wrong-body": 5})
+    assert result.examples == {"wrong-body": "what came back is not what was sent"}
+    assert result.deliveries.missing == 5
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_deliveries_that_are_dropped_doubled_or_reordered_are_counted(made, conversing, dialect):
+    def broadcast(**does):
+        load = conversing(dialect, **does).load("broadcast", receivers=4, rate=100, duration_s=1, connections=1)
+        result = made(load)
+        assert (result.planned, result.ok) == (100, 100)
+        return counts(result.deliveries)
+
+    as_it_should = {"expected": 400, "delivered": 400, "missing": 0, "duplicate": 0, "reordered": 0}
+    assert broadcast(drop=20) == as_it_should | {"delivered": 380, "missing": 20}
+    assert broadcast(twice=20) == as_it_should | {"duplicate": 20}
+    # Each twentieth is sent after the next one; the last of them waits for one that is never sent.
+    assert broadcast(swap=20) == as_it_should | {"delivered": 396, "missing": 4, "reordered": 16}
+
+
+def test_a_frozen_receiver_is_seen(made, conversing):
+    server = conversing(frozen=True)
+    result = made(server.load("broadcast", receivers=5, rate=40, duration_s=0.5, connections=1))
+    assert (result.planned, result.ok) == (20, 20)
+    assert counts(result.deliveries) == {
+        "expected": 100, "delivered": 80, "missing": 20, "duplicate": 0, "reordered": 0
+    }  # fmt: skip
+    assert result.connections.lost == 0
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_a_layer_refuses_is_an_error_and_no_loss(made, conversing, dialect):
+    server = conversing(dialect, full=4)
+    result = made(server.load("broadcast", receivers=5, rate=40, duration_s=1, connections=2))
+    assert (result.planned, result.ok, result.completed, result.errors) == (40, 30, 40, {"status": 10})
+    assert result.examples == {"status": "full: the layer did not take it"}
+    assert counts(result.deliveries) == {
+        "expected": 150, "delivered": 150, "missing": 0, "duplicate": 0, "reordered": 0
+    }  # fmt: skip
+
+
+def test_a_connection_that_is_lost_is_opened_again_for_the_send_that_needs_it(made, conversing):
+    server = conversing(close=10)
+    result = made(server.load("echo", rate=50, duration_s=1, connections=1))
+    assert (result.planned, result.ok, result.errors) == (50, 45, {"reset": 5})
+    assert result.examples == {"reset": "the server closed the connection with 1011 busy"}
+    assert (result.connections.opened, result.connections.lost) == (1, 5)
+    assert result.connections.said == "the server closed the connection with 1011 busy"
+    assert server.counts()["handshakes"] == 5
+
+
+def test_handshakes_that_are_refused_are_errors_of_those_that_connect(made, conversing):
+    server = conversing(refuse=4)
+    result = made(server.load("connect", rate=40, duration_s=1))
+    assert (result.planned, result.ok, result.completed, result.errors) == (40, 30, 40, {"status": 10})
+    assert result.examples == {"status": "status 503 instead of 101"}
+
+
+def test_connections_that_are_refused_are_not_held(made, conversing):
+    server = conversing(refuse=4)
+    held = made(server.load("idle", receivers=40, rate=0, duration_s=0.2)).connections
+    assert (held.wanted, held.opened, held.refused, held.lost) == (40, 30, 10, 0)
+    assert held.said == "status 503 instead of 101"
+
+
+@pytest.mark.parametrize("does", ["connect", "echo"])
+def test_a_server_that_is_not_there(made, conversing, unused_port, does):
+    load = dataclasses.replace(
+        conversing().load(does, rate=40, duration_s=0.5), origin=f"http://127.0.0.1:{unused_port}"
+    )
+    result = made(load)
+    assert result.errors == {"refused": 20}
+    if does == "echo":
+        assert (result.connections.opened, result.connections.refused) == (0, 10)
+
+
+def test_an_unknown_dialect_is_refused_before_anything_is_started(conversing, monkeypatch):
+    load = conversing("plain").load("echo", rate=10)
+    monkeypatch.setenv("PATH", "")  # no node to start
+    for name, says in (("gopher", "; there are: action-cable, json"), ("jsn", "; did you mean json")):
+        with pytest.raises(UserError, match=f"^unknown dialect '{name}'{says}"):
+            openloop.run(dataclasses.replace(load, conversation=dataclasses.replace(load.conversation, dialect=name)))

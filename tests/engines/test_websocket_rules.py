@@ -1,0 +1,93 @@
+"""What a WebSocket server may do the generator bears; what it may not do is an error told in words."""
+
+import dataclasses
+
+import pytest
+
+pytestmark = pytest.mark.servers
+
+BROKEN = "the server broke the rules of WebSockets: "
+
+
+@pytest.fixture
+def result_of(made):
+    """A function: the result of a short load on a server."""
+
+    def result(server, does="echo", **options):
+        given = {"rate": 20, "duration_s": 0.2, "connections": 1, "timeout_s": 0.3, **options}
+        return made(server.load(does, **given))
+
+    return result
+
+
+def test_messages_in_fragments_with_pings_between_are_taken_whole(result_of, conversing):
+    server = conversing(breaks="fragments")
+    for size in (64, 5000):
+        result = result_of(server, size=size)
+        assert (result.ok, result.errors) == (4, {})
+    assert server.counts()["pongs"] == 8
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ("masked", "it masked a frame"),
+        ("reserved", "it set a reserved bit that nothing was agreed on"),
+        ("opcode", "it sent a frame of the unknown opcode 3"),
+        ("continuation", "it continued a message that had not begun"),
+        ("nested", "it began a message within another"),
+        ("fragmented-ping", "it fragmented a control frame"),
+        ("long-ping", "it sent a control frame of more than 125 bytes"),
+        ("length", "it wrote a length of 1 in more bytes than that takes"),
+        ("huge", "it sent a message of 1099511627776 bytes; 67108864 are taken at most"),
+        ("text", "it sent a text that is not UTF-8"),
+        ("close-code", "it closed with the code 1005, which may not be sent"),
+        ("half-code", "it sent half a close code"),
+    ],
+)
+def test_a_broken_rule_is_an_error_in_words(result_of, conversing, rule, says):
+    server = conversing(breaks=rule)
+    result = result_of(server)
+    assert (result.planned, result.ok, result.completed, result.errors) == (4, 0, 0, {"other": 4})
+    assert result.examples == {"other": BROKEN + says}
+    assert (result.connections.lost, result.connections.said) == (4, BROKEN + says)
+    code = {"text": 1007, "huge": 1009}.get(rule, 1002)
+    assert server.counts()[f"close {code}"] == 4
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ("accept", "its handshake has not the Sec-WebSocket-Accept of the key it was sent"),
+        ("no-upgrade", "its handshake has no header Upgrade: websocket"),
+        ("extension", "it agreed to the extension 'permessage-deflate', which was not offered"),
+        ("head", "its answer to the handshake begins with 'SSH-2.0-OpenSSH'"),
+    ],
+)
+def test_a_broken_handshake_is_an_error_in_words(result_of, conversing, rule, says):
+    result = result_of(conversing(breaks=rule), "connect")
+    assert (result.ok, result.errors, result.examples) == (0, {"other": 4}, {"other": BROKEN + says})
+
+
+def test_a_subprotocol_that_was_asked_for_is_needed(result_of, conversing):
+    result = result_of(conversing("action-cable", breaks="subprotocol"), "connect")
+    says = "it chose the subprotocol none, and was asked for actioncable-v1-json"
+    assert result.examples == {"other": BROKEN + says}
+
+
+def test_a_handshake_that_is_never_answered_is_given_up(result_of, conversing):
+    server = conversing(breaks="silent")
+    result = result_of(server, "connect", duration_s=0.5, timeout_s=0.2)
+    assert result.errors["timeout"] + result.unfinished == 10
+    held = result_of(server, "idle", receivers=3, rate=0, timeout_s=0.2).connections
+    assert (held.opened, held.refused, held.said) == (0, 3, "not opened in 0.2 s")
+
+
+def test_a_message_is_masked_unless_it_is_asked_for_otherwise(made, conversing):
+    server = conversing()
+    load = server.load("echo", rate=20, duration_s=0.5, connections=1)
+    made(load)
+    assert server.counts()["masks of zeros"] == 0
+    bare = dataclasses.replace(load.conversation, masking=False)
+    assert made(dataclasses.replace(load, conversation=bare)).ok == 10
+    assert server.counts()["masks of zeros"] >= 10

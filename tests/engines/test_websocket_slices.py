@@ -1,0 +1,103 @@
+"""A load over WebSockets in slices: what is held stays open in between, and is opened again where it was lost."""
+
+import time
+
+import pytest
+
+from loadtests.engines import get
+
+pytestmark = pytest.mark.servers
+
+openloop = get("openloop")
+
+
+def in_slices(load, slices, between=lambda: None):
+    """The result of a load that is made in so many slices."""
+    with openloop.generator() as maker:
+        prepared = maker.prepare(load)
+        for _ in range(slices):
+            prepared.measure(load.duration_s / slices)
+            between()
+        return prepared.result()
+
+
+def test_connections_stay_open_and_answer_pings_between_slices(conversing):
+    server = conversing(ping=20)
+    pongs = []
+
+    def rest():
+        before = server.counts()["pongs"]
+        time.sleep(0.3)
+        pongs.append(server.counts()["pongs"] - before)
+
+    result = in_slices(server.load("broadcast", receivers=5, rate=40, duration_s=1, connections=1), 2, rest)
+    assert (result.planned, result.ok) == (40, 40)
+    assert (result.deliveries.expected, result.deliveries.missing) == (200, 0)
+    assert (result.connections.opened, result.connections.lost) == (6, 0)
+    assert server.counts()["handshakes"] == 6
+    assert min(pongs) >= 6 * 3
+
+
+@pytest.mark.parametrize("does", ["echo", "broadcast"])
+def test_what_is_sent_to_settle_and_to_warm_up_is_no_delivery(conversing, does):
+    server = conversing(twice=2)
+    load = server.load(does, receivers=3 * (does == "broadcast"), rate=40, duration_s=1, connections=2)
+    with openloop.generator() as maker:
+        prepared = maker.prepare(load)
+        prepared.warm_up(0.5)
+        for _ in range(2):
+            prepared.measure(0.5, settle_s=0.25)
+        result = prepared.result()
+    each = 3 if does == "broadcast" else 1
+    assert (result.planned, result.ok, result.billed) == (40, 40, 60)
+    assert (result.deliveries.expected, result.deliveries.delivered) == (40 * each, 40 * each)
+    assert result.deliveries.duplicate == 20 * each
+    assert result.deliveries.reordered == 0
+    assert server.counts()["messages"] == 80
+
+
+@pytest.mark.parametrize("does", ["idle", "echo", "broadcast"])
+def test_what_was_lost_is_opened_again_before_the_next_slice(conversing, does):
+    server = conversing()
+    receivers = 0 if does == "echo" else 4
+    rate = 0 if does == "idle" else 40
+    load = server.load(does, receivers=receivers, rate=rate, duration_s=0.5, connections=2)
+    result = in_slices(load, 2, server.kick)
+    held = {"idle": 4, "echo": 2, "broadcast": 6}[does]
+    assert (result.connections.opened, result.connections.lost) == (held, 2 * held)
+    assert result.connections.said == "the server closed the connection with 1001 restarting"
+    assert server.counts()["handshakes"] == 2 * held  # after the last slice nobody needs them
+    assert (result.ok, result.errors) == (20 if rate else 0, {})
+    if result.deliveries is not None:
+        assert (result.deliveries.expected, result.deliveries.missing) == (20 * max(receivers, 1), 0)
+
+
+def test_a_slice_does_not_wait_for_what_an_earlier_one_lost(conversing):
+    server = conversing(drop=60)
+    load = server.load("broadcast", receivers=4, rate=40, duration_s=1, connections=1, timeout_s=1.5)
+    took = []
+    with openloop.generator() as maker:
+        prepared = maker.prepare(load)
+        for _ in range(4):
+            begun = time.monotonic()
+            prepared.measure(0.25)
+            took.append(time.monotonic() - begun)
+        result = prepared.result()
+    assert (result.deliveries.expected, result.deliveries.missing) == (160, 2)
+    assert [seconds > 1.5 for seconds in took] == [False, True, True, False]
+
+
+def test_bytes_are_those_of_what_is_measured(conversing):
+    server = conversing()
+    load = server.load("echo", rate=40, duration_s=1, connections=2, size=100)
+    result = in_slices(load, 2)
+    assert result.ok == 40
+    assert result.connections.sent_bytes == 40 * (6 + 100)  # a header of 2 bytes and a mask of 4
+    assert result.connections.received_bytes == 40 * (2 + 100)
+
+
+@pytest.mark.parametrize("size", [1, 64, 126, 4096, 70_000, 1_000_000])
+def test_messages_of_every_size(made, conversing, size):
+    server = conversing()
+    result = made(server.load("echo", rate=10, duration_s=0.5, connections=2, size=size))
+    assert (result.ok, result.errors, result.deliveries.missing) == (5, {}, 0)

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { deflate, inflate } from '../../loadtests/generator/websocket/deflate.js';
+import { FrameReader, TEXT, Violation } from '../../loadtests/generator/websocket/frames.js';
+import { frame } from '../../loadtests/generator/websocket/masking.js';
+import { Payloads, seen } from '../../loadtests/generator/websocket/payload.js';
+import { InTurn } from '../../loadtests/generator/inturn.js';
+
+/** What a reader hears, as texts. */
+function hearer() {
+  const heard = [];
+  return {
+    heard,
+    onMessage: (data, start, end) => heard.push(data.toString('latin1', start, end)),
+    onControl: (opcode, data, start, end) => heard.push(`${opcode} ${data.toString('latin1', start, end)}`),
+  };
+}
+
+/** A frame as a server sends it. */
+function served(first, text) {
+  const payload = Buffer.from(text);
+  const { length } = payload;
+  const header =
+    length < 126 ? [length] : length < 65536 ? [126, length >> 8, length & 255] : [127, 0, 0, 0, 0, 0, length >> 16, (length >> 8) & 255, length & 255];
+  return Buffer.concat([Buffer.from([first, ...header]), payload]);
+}
+
+const LONG = 'y'.repeat(300);
+const FRAMES = [
+  served(0x81, 'one'), served(0x89, 'ping'), served(0x01, 'tw'), served(0x8a, ''), served(0x80, 'o'),
+  served(0x82, LONG), served(0x81, ''), served(0x81, 'grüße'), served(0x88, ''),
+]; // prettier-ignore
+const HEARD = ['one', '9 ping', '10 ', 'two', LONG, '', Buffer.from('grüße').toString('latin1'), '8 '];
+
+test('frames are read whatever pieces they come in', () => {
+  const bytes = Buffer.concat(FRAMES);
+  for (let piece = 1; piece <= bytes.length; piece++) {
+    const one = hearer();
+    const reader = new FrameReader(one, null);
+    for (let at = 0; at < bytes.length; at += piece) {
+      // A buffer that is used again for each piece, as the generator's is.
+      const shared = Buffer.alloc(piece + 3, 0x7a);
+      const end = 3 + bytes.copy(shared, 3, at, Math.min(at + piece, bytes.length));
+      reader.read(shared, 3, end);
+      shared.fill(0);
+    }
+    assert.deepEqual(one.heard, HEARD, `in pieces of ${piece}`);
+  }
+});
+
+test('a message of 100,000 bytes in pieces of a few', () => {
+  const one = hearer();
+  const reader = new FrameReader(one, null);
+  const bytes = served(0x81, 'z'.repeat(100_000));
+  for (let at = 0; at < bytes.length; at += 777) {
+    reader.read(bytes, at, Math.min(at + 777, bytes.length));
+  }
+  assert.equal(one.heard.length, 1);
+  assert.equal(one.heard[0], 'z'.repeat(100_000));
+});
+
+test('nothing is read after it was stopped', () => {
+  const one = hearer();
+  const reader = new FrameReader({ ...one, onMessage: () => reader.stop() }, null);
+  reader.read(Buffer.concat([served(0x81, 'a'), served(0x89, 'b')]), 0, 6);
+  assert.deepEqual(one.heard, []);
+});
+
+/** The payload of a client's frame, unmasked. */
+function unmasked(bytes) {
+  const short = bytes[1] & 0x7f;
+  const header = short < 126 ? 6 : short === 126 ? 8 : 14;
+  const key = bytes.subarray(header - 4, header);
+  return bytes.subarray(header).map((byte, k) => byte ^ key[k % 4]).toString();
+}
+
+test('what is written is masked, each time by another key', () => {
+  const keys = new Set();
+  for (let k = 0; k < 3000; k++) {
+    const bytes = frame(TEXT, 'text');
+    assert.equal(bytes[0], 0x81);
+    assert.equal(bytes[1], 0x84);
+    assert.equal(unmasked(bytes), 'text');
+    keys.add(bytes.toString('hex', 2, 6));
+  }
+  assert.ok(keys.size > 2990);
+  for (const length of [125, 126, 65535, 65536]) {
+    assert.equal(unmasked(frame(TEXT, 'x'.repeat(length))), 'x'.repeat(length));
+  }
+  assert.equal(frame(TEXT, 'text', false).toString('latin1', 2), '\0\0\0\0text');
+});
+
+test('a compressed message is what it was, each by itself', () => {
+  const compressed = deflate('z'.repeat(1000));
+  assert.ok(compressed.length < 100);
+  const one = hearer();
+  const reader = new FrameReader(one, inflate);
+  for (let k = 0; k < 2; k++) {
+    const bytes = Buffer.concat([Buffer.from([0xc1, compressed.length]), compressed]);
+    reader.read(bytes, 0, bytes.length);
+  }
+  assert.deepEqual(one.heard, ['z'.repeat(1000), 'z'.repeat(1000)]);
+  assert.throws(() => inflate(Buffer.from([1, 2, 3])), Violation);
+});
+
+test('a payload says whose it is, and is known by every byte', () => {
+  const payloads = new Payloads(20);
+  const text = payloads.write(12, 345);
+  assert.equal(text, '12:345:xxxxxxxxxxxxx');
+  const known = (bytes) => payloads.recognise(bytes, 0, bytes.length);
+  assert.ok(known(Buffer.from(text)));
+  assert.deepEqual({ ...seen }, { stream: 12, number: 345 });
+  for (const other of ['', 'x', ':', '1:', '1:2', '1::xxx', 'a:1:xxx', text.slice(1), `${text}x`, text.slice(0, -1) + 'y']) {
+    assert.ok(!known(Buffer.from(other)), other);
+  }
+  const tiny = new Payloads(1);
+  assert.equal(tiny.write(7, 8), '7:8:');
+  assert.ok(tiny.recognise(Buffer.from('7:8:'), 0, 4));
+});
+
+test('what has rested longest comes next', () => {
+  const turns = new InTurn(3);
+  assert.equal(turns.pop(), undefined);
+  ['a', 'b', 'c'].forEach((one) => turns.push(one));
+  const order = [];
+  for (let k = 0; k < 5; k++) {
+    const one = turns.pop();
+    order.push(one);
+    turns.push(one);
+  }
+  assert.deepEqual(order, ['a', 'b', 'c', 'a', 'b']);
+  assert.equal(turns.length, 3);
+});
