@@ -9,6 +9,7 @@ from pathlib import Path
 pytest_plugins = [
     "tests.fixtures.bench",
     "tests.fixtures.command",
+    "tests.fixtures.datastores",
     "tests.fixtures.known_server",
     "tests.fixtures.runs",
     "tests.fixtures.websocket_server",

@@ -39,7 +39,10 @@ LAYERS = (
     Layer(("store",), "the run folder, and what it is read as"),
     Layer(("plan",), "studies, kinds of test, metrics, the order of trials"),
     Layer(("workload", "setups"), "requests, mixes, recordings, a load; what supervisor/ holds"),
-    Layer(("origin",), "an origin that is slow, or stumbles: its recipes, and the server that plays them"),
+    Layer(
+        ("origin", "services"),
+        "an origin that is slow, or stumbles, as recipes say; a datastore: both run beside a setup",
+    ),
     Layer(("records", "toml"), "what a run folder is made of, as types; TOML, key by key"),
     Layer(
         ("cleanup", "grid"), "processes and folders that do not outlive whoever asked for them; tables in a terminal"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -28,11 +29,19 @@ def module(name: str) -> Callable[[Path], bool]:
 
     def found(bin: Path) -> bool:
         if bin == HERE:
-            return PathFinder.find_spec(name) is not None
+            return _found_here(name)
         ask = f"import sys, importlib.util; sys.exit(importlib.util.find_spec({name!r}) is None)"
         return subprocess.run([bin / "python", "-c", ask], capture_output=True, check=False).returncode == 0
 
     return found
+
+
+def _found_here(name: str) -> bool:
+    """Whether this Python finds it; of a package in a package, the outer ones are imported."""
+    try:
+        return (importlib.util.find_spec if "." in name else PathFinder.find_spec)(name) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def system(name: str) -> Callable[[Path], bool]:
@@ -63,6 +72,7 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "waitress": (command("waitress-serve"), "pip install waitress"),
     "mod_wsgi": (command("mod_wsgi-express"), "apt-get install apache2-bin apache2-dev, then pip install mod_wsgi"),
     "nginx": (system("nginx"), "apt-get install nginx"),
+    "google-cloud-datastore": (module("google.cloud.datastore"), "pip install google-cloud-datastore"),
     "redis": (redis_somewhere, "apt-get install redis-server, or set REDIS_URL"),
 }
 

@@ -1,0 +1,1 @@
+"""Programs that run beside a setup, started by supervisor/services."""

@@ -1,0 +1,91 @@
+"""The embedded datastore as a program: ``python -m loadtests.services.datastore.embedded``.
+
+It listens on two free ports of loopback, one for gRPC and one for HTTP, and writes their addresses to the files
+``datastore.grpc`` and ``datastore.http`` in RUN_DIR. One that is started again there listens where its predecessor did,
+so that clients find it. DATASTORE_DELAY_MS is what each request waits. Where DATASTORE_EMULATOR_HOST names another it
+ends at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import sys
+from pathlib import Path
+
+HOST = "127.0.0.1"
+BACKLOG = 1024
+KEEP_ALIVE_S = 600  # a client must not find its connection closed
+
+
+def main() -> None:
+    """Runs until it is told to end."""
+    if host := os.environ.get("DATASTORE_EMULATOR_HOST"):
+        print(f"using the datastore at {host}, starting none")
+        return
+    folder = os.environ.get("RUN_DIR")
+    if not folder:
+        sys.exit("error: set RUN_DIR, a folder for the addresses, or source supervisor/defaults.sh")
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(serve(Path(folder), int(os.environ.get("DATASTORE_DELAY_MS") or 0) / 1000))
+
+
+async def serve(folder: Path, delay_s: float) -> None:
+    """Serves over gRPC and HTTP until a signal to end."""
+    import uvicorn
+
+    from loadtests.services.datastore import over_grpc, over_http
+    from loadtests.services.datastore.methods import Datastore
+
+    datastore = Datastore(delay_s)
+    grpc_file, http_file = folder / "datastore.grpc", folder / "datastore.http"
+    try:
+        server, port = await over_grpc.listen(datastore, f"{HOST}:{_port_in(grpc_file)}")
+    except OSError:
+        server, port = await over_grpc.listen(datastore, f"{HOST}:0")
+    with _listener(_port_in(http_file)) as listener:
+        config = uvicorn.Config(
+            over_http.application(datastore),
+            lifespan="off",
+            access_log=False,
+            log_level="warning",
+            backlog=BACKLOG,
+            timeout_keep_alive=KEEP_ALIVE_S,
+        )
+        _write(grpc_file, port)
+        _write(http_file, listener.getsockname()[1])
+        await uvicorn.Server(config).serve(sockets=[listener])
+    await server.stop(None)
+
+
+def _listener(port: int) -> socket.socket:
+    """A socket on this port, or on a free one where that is taken."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except OSError:
+        listener.bind((HOST, 0))
+    listener.listen(BACKLOG)
+    return listener
+
+
+def _port_in(file: Path) -> int:
+    """The port in an address that was written before; 0 where there is none."""
+    try:
+        return int(file.read_text(encoding="ascii").rpartition(":")[2])
+    except (OSError, ValueError):
+        return 0
+
+
+def _write(file: Path, port: int) -> None:
+    """The address, which is there whole or not at all."""
+    new = file.with_name(f"{file.name}.new")
+    new.write_text(f"{HOST}:{port}", encoding="ascii")
+    new.rename(file)
+
+
+if __name__ == "__main__":
+    main()

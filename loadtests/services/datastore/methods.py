@@ -1,0 +1,71 @@
+"""The methods of google.datastore.v1.Datastore that are answered, over gRPC and HTTP: with a delay, and counted."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from google.cloud.datastore_v1 import types
+
+from loadtests.services.datastore.entities import Entities
+
+
+@dataclasses.dataclass(frozen=True)
+class Method:
+    """A method: its name over gRPC, the message that it takes, and what answers it. Over HTTP its name begins with a
+    small letter."""
+
+    name: str
+    request: Any
+    answer: Callable[[Entities, Any], Any]
+
+    @property
+    def http_name(self) -> str:
+        return self.name[0].lower() + self.name[1:]
+
+
+METHODS = (
+    Method("Lookup", types.LookupRequest.pb(), Entities.lookup),
+    Method("RunQuery", types.RunQueryRequest.pb(), Entities.run_query),
+    Method("BeginTransaction", types.BeginTransactionRequest.pb(), Entities.begin_transaction),
+    Method("Commit", types.CommitRequest.pb(), Entities.commit),
+    Method("Rollback", types.RollbackRequest.pb(), Entities.rollback),
+)
+
+
+@dataclasses.dataclass
+class Counts:
+    """How many requests of each method there were, and how many of all were worked on at once at most."""
+
+    asked: dict[str, int] = dataclasses.field(default_factory=dict)
+    at_once: int = 0
+    most_at_once: int = 0
+
+
+class Datastore:
+    """The entities, behind a delay that stands for the way to a real one; in one event loop, so one request at a time
+    is worked on, and any number waits."""
+
+    def __init__(self, delay_s: float = 0.0) -> None:
+        self.delay_s = delay_s
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets all."""
+        self.entities = Entities()
+        self.counts = Counts()
+
+    async def answer(self, method: Method, request: Any) -> Any:
+        """The response to a request. Raises Refusal."""
+        counts = self.counts
+        counts.asked[method.name] = counts.asked.get(method.name, 0) + 1
+        counts.at_once += 1
+        counts.most_at_once = max(counts.most_at_once, counts.at_once)
+        try:
+            if self.delay_s:
+                await asyncio.sleep(self.delay_s)
+            return method.answer(self.entities, request)
+        finally:
+            counts.at_once -= 1

@@ -1,0 +1,1 @@
+"""Django's sessions in Google Cloud Datastore."""

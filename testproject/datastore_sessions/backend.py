@@ -1,0 +1,129 @@
+"""The session store, for SESSION_ENGINE."""
+
+import logging
+from typing import Any
+
+from django.contrib.sessions.backends.base import CreateError, SessionBase, UpdateError
+from django.utils import timezone
+from google.api_core.exceptions import Conflict, NotFound
+
+from datastore_sessions import messages
+from datastore_sessions.clients import acall, call
+
+ALREADY_EXISTS = 6  # google.rpc.Code
+
+logger = logging.getLogger("datastore_sessions")
+
+
+class SessionStore(SessionBase):
+    """Sessions in Google Cloud Datastore: a lookup to load, a commit to save."""
+
+    def load(self) -> dict[str, Any]:
+        """The session's data; empty where there is none, or it has expired."""
+        return self._loaded(call("lookup", messages.lookup([self.session_key])))
+
+    async def aload(self) -> dict[str, Any]:
+        """As `load`."""
+        return self._loaded(await acall("lookup", messages.lookup([self.session_key])))
+
+    def _loaded(self, response: Any) -> dict[str, Any]:
+        found = messages.found(response).get(self.session_key)
+        if found is None or found.expires_at <= timezone.now():
+            self._session_key = None
+            return {}
+        return self.decode(found.data)
+
+    def exists(self, session_key: str) -> bool:
+        """Whether there is a session of this key, expired or not."""
+        return session_key in messages.found(call("lookup", messages.lookup([session_key])))
+
+    async def aexists(self, session_key: str) -> bool:
+        """As `exists`."""
+        return session_key in messages.found(await acall("lookup", messages.lookup([session_key])))
+
+    def create(self) -> None:
+        """A session under a key that nobody has."""
+        while True:
+            self._session_key = self._get_new_session_key()
+            try:
+                self.save(must_create=True)
+            except CreateError:  # somebody took it meanwhile
+                continue
+            self.modified = True
+            return
+
+    async def acreate(self) -> None:
+        """As `create`."""
+        while True:
+            self._session_key = await self._aget_new_session_key()
+            try:
+                await self.asave(must_create=True)
+            except CreateError:
+                continue
+            self.modified = True
+            return
+
+    def save(self, must_create: bool = False) -> None:
+        """Writes the session. Raises CreateError where it must be new and is not, UpdateError where it was deleted."""
+        if self.session_key is None:
+            return self.create()
+        data = self.encode(self._get_session(no_load=must_create))
+        request = messages.write(self.session_key, data, self.get_expiry_date(), must_create)
+        try:
+            call("commit", request)
+        except (Conflict, NotFound) as error:
+            raise _meaning(error) from error
+
+    async def asave(self, must_create: bool = False) -> None:
+        """As `save`."""
+        if self.session_key is None:
+            return await self.acreate()
+        data = self.encode(await self._aget_session(no_load=must_create))
+        request = messages.write(self.session_key, data, await self.aget_expiry_date(), must_create)
+        try:
+            await acall("commit", request)
+        except (Conflict, NotFound) as error:
+            raise _meaning(error) from error
+
+    def delete(self, session_key: str | None = None) -> None:
+        """Deletes the session of this key, its own by default; nothing happens where there is none."""
+        if (key := session_key or self.session_key) is not None:
+            call("commit", messages.delete([key]))
+
+    async def adelete(self, session_key: str | None = None) -> None:
+        """As `delete`."""
+        if (key := session_key or self.session_key) is not None:
+            await acall("commit", messages.delete([key]))
+
+    @classmethod
+    def clear_expired(cls) -> None:
+        """Deletes the expired sessions.
+
+        In transactions, which read them again: the index may be older than a session that has been saved meanwhile, and
+        one that is saved between the read and the commit has the commit refused.
+        """
+        while keys := messages.keys(call("run_query", messages.expired(timezone.now()))):
+            transaction = call("begin_transaction", messages.begin()).transaction
+            found = messages.found(call("lookup", messages.lookup(keys, transaction)))
+            now = timezone.now()
+            gone = [key for key, session in found.items() if session.expires_at < now]
+            if not gone:
+                return
+            try:
+                call("commit", messages.delete(gone, transaction))
+            except Conflict as error:  # ABORTED, or over HTTP its status
+                logger.info("expired sessions were in use; they are looked at again: %s", error.message)
+
+
+def _meaning(error: Conflict | NotFound) -> Exception:
+    """What Django calls it."""
+    if isinstance(error, NotFound):
+        return UpdateError()
+    return CreateError() if _status(error) == ALREADY_EXISTS else error
+
+
+def _status(error: Conflict) -> int | None:
+    """The number of google.rpc.Code; over HTTP it is in the body only, as ABORTED has the same status 409."""
+    if error.grpc_status_code is not None:
+        return int(error.grpc_status_code.value[0])
+    return next((int(status.code) for status in error.errors if hasattr(status, "code")), None)
