@@ -62,6 +62,11 @@ class Bench:
         env = {**entry.env, "CORES": self.cores.servers_list}
         return self.serve(self.setups[entry.setup], env, beside, port or self.port)
 
+    def beside(self, entry: Entry) -> tuple[str, ...]:
+        """The services that the entry's setup and its knobs ask for."""
+        of_knobs = () if self.application.own else services.of_knobs(entry.env)
+        return tuple(dict.fromkeys([*self.setups[entry.setup].services, *of_knobs]))
+
     def ports(self, count: int) -> list[int]:
         """So many ports for setups that run at once: the bench's own, and the next ones that are free. Raises
         UserError."""
@@ -98,6 +103,10 @@ class Bench:
                     raise UserError(f"test {test.name}: services: there is no {name!r}; there are: {', '.join(beside)}")
                 if (lacks := lacking(beside[name].needs)) is not None:
                     raise UserError(f"test {test.name}: the service {name}: {lacks}")
+        for entry in study.entries:
+            for name in self.beside(entry):
+                if (lacks := lacking(beside[name].needs)) is not None:
+                    raise UserError(f"{entry.label}: the service {name}: {lacks}")
 
 
 def bench(study: Study, application: Application, where: str = "local") -> Bench:

@@ -252,8 +252,8 @@ def _setup(made: Bench, entry: Entry) -> SetupRecord:
 
 
 def _services(made: Bench, study: Study) -> dict[str, str]:
-    """The supervisor files of all services that a setup or a test of the study asks for."""
-    of_setups = [name for entry in study.entries for name in made.setups[entry.setup].services]
+    """The supervisor files of all services that a setup, its knobs or a test of the study asks for."""
+    of_setups = [name for entry in study.entries for name in made.beside(entry)]
     names = dict.fromkeys([*of_setups, *(name for test in study.tests for name in test.services)])
     known = services.known()
     return {name: known[name].file.read_text(encoding="utf-8") for name in names}

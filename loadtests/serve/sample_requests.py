@@ -77,4 +77,10 @@ REQUESTS = (
     Request("static file, HEAD", method="HEAD", path="/static/small.css"),
     Request("static file, part of it", path="/static/small.css", headers=(("Range", "bytes=10-19"),)),
     Request("static file that is not there", path="/static/none.css"),
+    Request("questionnaire, without a session", path="/questionnaire/introduction/"),
+    Request("questionnaire, signed out", path="/questionnaire/signed-out/"),
+    Request("questionnaire, forged token", path="/questionnaire/session?token=forged"),
+    Request("questionnaire, no CSRF token", method="POST", path="/questionnaire/name/", body=b"name=Ada"),
+    Request("questionnaire, without a session, async view", path="/async/questionnaire/introduction/"),
+    Request("questionnaire, forged token, async view", path="/async/questionnaire/session?token=forged"),
 )

@@ -15,6 +15,7 @@ from loadtests.serve import health
 from loadtests.serve.base import NotServing
 from loadtests.serve.http import Answer, ask
 from loadtests.setups import Setup
+from loadtests.setups import services as beside
 from loadtests.workload import Request
 
 ANSWERED_WITHIN_S = 2.0
@@ -105,14 +106,15 @@ def serving(
     host: Host,
     services: Sequence[str] = (),
 ) -> Iterator[Serving]:
-    """Starts the services (the setup's own, and those beside), then the setup; waits until it is healthy, and stops all
-    at the end.
+    """Starts the services (the setup's own, those that its knobs ask for, and those beside), then the setup; waits
+    until it is healthy, and stops all at the end.
 
     Takes the knobs as environment variables. Raises UserError where the port is taken and NotServing where the setup
     does not come up.
     """
     host.require_free(bind, port)
-    wanted = dict.fromkeys([*setup.services, *services])
+    asked = () if application.own else beside.of_knobs(env)
+    wanted = dict.fromkeys([*setup.services, *asked, *services])
     with host.supervise({**application.environment, **env, "BIND": bind, "PORT": str(port)}) as supervised:
         running = Serving(setup, tuple(wanted), application, host, supervised, (host.address(bind), port))
         for group in (*wanted, setup.name):

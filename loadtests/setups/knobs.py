@@ -22,11 +22,16 @@ MOST_THREADS = 1024
 BACKLOG = (128, 65_535)  # what all servers can be told, as is KEEP_ALIVE; defaults.sh knows as well
 MOST_KEEP_ALIVE = 60
 MOST_CONN_MAX_AGE = 7 * 24 * 3600
+# Where the questionnaire's sessions may be, and how large their blobs; as testproject/testproject/settings/sessions.py.
+SESSIONS = ("db", "cached_db", "redis", "file", "cookies", "datastore")
+STATE_BYTES = (1024, 65_536)
+MOST_DELAY_MS = 10_000
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # as a shell reads it: 010 would be 8 to one, 10 to another
 _CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
 _MIDDLEWARES = re.compile(r"(usual\+)?[0-9]{1,2}-(sync|async)")  # as testproject/testproject/settings/middleware.py
 _DATABASE = re.compile(r"sqlite:///.+|(postgresql|postgres)://.+")
+_HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,6 +116,11 @@ SAMPLES = {
         "such as 0-sync, 7-async or usual+1-sync is needed", lambda text: _MIDDLEWARES.fullmatch(text) is not None
     ),
     "CONN_MAX_AGE": _whole(0, MOST_CONN_MAX_AGE, "a whole number of seconds"),
+    "SESSIONS": Knob(f"one of {', '.join(SESSIONS)} is needed", lambda text: text in SESSIONS),
+    "DATASTORE_GRPC": Knob("1 or 0 is needed", lambda text: text in ("0", "1")),
+    "DATASTORE_EMULATOR_HOST": Knob("HOST:PORT is needed", lambda text: _HOST.fullmatch(text) is not None),
+    "DATASTORE_DELAY_MS": _whole(0, MOST_DELAY_MS, "a whole number of milliseconds"),
+    "QUESTIONNAIRE_STATE_BYTES": _whole(*STATE_BYTES, "a whole number of bytes"),
 }
 KNOBS = {**SERVERS, **SAMPLES}
 DATABASE_URL = Knob(

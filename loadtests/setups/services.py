@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from loadtests import paths
@@ -19,6 +21,16 @@ class Service:
     needs: tuple[str, ...]
     docs: str
     file: Path
+
+
+# What the questionnaire's sessions are in, by SESSIONS; what is not here needs nothing beside the server.
+_OF_SESSIONS = {"redis": ("redis",), "cached_db": ("redis",), "datastore": ("datastore",)}
+
+
+def of_knobs(env: Mapping[str, str]) -> tuple[str, ...]:
+    """The services that the knobs in ``env``, or else in this process's environment, ask for: that which SESSIONS
+    puts the sessions in."""
+    return _OF_SESSIONS.get(env.get("SESSIONS") or os.environ.get("SESSIONS", ""), ())
 
 
 def known(folder: Path | None = None) -> dict[str, Service]:

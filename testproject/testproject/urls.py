@@ -1,4 +1,4 @@
-from django.urls import path
+from django.urls import include, path
 from endpoints import (
     cpu,
     echo,
@@ -14,6 +14,7 @@ from endpoints import (
     wait,
     worlds,
 )
+from questionnaire import pages, views, views_async
 
 handler400 = errors.bad_request
 
@@ -49,4 +50,9 @@ urlpatterns = [
     path("upload", upload.upload),
     path("async/upload", upload.upload_async),
     path("static/<path:path>", static.static),
+    path("questionnaire/", include((pages.routes(views), "questionnaire"))),
+    path(
+        "async/questionnaire/",
+        include((pages.routes(views_async), "questionnaire"), namespace="async-questionnaire"),
+    ),
 ]

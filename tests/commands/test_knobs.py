@@ -34,6 +34,11 @@ WRONG = [
     ("REDIS_URL", "redis://127.0.0.1:70000", "redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed"),
     ("MIDDLEWARES", "seven", "such as 0-sync, 7-async or usual+1-sync is needed"),
     ("CONN_MAX_AGE", "forever", "a whole number of seconds from 0 to 604800 is needed"),
+    ("SESSIONS", "memory", "one of db, cached_db, redis, file, cookies, datastore is needed"),
+    ("DATASTORE_GRPC", "yes", "1 or 0 is needed"),
+    ("DATASTORE_EMULATOR_HOST", "http://127.0.0.1:8081", "HOST:PORT is needed"),
+    ("DATASTORE_DELAY_MS", "10001", "a whole number of milliseconds from 0 to 10000 is needed"),
+    ("QUESTIONNAIRE_STATE_BYTES", "1023", "a whole number of bytes from 1024 to 65536 is needed"),
     ("DATABASE_URL", "mysql://127.0.0.1/x", "sqlite:///FILE or postgresql://HOST/NAME is needed"),
     ("DATABASE_URL", "sqlite:///", "sqlite:///FILE or postgresql://HOST/NAME is needed"),
 ]

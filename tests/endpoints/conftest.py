@@ -12,14 +12,12 @@ from pathlib import Path
 import django
 import pytest
 from django.core.management import call_command
-from django.db import connections
 from django.test import AsyncClient, Client, override_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.base")
 django.setup()
 
-from asgiref.sync import sync_to_async  # noqa: E402
-from testproject.settings.database import databases  # noqa: E402
+from tests.fixtures.databases import used_database  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -130,29 +128,6 @@ def new_postgresql(postgresql_server):
     return make
 
 
-@contextlib.contextmanager
-def _used(url):
-    """Django uses the database of this URL meanwhile."""
-    before = connections.settings["default"]
-    connections.settings["default"] = connections.configure_settings(databases({"DATABASE_URL": url}, Path()))[
-        "default"
-    ]
-    _forget()
-    try:
-        yield
-    finally:
-        asyncio.run(sync_to_async(_forget)())  # the thread of asynchronous code has a connection of its own
-        if hasattr(connections["default"], "close_pool"):
-            connections["default"].close_pool()
-        _forget()
-        connections.settings["default"] = before
-
-
-def _forget():
-    connections["default"].close()
-    del connections["default"]
-
-
 @pytest.fixture(scope="session", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.servers)])
 def database(request, tmp_path_factory):
     """A prepared database of each kind; its name."""
@@ -160,7 +135,7 @@ def database(request, tmp_path_factory):
         url = f"sqlite:///{tmp_path_factory.mktemp('database')}/db.sqlite3"
     else:
         url = request.getfixturevalue("new_postgresql")("endpoints")
-    with _used(url):
+    with used_database(url):
         call_command("prepare", stdout=io.StringIO())
         yield request.param
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from .database import databases
 from .middleware import middleware
+from .sessions import sessions
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
@@ -25,6 +26,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "channels_relay",  # the command runrelayworker
     "endpoints",  # and the command prepare
+    "questionnaire",
 ]
 
 MIDDLEWARE = middleware(os.environ)
@@ -48,6 +50,14 @@ WSGI_APPLICATION = "testproject.wsgi.application"
 ASGI_APPLICATION = "testproject.asgi.application"
 
 DATABASES = databases(os.environ, BASE_DIR)
+
+# Sessions are loaded by the questionnaire only.
+_sessions = sessions(os.environ)
+SESSION_ENGINE = _sessions.engine
+SESSION_FILE_PATH = _sessions.folder
+SESSION_SERVICE = _sessions.service
+CACHES = _sessions.caches
+QUESTIONNAIRE_STATE_BYTES = _sessions.state_bytes
 
 # POST /echo takes bodies of 4 MB; Django's default is 2.5.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024

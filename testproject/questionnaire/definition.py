@@ -1,0 +1,98 @@
+"""What a survey asks: read from a file in definitions/, and checked, so that nothing later meets a page that makes no
+sense. No Django in here."""
+
+import dataclasses
+import datetime
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "definitions"
+TYPES = ("text", "number", "date", "radio", "checkbox")
+CHOICES = ("radio", "checkbox")
+TODAY = "today"  # as a bound of a date
+RESERVED = ("launch", "session", "introduction", "summary", "thank-you", "signed-out")  # paths beside those of pages
+
+Answer = str | list[str]
+"""What was answered, as JSON has it: a text, or for checkboxes the values that were ticked."""
+
+
+class BadDefinition(Exception):
+    """A definition that makes no sense; says where and why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    """One question on one page.
+
+    ``options`` are labels by value. ``routes`` are pages by answer, for those answers after which the page that comes
+    next in the file does not come next. ``least`` and ``most`` bound a number or a date, ``longest`` the characters of
+    a text.
+    """
+
+    id: str
+    type: str
+    question: str
+    hint: str = ""
+    options: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    routes: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    least: str = ""
+    most: str = ""
+    longest: int = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Definition:
+    """A survey: its title, and its pages in the order in which they are asked."""
+
+    title: str
+    pages: tuple[Page, ...]
+
+    def page(self, id: str) -> Page | None:
+        """The page of that name; None where there is none."""
+        return next((page for page in self.pages if page.id == id), None)
+
+
+@functools.cache
+def load(name: str) -> Definition:
+    """The definition in a file of definitions/. Raises BadDefinition."""
+    file = FOLDER / f"{name}.json"
+    try:
+        return parse(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError, BadDefinition) as error:
+        raise BadDefinition(f"{file.name}: {error}") from error
+
+
+def parse(table: dict[str, Any]) -> Definition:
+    """The definition that a JSON object describes. Raises BadDefinition, TypeError and KeyError."""
+    definition = Definition(table["title"], tuple(Page(**page) for page in table["pages"]))
+    order = [page.id for page in definition.pages]
+    if not order or len(set(order)) < len(order):
+        raise BadDefinition("there must be pages, and no two of one id")
+    for place, page in enumerate(definition.pages):
+        if page.type not in TYPES:
+            raise BadDefinition(f"{page.id}: type is {page.type!r}; allowed: {', '.join(TYPES)}")
+        if page.id in RESERVED or not page.id.replace("-", "").isalnum():
+            raise BadDefinition(f"{page.id}: letters and digits are needed, and none of {', '.join(RESERVED)}")
+        if bool(page.options) != (page.type in CHOICES):
+            raise BadDefinition(f"{page.id}: options are for {' and '.join(CHOICES)}, which need them")
+        _require_forward(page, order[place + 1 :])
+        _require_bounds(page)
+    return definition
+
+
+def _require_forward(page: Page, later: list[str]) -> None:
+    """A route back would be a circle."""
+    for answer, target in page.routes.items():
+        if answer not in page.options or target not in later:
+            raise BadDefinition(f"{page.id}: routes: {answer!r} to {target!r}: an option and a later page are needed")
+
+
+def _require_bounds(page: Page) -> None:
+    for bound in (page.least, page.most):
+        if page.type == "number" and bound and not bound.isdecimal():
+            raise BadDefinition(f"{page.id}: {bound!r} is no whole number")
+        if page.type == "date" and bound not in ("", TODAY):
+            datetime.date.fromisoformat(bound)

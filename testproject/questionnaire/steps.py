@@ -1,0 +1,148 @@
+"""The journey: what a request leads to, given what is known of the respondent. The views, sync and async, do no more
+than read a session, ask here, and write it. No Django in here."""
+
+import dataclasses
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from questionnaire import routing, validation
+from questionnaire.definition import Answer, Definition, Page
+from questionnaire.state import State
+
+FIELD_TYPES = {"text": "text", "number": "text", "date": "date"}  # a number's own field changes with the mouse wheel
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """A request: whether it is a POST, for which page, what its form gave, whether it is to change an answer and go
+    back to the summary, and the day it is."""
+
+    post: bool
+    page: str
+    given: Mapping[str, Sequence[str]]
+    change: bool
+    today: datetime.date
+    reference: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What is answered: a template with its context, or else a step (and its page) to go to. ``state`` is to be kept
+    where it is not None; ``over`` says that the session ends."""
+
+    template: str = ""
+    context: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    to: str = ""
+    page: str = ""
+    state: State | None = None
+    over: bool = False
+
+
+def take(step: str, definition: Definition, state: State, asked: Asked) -> Outcome | None:
+    """What a step's request leads to; None where there is no such page."""
+    if step == "page" and definition.page(asked.page) is None:
+        return None
+    if state.reference and step != "thank-you":
+        return Outcome(to="thank-you")
+    if not state.begun and step != "introduction":
+        return Outcome(to="introduction")
+    return _STEPS[step, asked.post](definition, state, asked)
+
+
+def _introduction(definition: Definition, state: State, asked: Asked) -> Outcome:
+    return Outcome("introduction", {"title": definition.title, "count": len(definition.pages)})
+
+
+def _begin(definition: Definition, state: State, asked: Asked) -> Outcome:
+    return _go(routing.unanswered(definition, state.answers), dataclasses.replace(state, begun=True))
+
+
+def _question(definition: Definition, state: State, asked: Asked) -> Outcome:
+    page = _reached(definition, state, asked.page)
+    if page is None:
+        return _go(routing.unanswered(definition, state.answers))
+    return Outcome("page", _form(definition, state, page, state.answers.get(page.id, ""), asked))
+
+
+def _answer(definition: Definition, state: State, asked: Asked) -> Outcome:
+    page = _reached(definition, state, asked.page)
+    if page is None:
+        return _go(routing.unanswered(definition, state.answers))
+    given = asked.given.get(page.id, ())
+    try:
+        answer = validation.answer(page, given, asked.today)
+    except validation.Invalid as error:
+        said = list(given) if page.type == "checkbox" else "".join(given[-1:])
+        return Outcome("page", _form(definition, state, page, said, asked, str(error)))
+    answers = {**state.answers, page.id: answer}
+    onward = routing.unanswered(definition, answers) if asked.change else routing.following(definition, page, answer)
+    return _go(onward, dataclasses.replace(state, answers=answers))
+
+
+def _summary(definition: Definition, state: State, asked: Asked) -> Outcome:
+    if (page := routing.unanswered(definition, state.answers)) is not None:
+        return _go(page)
+    pages = routing.way(definition, state.answers)
+    rows = [{"page": page, "answer": shown(page, state.answers[page.id])} for page in pages]
+    return Outcome("summary", {"title": definition.title, "rows": rows})
+
+
+def _submit(definition: Definition, state: State, asked: Asked) -> Outcome:
+    if (page := routing.unanswered(definition, state.answers)) is not None:
+        return _go(page)
+    # An answer that a later one made needless is no part of the submission.
+    answers = {page.id: state.answers[page.id] for page in routing.way(definition, state.answers)}
+    return Outcome(to="thank-you", state=dataclasses.replace(state, answers=answers, reference=asked.reference))
+
+
+def _thank_you(definition: Definition, state: State, asked: Asked) -> Outcome:
+    if not state.reference:
+        return Outcome(to="summary")
+    return Outcome("thank-you", {"title": definition.title, "reference": state.reference}, over=True)
+
+
+_STEPS: Mapping[tuple[str, bool], Callable[[Definition, State, Asked], Outcome]] = {
+    ("introduction", False): _introduction,
+    ("introduction", True): _begin,
+    ("page", False): _question,
+    ("page", True): _answer,
+    ("summary", False): _summary,
+    ("summary", True): _submit,
+    ("thank-you", False): _thank_you,
+}
+
+
+def _reached(definition: Definition, state: State, name: str) -> Page | None:
+    """The page, where the answers so far lead to it."""
+    return next((page for page in routing.way(definition, state.answers) if page.id == name), None)
+
+
+def _go(page: Page | None, state: State | None = None) -> Outcome:
+    """To the page, and to the summary where none is left."""
+    return Outcome(to="page", page=page.id, state=state) if page else Outcome(to="summary", state=state)
+
+
+def _form(
+    definition: Definition, state: State, page: Page, answer: Answer, asked: Asked, error: str = ""
+) -> dict[str, Any]:
+    previous = routing.before(definition, state.answers, page)
+    return {
+        "title": definition.title,
+        "page": page,
+        "field_type": FIELD_TYPES.get(page.type, page.type),
+        "answer": answer,
+        "options": [(value, label, value in answer) for value, label in page.options.items()]
+        if page.type == "checkbox"
+        else [(value, label, value == answer) for value, label in page.options.items()],
+        "error": error,
+        "back": "summary" if asked.change else previous.id if previous else "introduction",
+        "back_is_page": bool(previous) and not asked.change,
+    }
+
+
+def shown(page: Page, answer: Answer) -> str:
+    """An answer as the summary shows it: the labels of what was chosen, or what was written."""
+    if isinstance(answer, list):
+        return ", ".join(page.options[value] for value in answer)
+    return page.options.get(answer, answer)

@@ -1,0 +1,75 @@
+"""One POST of a session at a time, on this machine.
+
+A session is read whole and written whole. Of two tabs that answer different pages in the same instant both would read
+the same answers, and the later write would undo the earlier, which had been acknowledged. No session store of Django
+knows of that, so a POST holds a lock from before its read until after its write: a byte of a file, by the session's
+key. It takes some microseconds, and no thread or process that dies keeps it. Servers on several machines would need a
+lock in the store.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import os
+import struct
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+PATIENCE_S = 10.0
+LOOK_EVERY_S = 0.002
+BUSY = f"another request of this session has not ended within {PATIENCE_S:.0f} s"
+
+
+@contextlib.contextmanager
+def turn(key: str) -> Iterator[None]:
+    """Alone with the session of this key. Raises TimeoutError."""
+    with _place(key) as place:
+        end = time.monotonic() + PATIENCE_S
+        while not place.taken():
+            if time.monotonic() > end:
+                raise TimeoutError(BUSY)
+            time.sleep(LOOK_EVERY_S)
+        yield
+
+
+@contextlib.asynccontextmanager
+async def aturn(key: str) -> AsyncIterator[None]:
+    """The same for a coroutine."""
+    with _place(key) as place:
+        end = time.monotonic() + PATIENCE_S
+        while not place.taken():
+            if time.monotonic() > end:
+                raise TimeoutError(BUSY)
+            await asyncio.sleep(LOOK_EVERY_S)
+        yield
+
+
+class _Place:
+    """A byte of the file that is locked, for as long as the file is open."""
+
+    def __init__(self, file: int, key: str) -> None:
+        at = int.from_bytes(hashlib.sha256(key.encode()).digest()[:7], "big")
+        self.file = file
+        self.lock = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, at, 1, 0)  # struct flock of Linux, 64 bits
+
+    def taken(self) -> bool:
+        """Whether it is ours now. A lock of the open file, not of the process: threads exclude each other as well."""
+        try:
+            fcntl.fcntl(self.file, fcntl.F_OFD_SETLK, self.lock)
+        except (BlockingIOError, PermissionError):
+            return False
+        return True
+
+
+@contextlib.contextmanager
+def _place(key: str) -> Iterator[_Place]:
+    folder = os.environ.get("RUN_DIR") or tempfile.gettempdir()
+    name = Path(folder) / f"questionnaire-turns-{os.getuid()}"
+    file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        yield _Place(file, key)
+    finally:
+        os.close(file)

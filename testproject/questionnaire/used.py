@@ -1,0 +1,43 @@
+"""Which tokens were used: an entry each in the store that the sessions are in, for as long as the token is good.
+
+Making an entry fails where there is one, whatever the store, so that of two requests with one token one is refused.
+Signed cookies have no store; there it is the database.
+"""
+
+import importlib
+
+from django.conf import settings
+from django.contrib.sessions.backends.base import CreateError, SessionBase
+
+from questionnaire.tokens import GOOD_FOR_S, Refused, Ticket
+
+COOKIES = "django.contrib.sessions.backends.signed_cookies"
+DATABASE = "django.contrib.sessions.backends.db"
+TWICE = "This link has been used already."
+
+
+def use(ticket: Ticket) -> None:
+    """Notes the use of a token. Raises Refused for the second."""
+    entry = _entry(ticket)
+    entry.clear()  # nothing is to be loaded
+    entry.set_expiry(GOOD_FOR_S)
+    try:
+        entry.save(must_create=True)
+    except CreateError:
+        raise Refused(TWICE) from None
+
+
+async def ause(ticket: Ticket) -> None:
+    """The same from a coroutine."""
+    entry = _entry(ticket)
+    entry.clear()
+    await entry.aset_expiry(GOOD_FOR_S)
+    try:
+        await entry.asave(must_create=True)
+    except CreateError:
+        raise Refused(TWICE) from None
+
+
+def _entry(ticket: Ticket) -> SessionBase:
+    engine = DATABASE if settings.SESSION_ENGINE == COOKIES else settings.SESSION_ENGINE
+    return importlib.import_module(engine).SessionStore(f"used{ticket.id}")

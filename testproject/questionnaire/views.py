@@ -1,0 +1,84 @@
+"""The questionnaire. What a request leads to is decided in steps.py; here a session is read and written."""
+
+import contextlib
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.sessions.backends.base import UpdateError
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from questionnaire import failures, pages, tokens, used
+from questionnaire.state import State
+from questionnaire.turns import turn
+
+
+def answering(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A view that answers 503 where the store fails, and 401 where the session was ended meanwhile."""
+
+    @functools.wraps(view)
+    def wrapped(request: HttpRequest, **arguments: Any) -> HttpResponse:
+        try:
+            return view(request, **arguments)
+        except UpdateError:
+            return pages.to(request, "signed-out")
+        except failures.of_store() as error:
+            return failures.unavailable(request, error)
+
+    return wrapped
+
+
+@require_GET
+def launch(request: HttpRequest) -> HttpResponse:
+    """To `session` with a new token: what a launcher does, for tests and for a person."""
+    return pages.launched(request)
+
+
+@require_GET
+@answering
+def session(request: HttpRequest) -> HttpResponse:
+    """Signs in: `?token=`."""
+    try:
+        ticket = tokens.read(request.GET.get("token", ""))
+        used.use(ticket)
+    except tokens.Refused as refusal:
+        return pages.refused(request, str(refusal))
+    request.session.flush()
+    request.session[pages.BLOB] = pages.blob_of(State(ticket.respondent))
+    request.session.save()
+    response = pages.to(request, "introduction")
+    pages.saved(request, response, request.session.get_expiry_age())
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@answering
+def step(request: HttpRequest, step: str, page: str = "") -> HttpResponse:
+    """A step of the journey."""
+    cookie = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
+    with turn(cookie) if cookie and request.method == "POST" else contextlib.nullcontext():
+        state = pages.state_of(request.session.get(pages.BLOB))
+        if state is None:
+            if cookie and failures.hidden():
+                request.session.exists(cookie)  # raises where the store is down
+            return pages.to(request, "signed-out")
+        outcome = pages.outcome(request, step, page, state)
+        response = pages.answered(request, outcome)
+        if outcome.state is not None:
+            request.session[pages.BLOB] = pages.blob_of(outcome.state)
+            request.session.save()
+            pages.saved(request, response, request.session.get_expiry_age())
+        if outcome.over:
+            request.session.flush()
+    return response
+
+
+leave = require_GET(step)
+
+
+@require_GET
+def signed_out(request: HttpRequest) -> HttpResponse:
+    """Where those are sent who have no session."""
+    return pages.refused(request, "You are not signed in, or your session has ended.")

@@ -1,0 +1,79 @@
+"""Where sessions are, from the environment. docs/questionnaire.rst compares them."""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+ENGINES = {
+    "db": "django.contrib.sessions.backends.db",
+    "cached_db": "django.contrib.sessions.backends.cached_db",
+    "redis": "django.contrib.sessions.backends.cache",
+    "file": "django.contrib.sessions.backends.file",
+    "cookies": "django.contrib.sessions.backends.signed_cookies",
+    "datastore": "datastore_sessions.backend",
+}
+IN_REDIS = ("redis", "cached_db")  # a cache in each process's own memory would give old answers in the others
+STATE_BYTES = (1024, 65_536)
+STATE_BYTES_USUALLY = 8192
+MOST_IN_COOKIE = 2048  # browsers hold 4096 bytes of a cookie; encrypted, signed and encoded these are 2.9 KB
+MOST_CONNECTIONS = 1000  # redis-py 8 allows 100 and raises above
+TIMEOUT_S = 5.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Sessions:
+    """The settings of the sessions. ``service`` is a file that is there once the service beside the server is up."""
+
+    engine: str
+    caches: dict[str, Any]
+    folder: str | None
+    service: Path | None
+    state_bytes: int
+
+
+def sessions(environ: Mapping[str, str]) -> Sessions:
+    """The settings that `SESSIONS` and what belongs to it ask for. Raises ImproperlyConfigured where they make no
+    sense."""
+    where = environ.get("SESSIONS") or "db"
+    if where not in ENGINES:
+        raise ImproperlyConfigured(f"SESSIONS is {where!r}; allowed: {', '.join(ENGINES)}")
+    run_dir = Path(environ["RUN_DIR"]) if environ.get("RUN_DIR") else None
+    caches: dict[str, Any] = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    folder, service = None, None
+    if where in IN_REDIS:
+        caches, service = _redis(environ, run_dir)
+    elif where == "datastore" and run_dir is not None and not environ.get("DATASTORE_EMULATOR_HOST"):
+        service = run_dir / "datastore.http"  # written by loadtests/services/datastore
+    elif where == "file" and run_dir is not None:
+        folder = str(run_dir / "sessions")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    return Sessions(ENGINES[where], {"default": caches}, folder, service, _state_bytes(environ, where))
+
+
+def _redis(environ: Mapping[str, str], run_dir: Path | None) -> tuple[dict[str, Any], Path | None]:
+    if environ.get("REDIS_URL"):
+        # Setups that run at once may share a Redis, but no sessions.
+        address, prefix, socket = environ["REDIS_URL"], f"questionnaire:{environ.get('PORT', '')}", None
+    elif run_dir is not None:
+        socket = run_dir / "redis.sock"  # where supervisor/redis.sh listens
+        address, prefix = f"unix://{socket}", "questionnaire"
+    else:  # nothing is to be served, or it is a Redis of the machine's
+        socket, address, prefix = None, "redis://127.0.0.1:6379/0", "questionnaire"
+    options = {"max_connections": MOST_CONNECTIONS, "socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S}
+    backend = "django.core.cache.backends.redis.RedisCache"
+    return {"BACKEND": backend, "LOCATION": address, "KEY_PREFIX": prefix, "OPTIONS": options}, socket
+
+
+def _state_bytes(environ: Mapping[str, str], where: str) -> int:
+    low, high = STATE_BYTES[0], MOST_IN_COOKIE if where == "cookies" else STATE_BYTES[1]
+    given = environ.get("QUESTIONNAIRE_STATE_BYTES")
+    if not given:
+        return min(STATE_BYTES_USUALLY, high)
+    if not (given.isascii() and given.isdecimal() and len(given) < 10 and low <= int(given) <= high):
+        why = ", because a browser keeps no larger cookie" if where == "cookies" else ""
+        raise ImproperlyConfigured(f"QUESTIONNAIRE_STATE_BYTES is {given!r}; {low} to {high} are allowed{why}")
+    return int(given)

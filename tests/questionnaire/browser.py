@@ -1,0 +1,82 @@
+"""A browser, as far as the questionnaire needs one."""
+
+import re
+from html.parser import HTMLParser
+
+from django.test import Client
+
+
+class Form(HTMLParser):
+    """What a browser knows of a page with one form: its fields' values, its labels and its marker."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.fields, self.labelled, self.ids, self.page = {}, set(), set(), ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.ids.add(found.get("id"))
+        if tag == "main":
+            self.page = found["data-page"]
+        elif tag == "label":
+            self.labelled.add(found["for"])
+        elif tag == "input" and found["type"] in ("radio", "checkbox"):
+            self.fields.setdefault(found["name"], [])
+            if "checked" in found:
+                self.fields[found["name"]].append(found["value"])
+        elif tag == "input":
+            self.fields[found["name"]] = found["value"]
+
+
+class Browser:
+    """A browser of Django's test client: cookies, redirects, forms with their CSRF tokens."""
+
+    def __init__(self, base="/questionnaire/"):
+        self.client = Client(enforce_csrf_checks=True, raise_request_exception=False)
+        self.base = base
+        self.response = None
+
+    def get(self, path):
+        """Asks for a path below the questionnaire's, and follows where it leads."""
+        self.response = self.client.get(self.base + path, follow=True)
+        return self
+
+    def submit(self, **answers):
+        """Fills in the form of the page that is shown, and sends it."""
+        form = self.form
+        path = self.response.request["PATH_INFO"]
+        if query := self.response.request["QUERY_STRING"]:
+            path += f"?{query}"
+        self.response = self.client.post(path, {**form.fields, **answers}, follow=True)
+        return self
+
+    @property
+    def form(self):
+        return Form(self.text)
+
+    @property
+    def text(self):
+        return self.response.content.decode()
+
+    @property
+    def page(self):
+        """The marker of the page that is shown."""
+        return self.form.page
+
+    @property
+    def summary(self):
+        """The answers that the summary shows, by page."""
+        return dict(re.findall(r'<dd data-answer="([^"]+)">([^<]*)</dd>', self.text))
+
+    def launch(self, respondent="Somebody"):
+        """Signs in."""
+        return self.get(f"launch/?respondent={respondent}")
+
+    def through(self, **answers):
+        """Signs in and answers these pages, in this order."""
+        self.launch().submit()
+        for page, answer in answers.items():
+            assert self.page == page
+            self.submit(**{page: answer})
+        return self

@@ -1,0 +1,90 @@
+import contextlib
+import importlib
+import io
+import os
+
+import django
+import pytest
+from django.core.cache import caches
+from django.core.management import call_command
+from django.test import override_settings
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.base")
+django.setup()
+
+from testproject.settings.sessions import ENGINES  # noqa: E402
+
+from tests.fixtures.databases import used_database  # noqa: E402
+from tests.questionnaire.browser import Browser  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def host_of_the_test_client():
+    with override_settings(ALLOWED_HOSTS=["testserver"]):
+        yield
+
+
+@pytest.fixture(scope="session")
+def database(tmp_path_factory):
+    """A prepared database."""
+    with used_database(f"sqlite:///{tmp_path_factory.mktemp('questionnaire')}/db.sqlite3"):
+        call_command("migrate", verbosity=0, stdout=io.StringIO())
+        yield
+
+
+ANSWERS = {
+    "name": "Ada",
+    "household": "3",
+    "moved": "2020-02-29",
+    "work": "yes",
+    "employer": "Analytical Engines",
+    "travel": ["foot", "train"],
+}
+
+
+@pytest.fixture
+def answers():
+    """An answer to every page."""
+    return dict(ANSWERS)
+
+
+@pytest.fixture(params=["/questionnaire/", "/async/questionnaire/"], ids=["sync", "async"])
+def base(request):
+    return request.param
+
+
+@pytest.fixture
+def browser(database, base):
+    return Browser(base)
+
+
+@pytest.fixture
+def another_browser(database, base):
+    return Browser(base)
+
+
+@pytest.fixture
+def store_of(request, monkeypatch, tmp_path):
+    """A function: by the name of a store (and how it is reached) a class of sessions; Django uses it until the end of
+    the test."""
+    engines = contextlib.ExitStack()
+
+    def store(name):
+        where, _, protocol = name.partition(" over ")
+        options = {"SESSION_ENGINE": ENGINES[where]}
+        if where in ("db", "cached_db", "cookies"):
+            request.getfixturevalue("database")
+        if where == "file":
+            options["SESSION_FILE_PATH"] = str(tmp_path)
+        if where == "datastore":
+            request.getfixturevalue("datastore").reset()
+            monkeypatch.setenv("DATASTORE_GRPC", "1" if protocol == "gRPC" else "0")
+        engines.enter_context(override_settings(**options))
+        caches["default"].clear()
+        found = importlib.import_module(ENGINES[where]).SessionStore
+        if where == "file":
+            monkeypatch.setattr(found, "_storage_path", str(tmp_path), raising=False)
+        return found
+
+    with engines:
+        yield store

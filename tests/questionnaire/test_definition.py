@@ -1,0 +1,37 @@
+"""A definition that makes no sense is refused when it is read."""
+
+import pytest
+from questionnaire import definition
+from questionnaire.definition import BadDefinition, parse
+
+TEXT = {"id": "a", "type": "text", "question": "A?"}
+RADIO = {"id": "r", "type": "radio", "question": "R?", "options": {"yes": "Yes"}}
+
+
+def test_the_survey_has_a_page_of_each_type():
+    assert {page.type for page in definition.load("household").pages} == set(definition.TYPES)
+
+
+@pytest.mark.parametrize(
+    ("pages", "says"),
+    [
+        ([], "there must be pages"),
+        ([TEXT, TEXT], "no two of one id"),
+        ([{**TEXT, "type": "colour"}], "a: type is 'colour'; allowed: text, number, date, radio, checkbox"),
+        ([{**TEXT, "id": "summary"}], "summary: letters and digits are needed, and none of launch"),
+        ([{**TEXT, "id": "a/b"}], "a/b: letters and digits"),
+        ([{**TEXT, "options": {"yes": "Yes"}}], "a: options are for radio and checkbox"),
+        ([{**TEXT, "type": "radio"}], "a: options are for radio and checkbox, which need them"),
+        ([TEXT, {**RADIO, "routes": {"yes": "a"}}], "r: routes: 'yes' to 'a': an option and a later page"),
+        ([{**RADIO, "routes": {"no": "a"}}, TEXT], "r: routes: 'no' to 'a'"),
+        ([{**TEXT, "type": "number", "least": "few"}], "a: 'few' is no whole number"),
+    ],
+)
+def test_what_makes_no_sense_is_named(pages, says):
+    with pytest.raises(BadDefinition, match=says):
+        parse({"title": "T", "pages": pages})
+
+
+def test_a_file_that_is_not_there_is_named():
+    with pytest.raises(BadDefinition, match=r"nowhere\.json: "):
+        definition.load("nowhere")

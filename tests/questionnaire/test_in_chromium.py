@@ -1,0 +1,80 @@
+"""The questionnaire in a real browser, with nothing but the keyboard."""
+
+import pytest
+
+from loadtests import hosts, setups
+from loadtests.application import sample
+from loadtests.serve.serving import serving
+from tests.fixtures import chromium
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.servers,
+    pytest.mark.skipif(chromium.PROGRAM is None, reason="there is no Chromium on PATH"),
+]
+
+
+@pytest.fixture
+def served(free_port, monkeypatch, tmp_path):
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/db.sqlite3")
+    sample().prepare()
+    [setup] = setups.find(["gunicorn-gthread"])
+    with serving(setup, {"THREADS": "4"}, "127.0.0.1", free_port, sample(), hosts.at("local")) as running:
+        yield running.url
+
+
+def test_the_journey_by_keyboard(served, tmp_path):
+    with chromium.keyboard(tmp_path / "profile") as page:
+
+        def shown():
+            return page.ask("document.querySelector('main').dataset.page")
+
+        def submit():
+            page.tab_to("button[type=submit]")
+            page.enter()
+
+        page.open(f"{served}/questionnaire/launch/")
+        assert shown() == "introduction"
+        submit()
+        page.tab_to("input#name")
+        page.enter()
+        assert page.ask("document.title").startswith("Error: ")
+        page.tab_to("[role=alert] a")
+        page.press("Enter")
+        assert page.ask("document.activeElement.id || document.querySelector(':target').id") == "name"
+        page.tab_to("input#name")
+        page.type("ada")
+        page.enter()
+        assert shown() == "household"
+        page.tab_to("input#household")
+        page.type("3")
+        submit()
+        page.tab_to("input#moved")
+        page.type("02292020")
+        submit()
+        assert shown() == "work"
+        page.tab_to("input[type=radio]")
+        page.press(" ")
+        submit()
+        page.tab_to("input#employer")
+        page.type("engines")
+        page.enter()
+        page.tab_to("input[value=train]")
+        page.press(" ")
+        submit()
+        assert shown() == "summary"
+        rows = "[...document.querySelectorAll('dd[data-answer]')].map((row) => [row.dataset.answer, row.innerText])"
+        assert page.ask(f"Object.fromEntries({rows})") == {
+            "name": "ada",
+            "household": "3",
+            "moved": "2020-02-29",
+            "work": "Yes",
+            "employer": "engines",
+            "travel": "By train",
+        }
+        page.tab_to("a[href*='name/?change']")
+        page.enter()
+        assert page.ask("document.querySelector('input#name').value") == "ada"
+        submit()
+        submit()
+        assert shown() == "thank-you"

@@ -1,0 +1,277 @@
+"""The questionnaire, as a respondent goes through it, by sync and by async views."""
+
+import asyncio
+import datetime
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.signing import TimestampSigner
+from django.test import AsyncClient
+from questionnaire import tokens
+
+SHOWN = {
+    "name": "Ada",
+    "household": "3",
+    "moved": "2020-02-29",
+    "work": "Yes",
+    "employer": "Analytical Engines",
+    "travel": "On foot, By train",
+}
+
+
+def test_a_whole_journey(browser, answers):
+    browser.launch()
+    assert browser.page == "introduction"
+    browser.submit()
+    for page, answer in answers.items():
+        assert browser.page == page
+        browser.submit(**{page: answer})
+    assert browser.page == "summary"
+    assert browser.summary == SHOWN
+    browser.submit()
+    assert browser.page == "thank-you"
+    assert re.search(r"<strong data-reference>[0-9A-F]{8}</strong>", browser.text)
+
+
+def test_after_the_thank_you_the_session_is_over(browser, answers):
+    browser.through(**answers).submit()
+    cookie = browser.client.cookies["sessionid"]
+    assert cookie["max-age"] == 0
+    assert (browser.get("summary/").page, browser.response.status_code) == ("signed-out", 401)
+
+
+def test_what_was_submitted_is_not_changed_any_more(browser, answers):
+    browser.through(**answers)
+    path = browser.base + "summary/"
+    token = browser.form.fields["csrfmiddlewaretoken"]
+    response = browser.client.post(path, {"csrfmiddlewaretoken": token})
+    assert response["Location"] == browser.base + "thank-you/"
+    response = browser.client.post(browser.base + "name/", {"csrfmiddlewaretoken": token, "name": "Eve"})
+    assert response["Location"] == browser.base + "thank-you/"
+
+
+@pytest.mark.parametrize(
+    ("page", "answer", "says"),
+    [
+        ("name", "", "Enter an answer."),
+        ("name", "  ", "Enter an answer."),
+        ("name", "x" * 61, "60 characters or fewer"),
+        ("name", "a\u202eb", "cannot be shown"),
+        ("household", "", "Enter a number."),
+        ("household", "three", "Enter a whole number"),
+        ("household", "2.5", "Enter a whole number"),
+        ("household", "\u0663", "Enter a whole number"),
+        ("household", "9" * 5000, "Enter a whole number"),
+        ("household", "0", "must be 1 or more"),
+        ("household", "31", "must be 30 or less"),
+        ("moved", "", "Enter a date."),
+        ("moved", "29/02/2020", "Enter a date of the calendar"),
+        ("moved", "2021-02-29", "Enter a date of the calendar"),
+        ("moved", "1899-12-31", "must be 1900-01-01 or later"),
+        ("moved", "9999-01-01", "or earlier"),
+        ("work", "", "Select one of the answers."),
+        ("work", "maybe", "Select one of the answers."),
+        ("travel", [], "Select at least one of the answers."),
+        ("travel", ["foot", "rocket"], "Select at least one of the answers."),
+    ],
+)
+def test_an_answer_that_is_none_is_shown_with_what_would_be_right(browser, answers, page, answer, says):
+    before = dict(list(answers.items())[: list(answers).index(page)])
+    browser.through(**before).submit(**{page: answer})
+    assert (browser.response.status_code, browser.page) == (200, page)
+    assert says in browser.text
+    assert "<title>Error: " in browser.text
+    assert f'<a href="#{page}">' in browser.text
+    assert page in browser.form.ids
+    assert browser.submit(**{page: answers[page]}).page != page
+
+
+def test_every_field_has_a_label(browser, answers):
+    browser.launch().submit()
+    for page, answer in answers.items():
+        assert page in browser.form.labelled
+        assert browser.form.labelled <= browser.form.ids
+        browser.submit(**{page: answer})
+
+
+def test_what_is_wrong_is_kept_in_the_field_and_not_saved(browser):
+    browser.through(name="Ada").submit(household="many")
+    assert browser.form.fields["household"] == "many"
+    assert browser.get("household/").form.fields["household"] == ""
+
+
+def test_markup_is_text(browser, answers):
+    answers["name"] = "<b>Ada & Co"
+    assert browser.through(**answers).summary["name"] == "&lt;b&gt;Ada &amp; Co"
+
+
+def test_back_shows_what_was_answered(browser, answers):
+    browser.through(name="Ada", household="3")
+    assert f'<a href="{browser.base}household/">Back</a>' in browser.text
+    browser.get("household/")
+    assert browser.form.fields["household"] == "3"
+    assert browser.submit(household="4").page == "moved"
+    browser.get("name/")
+    assert f'<a href="{browser.base}introduction/">Back</a>' in browser.text
+
+
+def test_change_goes_back_to_the_summary(browser, answers):
+    browser.through(**answers)
+    for page in answers:
+        assert f'<a href="{browser.base}{page}/?change=1"' in browser.text
+    browser.get("travel/?change=1")
+    assert browser.form.fields["travel"] == ["foot", "train"]
+    assert f'<a href="{browser.base}summary/">Back</a>' in browser.text
+    browser.submit(travel=["bus"])
+    assert (browser.page, browser.summary) == ("summary", {**SHOWN, "travel": "By bus or tram"})
+
+
+def test_an_answer_may_make_a_page_needless(browser, answers):
+    before = {page: answers[page] for page in ("name", "household", "moved")}
+    browser.through(**before, work="no")
+    assert browser.page == "travel"
+    browser.submit(travel=["none"])
+    assert (browser.page, "employer" in browser.summary) == ("summary", False)
+    assert browser.get("employer/").page == "summary"
+
+
+def test_a_changed_answer_may_make_a_page_needed_and_needless_again(browser, answers):
+    before = {page: answers[page] for page in ("name", "household", "moved")}
+    browser.through(**before, work="no", travel=["foot"])
+    browser.get("work/?change=1").submit(work="yes")
+    assert browser.page == "employer"
+    assert browser.get("summary/").page == "employer"
+    browser.submit(employer="Analytical Engines")
+    browser.submit(travel=["foot"])
+    assert browser.summary["employer"] == "Analytical Engines"
+    browser.get("work/?change=1").submit(work="no")
+    assert (browser.page, "employer" in browser.summary) == ("summary", False)
+
+
+@pytest.mark.parametrize("path", ["travel/", "summary/", "thank-you/"])
+def test_nobody_gets_ahead_of_their_answers(browser, path):
+    browser.through(name="Ada")
+    assert browser.get(path).page == "household"
+
+
+def test_nobody_begins_in_the_middle(browser):
+    browser.launch()
+    assert browser.get("name/").page == "introduction"
+
+
+def test_a_page_that_is_not_there(browser):
+    browser.launch().submit()
+    assert browser.get("colour/").response.status_code == 404
+
+
+def test_pages_with_answers_are_kept_by_nobody(browser, answers):
+    browser.through(**answers)
+    assert browser.response.headers["Cache-Control"] == "no-store"
+
+
+def test_a_post_without_a_csrf_token_is_refused(browser):
+    browser.launch().submit()
+    assert browser.client.post(browser.base + "name/", {"name": "Ada"}).status_code == 403
+    assert browser.get("household/").page == "name"
+
+
+@pytest.mark.parametrize("path", ["introduction/", "name/", "summary/", "thank-you/"])
+def test_without_a_session_one_is_sent_out(browser, path):
+    response = browser.client.get(browser.base + path)
+    assert (response.status_code, response["Location"]) == (302, browser.base + "signed-out/")
+    browser.get(path)
+    assert (browser.response.status_code, browser.page) == (401, "signed-out")
+    assert f'href="{browser.base}launch/"' in browser.text
+
+
+def test_a_session_that_nobody_gave_is_none(browser):
+    browser.client.cookies["sessionid"] = "a" * 32
+    assert browser.get("name/").page == "signed-out"
+
+
+def test_a_token_signs_in_once(browser, another_browser):
+    location = browser.client.get(browser.base + "launch/")["Location"]
+    path = location.removeprefix(browser.base)
+    assert browser.get(path).page == "introduction"
+    another_browser.get(path)
+    assert (another_browser.response.status_code, another_browser.page) == (401, "signed-out")
+    assert "used already" in another_browser.text
+    assert browser.submit().page == "name"
+
+
+def test_a_token_expires(browser, monkeypatch):
+    old = datetime.datetime.now().timestamp() - tokens.GOOD_FOR_S - 1
+    with monkeypatch.context() as patch:
+        patch.setattr("django.core.signing.time.time", lambda: old)
+        token = tokens.issue("Somebody")
+    browser.get(f"session?token={token}")
+    assert browser.response.status_code == 401
+    assert "expired: it was good for 5 minutes" in browser.text
+
+
+def test_a_forged_token_is_refused(browser):
+    token = tokens.issue("Somebody")
+    forged = TimestampSigner(key="another", salt="questionnaire.tokens").sign_object({"respondent": "Eve", "id": "1"})
+    for wrong in ("", "x", token[:-1] + ("A" if token[-1] != "A" else "B"), token + "%0A", forged):
+        browser.get(f"session?token={wrong}")
+        assert browser.response.status_code == 401
+        assert "signature is wrong" in browser.text
+
+
+def test_signing_in_again_is_a_new_session(browser):
+    browser.through(name="Ada")
+    before = browser.client.cookies["sessionid"].value
+    browser.launch()
+    assert browser.client.cookies["sessionid"].value != before
+    assert browser.submit().page == "name"
+    assert browser.form.fields["name"] == ""
+
+
+def test_two_respondents_have_two_sessions(browser, another_browser, answers):
+    browser.through(**answers)
+    another_browser.through(**{**answers, "name": "Grace"})
+    assert (browser.get("summary/").summary["name"], another_browser.summary["name"]) == ("Ada", "Grace")
+
+
+def test_two_tabs_of_a_respondent_share_the_answers(browser, another_browser, answers):
+    browser.through(**answers)
+    another_browser.client.cookies = browser.client.cookies
+    one, two = browser.get("name/?change=1"), another_browser.get("household/?change=1")
+    one.submit(name="Grace")
+    two.submit(household="7")
+    assert one.get("summary/").summary == {**SHOWN, "name": "Grace", "household": "7"}
+
+
+def test_a_tab_that_is_left_open_after_the_end_is_sent_out(browser, another_browser, answers):
+    browser.through(**answers)
+    another_browser.client.cookies = type(browser.client.cookies)(browser.client.cookies)
+    another_browser.get("name/")
+    browser.submit()
+    another_browser.submit(name="Grace")
+    assert another_browser.page == "signed-out"
+
+
+def test_a_journey_through_asgi(database, answers):
+    """The async views in the event loop of the handler, and the sync ones in threads."""
+
+    async def go(base):
+        client = AsyncClient()
+
+        async def follow(response):
+            while response.status_code == 302:
+                parts = urlsplit(response["Location"])
+                response = await client.get(parts.path + (f"?{parts.query}" if parts.query else ""))
+            return response
+
+        response = await follow(await client.get(base + "launch/"))
+        response = await follow(await client.post(base + "introduction/"))
+        for page, answer in answers.items():
+            assert f'data-page="{page}"' in response.content.decode()
+            response = await follow(await client.post(f"{base}{page}/", {page: answer}))
+        assert 'data-page="summary"' in response.content.decode()
+        response = await follow(await client.post(base + "summary/"))
+        assert 'data-page="thank-you"' in response.content.decode()
+
+    for base in ("/questionnaire/", "/async/questionnaire/"):
+        asyncio.run(go(base))

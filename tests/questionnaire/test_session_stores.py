@@ -1,0 +1,292 @@
+"""What Django promises of session stores, asked of its own and of ours: its stores pass, so the tests are right; ours
+passes, so it is one of them. Each test is asked by the synchronous and by the asynchronous methods."""
+
+import asyncio
+import datetime
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.contrib.sessions.backends.base import VALID_KEY_CHARS, CreateError, UpdateError
+from django.utils import timezone
+from django.utils.crypto import get_random_string
+
+STORES = ("db", "cached_db", "file", "datastore over gRPC", "datastore over HTTP")
+DAY_S = 24 * 3600
+
+
+@pytest.fixture(scope="module")
+def loop():
+    made = asyncio.new_event_loop()
+    yield made
+    made.run_until_complete(made.shutdown_default_executor())
+    made.close()
+
+
+def a_key():
+    """One that nobody has."""
+    return get_random_string(32, VALID_KEY_CHARS)
+
+
+class Sessions:
+    """Sessions of a class, whose methods are called synchronously or not."""
+
+    def __init__(self, store, loop=None):
+        self.store = store
+        self.loop = loop
+
+    def __call__(self, key=None):
+        return Session(self.store(key), self.loop)
+
+    def clear_expired(self):
+        if self.loop is None:
+            self.store.clear_expired()
+        else:
+            self.loop.run_until_complete(self.store.aclear_expired())
+
+
+class Session:
+    """A session; `s.save()` is `save` or `asave`."""
+
+    ASYNCHRONOUS = {  # noqa: RUF012
+        *("load", "save", "create", "delete", "exists", "flush", "cycle_key", "get", "set", "pop", "update", "items"),
+        *("set_expiry", "get_expiry_age", "get_expiry_date", "get_expire_at_browser_close", "has_key", "setdefault"),
+    }
+
+    def __init__(self, session, loop):
+        self.session = session
+        self.loop = loop
+
+    def __getattr__(self, name):
+        if name == "set" and self.loop is None:
+            return self.session.__setitem__
+        if self.loop is None or name not in self.ASYNCHRONOUS:
+            return getattr(self.session, name)
+        return lambda *given, **named: self.loop.run_until_complete(getattr(self.session, f"a{name}")(*given, **named))
+
+
+@pytest.fixture(params=STORES)
+def store(request, store_of):
+    return store_of(request.param)
+
+
+@pytest.fixture(params=["sync", "async"])
+def sessions(request, store):
+    return Sessions(store, request.getfixturevalue("loop") if request.param == "async" else None)
+
+
+@pytest.fixture
+def saved(sessions):
+    """A session with something in it that was saved."""
+    session = sessions()
+    session.set("cat", "dog")
+    session.save()
+    return session
+
+
+def test_a_new_session_is_empty_and_untouched(sessions):
+    session = sessions()
+    assert (session.modified, session.accessed, session.is_empty()) == (False, False, True)
+    assert session.get("cat") is None
+    assert (session.modified, session.accessed) == (False, True)
+
+
+def test_what_is_saved_is_loaded_again(sessions, saved):
+    assert saved.modified
+    again = sessions(saved.session_key)
+    assert (again.get("cat"), again.modified) == ("dog", False)
+
+
+@pytest.mark.parametrize("value", ["", "\u00e9\u65e5\U0001f600", "x" * 100_000, ["a", {"b": None}], 1.5])
+def test_any_value_of_json_can_be_kept(sessions, saved, value):
+    saved.set("value", value)
+    saved.save()
+    assert sessions(saved.session_key).get("value") == value
+
+
+def test_a_session_that_is_saved_first_gets_a_key(saved):
+    assert len(saved.session_key) == 32
+    assert saved.exists(saved.session_key)
+
+
+def test_a_key_that_nobody_gave_is_not_taken(sessions):
+    """Else somebody could make another use a session that they know."""
+    given = a_key()
+    session = sessions(given)
+    assert dict(session.items()) == {}
+    session.set("cat", "dog")
+    session.save()
+    assert session.session_key not in (None, given)
+    assert not session.exists(given)
+
+
+@pytest.mark.parametrize("key", ["", "short", "1"])
+def test_a_key_that_is_too_short_is_none(sessions, key):
+    assert sessions(key).session_key is None
+
+
+def test_to_exist_is_to_be_saved(sessions, saved):
+    assert saved.exists(saved.session_key)
+    assert not saved.exists(a_key())
+
+
+def test_a_later_save_counts(sessions, saved):
+    again = sessions(saved.session_key)
+    again.set("cat", "mouse")
+    again.save()
+    assert sessions(saved.session_key).get("cat") == "mouse"
+
+
+def test_a_deleted_session_is_gone(sessions, saved):
+    saved.delete(saved.session_key)
+    assert not saved.exists(saved.session_key)
+    assert sessions(saved.session_key).get("cat") is None
+
+
+def test_one_deletes_itself_without_a_key(saved):
+    saved.delete()
+    assert not saved.exists(saved.session_key)
+
+
+def test_what_is_not_there_may_be_deleted(sessions):
+    sessions().delete()
+    sessions().delete(a_key())
+
+
+def test_a_flush_leaves_nothing(sessions, saved):
+    key = saved.session_key
+    saved.flush()
+    assert not saved.exists(key)
+    assert (saved.session_key, saved.modified, saved.accessed, dict(saved.items())) == (None, True, True, {})
+
+
+def test_a_new_key_keeps_the_data(sessions, saved):
+    key = saved.session_key
+    saved.cycle_key()
+    assert saved.session_key != key
+    assert not saved.exists(key)
+    saved.save()
+    assert sessions(saved.session_key).get("cat") == "dog"
+
+
+def test_a_session_without_a_key_can_have_a_new_one(sessions):
+    session = sessions()
+    session.cycle_key()
+    assert session.exists(session.session_key)
+
+
+def test_creating_saves_under_a_key_of_its_own(sessions):
+    one, two = sessions(), sessions()
+    one.create()
+    two.create()
+    assert one.session_key != two.session_key
+    assert one.exists(one.session_key)
+    assert one.modified
+
+
+def test_what_must_be_new_is_not_written_over(sessions, saved):
+    """Of two that create the same key, one is told."""
+    other = sessions(saved.session_key)
+    other.clear()
+    other.set("cat", "mouse")
+    with pytest.raises(CreateError):
+        other.save(must_create=True)
+    assert sessions(saved.session_key).get("cat") == "dog"
+
+
+def test_what_must_be_new_is_written_where_it_is(sessions):
+    key = a_key()
+    session = sessions(key)
+    session.clear()
+    session.save(must_create=True)
+    assert session.exists(key)
+
+
+def test_of_many_that_create_a_key_at_once_one_does(store):
+    """Two tabs with one link: one of them signs in."""
+
+    key = a_key()
+
+    def create(_):
+        session = store(key)
+        session.clear()
+        try:
+            session.save(must_create=True)
+        except CreateError:
+            return False
+        finally:
+            if hasattr(session, "model"):
+                from django.db import connection
+
+                connection.close()
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(create, range(16))) == 1
+
+
+def test_a_session_that_was_deleted_meanwhile_is_not_brought_back(sessions, saved):
+    """Somebody signs out in one tab while another still answers."""
+    other = sessions(saved.session_key)
+    other.set("cat", "mouse")
+    saved.delete(saved.session_key)
+    with pytest.raises(UpdateError):
+        other.save()
+    assert not saved.exists(saved.session_key)
+
+
+def test_an_expired_session_is_not_loaded(sessions, saved):
+    saved.set_expiry(-1)
+    saved.save()
+    assert dict(sessions(saved.session_key).items()) == {}
+
+
+def test_an_expired_session_gets_a_new_key(sessions, saved):
+    key = saved.session_key
+    saved.set_expiry(timezone.now() - datetime.timedelta(seconds=5))
+    saved.save()
+    session = sessions(key)
+    session.set("cat", "mouse")
+    session.save()
+    assert session.session_key != key
+
+
+def test_the_expired_ones_can_be_cleared(sessions, saved):
+    expired = [sessions() for _ in range(3)]
+    for session in expired:
+        session.set("cat", "mouse")
+        session.set_expiry(-3600)
+        session.save()
+    sessions.clear_expired()
+    assert [saved.exists(session.session_key) for session in expired] == [False] * 3
+    assert sessions(saved.session_key).get("cat") == "dog"
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [(10, 10), (datetime.timedelta(seconds=10), 10), (None, 14 * DAY_S), (0, 14 * DAY_S)],
+    ids=["seconds", "timedelta", "none", "with the browser"],
+)
+def test_how_long_it_lasts_is_kept(sessions, saved, given, seconds):
+    saved.set_expiry(given)
+    saved.save()
+    again = sessions(saved.session_key)
+    assert seconds - 5 <= again.get_expiry_age() <= seconds
+    left = again.get_expiry_date() - timezone.now()
+    assert seconds - 5 <= left.total_seconds() <= seconds
+    assert again.get_expire_at_browser_close() is (given == 0)
+
+
+def test_it_lasts_until_a_date(sessions, saved):
+    until = timezone.now() + datetime.timedelta(seconds=60)
+    saved.set_expiry(until)
+    saved.save()
+    assert sessions(saved.session_key).get_expiry_date() == until
+
+
+def test_like_a_dictionary(saved):
+    assert saved.has_key("cat")
+    assert saved.pop("cat") == "dog"
+    assert saved.pop("cat", "nothing") == "nothing"
+    assert saved.setdefault("fish", 1) == 1
+    saved.update({"bird": 2})
+    assert dict(saved.items()) == {"fish": 1, "bird": 2}

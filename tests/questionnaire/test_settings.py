@@ -1,0 +1,85 @@
+"""What the environment makes of the sessions' settings."""
+
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from testproject.settings import sessions as settings
+from testproject.settings.sessions import sessions
+
+from loadtests.setups import knobs, services
+
+
+def test_they_are_in_the_database_if_nobody_says():
+    found = sessions({})
+    assert found.engine == "django.contrib.sessions.backends.db"
+    assert (found.service, found.state_bytes) == (None, 8192)
+
+
+def test_the_harness_knows_the_same_stores_and_sizes():
+    assert tuple(settings.ENGINES) == knobs.SESSIONS
+    assert settings.STATE_BYTES == knobs.STATE_BYTES
+
+
+@pytest.mark.parametrize("where", ["redis", "cached_db"])
+def test_redis_is_the_one_of_the_service_or_of_redis_url(where):
+    beside = sessions({"SESSIONS": where, "RUN_DIR": "/run/x"})
+    assert beside.caches["default"]["LOCATION"] == "unix:///run/x/redis.sock"
+    assert beside.service == Path("/run/x/redis.sock")
+    one = sessions({"SESSIONS": where, "RUN_DIR": "/run/x", "REDIS_URL": "redis://h/1", "PORT": "1"})
+    two = sessions({"SESSIONS": where, "RUN_DIR": "/run/x", "REDIS_URL": "redis://h/1", "PORT": "2"})
+    assert one.caches["default"]["LOCATION"] == "redis://h/1"
+    assert one.service is None
+    assert one.caches["default"]["KEY_PREFIX"] != two.caches["default"]["KEY_PREFIX"]
+
+
+def test_files_are_in_a_folder_of_their_own(tmp_path):
+    found = sessions({"SESSIONS": "file", "RUN_DIR": str(tmp_path)})
+    assert Path(found.folder).is_dir()
+    assert Path(found.folder).parent == tmp_path
+
+
+def test_a_server_waits_for_the_datastore_beside_it_and_for_no_other():
+    beside = sessions({"SESSIONS": "datastore", "RUN_DIR": "/run/x"})
+    assert beside.service == Path("/run/x/datastore.http")
+    env = {"SESSIONS": "datastore", "RUN_DIR": "/run/x", "DATASTORE_EMULATOR_HOST": "h:1"}
+    assert sessions(env).service is None
+
+
+@pytest.mark.parametrize(
+    ("environ", "says"),
+    [
+        ({"SESSIONS": "memory"}, "SESSIONS is 'memory'; allowed: db, cached_db, redis, file, cookies, datastore"),
+        ({"QUESTIONNAIRE_STATE_BYTES": "1023"}, "QUESTIONNAIRE_STATE_BYTES is '1023'; 1024 to 65536 are allowed"),
+        ({"QUESTIONNAIRE_STATE_BYTES": "many"}, "QUESTIONNAIRE_STATE_BYTES is 'many'"),
+        (
+            {"SESSIONS": "cookies", "QUESTIONNAIRE_STATE_BYTES": "4096"},
+            "1024 to 2048 are allowed, because a browser keeps no larger cookie",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_said(environ, says):
+    with pytest.raises(ImproperlyConfigured, match=says):
+        sessions(environ)
+
+
+def test_cookies_hold_less():
+    assert sessions({"SESSIONS": "cookies"}).state_bytes == 2048
+
+
+@pytest.mark.parametrize(
+    ("where", "beside"),
+    [
+        ("db", ()),
+        ("file", ()),
+        ("", ()),
+        ("redis", ("redis",)),
+        ("cached_db", ("redis",)),
+        ("datastore", ("datastore",)),
+    ],
+)
+def test_sessions_ask_for_the_service_that_they_are_in(monkeypatch, where, beside):
+    monkeypatch.delenv("SESSIONS", raising=False)
+    assert services.of_knobs({"SESSIONS": where}) == beside
+    monkeypatch.setenv("SESSIONS", where)
+    assert services.of_knobs({}) == beside

@@ -1,0 +1,47 @@
+"""A journey through each store of sessions."""
+
+import pytest
+from django.test import override_settings
+
+from tests.questionnaire.browser import Browser
+
+STORES = ("db", "cached_db", "file", "cookies", "datastore over gRPC", "datastore over HTTP")
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_a_whole_journey(base, store_of, name, answers):
+    store_of(name)
+    with override_settings(QUESTIONNAIRE_STATE_BYTES=2048 if name == "cookies" else 8192):
+        browser = Browser(base)
+        browser.through(**answers)
+        assert browser.summary["name"] == "Ada"
+        assert browser.submit().page == "thank-you"
+        assert browser.get("summary/").page == "signed-out"
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_a_token_is_good_for_one_use(base, store_of, name):
+    store_of(name)
+    with override_settings(QUESTIONNAIRE_STATE_BYTES=2048):
+        browser = Browser(base)
+        path = browser.client.get(base + "launch/")["Location"].removeprefix(base)
+        assert browser.get(path).page == "introduction"
+        assert Browser(base).get(path).page == "signed-out"
+
+
+def test_a_cookie_is_one_that_browsers_keep(base, store_of, answers):
+    store_of("cookies")
+    with override_settings(QUESTIONNAIRE_STATE_BYTES=2048):
+        browser = Browser(base).through(**{**answers, "name": "\U0001f600" * 60})
+        assert len(browser.client.cookies["sessionid"].OutputString()) < 4096
+
+
+def test_expired_sessions_are_cleared_by_djangos_command(store_of):
+    from django.core.management import call_command
+
+    store = store_of("datastore over gRPC")
+    session = store()
+    session.set_expiry(-1)
+    session.save()
+    call_command("clearsessions")
+    assert not session.exists(session.session_key)
