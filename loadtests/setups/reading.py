@@ -29,7 +29,8 @@ class Setup:
 
     ``name`` is its supervisor group's; ``interface`` is wsgi, asgi or asgi-layer (ASGI over a channel layer);
     ``needs`` are names from loadtests.setups.needs; ``docs`` is where its settings come from; ``cannot`` is what it
-    cannot do, in words from CANNOT; ``services`` run beside it, and it pays for those that it ``charges``.
+    cannot do, in words from CANNOT; ``services`` run beside it, and it pays for those that it ``charges``; ``wrong`` is
+    what goes wrong with it, where it is there to show that.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Setup:
     file: Path
     services: tuple[str, ...] = ()
     charges: tuple[str, ...] = ()
+    wrong: str = ""
 
     def refuses(self, demands: Iterable[str]) -> str | None:
         """Which of these demands (words from CANNOT) it cannot meet, in words; None where it can meet all."""
@@ -96,4 +98,5 @@ def _read(section: SupervisorSection, beside: Iterable[str]) -> Setup:
         file=section.file,
         services=section.words("services", beside),
         charges=section.words("charges", beside),
+        wrong=section.text("wrong", ""),
     )

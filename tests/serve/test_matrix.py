@@ -29,6 +29,7 @@ PROCESSES = {
     "gunicorn": 3,
     "gunicorn-gthread": 3,
     "gunicorn-gevent": 3,
+    "gunicorn-gevent-unpatched": 3,
     "gunicorn-asgi": 3,
     "gunicorn-uvicorn": 3,
     "gunicorn-nginx": 3,
@@ -48,8 +49,9 @@ PROCESSES = {
 }
 
 
-def test_the_study_has_every_setup():
-    assert {entry.setup for entry in study.load("matrix").entries} == set(SETUPS)
+def test_the_study_has_every_setup_but_those_that_show_what_goes_wrong():
+    right = {name for name, setup in SETUPS.items() if not setup.wrong}
+    assert {entry.setup for entry in study.load("matrix").entries} == right
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,6 +14,7 @@ INTERFACES = {
     "gunicorn": "wsgi",
     "gunicorn-gthread": "wsgi",
     "gunicorn-gevent": "wsgi",
+    "gunicorn-gevent-unpatched": "wsgi",
     "gunicorn-asgi": "asgi",
     "gunicorn-uvicorn": "asgi",
     "gunicorn-nginx": "wsgi",

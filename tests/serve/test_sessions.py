@@ -1,0 +1,89 @@
+"""The questionnaire on real servers: each store of sessions with the service that it needs, and gRPC in greenlets."""
+
+import json
+import re
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import requests
+
+from loadtests import hosts, setups
+from loadtests.application import sample
+from loadtests.serve.serving import serving
+
+pytestmark = pytest.mark.servers
+
+STORES = {
+    "db": set(),
+    "cached_db": {"redis"},
+    "redis": {"redis"},
+    "file": set(),
+    "cookies": set(),
+    "datastore": {"datastore"},
+}
+AT_ONCE = 10
+
+
+@pytest.fixture
+def served(free_port, monkeypatch, tmp_path):
+    """A function: a setup that serves the sample project under these knobs."""
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/db.sqlite3")
+    sample().prepare()
+
+    def serve(name, **env):
+        [setup] = setups.find([name])
+        if (missing := setups.missing(setup)) is not None:
+            pytest.skip(missing)
+        return serving(setup, env, "127.0.0.1", free_port, sample(), hosts.at("local"))
+
+    return serve
+
+
+def walk(url, name="Ada"):
+    """Signs in, answers the first page, and gives the marker of the page after it, and its session."""
+    browser = requests.Session()
+    page = browser.get(f"{url}launch/?respondent={name}")
+    for answer in ({}, {"name": name}):
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)[1]
+        page = browser.post(page.url, {"csrfmiddlewaretoken": token, **answer})
+    return re.search(r'data-page="([^"]*)"', page.text)[1], browser
+
+
+@pytest.mark.parametrize("where", STORES)
+def test_a_store_and_the_service_that_it_needs(served, where):
+    with served("gunicorn", SESSIONS=where, WORKERS="2") as running:
+        beside = {part.role for part in running.parts() if not part.charged}
+        assert beside == STORES[where]
+        for path in ("questionnaire", "async/questionnaire"):
+            marker, browser = walk(f"{running.url}/{path}/")
+            assert marker == "household"
+            assert 'value="Ada"' in browser.get(f"{running.url}/{path}/name/").text
+
+
+@pytest.mark.parametrize("name", ["uvicorn", "granian-asgi", "daphne"])
+@pytest.mark.parametrize("grpc", ["1", "0"])
+def test_datastore_under_asgi(served, name, grpc):
+    with served(name, SESSIONS="datastore", DATASTORE_GRPC=grpc) as running:
+        for path in ("questionnaire", "async/questionnaire"):
+            assert walk(f"{running.url}/{path}/")[0] == "household"
+
+
+@pytest.mark.parametrize(
+    ("name", "overlap"), [("gunicorn-gevent", True), ("uwsgi-gevent", True), ("gunicorn-gevent-unpatched", False)]
+)
+def test_grpc_in_greenlets(served, name, overlap):
+    """Ten users at once, each with a look-up of 200 ms: the datastore counts how many it had at a time."""
+    with served(name, SESSIONS="datastore", DATASTORE_DELAY_MS="200") as running:
+        url = f"{running.url}/questionnaire/"
+        _, browser = walk(url)
+        address = (running.folder / "datastore.http").read_text()
+
+        def look(_):
+            return requests.get(f"{url}household/", cookies=browser.cookies, timeout=30).status_code
+
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            assert set(threads.map(look, range(AT_ONCE))) == {200}
+        with urllib.request.urlopen(f"http://{address}/counts", timeout=10) as response:
+            most = json.load(response)["most_at_once"]
+    assert most > AT_ONCE / 2 if overlap else most == 1
