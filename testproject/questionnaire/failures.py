@@ -7,7 +7,8 @@ import functools
 import logging
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.contrib.sessions.backends.base import UpdateError
+from django.db import DatabaseError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -37,6 +38,12 @@ def hidden() -> bool:
     """Whether a session that cannot be read looks like one that is not there: Django's cache backend takes every
     failure of the cache for an empty session."""
     return bool(settings.SESSION_ENGINE == CACHE)
+
+
+def behind(error: UpdateError) -> OperationalError | None:
+    """The failure of the database that Django's database store calls an update of a session that is gone."""
+    cause = error.__context__
+    return cause if isinstance(cause, OperationalError) else None
 
 
 def unavailable(request: HttpRequest, error: Exception) -> HttpResponse:

@@ -22,7 +22,9 @@ def answering(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     def wrapped(request: HttpRequest, **arguments: Any) -> HttpResponse:
         try:
             return view(request, **arguments)
-        except UpdateError:
+        except UpdateError as error:
+            if (failure := failures.behind(error)) is not None:
+                return failures.unavailable(request, failure)
             return pages.to(request, "signed-out")
         except failures.of_store() as error:
             return failures.unavailable(request, error)

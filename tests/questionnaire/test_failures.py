@@ -56,13 +56,12 @@ def test_an_answer_that_cannot_be_saved_is_not_acknowledged(browser, log, monkey
         raise OperationalError("disk full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("django.contrib.sessions.backends.db.SessionStore.save", down)
-        patch.setattr("django.contrib.sessions.backends.db.SessionStore.asave", down)
+        patch.setattr("django.contrib.sessions.models.Session.save", down)
         answer = {"csrfmiddlewaretoken": token, "household": "3"}
         response = browser.client.post(browser.base + "household/", answer)
     assert unavailable(response)
     assert "was not saved" in response.content.decode()
-    assert len(log()) == 1
+    assert log() == ["the session store (django.contrib.sessions.backends.db) failed: disk full"]
     assert browser.get("household/").form.fields["household"] == ""
 
 
