@@ -1,0 +1,119 @@
+"""The embedded datastore as a program."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import psutil
+import pytest
+
+pytest.importorskip("google.cloud.datastore")
+
+from google.rpc.status_pb2 import Status
+
+from loadtests.services.datastore import embedded
+from tests.fixtures import datastores
+
+pytestmark = pytest.mark.servers
+
+
+def run(**env):
+    kept = {name: value for name, value in os.environ.items() if name not in ("RUN_DIR", "DATASTORE_EMULATOR_HOST")}
+    command = [sys.executable, "-m", "loadtests.services.datastore.embedded"]
+    return subprocess.run(
+        command, cwd=datastores.ROOT, env={**kept, **env}, capture_output=True, text=True, timeout=30, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = datastores.EmbeddedDatastore(tmp_path_factory.mktemp("embedded")).start()
+    yield running
+    running.stop()
+
+
+def test_none_is_started_where_another_is_named(tmp_path):
+    ended = run(RUN_DIR=str(tmp_path), DATASTORE_EMULATOR_HOST="127.0.0.1:1")
+    assert (ended.returncode, ended.stdout) == (0, "using the datastore at 127.0.0.1:1, starting none\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_is_needed():
+    ended = run()
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: set RUN_DIR")
+
+
+def test_it_listens_on_loopback_only(server):
+    listening = {
+        connection.laddr.ip
+        for connection in psutil.Process(server.process.pid).net_connections("tcp")
+        if connection.status == psutil.CONN_LISTEN
+    }
+    assert listening <= {"127.0.0.1", "::ffff:127.0.0.1"}  # gRPC has a socket of IPv6 for it
+
+
+def test_one_that_is_started_again_is_where_it_was(tmp_path):
+    addresses = []
+    for _ in range(2):
+        running = datastores.EmbeddedDatastore(tmp_path).start()
+        addresses.append([running.address(protocol) for protocol in ("grpc", "http")])
+        running.stop()
+    assert addresses[0] == addresses[1]
+
+
+def test_where_its_place_is_taken_it_goes_elsewhere(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
+        taken = [f"127.0.0.1:{listener.getsockname()[1]}" for listener in (one, two)]
+        (tmp_path / "datastore.grpc").write_text(taken[0])
+        (tmp_path / "datastore.http").write_text(taken[1])
+        command = [sys.executable, "-m", "loadtests.services.datastore.embedded"]
+        process = subprocess.Popen(command, cwd=datastores.ROOT, env={**os.environ, "RUN_DIR": str(tmp_path)})
+        try:
+            while (tmp_path / "datastore.http").read_text() == taken[1]:
+                assert process.poll() is None
+            assert (tmp_path / "datastore.grpc").read_text() != taken[0]
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code"),
+    [
+        ("POST", "/v1/projects/p:lookup", b"\xff", 400, 3),
+        ("POST", "/v1/projects/p:allocateIds", b"", 501, 12),
+        ("POST", "/v1/other", b"", 501, 12),
+        ("GET", "/v1/projects/p:lookup", None, 501, 12),
+    ],
+)
+def test_what_it_does_not_know_it_refuses(server, method, path, body, status, code):
+    request = urllib.request.Request(f"http://{server.address('http')}{path}", data=body, method=method)
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=10)
+    with refused.value as answer:
+        assert (answer.code, Status.FromString(answer.read()).code) == (status, code)
+
+
+def test_an_answer_does_not_wait_for_an_acknowledgement():
+    """Nagle's algorithm and delayed acknowledgements make 40 ms of an answer that is sent in two pieces."""
+
+    async def ask():
+        accepted = asyncio.get_running_loop().create_future()
+        with embedded._listener(0) as listener:
+            server = await asyncio.start_server(lambda reader, writer: accepted.set_result(writer), sock=listener)
+            _, client = await asyncio.open_connection(*listener.getsockname())
+            writer = await accepted
+            set_so = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            for one in (client, writer):
+                one.close()
+                await one.wait_closed()
+            server.close()
+            await server.wait_closed()
+            return set_so
+
+    assert asyncio.run(ask())
