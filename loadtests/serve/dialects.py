@@ -1,0 +1,175 @@
+"""What the setups speak over WebSockets, as the contract needs to know it; docs/peers.rst describes each."""
+
+from __future__ import annotations
+
+import json
+from typing import Protocol
+
+from loadtests.serve.frames import Client, Handshake
+
+ROOM = "contract"
+CABLE = "actioncable-v1-json"
+CABLE_CHANNELS = {
+    "echo": {"channel": "EchoChannel"},
+    "rooms": {"channel": "RoomChannel", "room": ROOM},
+    "publish": {"channel": "PublishChannel", "room": ROOM},
+}
+
+
+class Dialect(Protocol):
+    """How something is asked for, and what the answers mean. ``exact`` says that a message is sent back as it is, text
+    or binary; else it is in an envelope, and text."""
+
+    exact: bool
+
+    def path(self, prefix: str, endpoint: str) -> str:
+        """The path of an endpoint: ``echo``, ``rooms/ROOM``, ``publish/ROOM``."""
+
+    def subprotocols(self) -> tuple[str, ...]:
+        """Those that have to be offered."""
+
+    def ready(self, client: Client, endpoint: str) -> None:
+        """Waits until the endpoint is there for this connection. Raises ConnectionEnded, TimeoutError or ValueError."""
+
+    def asking(self, payload: str) -> str:
+        """The message whose payload the echo sends back."""
+
+    def publishing(self, payload: str) -> str:
+        """The message that publishes the payload in the room."""
+
+    def payload(self, message: str) -> str | None:
+        """The payload of an echo or of something published; None for a message of another kind."""
+
+    def taken(self, message: str) -> bool:
+        """Whether the message says that what was published was taken."""
+
+
+class Plain:
+    """A message is its payload."""
+
+    exact = True
+
+    def path(self, prefix: str, endpoint: str) -> str:
+        return f"{prefix}{endpoint}/"
+
+    def subprotocols(self) -> tuple[str, ...]:
+        return ()
+
+    def ready(self, client: Client, endpoint: str) -> None:
+        if endpoint.startswith("rooms") and (said := self.payload(client.text())) != "joined":
+            raise ValueError(f"a room begins with {said!r} and not with 'joined'")
+
+    def asking(self, payload: str) -> str:
+        return payload
+
+    def publishing(self, payload: str) -> str:
+        return self.asking(payload)
+
+    def payload(self, message: str) -> str | None:
+        return message
+
+    def taken(self, message: str) -> bool:
+        return self.payload(message) == "ok"
+
+
+class Json(Plain):
+    """A message is a JSON string."""
+
+    exact = False
+
+    def asking(self, payload: str) -> str:
+        return json.dumps(payload)
+
+    def payload(self, message: str) -> str | None:
+        said = json.loads(message)
+        return said if isinstance(said, str) else None
+
+
+class SocketIO:
+    """socket.io 4 (Engine.IO 4), its default namespace, over a WebSocket from the start."""
+
+    exact = False
+
+    def path(self, prefix: str, endpoint: str) -> str:
+        return "/socket.io/?EIO=4&transport=websocket"
+
+    def subprotocols(self) -> tuple[str, ...]:
+        return ()
+
+    def ready(self, client: Client, endpoint: str) -> None:
+        client.text()  # 0{...}: the session, the heartbeat, the limits
+        client.say("40")
+        if not (said := client.text()).startswith("40"):
+            raise ValueError(f"the namespace was answered by {said!r}")
+        if endpoint.startswith("rooms"):
+            client.say(f"421{json.dumps(['join', ROOM])}")
+            if (said := client.text()) != '431["joined"]':
+                raise ValueError(f"join was answered by {said!r}")
+
+    def asking(self, payload: str) -> str:
+        return f"42{json.dumps(['echo', payload])}"
+
+    def publishing(self, payload: str) -> str:
+        return f"422{json.dumps(['publish', ROOM, payload])}"
+
+    def payload(self, message: str) -> str | None:
+        if not message.startswith("42"):
+            return None
+        event, *arguments = json.loads(message[2:])
+        return arguments[0] if event in ("echo", "message") else None
+
+    def taken(self, message: str) -> bool:
+        return message == '432["ok"]'
+
+
+class ActionCable:
+    """Action Cable: subscriptions, whose identifier is JSON within JSON."""
+
+    exact = False
+
+    def path(self, prefix: str, endpoint: str) -> str:
+        return "/cable"
+
+    def subprotocols(self) -> tuple[str, ...]:
+        return (CABLE,)
+
+    def ready(self, client: Client, endpoint: str) -> None:
+        client.say(json.dumps({"command": "subscribe", "identifier": self._identifier(endpoint.partition("/")[0])}))
+        for _ in range(10):  # a welcome before it, and a ping every three seconds
+            if json.loads(client.text()).get("type") == "confirm_subscription":
+                return
+        raise ValueError("the subscription was not confirmed")
+
+    def asking(self, payload: str) -> str:
+        return self._perform("echo", "echo", payload)
+
+    def publishing(self, payload: str) -> str:
+        return self._perform("publish", "publish", payload)
+
+    def payload(self, message: str) -> str | None:
+        said = json.loads(message).get("message")
+        found = said.get("echo", said.get("message")) if isinstance(said, dict) else None
+        return found if isinstance(found, str) else None
+
+    def taken(self, message: str) -> bool:
+        return bool(json.loads(message).get("message") == {"ok": True})
+
+    def _identifier(self, channel: str) -> str:
+        return json.dumps(CABLE_CHANNELS[channel])
+
+    def _perform(self, channel: str, action: str, payload: str) -> str:
+        data = json.dumps({"action": action, "payload": payload})
+        return json.dumps({"command": "message", "identifier": self._identifier(channel), "data": data})
+
+
+DIALECTS: dict[str, Dialect] = {
+    "plain": Plain(),
+    "json": Json(),
+    "socket.io": SocketIO(),
+    "action-cable": ActionCable(),
+}
+
+
+def handshake(dialect: Dialect, prefix: str, endpoint: str, origin: str) -> Handshake:
+    """What opens an endpoint, for a page of ``origin``."""
+    return Handshake(dialect.path(prefix, endpoint), origin, dialect.subprotocols())
