@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test test-quick lint docs simulate serve clean clean-all
+.PHONY: help setup peers bench test test-quick lint docs simulate serve clean clean-all
 
 PYTHON ?= python3
 VENV := .venv
@@ -54,7 +54,15 @@ node_modules/.ready: package.json package-lock.json
 	npm ci --no-fund --no-audit --ignore-scripts
 	@touch $@
 
-setup: $(VENV)/.ready $(BIN)/loadtests node_modules/.ready  ## install everything into .venv and node_modules
+peers/%/node_modules/.ready: peers/%/package.json peers/%/package-lock.json
+	cd peers/$* && npm ci --no-fund --no-audit --no-bin-links --ignore-scripts
+	@touch $@
+
+PEERS := $(patsubst %/package.json,%/node_modules/.ready,$(wildcard peers/*/package.json))
+
+peers: $(PEERS)  ## install what WebSockets are compared with, into peers/*/node_modules
+
+setup: $(VENV)/.ready $(BIN)/loadtests node_modules/.ready peers  ## install everything into .venv and node_modules
 
 bench: setup  ## run the study STUDY (first-look) and write a results folder
 	$(BIN)/python -m loadtests run $(STUDY)
@@ -81,7 +89,7 @@ serve: setup  ## serve one setup in the foreground: make serve SETUP=daphne-ipc
 	$(BIN)/python -m loadtests serve $(SETUP)
 
 clean:  ## remove what make installed and built
-	rm -rf $(VENV) node_modules docs/_build
+	rm -rf $(VENV) node_modules peers/*/node_modules docs/_build
 	@if [ -d "$(CACHE)" ]; then \
 	    echo "The servers for projects of your own stay in $(CACHE); make clean-all removes them too"; fi
 

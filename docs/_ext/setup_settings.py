@@ -84,9 +84,19 @@ CONCERNS = (
         "--forwarded-allow-ips",
     ),
     Concern(
+        "WebSockets",
+        "A ping after 20 seconds, and 20 for the answer, wherever that can be set: Granian has no heartbeat, Hypercorn "
+        "does not look for the answer, Action Cable's is three seconds, and those of ws and socket.io are set in "
+        "``peers/``. What a server may be sent at the most stays at its default (:doc:`peers` has the sizes), and so "
+        "does compression: it takes a client that offers it, and the load generator does not unless a test asks for "
+        "it. Uvicorn has two implementations, and is told which.",
+        "--ws --ws-ping-interval --ws-ping-timeout --ping-interval --ping-timeout --websocket-ping-interval --redis "
+        "--environment",
+    ),
+    Concern(
         "Logs",
         "No server writes a line for a request that went well. Django logs errors, alike in all.",
-        "-v --no-access-log --log-level --disable-logging --log-to-terminal access_log error_log",
+        "-v --quiet --no-access-log --log-level --disable-logging --log-to-terminal access_log error_log",
     ),
     Concern(
         "Restarts and stopping",
@@ -149,7 +159,8 @@ def settings(setup: Setup) -> Iterator[Setting]:
 
 def plain(text: str) -> str:
     """Without supervisor's markup: ``%(ENV_WORKERS)s`` is WORKERS."""
-    return re.sub(r"%\(ENV_(\w+)\)s", r"\1", text).replace("%(here)s/..", "supervisor")
+    text = text.replace("%(here)s/../../", "").replace("%(here)s/..", "supervisor")
+    return re.sub(r"%\(ENV_(\w+)\)s", r"\1", text)
 
 
 def options(words: list[str]) -> Iterator[Setting]:

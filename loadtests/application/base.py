@@ -59,6 +59,8 @@ class Application:
 
     def obstacle(self, setup: Setup) -> str | None:
         """Why the setup cannot serve it on this machine, in a few words; None where nothing is in the way."""
+        if self.own and setup.dialect:
+            return "it serves the WebSockets of the sample project and of its peers, and no other"
         if self.own and setup.interface == "asgi-layer":
             return "it needs the sample project's channel layer settings"
         if not (self.wsgi if setup.interface == "wsgi" else self.asgi):

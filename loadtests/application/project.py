@@ -107,7 +107,7 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
         )
         entry_points["asgi"] = "plain_asgi:application"
         remarks.append("the project has no ASGI application: Django's own is served; name another with --asgi")
-    made = overlay.make(python, setups)
+    made = overlay.make(python, [setup for setup in setups if not setup.dialect])
     remarks += made.left_out
     # Again, and now as it will be served.
     facts.update(_load(made.bin / "python", directory, settings, env, entry_points, within_s))

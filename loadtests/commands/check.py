@@ -16,6 +16,7 @@ from loadtests.words import plural
 
 if TYPE_CHECKING:
     from loadtests.measure.check import Check
+    from loadtests.serve.websocket import Conformity
 
 
 @with_own_project
@@ -26,6 +27,10 @@ def command(
     ] = None,
     path: Paths = None,
     workload: WorkloadFile = None,
+    record: Annotated[
+        bool,
+        typer.Option("--record", help="Keep what WebSocket setups do differently, for the documentation, as known."),
+    ] = False,
     *,
     own: Own,
 ) -> None:
@@ -34,6 +39,7 @@ def command(
         from loadtests.application import project
         from loadtests.measure.check import check
         from loadtests.plan import requests
+        from loadtests.serve import websocket
         from loadtests.serve.sample_requests import REQUESTS
         from loadtests.setups import find
         from loadtests.workload import Request
@@ -44,6 +50,8 @@ def command(
         say(f"note: {remark}")
     asked = named or ((Request("GET /"),) if own else REQUESTS)
     checked = check(setups or [], lambda doing: say(f"{doing} ..."), served.application, asked)
+    if record:
+        websocket.record(checked.conformities)
     print_check(checked)
     if not checked.good:
         fail("the setups do not answer alike")
@@ -63,11 +71,29 @@ def print_check(checked: Check) -> None:
         _told(difference.setup, "bold red", f": {request.name}: {request.method} {request.path}")
         say(f"    {checked.compared[0].name} answered {difference.expected}")
         say(f"    {difference.setup} answered {difference.given}")
+    for conformity in checked.conformities:
+        _print_conformity(conformity)
     number = len(checked.compared)
-    out.print(
-        f"{plural(len(checked.requests), 'request')} to {'each of ' if number > 1 else ''}{plural(number, 'setup')}: "
-        f"{plural(len(checked.differences), 'difference')}"
-    )
+    if number or not checked.conformities:
+        out.print(
+            f"{plural(len(checked.requests), 'request')} to {'each of ' if number > 1 else ''}"
+            f"{plural(number, 'setup')}: "
+            f"{plural(len(checked.differences), 'difference')}"
+        )
+
+
+def _print_conformity(found: Conformity) -> None:
+    """Prints how a setup keeps to RFC 6455, and each case in which it does not."""
+    unknown = found.unknown
+    for sentence in found.broken:
+        _told(found.setup, "bold red", f": {sentence}")
+    for case in found.differences:
+        style, known = ("bold red", "") if case in unknown else ("yellow", ", as is known")
+        rights = " or ".join(case.right)
+        did = f"{found.outcomes[case.name]}{known}; {rights} is right (RFC 6455, {case.section})"
+        _told(found.setup, style, f": {case.name}: {did}")
+    number, differ = len(found.outcomes), len(found.differences)
+    _told(found.setup, "bold", f": {plural(number, 'case')} of RFC 6455: {plural(differ, 'difference')}")
 
 
 def _told(name: str, style: str, rest: str) -> None:

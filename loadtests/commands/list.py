@@ -37,6 +37,7 @@ def everything() -> Listing:
             {
                 "name": setup.name,
                 "interface": setup.interface,
+                "speaks": "WebSocket" if setup.dialect else "HTTP",
                 "label": setup.label,
                 "not_here": _lacks(lacking.get(setup.name, ())),
             }

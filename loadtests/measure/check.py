@@ -1,4 +1,5 @@
-"""Starts each setup in turn and compares their answers with those of the first: `python -m loadtests check`.
+"""Starts each setup in turn and compares their answers with those of the first: `python -m loadtests check`. Those that
+are there for WebSockets are held to RFC 6455 instead.
 
 For the sample project these are the requests of the contract; for a project of the user's, those that they name. There
 the first setup's answers are no better than the others': what is found is that WSGI and ASGI, or two servers, differ.
@@ -8,7 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 
 from loadtests import hosts, setups
 from loadtests.application import Application, sample
@@ -19,11 +22,14 @@ from loadtests.serve.base import NotServing
 from loadtests.serve.contract import answers, expectation, meets, show
 from loadtests.serve.http import Answer
 from loadtests.serve.sample_requests import REQUESTS
-from loadtests.serve.serving import serving
+from loadtests.serve.serving import Serving, serving
+from loadtests.serve.websocket import Conformity, conformity
 from loadtests.setups import Setup
 from loadtests.workload import Request
 
 REFERENCE = "gunicorn"  # WSGI is what Django's views have been written for the longest
+
+Start = Callable[[Setup], AbstractContextManager[Serving]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +44,8 @@ class Difference:
 
 @dataclasses.dataclass
 class Check:
-    """What a check found: the setups that were compared, those that were skipped and why, those that do not serve, and
-    all that differs from the answers of the first."""
+    """What a check found: the setups that were compared, those that were skipped and why, those that do not serve, all
+    that differs from the answers of the first, and what those for WebSockets did in the cases of RFC 6455."""
 
     requests: Sequence[Request]
     compared: list[Setup] = dataclasses.field(default_factory=list)
@@ -47,11 +53,13 @@ class Check:
     failed: list[tuple[Setup, NotServing]] = dataclasses.field(default_factory=list)
     differences: list[Difference] = dataclasses.field(default_factory=list)
     not_asked: dict[str, int] = dataclasses.field(default_factory=dict)  # how many requests, of what it cannot answer
+    conformities: list[Conformity] = dataclasses.field(default_factory=list)
 
     @property
     def good(self) -> bool:
-        """Whether every setup serves and answers as the reference does."""
-        return not self.failed and not self.differences
+        """Whether every setup serves and answers as the reference does, and over WebSockets as is known of it."""
+        surprising = any(one.broken or one.unknown for one in self.conformities)
+        return not self.failed and not self.differences and not surprising
 
 
 def check(
@@ -63,30 +71,48 @@ def check(
 ) -> Check:
     """Compares the answers of the setups of these names, of all where none is named.
 
-    The reference is started first, even where it is not named. Without an application the sample project is asked.
+    The reference is started first, even where it is not named. Setups for WebSockets are not compared with it: they are
+    held to RFC 6455. Without an application the sample project is asked.
     ``told`` is told of each setup before it is started. Raises UserError, also for a setup that was named and that
     this machine cannot start; one that was not named is skipped.
     """
     application = application or sample()
     requests = application.addressed(requests)
     result = Check(requests)
-    chosen = _served(setups.find(names), application, bool(names), result)
-    if not application.own:
-        chosen.sort(key=lambda setup: setup.name != REFERENCE)
-        if chosen[0].name != REFERENCE:
-            chosen = [*setups.find([REFERENCE]), *chosen]
+    found = [setup for setup in setups.find(names) if names or not (application.own and setup.dialect)]
+    chosen = _served(found, application, bool(names), result)
+    compared = [setup for setup in chosen if not setup.dialect]
+    if compared and not application.own:
+        compared.sort(key=lambda setup: setup.name != REFERENCE)
+        if compared[0].name != REFERENCE:
+            compared = [*setups.find([REFERENCE]), *compared]
     host = host or hosts.at("local")
     bind, port = setups.bind(), setups.port()
     env = {"CORES": host.allot(os.environ.get("CORES")).servers_list}
     host.require_free(bind, port)
     told("preparing the project")
     application.prepare()
+    start = partial(serving, env=env, bind=bind, port=port, application=application, host=host)
+    _compare(compared, start, application, told, result)
+    for setup in chosen:
+        if setup.dialect:
+            told(setup.name)
+            try:
+                with start(setup) as running:
+                    result.conformities.append(conformity(running, setup.name, setup.dialect, setup.cannot))
+            except NotServing as error:
+                result.failed.append((setup, error))
+    return result
+
+
+def _compare(chosen: Sequence[Setup], start: Start, application: Application, told: Doing, result: Check) -> None:
+    """Asks each setup in turn and notes what differs from the answers of the first."""
     expected: dict[str, Answer | str] = {}
     for setup in chosen:
         told(setup.name)
         try:
-            with serving(setup, env, bind, port, application, host) as running:
-                asked = [request for request in requests if application.refused(setup, (), [request]) is None]
+            with start(setup) as running:
+                asked = [one for one in result.requests if application.refused(setup, (), [one]) is None]
                 given = answers(running, asked)
         except NotServing as error:
             result.failed.append((setup, error))
@@ -101,9 +127,8 @@ def check(
             for request, reference, own in zip(asked, theirs, given, strict=True)
             if not _alike(reference, own)
         ]
-        if len(asked) < len(requests):
-            result.not_asked[setup.name] = len(requests) - len(asked)
-    return result
+        if len(asked) < len(result.requests):
+            result.not_asked[setup.name] = len(result.requests) - len(asked)
 
 
 def _alike(reference: Answer | str, given: Answer | str) -> bool:

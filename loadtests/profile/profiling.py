@@ -42,7 +42,7 @@ def plan(
     [found] = setups.find([setup])
     require_within("--rounds", rounds, 1, MOST_ROUNDS)
     chosen = project.chosen(own, [found], told)
-    if obstacle := chosen.application.obstacle(found):
+    if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):
         raise UserError(f"{setup}: {obstacle}")
     requests.named([path], None)
     if rate is not None and not 0 < rate <= MAX_RATE:  # false for NaN as well

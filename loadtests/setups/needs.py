@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import importlib.util
 import os
 import shutil
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from loadtests.paths import ROOT
 from loadtests.setups import redis
 
 HERE = Path(sys.executable).parent
@@ -51,6 +53,18 @@ def system(name: str) -> Callable[[Path], bool]:
     )
 
 
+def peer(name: str, package: str) -> Callable[[Path], bool]:
+    """Whether Node is there, and a package of it among those of the peer in peers/."""
+    node = system("node")
+    return lambda bin: node(bin) and (ROOT / "peers" / name / "node_modules" / package / "package.json").is_file()
+
+
+def rails(bin: Path) -> bool:
+    """Whether the machine has Action Cable and Puma, as Debian packages them."""
+    found = glob.glob("/usr/share/rubygems-integration/*/specifications/actioncable-*.gemspec")
+    return bool(found) and system("puma")(bin)
+
+
 def redis_somewhere(bin: Path) -> bool:
     """Whether REDIS_URL names a Redis, or there is a server that supervisor/redis.sh can start."""
     return "REDIS_URL" in os.environ or redis.executable() is not None
@@ -71,6 +85,16 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "uwsgi": (command("uwsgi"), "pip install pyuwsgi"),
     "waitress": (command("waitress-serve"), "pip install waitress"),
     "mod_wsgi": (command("mod_wsgi-express"), "apt-get install apache2-bin apache2-dev, then pip install mod_wsgi"),
+    "channels": (module("channels"), "pip install channels"),
+    "websockets": (module("websockets"), "pip install websockets"),
+    "wsproto": (module("wsproto"), "pip install wsproto"),
+    "python-socketio": (module("socketio"), "pip install python-socketio"),
+    "node-ws": (peer("ws", "ws"), "make peers"),
+    "node-socketio": (peer("socketio", "socket.io"), "make peers"),
+    "action-cable": (
+        rails,
+        "apt-get install --no-install-recommends ruby-actioncable ruby-railties puma ruby-redis (Debian)",
+    ),
     "nginx": (system("nginx"), "apt-get install nginx"),
     "google-cloud-datastore": (module("google.cloud.datastore"), "pip install google-cloud-datastore"),
     "redis": (redis_somewhere, "apt-get install redis-server, or set REDIS_URL"),

@@ -20,17 +20,28 @@ CANNOT = {
     "keep-alive": "answer a second request on the same connection",
     "head": "answer HEAD without a body, which spoils the next answer on the connection",
     "async-views": "run asynchronous views that use the database, or two at a time",
+    "sync-consumer": "run a synchronous consumer of Channels",
+    "json-consumer": "run a JSON consumer of Channels",
 }
+
+# What is spoken over a WebSocket, as `dialect=` names it; docs/peers.rst has them.
+DIALECTS = ("plain", "socket.io", "action-cable")
+
+# What a test asks of a setup beside these: one of two protocols. A setup is there for one of them.
+HTTP = "http"
+WEBSOCKET = "websocket"
 
 
 @dataclasses.dataclass(frozen=True)
 class Setup:
     """One way of serving the project.
 
-    ``name`` is its supervisor group's; ``interface`` is wsgi, asgi or asgi-layer (ASGI over a channel layer);
-    ``needs`` are names from loadtests.setups.needs; ``docs`` is where its settings come from; ``cannot`` is what it
-    cannot do, in words from CANNOT; ``services`` run beside it, and it pays for those that it ``charges``; ``wrong`` is
-    what goes wrong with it, where it is there to show that.
+    ``name`` is its supervisor group's; ``interface`` is wsgi, asgi or asgi-layer (ASGI over a channel layer), or what a
+    peer in another language runs on (node, rack); ``dialect`` is what it speaks over WebSockets, in a word from
+    DIALECTS, and empty where it is there for HTTP; ``needs`` are names from loadtests.setups.needs; ``docs`` is where
+    its settings come from; ``cannot`` is what it cannot do, in words from CANNOT; ``services`` run beside it, and it
+    pays for those that it ``charges``; ``wrong`` is what goes wrong with it,
+    where it is there to show that.
     """
 
     name: str
@@ -43,11 +54,19 @@ class Setup:
     services: tuple[str, ...] = ()
     charges: tuple[str, ...] = ()
     wrong: str = ""
+    dialect: str = ""
 
     def refuses(self, demands: Iterable[str]) -> str | None:
-        """Which of these demands (words from CANNOT) it cannot meet, in words; None where it can meet all."""
-        unmet = [CANNOT[word] for word in self.cannot if word in set(demands)]
-        return f"it cannot {' or '.join(unmet)}" if unmet else None
+        """Which of these demands (words from CANNOT, and HTTP) it cannot meet, in words; None where it can meet all."""
+        wanted = set(demands)
+        if self.dialect and HTTP in wanted:
+            return "it is there for WebSockets, and is not asked over HTTP"
+        unmet = [CANNOT[word] for word in self.cannot if word in wanted]
+        if unmet:
+            return f"it cannot {' or '.join(unmet)}"
+        if not self.dialect and WEBSOCKET in wanted:
+            return "it is there for HTTP: the application that it serves answers no WebSockets"
+        return None
 
 
 def known(folder: Path | None = None) -> dict[str, Setup]:
@@ -99,4 +118,5 @@ def _read(section: SupervisorSection, beside: Iterable[str]) -> Setup:
         services=section.words("services", beside),
         charges=section.words("charges", beside),
         wrong=section.text("wrong", ""),
+        dialect=section.word("dialect", DIALECTS),
     )

@@ -50,6 +50,13 @@ class SupervisorSection:
                 raise UserError(f"{key} of [{self._values.name}]: {unknown('word', word, known)}")
         return words
 
+    def word(self, key: str, known: Iterable[str]) -> str:
+        """One of a list of known words; empty where the key is not there."""
+        words = self.words(key, known)
+        if len(words) > 1:
+            raise UserError(f"{key} of [{self._values.name}]: one word is needed, not {len(words)}")
+        return words[0] if words else ""
+
     def _wrong(self, what: str) -> UserError:
         return UserError(
             f"{os.path.relpath(self.file, ROOT)} does not describe a {self.kind}: {what}; [group:{self.name}], and "

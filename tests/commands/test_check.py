@@ -5,7 +5,9 @@ import pytest
 from loadtests import setups
 from loadtests.commands.check import print_check
 from loadtests.measure.check import Check, Difference
+from loadtests.serve import websocket
 from loadtests.serve.base import NotServing
+from loadtests.serve.websocket import Conformity
 from loadtests.workload import Request
 
 ROOT, ITEMS = Request("root", path="/"), Request("items", path="/items[1]")
@@ -44,4 +46,22 @@ def test_what_was_left_out_is_told_with_its_reason(pair, capsys):
         "uvicorn: did not start",
         "the end of a log",
         "2 requests to 1 setup: 0 differences",
+    ]
+
+
+def test_what_a_websocket_setup_does_otherwise_is_told_and_what_is_known_is_no_failure(monkeypatch, capsys):
+    monkeypatch.setattr(websocket, "known", lambda: {"ws": {"opcode 3": "went on"}})
+    found = Conformity("ws", {"text": "echoed", "opcode 3": "went on"})
+    assert Check([ROOT], conformities=[found]).good
+    print_check(Check([ROOT], conformities=[found]))
+    assert capsys.readouterr().out.splitlines() == [
+        "ws: opcode 3: went on, as is known; closed 1002 or dropped is right (RFC 6455, 5.2)",
+        "ws: 2 cases of RFC 6455: 1 difference",
+    ]
+    surprising = Conformity("ws", {"opcode 3": "silent"}, ["/ws/echo/: refused with 500"])
+    assert not Check([ROOT], conformities=[surprising]).good
+    print_check(Check([ROOT], conformities=[surprising]))
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "ws: /ws/echo/: refused with 500",
+        "ws: opcode 3: silent; closed 1002 or dropped is right (RFC 6455, 5.2)",
     ]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from testproject.settings.database import databases
+from testproject.settings.layers import layer
 from testproject.settings.middleware import USUAL, middleware
 
 HERE = Path("/somewhere")
@@ -112,3 +113,39 @@ def test_setups_that_share_a_redis_share_no_queue(monkeypatch):
         found = runpy.run_module("testproject.settings.channels_redis")
         prefixes.add(found["CHANNEL_LAYERS"]["default"]["CONFIG"]["prefix"])
     assert len(prefixes) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "backend"),
+    [
+        ("", "channels.layers.InMemoryChannelLayer"),
+        ("memory", "channels.layers.InMemoryChannelLayer"),
+        ("ipc", "channels_ipc.core.IPCChannelLayer"),
+        ("redis", "channels_redis.core.RedisChannelLayer"),
+        ("pubsub", "channels_redis.pubsub.RedisPubSubChannelLayer"),
+    ],
+)
+def test_websockets_have_the_layer_that_is_asked_for(name, backend):
+    environ = {"CHANNEL_LAYER": name, "IPC_DIR": "/somewhere/ipc", "RUN_DIR": "/somewhere"}
+    assert layer(environ)["BACKEND"] == backend
+
+
+@pytest.mark.parametrize("name", ["redis", "pubsub"])
+def test_layers_over_redis_wait_for_it_as_long_as_it_takes(name):
+    [host] = layer({"CHANNEL_LAYER": name, "RUN_DIR": "/run/mine"})["CONFIG"]["hosts"]
+    assert host == {"address": "unix:///run/mine/redis.sock", "socket_timeout": None, "max_connections": 4096}
+    [host] = layer({"CHANNEL_LAYER": name, "REDIS_URL": "redis://there", "RUN_DIR": "/run/mine"})["CONFIG"]["hosts"]
+    assert host["address"] == "redis://there"
+
+
+@pytest.mark.parametrize(
+    ("environ", "word"),
+    [
+        ({"CHANNEL_LAYER": "rabbit"}, "there are: memory, ipc, redis, pubsub"),
+        ({"CHANNEL_LAYER": "ipc"}, "Set IPC_DIR"),
+        ({"CHANNEL_LAYER": "pubsub"}, "Set REDIS_URL"),
+    ],
+)
+def test_a_layer_that_cannot_be_is_said(environ, word):
+    with pytest.raises(ImproperlyConfigured, match=word):
+        layer(environ)

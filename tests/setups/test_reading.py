@@ -31,6 +31,28 @@ INTERFACES = {
     "daphne": "asgi",
     "daphne-redis": "asgi-layer",
     "daphne-ipc": "asgi-layer",
+    "uvicorn-channels": "asgi",
+    "uvicorn-channels-ipc": "asgi",
+    "uvicorn-channels-redis": "asgi",
+    "uvicorn-channels-pubsub": "asgi",
+    "uvicorn-wsproto": "asgi",
+    "uvicorn-websocket": "asgi",
+    "daphne-channels": "asgi",
+    "hypercorn-channels": "asgi",
+    "granian-channels": "asgi",
+    "python-socketio": "asgi",
+    "ws": "node",
+    "socketio": "node",
+    "socketio-redis": "node",
+    "action-cable": "rack",
+    "action-cable-redis": "rack",
+}
+DIALECTS = {
+    "python-socketio": "socket.io",
+    "socketio": "socket.io",
+    "socketio-redis": "socket.io",
+    "action-cable": "action-cable",
+    "action-cable-redis": "action-cable",
 }
 PROGRAM = {
     "autostart": "false",
@@ -59,6 +81,27 @@ def test_the_setups_of_the_project_are_described():
     assert (known["daphne-redis"].needs, known["daphne-redis"].services) == (("daphne",), ("redis",))
     assert known["daphne-redis"].charges == ("redis",)
     assert known["gunicorn"].cannot == ("websocket", "keep-alive")
+
+
+def test_a_setup_for_websockets_says_what_it_speaks():
+    known = setups.known()
+    speaking = {name: setup.dialect for name, setup in known.items() if setup.dialect}
+    assert {name: dialect for name, dialect in speaking.items() if dialect != "plain"} == DIALECTS
+    assert {"uvicorn-channels", "uvicorn-websocket", "ws"} <= set(speaking)
+    # A consumer of Channels is nothing that a peer could have.
+    assert all({"sync-consumer", "json-consumer"} <= set(known[name].cannot) for name in DIALECTS)
+
+
+def test_a_setup_is_there_for_one_of_two_protocols():
+    known = setups.known()
+    assert "not asked over HTTP" in known["uvicorn-channels"].refuses({setups.HTTP})
+    assert known["uvicorn-channels"].refuses({setups.WEBSOCKET, "sync-consumer"}) is None
+    assert (
+        known["ws"].refuses({setups.WEBSOCKET, "sync-consumer"}) == "it cannot run a synchronous consumer of Channels"
+    )
+    assert known["uvicorn"].refuses({setups.HTTP}) is None
+    assert "answers no WebSockets" in known["uvicorn"].refuses({setups.WEBSOCKET})
+    assert known["gunicorn"].refuses({setups.WEBSOCKET}) == "it cannot answer WebSockets"
 
 
 def test_labels_are_different():
@@ -109,6 +152,8 @@ def test_a_file_that_describes_no_setup_is_named(mine):
         ("needs=ginx", "did you mean nginx"),
         ("cannot=websockets", "did you mean websocket"),
         ("services=redis", "unknown word 'redis'; there are: none"),
+        ("dialect=socketio", "did you mean socket.io"),
+        ("dialect=plain socket.io", "one word is needed, not 2"),
     ],
 )
 def test_a_word_that_nobody_knows_is_named(mine, key, says):
@@ -154,6 +199,18 @@ def test_what_the_system_has_is_found_on_the_path_or_where_systems_keep_servers(
     assert setups.missing(setup_needing("nginx")) == "nginx is not installed: apt-get install nginx"
     executable(tmp_path / "sbin/nginx")
     assert setups.missing(setup_needing("nginx")) is None
+
+
+def test_a_peer_is_there_once_its_packages_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(needs, "ROOT", tmp_path)
+    assert setups.missing(setup_needing("node-ws")) == "node-ws is not installed: make peers"
+    package = tmp_path / "peers/ws/node_modules/ws/package.json"
+    package.parent.mkdir(parents=True)
+    package.write_text("{}")
+    assert setups.missing(setup_needing("node-ws")) is None
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(needs, "SYSTEM", ())
+    assert setups.missing(setup_needing("node-ws")) == "node-ws is not installed: make peers"
 
 
 def test_a_redis_of_the_users_is_enough(tmp_path, monkeypatch):

@@ -17,6 +17,7 @@ from loadtests.plan.metrics import Metric
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Trial
 from loadtests.records.bounds import Amount, Name
+from loadtests.setups import HTTP
 from loadtests.toml import TomlTable
 from loadtests.words import plural
 from loadtests.workload import DEFAULT_ENGINE, Feature, Load, Request
@@ -154,7 +155,7 @@ class Test(abc.ABC):
 
     @property
     def demands(self) -> frozenset[str]:
-        """What a setup must be able to do, in words of ``loadtests.setups.CANNOT``."""
+        """What a setup must be able to do, in words of ``loadtests.setups.CANNOT``; HTTP and WEBSOCKET are others."""
         return frozenset()
 
     @property
@@ -230,7 +231,7 @@ class RequestsTest(Test):
 
     @property
     def demands(self) -> frozenset[str]:
-        return frozenset({"head"} if any(request.method == "HEAD" for request in self.requests) else ())
+        return frozenset({HTTP, *("head" for request in self.requests if request.method == "HEAD")})
 
     def asking(self, requests: tuple[Request, ...]) -> Self:
         return dataclasses.replace(self, requests=requests)

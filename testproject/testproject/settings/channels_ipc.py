@@ -2,20 +2,8 @@
 
 import os
 
-from django.core.exceptions import ImproperlyConfigured
-
 from .base import *  # noqa: F403
+from .layers import ipc
 
-if "IPC_DIR" not in os.environ:
-    raise ImproperlyConfigured("Set IPC_DIR, or source supervisor/defaults.sh, which sets it.")
-
-CHANNEL_LAYERS = {
-    "default": {
-        "BACKEND": "channels_ipc.core.IPCChannelLayer",
-        "CONFIG": {
-            "path": os.environ["IPC_DIR"],
-            # As in channels_redis.py.
-            "channel_capacity": {"http.response*": 10_000},
-        },
-    }
-}
+# The capacity as in channels_redis.py.
+CHANNEL_LAYERS = {"default": ipc(os.environ, channel_capacity={"http.response*": 10_000})}

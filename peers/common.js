@@ -1,0 +1,32 @@
+// What the peers on Node have in common: where they listen, who may open a WebSocket, and that they are well.
+import { createServer } from "node:http";
+
+const { BIND = "127.0.0.1", PORT = "8000", BACKLOG = "2048", KEEP_ALIVE = "60" } = process.env;
+
+export const HEARTBEAT_MS = 20_000;
+
+/** An HTTP server that answers GET / and GET /healthz with OK, as the sample project does. TCP_NODELAY is Node's default. */
+export function answering() {
+  const server = createServer((request, response) => {
+    const known = request.url === "/" || request.url === "/healthz";
+    response.writeHead(known ? 200 : 404, { "content-type": "text/plain" }).end(known ? "OK" : "Not found");
+  });
+  server.keepAliveTimeout = Number(KEEP_ALIVE) * 1000;
+  return server;
+}
+
+/** Listens on BIND and PORT. */
+export function listen(server) {
+  server.listen({ host: BIND, port: Number(PORT), backlog: Number(BACKLOG) });
+}
+
+/**
+ * Whether the page that opens a WebSocket is one of this host's. Without Origin it is no browser that asks, and there is
+ * nothing to protect (RFC 6455, section 10.2).
+ */
+export function allowed(request) {
+  const { origin } = request.headers;
+  if (origin === undefined) return true;
+  if (!URL.canParse(origin)) return false;
+  return ["localhost", "127.0.0.1", "[::1]", BIND].includes(new URL(origin).hostname);
+}

@@ -1,0 +1,58 @@
+// socket.io: the dialect "socket.io" of docs/peers.rst. With --redis rooms span WORKERS processes that share the port.
+import cluster from "node:cluster";
+import { argv, env, exit } from "node:process";
+import { createAdapter } from "@socket.io/redis-adapter";
+import { createClient } from "redis";
+import { Server } from "socket.io";
+import { HEARTBEAT_MS, allowed, answering, listen } from "../common.js";
+
+const redis = argv.includes("--redis");
+const workers = redis ? Number(env.WORKERS ?? 1) : 1;
+
+if (workers > 1 && cluster.isPrimary) {
+  for (let worker = 0; worker < workers; worker += 1) cluster.fork();
+  cluster.on("exit", () => exit(1)); // a run takes a process that ends for a failure
+} else {
+  await serve();
+}
+
+async function serve() {
+  const server = answering();
+  const io = new Server(server, {
+    transports: ["websocket"],
+    serveClient: false,
+    pingInterval: HEARTBEAT_MS,
+    pingTimeout: HEARTBEAT_MS,
+    allowRequest: (request, decide) => decide(null, allowed(request)),
+    ...(redis && { adapter: await adapter() }),
+  });
+  io.on("connection", (socket) => {
+    socket.on("echo", (payload) => socket.emit("echo", payload));
+    socket.on("join", async (room, answer) => {
+      await socket.join(room);
+      answer("joined");
+    });
+    socket.on("publish", (room, payload, answer) => {
+      io.to(room).emit("message", payload);
+      answer("ok");
+    });
+  });
+  listen(server);
+}
+
+/** Two connections to Redis, as its documentation has it. Waits for a Redis that comes up later. */
+async function adapter() {
+  const publishing = createClient(address());
+  const subscribed = publishing.duplicate();
+  for (const client of [publishing, subscribed]) client.on("error", () => {}); // it tries again by itself
+  await Promise.all([publishing.connect(), subscribed.connect()]);
+  // Setups that run at once may share a Redis, but no room.
+  return createAdapter(publishing, subscribed, { key: `socket.io:${env.PORT ?? ""}` });
+}
+
+/** The Redis of REDIS_URL, or the one that supervisor/redis.sh starts. */
+function address() {
+  const url = env.REDIS_URL;
+  if (!url) return { socket: { path: `${env.RUN_DIR}/redis.sock` } };
+  return url.startsWith("unix://") ? { socket: { path: new URL(url).pathname } } : { url };
+}

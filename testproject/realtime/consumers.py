@@ -1,0 +1,125 @@
+"""WebSockets as an application on Channels has them: an echo, rooms, publishing in them; on each of its consumers."""
+
+from asgiref.sync import async_to_sync
+from channels.exceptions import ChannelFull
+from channels.generic.websocket import AsyncJsonWebsocketConsumer, AsyncWebsocketConsumer, WebsocketConsumer
+
+from .words import FULL, JOINED, OK, SUBPROTOCOL
+
+
+def group(scope):
+    """The layer's group that is the room of the URL."""
+    return f"room.{scope['url_route']['kwargs']['room']}"
+
+
+def message(text):
+    """What goes over the layer for each who is in a room."""
+    return {"type": "room.message", "text": text}
+
+
+def subprotocol(scope):
+    """The one that this application speaks, where the client offers it."""
+    return SUBPROTOCOL if SUBPROTOCOL in scope["subprotocols"] else None
+
+
+class Echo(AsyncWebsocketConsumer):
+    async def connect(self):
+        await self.accept(subprotocol(self.scope))
+
+    async def receive(self, text_data=None, bytes_data=None):
+        await self.send(text_data=text_data, bytes_data=bytes_data)
+
+
+class Room(AsyncWebsocketConsumer):
+    async def connect(self):
+        await self.channel_layer.group_add(group(self.scope), self.channel_name)
+        await self.accept(subprotocol(self.scope))
+        await self.send(JOINED)
+
+    async def disconnect(self, code):
+        await self.channel_layer.group_discard(group(self.scope), self.channel_name)
+
+    async def room_message(self, event):
+        await self.send(event["text"])
+
+
+class Publish(AsyncWebsocketConsumer):
+    async def connect(self):
+        await self.accept(subprotocol(self.scope))
+
+    async def receive(self, text_data=None, bytes_data=None):
+        try:
+            await self.channel_layer.group_send(group(self.scope), message(text_data))
+        except ChannelFull:
+            await self.send(FULL)
+        else:
+            await self.send(OK)
+
+
+class SyncEcho(WebsocketConsumer):
+    def connect(self):
+        self.accept(subprotocol(self.scope))
+
+    def receive(self, text_data=None, bytes_data=None):
+        self.send(text_data=text_data, bytes_data=bytes_data)
+
+
+class SyncRoom(WebsocketConsumer):
+    def connect(self):
+        async_to_sync(self.channel_layer.group_add)(group(self.scope), self.channel_name)
+        self.accept(subprotocol(self.scope))
+        self.send(JOINED)
+
+    def disconnect(self, code):
+        async_to_sync(self.channel_layer.group_discard)(group(self.scope), self.channel_name)
+
+    def room_message(self, event):
+        self.send(event["text"])
+
+
+class SyncPublish(WebsocketConsumer):
+    def connect(self):
+        self.accept(subprotocol(self.scope))
+
+    def receive(self, text_data=None, bytes_data=None):
+        try:
+            async_to_sync(self.channel_layer.group_send)(group(self.scope), message(text_data))
+        except ChannelFull:
+            self.send(FULL)
+        else:
+            self.send(OK)
+
+
+class JsonEcho(AsyncJsonWebsocketConsumer):
+    async def receive_json(self, content):
+        await self.send_json(content)
+
+
+class JsonRoom(AsyncJsonWebsocketConsumer):
+    async def connect(self):
+        await self.channel_layer.group_add(group(self.scope), self.channel_name)
+        await self.accept()
+        await self.send_json(JOINED)
+
+    async def disconnect(self, code):
+        await self.channel_layer.group_discard(group(self.scope), self.channel_name)
+
+    async def room_message(self, event):
+        await self.send_json(event["text"])
+
+
+class JsonPublish(AsyncJsonWebsocketConsumer):
+    async def receive_json(self, content):
+        try:
+            await self.channel_layer.group_send(group(self.scope), message(content))
+        except ChannelFull:
+            await self.send_json(FULL)
+        else:
+            await self.send_json(OK)
+
+
+class Refused(AsyncWebsocketConsumer):
+    """Whoever may not come in: refused before the handshake is done, with 403."""
+
+    async def connect(self):
+        await self.close()

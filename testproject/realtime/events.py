@@ -1,0 +1,27 @@
+"""The same endpoints on python-socketio, beside Django: the dialect `socket.io` of docs/peers.rst."""
+
+import socketio
+
+HEARTBEAT_S = 20  # as the others have it; its default is 25
+
+# Origins: by default those of the host that was asked. Rooms are within one process.
+server = socketio.AsyncServer(
+    async_mode="asgi", transports=["websocket"], ping_interval=HEARTBEAT_S, ping_timeout=HEARTBEAT_S
+)
+
+
+@server.event
+async def echo(sid, payload):
+    await server.emit("echo", payload, to=sid)
+
+
+@server.event
+async def join(sid, room):
+    await server.enter_room(sid, room)
+    return "joined"
+
+
+@server.event
+async def publish(sid, room, payload):
+    await server.emit("message", payload, room=room)
+    return "ok"

@@ -1,0 +1,21 @@
+"""HTTP to Django, socket.io to python-socketio."""
+
+import os
+
+import socketio
+from django.core.asgi import get_asgi_application
+from realtime.events import server
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.base")
+http = get_asgi_application()
+
+
+async def beside(scope, receive, send):
+    """What is not socket.io. Django knows no WebSockets: they are refused, with 403."""
+    if scope["type"] == "http":
+        await http(scope, receive, send)
+    elif scope["type"] == "websocket":
+        await send({"type": "websocket.close"})
+
+
+application = socketio.ASGIApp(server, beside)

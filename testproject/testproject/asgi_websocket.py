@@ -1,0 +1,14 @@
+"""HTTP to Django, WebSockets to Channels, both in the server's own process."""
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.websocket")
+http = get_asgi_application()
+
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402  (needs the settings)
+from realtime.origins import AllowedOrigins  # noqa: E402
+from realtime.routing import routes  # noqa: E402
+
+application = ProtocolTypeRouter({"http": http, "websocket": AllowedOrigins(URLRouter(routes))})

@@ -1,0 +1,8 @@
+"""WebSockets on Channels, over the channel layer that CHANNEL_LAYER names."""
+
+import os
+
+from .base import *  # noqa: F403
+from .layers import layer
+
+CHANNEL_LAYERS = {"default": layer(os.environ)}
