@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from loadtests.commands.console import err, out, say_json
 from loadtests.commands.options import AsJson
 from loadtests.commands.waiting import waiting
+from loadtests.errors import require_within
 from loadtests.grid import grid, print_grid
 from loadtests.words import plural
 
 if TYPE_CHECKING:
-    from loadtests.layers import LayersReport
+    from loadtests.layers import LayerDeliveries, LayersReport
+
+FEWEST, MOST = 100, 10_000_000  # deliveries
 
 
-def command(as_json: AsJson = False) -> None:
+def command(
+    as_json: AsJson = False,
+    deliveries: Annotated[
+        int, typer.Option(help="Account for so many deliveries to a group over each layer, instead of round trips.")
+    ] = 0,
+) -> None:
     """Compare the channel layers: round trips between two processes, Redis, IPC and a bare Unix socket."""
     with waiting(err):
         from loadtests import layers
         from loadtests.commands.progress import steps
 
+    if deliveries:
+        require_within("--deliveries", deliveries, FEWEST, MOST)
+        with steps(err) as progress:
+            found = layers.deliveries(deliveries, progress=progress)
+        say_json([one.to_dict() for one in found]) if as_json else print_deliveries(found)
+        return
     with steps(err) as progress:
         report = layers.measure(progress=progress)
     say_json(report.to_dict()) if as_json else print_layers(report)
@@ -50,4 +66,38 @@ def print_layers(report: LayersReport) -> None:
     out.print(
         f"channels_ipc to channels_redis, round by round: {report.rate_ratio:.1f} times the round trips per second "
         f"(bar: {RATE_BAR:g}), {report.median_ratio:.3f} of the median round trip (bar: {MEDIAN_BAR:g})"
+    )
+
+
+def print_deliveries(found: list[LayerDeliveries]) -> None:
+    """Prints what became of every message over each layer, and beside a receiver that reads nothing for a while."""
+    from loadtests.layers.accounting import FROZEN_MESSAGES, FROZEN_PER_S, PROCESSES, RECEIVERS, total
+
+    table = grid(("layer", "deliveries", "missing", "duplicates", "out of order"), right=range(1, 5))
+    for one in found:
+        if one.paced:
+            sums = total(one.paced)
+            counts = (sums.expected, sums.missing, sums.duplicates, sums.reordered)
+            table.add_row(one.name, *(f"{count:,}" for count in counts))
+    receivers = f"{PROCESSES * RECEIVERS} receivers in {PROCESSES} processes"
+    print_grid(out, table, f"To a group of {receivers}", "The publisher waits until all have the last ten messages.")
+    out.print()
+    table = grid(
+        ("layer", "the frozen one got", "which", "others there lost", "others elsewhere lost"), right=(1, 3, 4)
+    )
+    for one in found:
+        got = one.frozen
+        elsewhere = f"{total(one.elsewhere).missing:,} of {total(one.elsewhere).expected:,}" if one.elsewhere else "-"
+        table.add_row(
+            one.name,
+            f"{got.received:,} of {got.expected:,}",
+            f"{got.first:,} to {got.last:,}" if got.received else "-",
+            f"{total(one.beside).missing:,} of {total(one.beside).expected:,}",
+            elsewhere,
+        )
+    print_grid(
+        out,
+        table,
+        "Beside a receiver that reads nothing until all is published",
+        f"{FROZEN_MESSAGES:,} messages, {FROZEN_PER_S:g} a second; capacity 100, which is the default.",
     )

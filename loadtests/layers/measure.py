@@ -62,16 +62,16 @@ def _between(
     client = command("loadtests.layers.client", name, address, str(duration_s), str(in_flight), str(body_bytes))
     # The client is started once the other is ready: how long that takes on a busy machine, no time limit can know.
     with running(echo, cores) as answering:
-        _line(answering, name)
+        line(answering, name)
         with running(client, cores) as measuring:
-            return LayerRound(**json.loads(_line(measuring, name)))
+            return LayerRound(**json.loads(line(measuring, name)))
 
 
-def _line(process: subprocess.Popen[str], name: str) -> str:
+def line(process: subprocess.Popen[str], name: str) -> str:
     """What the process prints. Raises UserError where it ends instead."""
     assert process.stdout
-    line = process.stdout.readline()
-    if not line:
+    printed = process.stdout.readline()
+    if not printed:
         _, errors = process.communicate()
         raise UserError(f"{name} could not be measured: {said(errors)}")
-    return line
+    return printed

@@ -11,6 +11,8 @@ SCHEMA = 1
 SOCKET = "unix-socket"
 IPC = "channels_ipc"
 REDIS = "channels_redis"
+PUBSUB = "channels_redis.pubsub"
+MEMORY = "in memory"
 
 # What channels_ipc promises, against channels_redis in the same run.
 RATE_BAR = 5.0
