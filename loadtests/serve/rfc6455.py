@@ -127,7 +127,7 @@ MESSAGES = (
     Exchange("5.6", "binary, empty", (Say(b""),)),
     Exchange("10.4", "binary, 1 MB", (Say(bytes(MB)),), (ECHOED, *NOT_LARGER), SLOW_S),
     Exchange("10.4", "binary, 10 MB", (Say(bytes(10 * MB)),), (ECHOED, *NOT_LARGER), SLOW_S),
-    Exchange("5.1", "three messages at once", (Say("one"), Say("two"), Say("three"))),
+    Exchange("5.1", "fifty messages at once", tuple(Say(str(number)) for number in range(50))),
     Exchange("5.4", "text in three frames", (Say("hello, world", 3),)),
     Exchange("5.4", "text in a hundred frames", (Say("x" * 1000, 100),)),
     Exchange("5.4", "binary in two frames", (Say(bytes(range(256)), 2),)),

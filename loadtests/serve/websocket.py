@@ -190,14 +190,15 @@ def _opening(url: str, spoken: Dialect, wanted: Handshake) -> str:
 
 
 def _exchange(client: Client, spoken: Dialect, case: Exchange) -> str:
-    """``echoed`` or ``pong`` where all came back; ``closed CODE``, ``dropped``; ``went on`` where the server let it
-    pass, ``silent`` where it did not even answer a ping after it, ``something else``."""
+    """``echoed`` or ``pong`` where all came back, ``out of order`` where it did so; ``closed CODE``, ``dropped``;
+    ``went on`` where the server let it pass or sent nothing back, ``silent`` where it did not even answer a ping after
+    it; ``something else``."""
     frames = [frame for step in case.sends for frame in _frames(spoken, step)]
     closing = any(frame.opcode == CLOSE for frame in frames)
     client.send(*frames, *([] if closing else [WireFrame(PING, SENTINEL)]))
     said = [step.payload for step in case.sends if isinstance(step, Say)]
     pinged = [frame.payload for frame in frames if frame.opcode == PING]
-    heard = False
+    heard, in_order = False, True
     end = time.monotonic() + case.within_s * PATIENCE
     try:
         while time.monotonic() < end and not (heard and not said and not pinged and case.answered):
@@ -212,8 +213,11 @@ def _exchange(client: Client, spoken: Dialect, case: Exchange) -> str:
                 pinged = pinged[1:] if pinged and payload == pinged[0] else pinged
             elif not case.says:
                 heard = heard or spoken.payload(payload.decode("utf-8", "replace")) is not None
-            elif (found := _payload(spoken, opcode, payload)) is not None and (not said or found != said.pop(0)):
-                return "something else"
+            elif (found := _payload(spoken, opcode, payload)) is not None:
+                if found not in said:
+                    return "something else"
+                in_order = in_order and found == said[0]
+                said.remove(found)
     except ConnectionEnded as ended:
         return f"closed {ended.code}" if ended.code else "dropped"
     except TimeoutError:
@@ -224,7 +228,9 @@ def _exchange(client: Client, spoken: Dialect, case: Exchange) -> str:
         return "silent"
     if said or pinged or not case.answered:
         return "went on"
-    return "echoed" if case.says else "pong"
+    if not case.says:
+        return "pong"
+    return "echoed" if in_order else "out of order"
 
 
 def _payload(spoken: Dialect, opcode: int, payload: bytes) -> str | bytes | None:

@@ -135,8 +135,10 @@ def test_without_options_the_sample_is_served():
 
 def test_a_setup_that_cannot_serve_the_project_says_why(untouched):
     application = untouched[0].application
-    [layer, plain] = setups.find(["daphne-ipc", "gunicorn"])
+    [layer, websocket, peer, plain] = setups.find(["daphne-ipc", "uvicorn-channels", "ws", "gunicorn"])
     assert "channel layer" in application.obstacle(layer)
+    assert "WebSockets of the sample project" in application.obstacle(websocket)
+    assert application.obstacle(peer) == application.obstacle(websocket)
     assert application.obstacle(plain) is None
 
 
