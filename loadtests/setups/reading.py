@@ -40,8 +40,7 @@ class Setup:
     peer in another language runs on (node, rack); ``dialect`` is what it speaks over WebSockets, in a word from
     DIALECTS, and empty where it is there for HTTP; ``needs`` are names from loadtests.setups.needs; ``docs`` is where
     its settings come from; ``cannot`` is what it cannot do, in words from CANNOT; ``services`` run beside it, and it
-    pays for those that it ``charges``; ``wrong`` is what goes wrong with it,
-    where it is there to show that.
+    pays for those that it ``charges``; ``wrong`` is what goes wrong with it, where it is there to show that.
     """
 
     name: str
