@@ -47,6 +47,12 @@ def per_second(rate: float) -> str:
     return f"{rate:.3g}" if rate < 100 else f"{rate:,.0f}"
 
 
+def percent(share: float) -> str:
+    """A small share with two digits: ``41%``, ``3.1%``, ``0.12%``, ``0.012%``."""
+    digits = 0 if share >= 0.0995 else 1 if share >= 0.00995 else 2 if share >= 0.000995 else 3
+    return f"{share:.{digits}%}"
+
+
 class Bounded(Protocol):
     """A figure with an interval: an estimate, a comparison, a noise floor."""
 

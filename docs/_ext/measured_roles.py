@@ -25,10 +25,11 @@ from sphinx.util.docutils import SphinxRole
 from loadtests.analyse.compare.within import Comparison, compare
 from loadtests.analyse.holding import failed_share
 from loadtests.analyse.results import Results
+from loadtests.plan.counted import CPU
 from loadtests.plan.kinds import every_metric
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.kinds.capacity import CAPACITY
-from loadtests.plan.metrics import CPU, MEMORY_SETTLED, TIMES
+from loadtests.plan.metrics import MEMORY_SETTLED, TIMES
 from loadtests.report.sections import verdicts
 from loadtests.words import interval, number, ratio, ratio_interval
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from loadtests.analyse.observations import Observation
-from loadtests.plan.kinds import every_metric
-from loadtests.plan.lateness import late_share, too_late
-from loadtests.plan.metrics import CPU, Metric, of_role
+from loadtests.plan import counted
+from loadtests.plan.kinds import Test, every_metric
+from loadtests.plan.lateness import lag_too_late, late_share, late_share_of_lag, too_late
+from loadtests.plan.metrics import Metric
 from loadtests.plan.percentiles import knowable
-from loadtests.records import Trial
+from loadtests.records import Result, Trial
 from loadtests.records.result import PERCENTILES
 
 ROLES = ("web", "worker", "redis")  # the order they are shown in; other roles follow
+LAG = "lag_"  # what the names of percentiles of deliveries begin with
 
 
 def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, ...]:
@@ -20,15 +22,16 @@ def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, 
     found: list[Metric] = []
     for metric in every_metric():
         found.append(metric)
-        if metric is CPU:
-            found += [*map(of_role, roles), *(of_role(role, charged=False) for role in uncharged)]
+        for one in counted.EVERY:
+            if metric is one.cpu:
+                found += [*map(one.of_role, roles), *(one.of_role(role, charged=False) for role in uncharged)]
     return tuple(found)
 
 
-def observations(trial: Trial) -> Iterator[Observation]:
-    """All that a valid trial knows; what it cannot know is left out."""
+def observations(trial: Trial, test: Test | None = None) -> Iterator[Observation]:
+    """All that a valid trial knows, of what the trials of its test tell; what it cannot know is left out."""
     for metric in every(roles([trial]), roles([trial], charged=False)):
-        value = metric.read(trial)
+        value = metric.read(trial) if test is None or test.tells(metric) else None
         if value is not None:
             yield Observation(trial.label, trial.test, trial.block, metric.name, float(value))
 
@@ -48,18 +51,37 @@ def generator(trial: Trial) -> tuple[float | None, float | None]:
 
 
 def too_few(trials: Iterable[Trial], metric: Metric) -> bool:
-    """Whether a metric is a percentile for which all of these trials answered too few requests, one at least."""
-    percent = PERCENTILES.get(metric.name.removesuffix("_ms"))
-    completed = [trial.result.completed for trial in trials if trial.result]
-    return percent is not None and bool(completed) and not any(knowable(percent, count) for count in completed)
+    """Whether a metric is a percentile for which all of these trials have too few requests or deliveries, one at
+    least."""
+    key = _key(metric)
+    counts = [_count(trial.result, metric) for trial in trials if trial.result]
+    return key is not None and bool(counts) and not any(knowable(PERCENTILES[key], count) for count in counts)
 
 
 def why_late(trial: Trial, metric: Metric) -> str:
     """That the generator's lateness hides a percentile of a trial, with its part in it; empty where it does not."""
-    key = metric.name.removesuffix("_ms")
-    if trial.result is None or key not in PERCENTILES or not too_late(trial.result, key):
+    key, result = _key(metric), trial.result
+    if result is None or key is None or not (lag_too_late if _is_lag(metric) else too_late)(result, key):
         return ""
-    return f"the generator was late ({late_share(trial.result, key):.0%} of {key})"
+    share = (late_share_of_lag if _is_lag(metric) else late_share)(result, key)
+    return f"the generator was late ({share:.0%} of {key})"
+
+
+def _key(metric: Metric) -> str | None:
+    """Which percentile a metric is; None where it is none."""
+    key = metric.name.removesuffix("_ms").removeprefix(LAG)
+    return key if key in PERCENTILES else None
+
+
+def _is_lag(metric: Metric) -> bool:
+    return metric.name.startswith(LAG)
+
+
+def _count(result: Result, metric: Metric) -> int:
+    """Of how many a percentile is."""
+    if not _is_lag(metric):
+        return result.completed
+    return result.deliveries.expected if result.deliveries else 0
 
 
 def requests_by_process(trial: Trial, role: str) -> list[int]:

@@ -55,9 +55,10 @@ class Results:
         return metric_of(metric).in_words(self.latency(test))
 
     def latency(self, test: str) -> str:
-        """What the test's percentiles are of: response time, or service time where its engine knows no better."""
+        """What the test's percentiles are of: its own time (response time), or service time where its engine knows no
+        better."""
         found = {trial.result.latency_of for trial in self.trials if trial.test == test and trial.result}
-        return "service time" if "service_time" in found else "response time"
+        return "service time" if "service_time" in found else self.test(test).time
 
     def setup(self, label: str) -> SetupRecord:
         """What the supervisor file says of the setup under that label."""
@@ -96,7 +97,8 @@ class Results:
     def observations(self) -> list[Observation]:
         """All figures of all valid trials."""
         trials = (trial for cell in self.cells.values() for trial in cell.valid)
-        return [one for trial in trials for one in readings.observations(trial)]
+        tests = {test.name: test for test in self.tests}
+        return [one for trial in trials for one in readings.observations(trial, tests[trial.test])]
 
     @cached_property
     def _estimates(self) -> dict[tuple[str, str, str], Estimate]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from loadtests.plan.lateness import LATE, late_share
+from loadtests.plan.lateness import LATE, late_share, late_share_of_lag
 from loadtests.records import Evidence, Flag, Result
 from loadtests.words import plural, series
 
@@ -203,7 +203,9 @@ def _send_lag(result: Result | None) -> Iterator[Flag]:
     """Each percentile that gets a verdict is judged by the lateness at that percentile."""
     if result is None:
         return
-    late = {key: share for key in JUDGED if (share := late_share(result, key)) is not None}
+    # Where messages go to receivers it is the lag that is judged.
+    share_of = late_share if result.deliveries is None else late_share_of_lag
+    late = {key: share for key in JUDGED if (share := share_of(result, key)) is not None}
     if max(late.values(), default=0.0) <= LATE_SEEN:
         return
     reason = Reason.send_lag if late.get(JUDGED[0], 0.0) > LATE else Reason.send_lag_seen

@@ -22,6 +22,12 @@ class Verdict(str, Enum):
     EQUIVALENT = "equivalent"
     INCONCLUSIVE = "inconclusive"
     CANNOT_HOLD = "cannot hold"
+    LOSES = "loses"
+
+    @property
+    def above_ratios(self) -> bool:
+        """Whether it stands above any ratio, and without one as well."""
+        return self in (Verdict.CANNOT_HOLD, Verdict.LOSES)
 
 
 def verdict(low: float, high: float, delta: float, more_is_better: bool) -> Verdict:
@@ -42,12 +48,14 @@ def verdict(low: float, high: float, delta: float, more_is_better: bool) -> Verd
 def with_failures(read: Verdict, baseline: Standing, candidate: Standing) -> Verdict:
     """The verdict that stands where requests failed, of the one that was ``read`` from the interval.
 
-    A rate that the candidate cannot hold is above any ratio. Where requests failed, what was answered was answered
-    with less to do: so one that fails is neither faster than nor equivalent to another, and none is slower than one
-    that fails.
+    A rate that the candidate cannot hold is above any ratio, and so are deliveries that it loses. Where requests
+    failed, what was answered was answered with less to do: so one that fails is neither faster than nor equivalent to
+    another, and none is slower than one that fails.
     """
     if candidate.overload:
         return Verdict.CANNOT_HOLD
+    if candidate.loses:
+        return Verdict.LOSES
     doubted = {
         *((Verdict.FASTER, Verdict.EQUIVALENT) if candidate.fails else ()),
         *((Verdict.SLOWER, Verdict.EQUIVALENT) if baseline.fails else ()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 
 from rich.console import Console
@@ -18,11 +18,13 @@ from loadtests.words import plural
 
 
 class RunProgress:
-    """A watcher of a run, and a context manager. Takes how many trials it has and about how many seconds they take."""
+    """A watcher of a run, and a context manager. Takes how many trials it has, about how many seconds they
+    take, and what its tests send, where that is not requests."""
 
-    def __init__(self, console: Console, trials: int, seconds: float) -> None:
+    def __init__(self, console: Console, trials: int, seconds: float, sends: Mapping[str, str] | None = None) -> None:
         self.console = console
         self._trials = trials
+        self._sends = sends or {}
         self._doing = ""
         self._done = 0.0  # seconds of what was planned
         self._takes = 0.0  # what is done now
@@ -71,14 +73,14 @@ class RunProgress:
     def second(self, second: Second) -> None:
         """A second of load went by."""
         if self._bar is not None and self._task is not None:
-            answered = f"{second.completed:,} requests/s"
+            answered = f"{second.completed:,}/s"
             self._bar.update(self._task, description=f"{self._doing}: {answered}")
 
     def ended(self, trial: Trial, again: bool) -> None:
         """A trial was written."""
         what = f"{trial.number:>3}/{self._trials} {trial.label}, {trial.test}"
         if trial.valid and trial.result is not None:
-            self._print(f"{what}: {_figures(trial.result)}")
+            self._print(f"{what}: {_figures(trial.result, self._sends.get(trial.test, 'request'))}")
         else:
             repeated = ", once more" if again else ""
             invalid = data("invalid", "bold red")
@@ -93,14 +95,20 @@ class RunProgress:
         self.console.print(data(line), highlight=False, soft_wrap=True)
 
 
-def _figures(result: Result) -> str:
-    parts = [f"{result.rate:,.0f} requests/s"]
+def _figures(result: Result, sends: str) -> str:
+    held = result.connections
+    parts = [f"{result.rate:,.0f} {sends}s/s"] if result.planned or not held else [f"{held.opened:,} {sends}s held"]
     p50, p99 = result.response_time_ms["p50"], result.response_time_ms["p99"]
     if p50 is not None and p99 is not None:  # an engine may not know them
         parts += [f"p50 {p50:.1f} ms", f"p99 {p99:.1f} ms"]
     errors = sum(result.errors.values())
     if errors or result.unfinished:
         parts.append(f"{plural(errors, 'error')}, {result.unfinished:,} unfinished")
+    if result.deliveries and result.deliveries.missing:
+        expected = plural(result.deliveries.expected, "delivery", "deliveries")
+        parts.append(f"{result.deliveries.missing:,} of {expected} missing")
+    if held and held.refused + held.lost:
+        parts.append(f"{held.refused:,} connections refused, {held.lost:,} lost")
     return ", ".join(parts)
 
 

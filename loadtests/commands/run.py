@@ -36,7 +36,7 @@ def command(
         ),
     ] = None,
     rate: Annotated[
-        float | None, typer.Option(help="The rate of all latency tests, instead of the study's: to compare two runs.")
+        float | None, typer.Option(help="The rate of all tests at a rate, instead of the study's: to compare two runs.")
     ] = None,
     aa: Annotated[bool, typer.Option("--aa", help="Run the baseline under a second label, to see the noise.")] = False,
     until: Annotated[str | None, typer.Option(help="Add blocks until no interval is wider than this: 2%.")] = None,

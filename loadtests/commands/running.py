@@ -25,7 +25,8 @@ def carry_out(execution: Execution, anyway: bool = False) -> bool:
 
     say_wrapped(execution.headline)
     try:
-        with RunProgress(out, len(execution.order), execution.seconds) as progress:
+        sends = {test.name: test.sends for test in execution.study.tests}
+        with RunProgress(out, len(execution.order), execution.seconds, sends) as progress:
             valid = execute(dataclasses.replace(execution, anyway=anyway), progress)
     except (KeyboardInterrupt, UserError) as error:
         how = f"{error}; " if isinstance(error, UserError) else "interrupted; "

@@ -15,6 +15,7 @@ from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.observe.cores import Cores
 from loadtests.plan.kinds import Test
+from loadtests.plan.kinds.conversing import in_dialect
 from loadtests.plan.study import Entry, Study
 from loadtests.serve.base import Server
 from loadtests.serve.serving import serving
@@ -81,10 +82,18 @@ class Bench:
             raise UserError(f"from port {self.port} on there are no {count} free ones; choose another: PORT=8000")
         return found
 
-    def load(self, test: Test, url: str, bodies: Sequence[bytes | None] = (), chance: int = 0) -> Load:
-        """The load of a test on a server at ``url``; ``bodies`` are what its requests should be answered with (see
-        Load), ``chance`` is what it draws by. Raises UserError."""
-        return test.load(url, self.application.addressed(test.requests), bodies, self.cores.generator[0], chance)
+    def load(
+        self,
+        test: Test,
+        url: str,
+        bodies: Sequence[bytes | None] = (),
+        chance: int = 0,
+        entry: Entry | None = None,
+    ) -> Load:
+        """The load of a test on a server at ``url``, of an entry's setup where one is given; ``bodies`` are what its
+        requests should be answered with (see Load), ``chance`` is what it draws by. Raises UserError."""
+        load = test.load(url, self.application.addressed(test.requests), bodies, self.cores.generator[0], chance)
+        return load if entry is None else in_dialect(load, self.setups[entry.setup].dialect)
 
     def require(self, study: Study) -> None:
         """Raises UserError for what can be known to go wrong before anything is started: a taken port, an engine that

@@ -12,9 +12,10 @@ import dataclasses
 
 from loadtests.errors import UserError
 from loadtests.errors import said as last_said
+from loadtests.measure import held_to
 from loadtests.measure.bench import Bench
 from loadtests.plan.kinds import Test
-from loadtests.plan.study import Study
+from loadtests.plan.study import Entry, Study
 from loadtests.serve import contract as contracts
 from loadtests.serve.base import NotServing, Server
 from loadtests.serve.http import Answer
@@ -41,7 +42,7 @@ def look(bench: Bench, study: Study) -> Preflight:
         tests = [test for test in study.tests if test.services == services]
         try:
             with bench.serving(baseline, services) as running:
-                learnt |= {test.name: _learnt(bench, running, test) for test in tests}
+                learnt |= {test.name: _learnt(bench, running, test, baseline) for test in tests}
                 used = bench.host.usage(running.parts(), running.folder).values()
                 memory_mb = max(memory_mb, sum(one.rss_mb for one in used))
         except NotServing as error:
@@ -57,7 +58,7 @@ def _hint(bench: Bench, given: Answer | str) -> str:
     return "; if its ALLOWED_HOSTS does not have the host, name one that it has: --host-header NAME"
 
 
-def _learnt(bench: Bench, running: Server, test: Test) -> tuple[Expectation, ...]:
+def _learnt(bench: Bench, running: Server, test: Test, baseline: Entry) -> tuple[Expectation, ...]:
     found = []
     for request in bench.application.addressed(test.requests):
         given = contracts.answer(running, request)
@@ -65,4 +66,6 @@ def _learnt(bench: Bench, running: Server, test: Test) -> tuple[Expectation, ...
             answered = f"{request.method} {request.path}: {contracts.said(given)}"
             raise UserError(f"test {test.name}: {answered}; {request.status} is needed{_hint(bench, given)}")
         found.append(contracts.expectation(given, bench.application.own))
+    if broken := held_to.broken_dialect(bench, running, test, baseline):
+        raise UserError(f"test {test.name}: {broken[0]}")
     return tuple(found)

@@ -50,7 +50,7 @@ def study_of(
     rate: float | None = None,
 ) -> Study:
     """The study of that name with what the command line changes of it; ``only`` are labels, ``a,b``; ``minutes``, how
-    long all blocks may take together, goes before ``blocks``; ``rate`` is that of all its latency tests. Raises
+    long all blocks may take together, goes before ``blocks``; ``rate`` is that of all its tests at a rate. Raises
     UserError."""
     if not name:
         raise UserError(f"name a study ({', '.join(studies.names())}) or a run folder with --resume")

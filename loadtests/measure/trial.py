@@ -8,11 +8,12 @@ from loadtests.engines import EngineError
 from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
+from loadtests.measure.held_to import verified
 from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
+from loadtests.observe import processes
 from loadtests.plan.kinds import Test
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Result, Trial
-from loadtests.serve import contract
 from loadtests.serve.base import NotServing, Server
 from loadtests.workload import Load
 
@@ -22,7 +23,7 @@ def run_trial(bench: Bench, place: TrialPlace, on_second: OnSecond) -> Trial:
     seen = Seen()
     try:
         with bench.serving(place.entry, place.test.services) as running:
-            _trial(bench, running, place.test, place.slot.chance(bench.seed), on_second, seen)
+            _trial(bench, running, place, on_second, seen)
     except NotServing as error:
         seen.failed(error)
     return seen.trial(bench, place)
@@ -36,14 +37,14 @@ class _Loaded:
     stretch: Stretch
 
 
-def _trial(bench: Bench, running: Server, test: Test, chance: int, on_second: OnSecond, seen: Seen) -> None:
+def _trial(bench: Bench, running: Server, place: TrialPlace, on_second: OnSecond, seen: Seen) -> None:
+    test = place.test
     seen.note(started=True)
-    requests = bench.application.addressed(test.requests)
-    bodies, broken = contract.verified(running, requests, bench.contract[test.name])
+    bodies, broken = verified(bench, running, test, place.entry)
     if broken:
         seen.differs(broken, running.logs())
         return
-    load = bench.load(test, running.url, bodies, chance)
+    load = bench.load(test, running.url, bodies, place.slot.chance(bench.seed), place.entry)
     try:
         loads = _loads(bench, running, test, load, on_second, seen)
     except EngineError as error:
@@ -61,8 +62,10 @@ def _loads(bench: Bench, running: Server, test: Test, load: Load, on_second: OnS
     """All loads of the trial: the one, or those of a search for its rate."""
     if test.search is not None:
         return _search(bench, running, test, load, test.search, on_second, seen)
+    rested = bench.host.usage(running.parts(), running.folder) if test.from_rest else None
     loaded = _load(bench, running, test, load, on_second)
-    seen.keep(loaded.result, loaded.stretch.processes)
+    used = loaded.stretch.processes
+    seen.keep(loaded.result, used if rested is None else processes.since_rest(used, rested))
     return [loaded]
 
 

@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterator, Sequence
 from loadtests.engines import EngineError
 from loadtests.engines.base import LoadMaker, PreparedLoad, SlicingEngine
 from loadtests.measure.bench import Bench
+from loadtests.measure.held_to import verified
 from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
 from loadtests.observe import processes
 from loadtests.plan import slices
 from loadtests.plan.kinds.base import START_S
 from loadtests.plan.schedule import GENERATOR_S
 from loadtests.records import Trial
-from loadtests.serve import contract, health
+from loadtests.serve import health
 from loadtests.serve.base import NotServing, Server
 from loadtests.workload import Request
 
@@ -148,21 +149,22 @@ class _Turns:
             seen.failed(server)
             return None
         seen.note(started=True)
-        requests = self.bench.application.addressed(test.requests)
-        bodies, broken = contract.verified(server, requests, self.bench.contract[test.name])
+        bodies, broken = verified(self.bench, server, test, place.entry)
         if broken:
             seen.differs(broken, server.logs())
             return None
+        requests = self.bench.application.addressed(test.requests)[:MOST_TIMED]
         try:
             healthy_in_s = server.seconds_to_answer()
-            answers_in_s = max(_seconds_to_answer(server, request) for request in requests[:MOST_TIMED])
+            answers_in_s = max((_seconds_to_answer(server, request) for request in requests), default=healthy_in_s)
         except (OSError, http.client.HTTPException) as error:
             seen.failed(NotServing(f"stopped answering: {error}", server.logs()))
             return None
-        load = maker.prepare(dataclasses.replace(self.bench.load(test, server.url, bodies, chance), idle_s=IDLE_S))
+        load = self.bench.load(test, server.url, bodies, chance, place.entry)
+        prepared = maker.prepare(dataclasses.replace(load, idle_s=IDLE_S))
         if test.warmup_s:
-            load.warm_up(test.warmup_s)
-        return _Asked(place, server, seen, load, healthy_in_s, answers_in_s)
+            prepared.warm_up(test.warmup_s)
+        return _Asked(place, server, seen, prepared, healthy_in_s, answers_in_s)
 
     def _slice(self, one: _Asked, settle_s: float, seconds: float) -> None:
         def make(begin: Callable[[], None]) -> None:

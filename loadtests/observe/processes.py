@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import os
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import psutil
@@ -96,6 +96,14 @@ def together(stretches: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
                 )
             found[row.pid] = row
     return tuple(found.values())
+
+
+def since_rest(rows: Iterable[Process], rested: Mapping[int, Usage]) -> tuple[Process, ...]:
+    """The rows with the memory that each process had at rest, when ``rested`` was seen."""
+    return tuple(
+        dataclasses.replace(row, rested_rss_mb=round(rested[row.pid].rss_mb, 2) if row.pid in rested else 0.0)
+        for row in rows
+    )
 
 
 def _kind(role: str) -> str:

@@ -12,6 +12,8 @@ from loadtests.workload import Request, Workload, from_toml
 from loadtests.workload.load import ARRIVALS
 
 PACES = ("even", "recorded")
+AUTO = "auto"
+SHARE = 0.5
 
 
 def workload(table: TomlTable, folder: Path) -> Workload:
@@ -45,6 +47,13 @@ def named(paths: Sequence[str], file: Path | None) -> tuple[Request, ...]:
 def arrivals(table: TomlTable) -> str:
     """When the requests of a rate are due, one of ARRIVALS: ``random`` where it is not said. Raises UserError."""
     return table.choice("arrivals", ARRIVALS, "random")
+
+
+def rate(table: TomlTable) -> dict[str, float | None]:
+    """The fields ``rate``, None where it is left to the run, and ``auto``, the share of the slowest setup's ceiling
+    that it is then. Raises UserError."""
+    rate = table.positive_or("rate", AUTO)
+    return {"rate": rate} if rate is not None else {"rate": None, "auto": table.share("share", SHARE)}
 
 
 def replay(table: TomlTable, workload: Workload) -> dict[str, Any] | None:

@@ -20,7 +20,8 @@ class Process:
 
     ``role`` is its part in the setup or service (web, worker, redis). One that is not ``charged`` stands beside the
     setup, as an origin or a database does: it is shown, and not part of what the setup costs. ``requests`` is how many
-    it handled, where it counts them.
+    it handled, where it counts them. ``rested_rss_mb`` is its memory before any connection was opened, where that was
+    looked at; 0 where it was not there yet.
     """
 
     role: Role
@@ -32,6 +33,7 @@ class Process:
     context_switches: Count
     requests: Count | None = None
     charged: bool = True
+    rested_rss_mb: Amount | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from statistics import median
 
 from loadtests.analyse.compare.within import Comparison
+from loadtests.analyse.holding import FAILED, Standing
 from loadtests.analyse.results import Results
 from loadtests.analyse.validity import Reason, Severity
 from loadtests.analyse.verdicts import Verdict
 from loadtests.plan.kinds import Test
-from loadtests.plan.metrics import CPU, MEMORY_PEAK, Metric
+from loadtests.plan.metrics import MEMORY_PEAK, Metric
 from loadtests.report import ranking, tables
 from loadtests.report.findings import NAMED, as_asked, condition
 from loadtests.report.sections.verdicts import TONES, what_would_settle
 from loadtests.report.view import Field, Finding, RunAnswer, Table
-from loadtests.words import TELLS_NOTHING, number, plural, plus_minus, series
+from loadtests.words import TELLS_NOTHING, number, percent, plural, plus_minus, series
 
 UNSURE, SAME, UNHELD = "?", "same", "cannot hold"
 BASELINE = "×1"
@@ -66,13 +67,24 @@ def _troubles(results: Results) -> Iterator[str]:
             yield f"Cannot hold what is asked {condition(results, test)}: {_named(told)}."
         elif unheld:
             yield f"{'; '.join(f'{label} {one.trouble}' for label, one in unheld.items())}."
+        rest = {label: standing for label, standing in standings.items() if not standing.overload}
+        losing = [f"{label} {percent(standing.lost)}" for label, standing in rest.items() if standing.loses]
+        if losing:
+            yield f"Deliveries were lost {condition(results, test)}, so not ranked: {_named(losing)}."
+        apart = [
+            f"{label} {percent(standing.unconnected)}"
+            for label, standing in rest.items()
+            if standing.unconnected > FAILED
+        ]
+        if apart:
+            yield f"Connections were refused or lost {condition(results, test)}, so not ranked: {_named(apart)}."
         failed = [
             f"{label} {standing.failed:.2%}"
-            for label, standing in standings.items()
-            if standing.fails and not standing.overload
+            for label, standing in rest.items()
+            if standing.failed > standing.allowed and not standing.loses
         ]
         if failed:
-            yield f"Requests failed {condition(results, test)}, so not ranked: {_named(failed)}."
+            yield f"{test.sends.capitalize()}s failed {condition(results, test)}, so not ranked: {_named(failed)}."
         lost = [
             f"{label} ({tables.why_empty(cell)})"
             for label in labels
@@ -90,7 +102,7 @@ def _named(told: Sequence[str]) -> str:
 
 def _columns(results: Results) -> Iterator[_Column]:
     """For each test what verdicts are first given on, rates before times; of the first test of a kind also the other
-    judged ones."""
+    judged ones; and beside these what they are not to be shown without."""
     compares = results.record.advice is None and len(results.labels) > 1
     tests = as_asked(results)
     first_of_kind = {test.kind: test for test in reversed(tests)}
@@ -100,15 +112,20 @@ def _columns(results: Results) -> Iterator[_Column]:
         for metric in (test.judged if test is first_of_kind[test.kind] else test.judged[:1])
     ]
     shown = [(test, metric) for test, metric in asked if _known(results, test, metric)]
-    if not any(metric is CPU for _, metric in shown):
-        shown += [(test, CPU) for test in tests if _known(results, test, CPU)][:1]
+    if not any(metric is test.counted.cpu for test, metric in shown):
+        shown += [(test, test.counted.cpu) for test in tests if _known(results, test, test.counted.cpu)][:1]
     # What is asked first of each test before what is asked of it as well.
     shown.sort(key=lambda one: one[1] is not one[0].judged[0])
+    beside = [(test, metric) for test in dict.fromkeys(test for test, _ in shown) for metric in test.beside]
+    shown += [(test, metric) for test, metric in beside if _known(results, test, metric)]
     for test, metric in shown:
-        several = sum(metric is other for _, other in shown) > 1
+        same = [other for other, known in shown if known is metric]
+        several = len(same) > 1
         heading = metric.short or metric.label
         judged = metric in test.judged
-        which = test.name.removeprefix(test.kind).lstrip("-")
+        # Tests of one kind differ by the rest of their names; of several kinds, by the whole of it.
+        of_kinds = len({other.kind for other in same}) > 1
+        which = test.name if of_kinds else test.name.removeprefix(test.kind).lstrip("-")
         named = f"{heading} {which}" if several and which else heading
         yield _Column(metric.with_unit(named), test, metric, compares and judged)
 
@@ -126,15 +143,23 @@ def _table(results: Results, columns: Sequence[_Column]) -> Table:
         headings.append("MB")
         rows = [[*row, Field(number(memory[label]))] for row, label in zip(rows, labels, strict=True)]
     main = [place for place, column in enumerate(columns, start=1) if column.metric is column.test.judged[0]]
-    others = [place for place in range(1, len(columns) + 1) if place not in main]
+    beside = [place for place, column in enumerate(columns, start=1) if column.metric in column.test.beside]
+    others = [place for place in range(1, len(columns) + 1) if place not in {*main, *beside}]
+    # What stands beside a column goes after it, so that it is never missed.
+    last = [each for place in reversed(main[1:]) for each in (place, *_of(columns, beside, columns[place - 1].test))]
     return Table(
         "answer",
         "Setup by setup",
         tuple(headings),
         tuple(map(tuple, rows)),
         numeric=frozenset(range(1, len(headings))),
-        optional=(*others, *reversed(main[1:])),
+        optional=(*others, *last),
     )
+
+
+def _of(columns: Sequence[_Column], places: Sequence[int], test: Test) -> list[int]:
+    """Which of these places are a test's."""
+    return [place for place in places if columns[place - 1].test is test]
 
 
 def _ranked(results: Results, columns: Sequence[_Column]) -> list[str]:
@@ -153,11 +178,13 @@ def _field(results: Results, label: str, column: _Column) -> Field:
     estimate = results.estimate(label, test.name, metric.name)
     known = estimate is not None and math.isfinite(estimate.value)
     text = number(estimate.value) if estimate and known else tables.unknown().text
+    if metric in test.beside:
+        return Field(text, tone="bad" if standing.loses else "")
     if standing.overload:
         # How long the answers took says nothing: as long as the test was.
-        return Field(text if metric is CPU else tables.unknown().text, UNHELD, tone="bad")
+        return Field(text if metric is test.counted.cpu else tables.unknown().text, UNHELD, tone="bad")
     if standing.fails:
-        return Field(text, f"{standing.failed:.1%} failed", tone="bad")
+        return Field(text, _failure(standing), tone="bad")
     if not column.compared:
         return Field(text)
     if label == results.baseline:
@@ -166,6 +193,15 @@ def _field(results: Results, label: str, column: _Column) -> Field:
         return Field(text)  # a ratio to what failed, or to a rate that is not held, says nothing
     comparison = results.comparisons.get((label, test.name, metric.name))
     return Field(text, _against(comparison), tone=_tone(comparison)) if comparison else Field(text)
+
+
+def _failure(standing: Standing) -> str:
+    """What failed most, in two words."""
+    if standing.loses:
+        return f"loses {percent(standing.lost)}"
+    if standing.failed > standing.allowed:
+        return f"{standing.failed:.1%} failed"
+    return f"{percent(standing.unconnected)} unconnected"
 
 
 def _against(comparison: Comparison) -> str:

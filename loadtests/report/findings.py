@@ -17,7 +17,7 @@ from loadtests.analyse.verdicts import Verdict, verdict
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report.view import Finding
-from loadtests.words import number, plural, series, span
+from loadtests.words import number, percent, plural, series, span
 
 NAMED = 5  # setups whose figures a sentence lists; of more it gives the range
 
@@ -33,11 +33,13 @@ class _Standing:
 
 
 def findings(results: Results) -> tuple[Finding, ...]:
-    """The answers: who cannot hold a rate, then one for each test and judged metric."""
+    """The answers: who cannot hold a rate, who loses what it was to deliver, then one for each test and judged
+    metric."""
     tests = as_asked(results)
     held = [finding for test in tests if (finding := _held(results, test))]
     return (
         *held,
+        *(finding for test in tests if (finding := _delivers(results, test))),
         *(finding for test in tests for metric in test.judged if (finding := _finding(results, test, metric))),
     )
 
@@ -75,8 +77,20 @@ def _held(results: Results, test: Test) -> Finding | None:
     return Finding(f"Who holds the load, {condition(results, test)}", f"{'; '.join(told)}. {others}".rstrip())
 
 
+def _delivers(results: Results, test: Test) -> Finding | None:
+    """Who loses deliveries, and how many; None where nobody does."""
+    labels = [label for label in results.labels_in(test.name) if label != results.twin]
+    found = [label for label in labels if results.standings[label, test.name].loses]
+    if not found:
+        return None
+    told = [f"{label} loses {percent(results.standings[label, test.name].lost)}" for label in found]
+    known = all(results.cells[label, test.name].valid for label in labels)
+    others = "None does." if len(found) == len(labels) else "Every other does." if known else ""
+    return Finding(f"Who delivers all messages, {condition(results, test)}", f"{series(told)}. {others}".rstrip())
+
+
 def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
-    asked = metric.as_question.asked.format(latency=results.latency(test.name))
+    asked = metric.as_question.asked.format(latency=results.latency(test.name), one=test.counted.one)
     answered = _Answer(results, test, metric)
     if not answered.known and not answered.unranked:
         return None
@@ -229,8 +243,13 @@ def _sound(found: Standing) -> bool:
 
 def _unranked(results: Results, test: Test, labels: list[str]) -> str:
     """Who is not ranked, because they did not do what they were asked, and how much of it failed."""
-    told = [f"{label} ({results.standings[label, test.name].failed:.2%} of its requests failed)" for label in labels]
+    told = [f"{label} ({_share(results.standings[label, test.name])})" for label in labels]
     return f" Not ranked: {series(told)}." if told else ""
+
+
+def _share(found: Standing) -> str:
+    """How much failed of what it was asked, or was lost."""
+    return series(found.told("its")) or f"{found.failed:.2%} of its {found.what} failed"
 
 
 def _left_out(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:

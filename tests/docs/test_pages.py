@@ -35,6 +35,8 @@ def study_keys() -> set[str]:
         | allowed({"setups": ["gunicorn"], "tests": {"throughput": throughput}})
         | allowed({"setups": ["gunicorn"], "tests": {"latency": {**test, "requests": [{"nonsense": 1}]}}})
         | allowed({"setups": ["gunicorn"], "tests": {"capacity": {"nonsense": 1}}})
+        | allowed({"setups": ["gunicorn"], "tests": {"broadcast": {**test, "nonsense": 1}}})
+        | allowed({"setups": ["gunicorn"], "tests": {"echo": {**test, "nonsense": 1}}})
     )
 
 

@@ -16,7 +16,8 @@ RULE = re.compile(r"\s*(slower|faster|failures)\s*(?:>\s*(\d+(?:\.\d+)?)\s*%)?\s
 
 @dataclass(frozen=True)
 class Rule:
-    """``verdict`` by more than ``threshold`` (0.05 is 5%); where it is None, that share of failed requests."""
+    """``verdict`` by more than ``threshold`` (0.05 is 5%); where it is None, that share of requests that failed, of
+    deliveries that are missing, or of connections that were refused or lost."""
 
     verdict: Verdict | None
     threshold: float
@@ -41,7 +42,8 @@ def parse(text: str) -> Rule:
 def failures(rule: Rule, comparisons: Iterable[Comparison]) -> list[Comparison]:
     """The comparisons that break the rule: the verdict is sure, and the ratio is beyond the threshold.
 
-    A setup that fails requests, or cannot hold the rate, is slower by any threshold: those never came back.
+    A setup that fails requests, loses deliveries or connections, or cannot hold the rate is slower by any threshold:
+    those never came back.
 
     Noise alone fails a build in at most 5% of all runs, however many comparisons it holds. A slowdown that is
     there but not yet sure does not fail it: more blocks find it.
@@ -51,7 +53,7 @@ def failures(rule: Rule, comparisons: Iterable[Comparison]) -> list[Comparison]:
 
 def _breaks(rule: Rule, one: Comparison) -> bool:
     if rule.verdict is None:
-        return one.of_candidate.failed > rule.threshold
+        return one.of_candidate.worst > rule.threshold
     if rule.verdict is Verdict.SLOWER and (one.of_candidate.fails or one.of_candidate.overload):
         return True
     return one.verdict is rule.verdict and _change(one) > rule.threshold + SAME

@@ -9,7 +9,7 @@ from typing import Any
 from loadtests.analyse.compare import fail_if
 from loadtests.analyse.compare.differences import RunDifference
 from loadtests.analyse.compare.within import Comparison, Estimate
-from loadtests.words import ratio
+from loadtests.words import ratio, series
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _why(rule: fail_if.Rule, row: ComparisonRow, broken: Comparison) -> str:
     if broken.of_candidate.overload and rule.verdict is not None:
         return f"{row.label} in {row.test} {broken.of_candidate.overload}"
     if broken.of_candidate.fails or rule.verdict is None:
-        return f"{row.label} in {row.test}, {broken.of_candidate.failed:.2%} of the requests failed"
+        return f"{row.label} in {row.test}, {series(broken.of_candidate.told('the', rule.verdict is None))}"
     return f"{_told(row)} {ratio(broken.ratio)}"
 
 
@@ -96,6 +96,7 @@ def _to_json(row: ComparisonRow) -> dict[str, Any]:
         "ratio": _bounded(one.ratio, one) if one else None,
         "verdict": one.verdict.value if one else None,
         "failed": {"before": one.of_baseline.failed, "after": one.of_candidate.failed} if one else None,
+        "lost": {"before": one.of_baseline.lost, "after": one.of_candidate.lost} if one else None,
         "holds": one.of_candidate.overload.holds if one and one.of_candidate.overload else None,
         "inside_noise": one.inside_noise if one else None,
         "blocks": one.blocks if one else 0,

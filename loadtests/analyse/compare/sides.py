@@ -97,10 +97,11 @@ def _shared(results: Results, labels: list[str], tests: list[str]) -> list[Obser
 
 def _rates(before: Results, after: Results, test: str) -> str:
     """The rates at which a test was made, where that is what differs: each run may have found one of its own."""
-    found = [one.fixed_rate for results in (before, after) for one in results.tests if one.name == test]
+    tests = [one for results in (before, after) for one in results.tests if one.name == test]
+    found = [one.fixed_rate for one in tests]
     if len(found) < 2 or None in found or found[0] == found[1]:
         return ""
-    return f" (at {found[0]:g} and {found[1]:g} requests/s; run --rate {found[0]:g} asks for the same)"
+    return f" (at {found[0]:g} and {found[1]:g} {tests[0].sends}s/s; run --rate {found[0]:g} asks for the same)"
 
 
 def _own(results: Results) -> list[str]:

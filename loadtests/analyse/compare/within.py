@@ -51,12 +51,13 @@ class Comparison:
     """The ratio is no further from 1 than the same setup under two labels may be on this machine."""
     of_baseline: Standing = SOUND
     of_candidate: Standing = SOUND
-    """What failed of the test's requests, and whether its rate was too much."""
+    """What failed of the test's requests, or was lost, and whether its rate was too much."""
 
     @property
     def tells(self) -> bool:
-        """Whether it says anything: there is a block with both, or the candidate cannot hold the rate."""
-        return self.blocks > 0 or self.verdict is Verdict.CANNOT_HOLD
+        """Whether it says anything: there is a block with both, or the candidate cannot hold the rate or loses what it
+        was to deliver."""
+        return self.blocks > 0 or self.verdict.above_ratios
 
 
 @dataclass(frozen=True)
@@ -182,9 +183,7 @@ def settle(
         delta=delta,
         family=family,
         method=interval.method,
-        inside_noise=(
-            floor is not None and pairing.blocks > 0 and outcome is not Verdict.CANNOT_HOLD and floor.holds(ratio)
-        ),
+        inside_noise=(floor is not None and pairing.blocks > 0 and not outcome.above_ratios and floor.holds(ratio)),
         of_baseline=pairing.of_baseline,
         of_candidate=pairing.of_candidate,
     )

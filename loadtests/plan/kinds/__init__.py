@@ -10,8 +10,10 @@ from inspect import isabstract
 from typing import Any
 
 from loadtests.errors import unknown
+from loadtests.plan import counted
+from loadtests.plan.counted import SHARED
 from loadtests.plan.kinds.base import Test
-from loadtests.plan.metrics import CPU, SHARED, TIMES, UNCHARGED, Metric, of_role
+from loadtests.plan.metrics import TIMES, Metric
 
 __all__ = ["Test", "every_metric", "from_record", "known", "metric"]
 
@@ -56,7 +58,7 @@ def metric(name: str) -> Metric:
     metrics = _by_name(tuple(known().values()))
     if name in metrics:
         return metrics[name]
-    role = name.removesuffix(f"_{CPU.name}")
-    if role != name:
-        return of_role(role.removesuffix(f"_{UNCHARGED}"), charged=not role.endswith(f"_{UNCHARGED}"))
+    for one in counted.EVERY:
+        if (found := one.role_of(name)) is not None:
+            return found
     raise ValueError(f"unknown metric {name!r}; known are {', '.join(metrics)}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from loadtests.plan import slices
+from loadtests.plan.counted import REQUESTS, Counted
 from loadtests.plan.metrics import Metric
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Trial
@@ -38,7 +39,10 @@ class Test(abc.ABC):
 
     The class says what its kind is: ``kind`` is its name, ``place`` its place in a report, ``metrics`` those that only
     it has, ``judged`` those that verdicts are given on (few: each one more widens all intervals) and ``decisive`` the
-    one that cells of a sweep are ranked by. ``needs`` is what an engine must be able to do beside what its load takes.
+    one that cells of a sweep are ranked by. ``beside`` are those without which the judged ones are not to be shown.
+    ``counted`` is what its cost is shared among, ``sends`` the word for one of what it sends, and ``time`` what its
+    times are where the engine counts them from the intended send. ``needs`` is what an engine must be able to do beside
+    what its load takes.
 
     In a report it has a section: ``heading``, ``about``, and for each test a table, ``caption`` over ``columns``
     (a metric's name and its heading); the headings in ``optional`` are dropped, in this order, where room is little.
@@ -53,7 +57,13 @@ class Test(abc.ABC):
     metrics: ClassVar[tuple[Metric, ...]] = ()
     judged: ClassVar[tuple[Metric, ...]]
     decisive: ClassVar[Metric]
+    beside: ClassVar[tuple[Metric, ...]] = ()
+    counted: ClassVar[Counted] = REQUESTS
+    sends: ClassVar[str] = "request"
+    time: ClassVar[str] = "response time"
     needs: ClassVar[frozenset[Feature]] = frozenset()
+    from_rest: ClassVar[bool] = False
+    """Whether its figures need the memory that the processes have before its connections are opened."""
     heading: ClassVar[str]
     about: ClassVar[str]
     caption: ClassVar[str]
@@ -150,8 +160,13 @@ class Test(abc.ABC):
 
     @property
     def fixed_rate(self) -> float | None:
-        """The requests per second that a setup is to hold; None where none are asked for, or the rate is searched."""
+        """The requests (or whatever it ``sends``) per second that a setup is to hold; None where none are asked for, or
+        the rate is searched."""
         return None
+
+    def tells(self, metric: Metric) -> bool:
+        """Whether its trials have a metric: one that is not of something else than it counts."""
+        return not metric.of or self.counted.many in metric.of
 
     @property
     def demands(self) -> frozenset[str]:

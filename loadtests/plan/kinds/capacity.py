@@ -41,6 +41,7 @@ CAPACITY = Metric(
     called="capacity",
     short="capacity",
     question=Question("capacity", "holds the most", "every other holds at most ×{}"),
+    of=("requests",),
 )
 
 

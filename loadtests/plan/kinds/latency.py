@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from loadtests.plan import requests as asked
+from loadtests.plan.counted import CPU
 from loadtests.plan.kinds.base import RequestsTest, Test, common, digest
 from loadtests.plan.kinds.throughput import Throughput
-from loadtests.plan.metrics import CPU, P50, P95, P99, TIMES, Metric
+from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric
 from loadtests.plan.percentiles import knowable
+from loadtests.plan.requests import SHARE
 from loadtests.records.bounds import Amount, Count, Positive, Share
 from loadtests.toml import TomlTable
 from loadtests.words import plural
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-AUTO = "auto"
-SHARE = 0.5
 CEILING_CONNECTIONS = 16  # a setup that is kept busy by fewer is so by these
 CEILING_S = 1.0
 UNKNOWN_RATE = 1.0  # stands for a rate that is not known yet
@@ -73,7 +73,7 @@ class Latency(RequestsTest):
         replay = asked.replay(table, workload)
         fields = common(name, table)
         if replay is None:
-            replay = {**_rate(table), "duration_s": table.seconds("duration"), "arrivals": asked.arrivals(table)}
+            replay = {**asked.rate(table), "duration_s": table.seconds("duration"), "arrivals": asked.arrivals(table)}
         return cls(requests=workload.requests, **fields, **replay)
 
     @property
@@ -165,9 +165,3 @@ class Latency(RequestsTest):
     def asking(self, requests: tuple[Request, ...]) -> Self:
         arrivals = "random" if self.recorded else self.arrivals
         return dataclasses.replace(self, requests=requests, recorded=(), speed=None, arrivals=arrivals)
-
-
-def _rate(table: TomlTable) -> dict[str, float | None]:
-    """``rate`` and ``auto``. Raises UserError."""
-    rate = table.positive_or("rate", AUTO)
-    return {"rate": rate} if rate is not None else {"rate": None, "auto": table.share("share", SHARE)}

@@ -29,6 +29,7 @@ RPS = Metric(
     short="requests/s",
     question=Question("throughput", "answers the most", "every other answers at most ×{}"),
     says_unit=True,
+    of=("requests",),
 )
 
 

@@ -1,4 +1,4 @@
-"""CPU milliseconds per request by setup, stacked by the role of the processes."""
+"""CPU time per request (or whatever else is counted) by setup, stacked by the role of the processes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ def spec(
     looks: dict[str, Look],
     roles: list[str],
     title: str,
+    axis_title: str,
     subtitle: list[str],
 ) -> dict[str, Any]:
     """Stacked bars, with the interval of their total.
 
-    ``parts`` have label, role, start, end (ms, stacked) and text; ``totals`` have label, note and text, and where there
+    ``parts`` have label, role, start, end (stacked) and text; ``totals`` have label, note and text, and where there
     is a figure also value, low and high.
     """
     totals = clamp(totals, "value")
@@ -41,7 +42,7 @@ def spec(
         alt.Chart(values(parts))
         .mark_bar(height=16, stroke=PAPER, strokeWidth=1)
         .encode(
-            x=alt.X("start:Q", scale=scale, title="CPU time per request answered, ms", axis=axis),
+            x=alt.X("start:Q", scale=scale, title=axis_title, axis=axis),
             x2="end:Q",
             y=y,
             color=fill,

@@ -18,21 +18,22 @@ LINES = 7  # in a panel: as many as there are colours
 
 
 def spec(
-    rows: list[dict[str, Any]], looks: dict[str, Look], seconds: float, title: str, subtitle: list[str]
+    rows: list[dict[str, Any]], looks: dict[str, Look], seconds: float, many: str, subtitle: list[str]
 ) -> dict[str, Any]:
     """Lines with bands, over a measurement of that many seconds; those of neighbours in ``rows`` share a panel.
 
-    Each row has label, t (s since the measurement began), value, low and high (requests per second) and text.
+    Each row has label, t (s since the measurement began), value, low and high (per second) and text. ``many`` are what
+    is counted: requests.
     """
     labels = list(dict.fromkeys(row["label"] for row in rows))
     panels = math.ceil(len(labels) / LINES)
     each = math.ceil(len(labels) / panels)
     shares = [labels[start : start + each] for start in range(0, len(labels), each)]
-    drawn = [_panel([row for row in rows if row["label"] in share], looks, seconds) for share in shares]
-    return finish(alt.vconcat(*drawn, spacing=16), title, subtitle, looks)
+    drawn = [_panel([row for row in rows if row["label"] in share], looks, seconds, many) for share in shares]
+    return finish(alt.vconcat(*drawn, spacing=16), f"{many.capitalize()} per second over time", subtitle, looks)
 
 
-def _panel(rows: list[dict[str, Any]], looks: dict[str, Look], seconds: float) -> Any:
+def _panel(rows: list[dict[str, Any]], looks: dict[str, Look], seconds: float, many: str) -> Any:
     top = max(row["high"] for row in rows) * 1.05 or 1.0
     x = alt.X(
         "t:Q",
@@ -41,14 +42,14 @@ def _panel(rows: list[dict[str, Any]], looks: dict[str, Look], seconds: float) -
         axis=alt.Axis(grid=False, tickMinStep=1),
     )
     y_scale = alt.Scale(domain=[0, top], nice=False)
-    y = alt.Y("value:Q", title="requests answered per second", scale=y_scale, axis=alt.Axis(tickCount=6))
+    y = alt.Y("value:Q", title=f"{many} answered per second", scale=y_scale, axis=alt.Axis(tickCount=6))
     dashes = alt.StrokeDash(
         "label:N",
         legend=None,
         scale=alt.Scale(domain=list(looks), range=[list(look.dash) for look in looks.values()]),
     )
     base = alt.Chart(values(rows)).encode(detail="label:N")
-    whole = base.transform_calculate(said="datum.label + ': requests per second'").encode(
+    whole = base.transform_calculate(said=f"datum.label + ': {many} per second'").encode(
         description=alt.Description("said:N")  # a line is one mark: it must not speak of its first second alone
     )
     band = whole.mark_area(opacity=0.15).encode(x=x, y=alt.Y("low:Q", scale=y_scale), y2="high:Q", color=colour(looks))

@@ -1,15 +1,17 @@
-"""What a request costs: CPU time by role, memory, money, and how evenly the processes share the work."""
+"""What a request (a message, a connection) costs: CPU time by role, memory, money, and how evenly the processes share
+the work."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from statistics import median
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
+from loadtests.plan.counted import REQUESTS, Counted
 from loadtests.plan.kinds import Test
-from loadtests.plan.metrics import CPU, MEMORY_PEAK, MEMORY_SETTLED, REQUESTS_PER_CPU_S, SWITCHES, Metric, of_role
+from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, Metric
 from loadtests.report import points, ranking, tables
 from loadtests.report.charts import cost
 from loadtests.report.charts.base import Chart
@@ -18,14 +20,17 @@ from loadtests.report.points import ChartRow
 from loadtests.report.view import Field, Section, Table
 from loadtests.words import number, relative, series, telling
 
-MILLION = "cost of a million requests"
-SHOWN = {
-    REQUESTS_PER_CPU_S: "requests/CPU s",
-    MEMORY_PEAK: "peak MB",
-    MEMORY_SETTLED: "settled MB",
-    SWITCHES: "switches/request",
-}
-OPTIONAL = ("requests/CPU s", "settled MB", "switches/request")
+SPELT_OUT = {"ms": "milliseconds", "µs": "microseconds"}
+
+
+def _shown(counted: Counted) -> dict[Metric, str]:
+    """What a table of cost has beside CPU time, and its headings."""
+    return {
+        counted.per_cpu_s: f"{counted.many}/CPU s",
+        MEMORY_PEAK: "peak MB",
+        MEMORY_SETTLED: "settled MB",
+        counted.switches: f"switches/{counted.one}",
+    }
 
 
 def section(results: Results, price: float | None) -> Section | None:
@@ -35,15 +40,17 @@ def section(results: Results, price: float | None) -> Section | None:
         return None
     if price is None:
         price = results.study.price_per_core_hour
+    counts = list(dict.fromkeys(test.counted for test in tests))
     text = (
-        "CPU time of all processes of a setup, for each request answered well: what failed requests burn is borne by "
+        f"CPU time of all processes of a setup, for each {_either([one.well for one in counts])}: what failed "
+        f"{_either([one.many for one in counts])} burn is borne by "
         "those that succeed. Memory is the sum over processes of what each has resident, so pages they share are "
         "counted in each."
     )
     return Section(
         "cost",
         "Cost",
-        (text, *_about_uncharged(results), _about_price(price)),
+        (text, *_about_uncharged(results, counts), _about_price(price, counts)),
         tuple(_table(results, test, price) for test in tests),
         tuple(chart for test in tests for chart in _charts(results, test)),
     )
@@ -53,37 +60,46 @@ def _seen(results: Results, test: Test) -> bool:
     return any(trial.processes for label in results.labels for trial in results.cells[label, test.name].valid)
 
 
-def _about_uncharged(results: Results) -> Iterator[str]:
+def _either(words: Sequence[str]) -> str:
+    """``a``, ``a or b``, ``a, b or c``."""
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _about_uncharged(results: Results, counts: Sequence[Counted]) -> Iterator[str]:
     if results.uncharged:
         yield (
             f"Not charged to a setup is what stands beside it ({series(results.uncharged)}): its CPU time for each "
-            "request has a column of its own, and is in no other figure, nor is its memory."
+            f"{_either([one.one for one in counts])} has a column of its own, and is in no other figure, nor is its "
+            "memory."
         )
 
 
-def _about_price(price: float | None) -> str:
+def _about_price(price: float | None, counts: Sequence[Counted]) -> str:
+    many, one = (_either([getattr(each, name) for each in counts]) for name in ("many", "one"))
     if price is None:
         return (
             "With a price of a core-hour (python -m loadtests report RUN --price 0.04) a column says what a million "
-            "requests cost."
+            f"{many} cost."
         )
     return (
-        f"The cost of a million requests is CPU seconds per request, times a million, over 3,600, at {price:g} for a "
+        f"The cost of a million {many} is CPU seconds per {one}, times a million, over 3,600, at {price:g} for a "
         "core-hour: the CPU time that was used. Cores that are reserved and idle cost as well and are not in it."
     )
 
 
 def _table(results: Results, test: Test, price: float | None) -> Table:
-    roles = {of_role(role): f"{role} ms" for role in results.roles}
-    beside = {of_role(role, charged=False): f"{role} ms, not charged" for role in results.uncharged}
+    counted, unit = test.counted, test.counted.unit
+    roles = {counted.of_role(role): f"{role} {unit}" for role in results.roles}
+    beside = {counted.of_role(role, charged=False): f"{role} {unit}, not charged" for role in results.uncharged}
     shared = {
         f"requests per {role} process": role
         for role in results.roles
-        if any(_spread(results.cells[label, test.name], role) for label in results.labels)
+        if counted is REQUESTS and any(_spread(results.cells[label, test.name], role) for label in results.labels)
     }
-    more = {MILLION: _million(results, test, price)} if price is not None else {}
-    more |= {heading: _estimated(results, test, metric) for metric, heading in SHOWN.items()}
+    more = {f"cost of a million {counted.many}": _million(results, test, price)} if price is not None else {}
+    more |= {heading: _estimated(results, test, metric) for metric, heading in _shown(counted).items()}
     more |= {heading: _sharing(role) for heading, role in shared.items()}
+    dropped = [heading for metric, heading in _shown(counted).items() if metric is not MEMORY_PEAK]
     note = tables.MEAN
     if shared:
         note += " Requests per process: the fewest, the most, and the busiest one's share, each the median over trials."
@@ -92,9 +108,9 @@ def _table(results: Results, test: Test, price: float | None) -> Table:
         test,
         f"cost-{test.name}",
         f"Cost: {test.what}",
-        {CPU: "CPU ms", **roles, **beside},
+        {counted.cpu: f"CPU {unit}", **roles, **beside},
         more,
-        (*OPTIONAL, *shared, *reversed([*roles.values(), *beside.values()]), "peak MB"),
+        (*dropped, *shared, *reversed([*roles.values(), *beside.values()]), "peak MB"),
         note,
     )
 
@@ -105,15 +121,15 @@ def _estimated(results: Results, test: Test, metric: Metric) -> tables.Column:
 
 def _million(results: Results, test: Test, price: float) -> tables.Column:
     """A million requests' CPU time in core-hours, times the price."""
-    each = 1e6 / 1000 / 3600 * price
+    each = test.counted.core_hours(1e6) * price
 
     def field(cell: Cell) -> Field:
-        cpu_ms = results.estimate(cell.label, test.name, CPU.name)
-        if cpu_ms is None:
+        cpu = results.estimate(cell.label, test.name, test.counted.cpu.name)
+        if cpu is None:
             return tables.unknown()
-        text = _money(cpu_ms.value * each)
-        within = f"{_money(cpu_ms.low * each)} to {_money(cpu_ms.high * each)}" if telling(cpu_ms) else ""
-        return Field(text, within, f"{text} {relative(cpu_ms)}".strip())
+        text = _money(cpu.value * each)
+        within = f"{_money(cpu.low * each)} to {_money(cpu.high * each)}" if telling(cpu) else ""
+        return Field(text, within, f"{text} {relative(cpu)}".strip())
 
     return field
 
@@ -143,22 +159,25 @@ def _sharing(role: str) -> tables.Column:
 
 def _charts(results: Results, test: Test) -> Iterator[Chart]:
     """CPU time per request, stacked by role; none where no CPU time is known."""
-    labels = ranking.by_estimate(results, test, CPU)
-    totals = [points.point(results, label, test, CPU, "CPU", "ms per request") for label in labels]
+    counted = test.counted
+    labels = ranking.by_estimate(results, test, counted.cpu)
+    per = f"{counted.unit} per {counted.one}"
+    totals = [points.point(results, label, test, counted.cpu, "CPU", per) for label in labels]
     parts = [part for total in totals for part in _parts(results, test, total)]
     if not parts:
         return
     yield Chart(
         f"cpu-{test.name}",
-        f"CPU time per request answered well, by the role of the processes. {points.INTERVALS}",
-        f"CPU milliseconds per request, {test.what}: {points.told(totals)}.",
+        f"CPU time per {counted.well}, by the role of the processes. {points.INTERVALS}",
+        f"CPU {SPELT_OUT[counted.unit]} per {counted.one}, {test.what}: {points.told(totals)}.",
         partial(
             cost.spec,
             parts,
             totals,
             looks(results.labels),
             results.roles,
-            "CPU time per request",
+            f"CPU time per {counted.one}",
+            f"CPU time per {counted.well.removesuffix(' well')}, {counted.unit}",
             points.subtitle(results, test),
         ),
     )
@@ -166,12 +185,13 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
 
 def _parts(results: Results, test: Test, total: ChartRow) -> Iterator[ChartRow]:
     """The bar of one setup, a part for each role."""
+    counted = test.counted
     label, start = total["label"], 0.0
-    estimates = {role: results.estimate(label, test.name, of_role(role).name) for role in results.roles}
+    estimates = {role: results.estimate(label, test.name, counted.of_role(role).name) for role in results.roles}
     known = {role: estimate.value for role, estimate in estimates.items() if estimate is not None}
     # Means of logarithms need not add up; the bar's length is the whole's.
     scale = total["value"] / sum(known.values()) if known and "value" in total else 0.0
     for role, value in known.items():
-        text = f"{label}: {role} {number(value)} ms CPU per request"
+        text = f"{label}: {role} {number(value)} {counted.unit} CPU per {counted.one}"
         yield {"label": label, "role": role, "start": start, "end": start + value * scale, "text": text}
         start += value * scale

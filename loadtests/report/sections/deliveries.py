@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from statistics import median
 
 from loadtests.analyse.results import Cell, Results
+from loadtests.plan.censored import of_deliveries
 from loadtests.plan.kinds import Test
 from loadtests.plan.percentiles import knowable
-from loadtests.records import Deliveries
+from loadtests.records import Deliveries, Result
 from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
 from loadtests.report.view import Field, Table
@@ -29,14 +30,16 @@ def deliveries(results: Results, test: Test) -> Iterator[Table]:
             rows,
             "Delivered: the share of the messages that arrived, each counted for every receiver that it was meant for. "
             "Reordered: those that came after one that the same sender had sent later. Lag: from the intended send to "
-            "the arrival at the receiver. Counts are the sum over valid trials, times their median.",
+            "the arrival at the receiver, those that are missing being infinitely late. Counts are the sum over valid "
+            "trials, times their median.",
             numeric=frozenset(range(1, len(COLUMNS))),
             optional=tuple(COLUMNS.index(f"lag {key}, ms") for key in ("p95", "p90", "p99.9")),
         )
 
 
 def _row(cell: Cell) -> tuple[Field, ...] | None:
-    known = [trial.result.deliveries for trial in cell.valid if trial.result and trial.result.deliveries]
+    results = [trial.result for trial in cell.valid if trial.result and trial.result.deliveries]
+    known = [result.deliveries for result in results if result.deliveries]
     if not known:
         return None
     expected, delivered = sum(one.expected for one in known), sum(one.delivered for one in known)
@@ -49,12 +52,17 @@ def _row(cell: Cell) -> tuple[Field, ...] | None:
         Field(cell.label),
         Field(f"{delivered / expected:.2%}", f"{delivered:,} of {expected:,}") if expected else tables.unknown(),
         *(Field(f"{count:,}", tone="bad" if count else "") for count in counts),
-        *(_lag(known, key) for key in PERCENTILES),
+        *(_lag(results, key) for key in PERCENTILES),
     )
 
 
-def _lag(known: list[Deliveries], key: str) -> Field:
-    """A percentile of the lag; not known where any trial has too few deliveries to know it."""
-    lags = [one.lag_ms.get(key) for one in known if knowable(PERCENTILES[key], one.delivered)]
+def _lag(results: list[Result], key: str) -> Field:
+    """A percentile of the lag over all that was expected; not known where any trial has too few deliveries to know
+    it."""
+    lags = [of_deliveries(one, key) for one in results if one.deliveries and _knowable(one.deliveries, key)]
     times = [lag for lag in lags if lag is not None]
-    return Field(number(median(times))) if len(times) == len(known) else tables.unknown()
+    return Field(number(median(times))) if len(times) == len(results) else tables.unknown()
+
+
+def _knowable(deliveries: Deliveries, key: str) -> bool:
+    return knowable(PERCENTILES[key], deliveries.expected)

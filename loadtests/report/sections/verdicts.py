@@ -7,9 +7,10 @@ from functools import partial
 
 from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Comparison
-from loadtests.analyse.holding import FAILED
+from loadtests.analyse.holding import FAILED, LOST, Standing
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
+from loadtests.plan.counted import DELIVERIES, MESSAGES
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.metrics import Metric
@@ -19,9 +20,9 @@ from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import INTERVALS, ChartRow
 from loadtests.report.view import Field, Section, Table
-from loadtests.words import DASH, NOT_REACHED, closed, number, plural, ratio, ratio_interval, series, span
+from loadtests.words import DASH, NOT_REACHED, closed, number, percent, plural, ratio, ratio_interval, series, span
 
-TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad", Verdict.CANNOT_HOLD: "bad"}
+TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad", Verdict.CANNOT_HOLD: "bad", Verdict.LOSES: "bad"}
 NOT_COMPARED = "no block has both"
 
 
@@ -42,12 +43,14 @@ def section(results: Results) -> Section | None:
 
 
 def word(comparison: Comparison) -> str:
-    """The verdict in its metric's words: what costs is cheaper, and not faster; and what it can hold instead."""
+    """The verdict in its metric's words: what costs is cheaper, and not faster; what it can hold instead, or loses."""
     if comparison.of_candidate.overload:
         return str(comparison.of_candidate.overload)
+    if comparison.verdict is Verdict.LOSES:
+        return f"loses {percent(comparison.of_candidate.lost)}"
     metric = metric_of(comparison.metric)
-    own = {Verdict.FASTER: metric.better, Verdict.SLOWER: metric.worse}
-    return own.get(comparison.verdict, comparison.verdict.value)
+    own: dict[Verdict, str] = {Verdict.FASTER: metric.better, Verdict.SLOWER: metric.worse}
+    return own.get(comparison.verdict) or str(comparison.verdict.value)
 
 
 def remark(comparison: Comparison) -> str:
@@ -75,11 +78,23 @@ def _failed(comparison: Comparison) -> Iterator[str]:
     candidate, baseline = comparison.of_candidate, comparison.of_baseline
     if candidate.overload:
         yield candidate.overload.why
-    elif candidate.fails:
-        yield f"{candidate.failed:.2%} failed"
+        if candidate.loses:
+            yield f"loses {percent(candidate.lost)}"
+    else:
+        yield from (one for one in candidate.failures if one != word(comparison))
     if baseline.fails:
         name = "before" if comparison.baseline == comparison.candidate else f"of {comparison.baseline}"
+        yield from _of_baseline(baseline, name)
+
+
+def _of_baseline(baseline: Standing, name: str) -> Iterator[str]:
+    """What failed of the baseline, by the name that it has here."""
+    if baseline.failed > baseline.allowed:
         yield f"{baseline.failed:.2%} {name} failed"
+    if baseline.loses:
+        yield f"{percent(baseline.lost)} {name} lost"
+    if baseline.unconnected > FAILED:
+        yield f"{percent(baseline.unconnected)} of the connections {name} refused or lost"
 
 
 def _short_word(comparison: Comparison) -> str:
@@ -108,6 +123,11 @@ def _how_to_read(results: Results) -> str:
         "which alone says nothing: neighbours may be the same. An interval that is open holds 1 and goes a hundredfold "
         "or further: nothing can be said of that ratio."
     )
+    if any(test.counted in (MESSAGES, DELIVERIES) for test in results.tests):
+        text += (
+            " Deliveries that are missing count as infinitely late, and above all ratios stands that a setup loses "
+            f"more than {LOST:.2%} of them."
+        )
     if family:
         text += f" The intervals hold together with 95% for all {plural(family, 'comparison')} of the run."
     return text

@@ -27,7 +27,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def _section(results: Results, kind: type[Test], tests: list[Test]) -> Section:
-    more = _additions(kind.kind, tuple(__path__))
+    more = _additions(kind.kind.replace("-", "_"), tuple(__path__))
     further = [table for test in tests for table in (*deliveries(results, test), *more.tables(results, test))]
     return Section(
         kind.kind,

@@ -21,11 +21,11 @@ DRAWN = ("p50", "p90", "p95", "p99")
 
 
 def _charts(results: Results, test: Test) -> Iterator[Chart]:
-    yield from _percentiles(results, test)
+    yield from percentiles(results, test)
     yield from load_curve.charts(results, test)
 
 
-def _percentiles(results: Results, test: Test) -> Iterator[Chart]:
+def percentiles(results: Results, test: Test) -> Iterator[Chart]:
     """Percentiles by setup; none where there is no valid trial."""
     time = results.latency(test.name)
     rows = [
@@ -45,25 +45,25 @@ def _percentiles(results: Results, test: Test) -> Iterator[Chart]:
     )
 
 
-def _tables(results: Results, test: Test) -> Iterator[Table]:
+def ceilings(results: Results, test: Test) -> Iterator[Table]:
     """How far the rate is from what each setup holds, where that was found out."""
-    ceilings = results.record.ceilings.get(test.name)
+    found = results.record.ceilings.get(test.name)
     rate = test.fixed_rate
-    if not ceilings or rate is None:
+    if not found or rate is None:
         return
     rows = tuple(
-        (Field(label), Field(f"{ceilings[label]:,.0f}"), Field(f"{rate / ceilings[label]:.0%}"))
-        if label in ceilings
+        (Field(label), Field(f"{found[label]:,.0f}"), Field(f"{rate / found[label]:.0%}"))
+        if label in found
         else (Field(label), tables.unknown(), tables.unknown())
-        for label in sorted(results.labels_in(test.name), key=lambda label: -ceilings.get(label, 0.0))
+        for label in sorted(results.labels_in(test.name), key=lambda label: -found.get(label, 0.0))
     )
     note = (
         f"What each setup answered at the most in a second, before the first block. The rate of this test, {rate:g} "
-        "requests/s, was chosen as a share of the least of it."
+        f"{test.sends}s/s, was chosen as a share of the least of it."
     )
-    heads = ("setup", "requests/s at the most", f"{rate:g}/s is")
+    heads = ("setup", f"{test.sends}s/s at the most", f"{rate:g}/s is")
     title = "How far the rate is from each ceiling"
     yield Table(f"ceilings-{test.name}", title, heads, rows, note, numeric=frozenset({1, 2}))
 
 
-ADDITIONS = Additions(tables=_tables, charts=_charts)
+ADDITIONS = Additions(tables=ceilings, charts=_charts)

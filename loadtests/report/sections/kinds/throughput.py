@@ -17,10 +17,11 @@ from loadtests.report.sections.additions import Additions
 from loadtests.words import number, series, span
 
 
-def _charts(results: Results, test: Test) -> Iterator[Chart]:
-    """Requests answered well per second, second by second; none where no trial has a timeline."""
+def charts(results: Results, test: Test) -> Iterator[Chart]:
+    """What was answered well per second, second by second; none where no trial has a timeline."""
+    many = test.counted.many
     labels = ranking.by_estimate(results, test, test.decisive)
-    rows = [row for label in labels for row in _line(results.cells[label, test.name], test.seconds)]
+    rows = [row for label in labels for row in _line(results.cells[label, test.name], test.seconds, many)]
     if not rows:
         return
     said = [
@@ -30,20 +31,22 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
     ]
     yield Chart(
         f"over-time-{test.name}",
-        "Requests answered well in each second: the median over trials, with a band from the lowest to the highest.",
-        f"Requests per second over {test.seconds:g} seconds, {test.what}. Lowest to highest second: {series(said)}.",
+        f"{many.capitalize()} answered well in each second: the median over trials, with a band from the lowest to the "
+        "highest.",
+        f"{many.capitalize()} per second over {test.seconds:g} seconds, {test.what}. Lowest to highest second: "
+        f"{series(said)}.",
         partial(
             over_time.spec,
             rows,
             looks(results.labels),
             test.seconds,
-            "Requests per second over time",
+            many,
             [f"{test.what}, {test.engine}; median and range of {span(valid_blocks(results, test), 'block')}"],
         ),
     )
 
 
-def _line(cell: Cell, duration_s: float) -> list[ChartRow]:
+def _line(cell: Cell, duration_s: float, many: str) -> list[ChartRow]:
     """A setup's points, one for each full second of the test."""
     seconds: dict[float, list[int]] = {}
     for trial in cell.valid:
@@ -58,10 +61,10 @@ def _line(cell: Cell, duration_s: float) -> list[ChartRow]:
             "value": median(counts),
             "low": min(counts),
             "high": max(counts),
-            "text": f"{cell.label}: second {t + 1:g}: {number(median(counts))} requests",
+            "text": f"{cell.label}: second {t + 1:g}: {number(median(counts))} {many}",
         }
         for t, counts in sorted(seconds.items())
     ]
 
 
-ADDITIONS = Additions(charts=_charts)
+ADDITIONS = Additions(charts=charts)

@@ -1,0 +1,150 @@
+"""What a test counts, and shares its cost among: requests, messages, deliveries, connections.
+
+The metrics of cost are made here, each under names that say what it is the cost of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, TIMES, Metric, Question
+from loadtests.records import Trial
+
+UNCHARGED = "uncharged"
+_PER_S = {"ms": 1e3, "µs": 1e6}
+_SPELT = {"ms": "ms", "µs": "us"}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """``one`` and ``many`` are its words, ``well`` says of one that it went well, and ``unit`` is that of the CPU time
+    of one: ms or µs. ``count`` takes a trial to how many its processes' use is for, 0 where that is not known."""
+
+    one: str
+    many: str
+    well: str
+    count: Callable[[Trial], float]
+    unit: str = "ms"
+
+    @cached_property
+    def cpu(self) -> Metric:
+        """The CPU time of one, over all processes that the setup pays for. What fails burns CPU too and delivers
+        nothing: its cost is borne by what went well."""
+        return Metric(
+            f"cpu_{_SPELT[self.unit]}_per_{self._name}",
+            f"CPU per {self.one}",
+            self.unit,
+            lambda trial: self._cpu([one.cpu_s for one in trial.charged], trial),
+            called=f"CPU per {self.one}",
+            short="CPU",
+            better="cheaper",
+            worse="dearer",
+            question=Question(f"CPU time per {self.one}", "is the cheapest", "every other costs at least ×{}"),
+            of=(self.many,),
+        )
+
+    @cached_property
+    def per_cpu_s(self) -> Metric:
+        """How many a second of CPU time does."""
+        return Metric(
+            f"{self.many.replace('-', '_')}_per_cpu_s",
+            f"{self.many} per CPU-second",
+            f"{self.many}/s",
+            self._per_cpu_s,
+            more_is_better=True,
+            of=(self.many,),
+        )
+
+    @cached_property
+    def switches(self) -> Metric:
+        """The context switches of one."""
+        return Metric(
+            f"context_switches_per_{self._name}",
+            f"context switches per {self.one}",
+            "",
+            self._switches,
+            of=(self.many,),
+        )
+
+    def of_role(self, role: str, charged: bool = True) -> Metric:
+        """The CPU time of one in the processes of one role that the setup pays for, or in those that it does not."""
+
+        def read(trial: Trial) -> float | None:
+            return self._cpu(
+                [one.cpu_s for one in trial.processes if one.role == role and one.charged == charged], trial
+            )
+
+        label = f"CPU per {self.one}, {role}"
+        if charged:
+            return Metric(f"{role}_{self.cpu.name}", label, self.unit, read, of=(self.many,))
+        return Metric(f"{role}_{UNCHARGED}_{self.cpu.name}", f"{label}, not charged", self.unit, read, of=(self.many,))
+
+    def role_of(self, metric: str) -> Metric | None:
+        """The metric that ``of_role`` gave that name; None where it is none of its."""
+        role = metric.removesuffix(f"_{self.cpu.name}")
+        if role == metric:
+            return None
+        return self.of_role(role.removesuffix(f"_{UNCHARGED}"), charged=not role.endswith(f"_{UNCHARGED}"))
+
+    def core_hours(self, cpu: float) -> float:
+        """The core-hours of a CPU time in ``unit``."""
+        return cpu / _PER_S[self.unit] / 3600
+
+    @property
+    def _name(self) -> str:
+        return self.one.replace("-", "_")
+
+    def _cpu(self, cpu_s: list[float], trial: Trial) -> float | None:
+        count = self.count(trial)
+        return sum(cpu_s) * _PER_S[self.unit] / count if cpu_s and count else None
+
+    def _per_cpu_s(self, trial: Trial) -> float | None:
+        cpu_s = sum(process.cpu_s for process in trial.charged)
+        return self.count(trial) / cpu_s if cpu_s else None
+
+    def _switches(self, trial: Trial) -> float | None:
+        count = self.count(trial)
+        if not trial.charged or not count:
+            return None
+        return sum(process.context_switches for process in trial.charged) / count
+
+
+def _billed(trial: Trial) -> float:
+    if trial.result is None:
+        return 0
+    return trial.result.ok if trial.result.billed is None else trial.result.billed
+
+
+def _delivered(trial: Trial) -> float:
+    result = trial.result
+    if result is None or result.deliveries is None:
+        return 0
+    # What was sent while the server settled had receivers as well, and is in what the processes used.
+    return result.deliveries.delivered * (_billed(trial) / result.ok if result.ok else 1.0)
+
+
+def _held(trial: Trial) -> float:
+    result = trial.result
+    return result.connections.opened * result.duration_s if result and result.connections else 0
+
+
+REQUESTS = Counted("request", "requests", "request answered well", _billed)
+MESSAGES = Counted("message", "messages", "message that came back", _billed, "µs")
+CONNECTIONS = Counted("connection", "connections", "connection opened", _billed)
+DELIVERIES = Counted("delivery", "deliveries", "delivery", _delivered, "µs")
+HELD = Counted("connection-second", "connection-seconds", "second of a connection", _held, "µs")
+EVERY = (REQUESTS, MESSAGES, CONNECTIONS, DELIVERIES, HELD)
+
+CPU = REQUESTS.cpu
+
+SHARED = (
+    *TIMES,
+    CPU,
+    REQUESTS.per_cpu_s,
+    MEMORY_PEAK,
+    MEMORY_SETTLED,
+    REQUESTS.switches,
+    *(metric for counted in EVERY[1:] for metric in (counted.cpu, counted.per_cpu_s, counted.switches)),
+)

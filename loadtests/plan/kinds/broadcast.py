@@ -1,0 +1,148 @@
+"""Messages that go to every receiver in a room: how late is each delivery, and which never come?"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loadtests.plan.censored import of_deliveries
+from loadtests.plan.counted import DELIVERIES
+from loadtests.plan.kinds.conversing import PacedConversation, conversing
+from loadtests.plan.kinds.echo_throughput import DELIVERED, wire_bytes
+from loadtests.plan.lateness import lag_too_late
+from loadtests.plan.metrics import Metric, Question
+from loadtests.plan.percentiles import knowable
+from loadtests.plan.requests import arrivals
+from loadtests.records import Trial
+from loadtests.records.bounds import Ordinal
+from loadtests.records.result import PERCENTILES
+from loadtests.toml import TomlTable
+from loadtests.words import plural
+from loadtests.workload.conversation import MOST_CONNECTIONS, Conversation
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+RECEIVERS = 100
+
+
+def _lag(key: str) -> Callable[[Trial], float | None]:
+    def read(trial: Trial) -> float | None:
+        result = trial.result
+        if result is None or result.deliveries is None or lag_too_late(result, key):
+            return None
+        known = knowable(PERCENTILES[key], result.deliveries.expected)
+        return of_deliveries(result, key) if known else None
+
+    return read
+
+
+def _of_lag(key: str, asked: str) -> Metric:
+    """A percentile of the lag of all deliveries that were expected: those that are missing rank as infinitely late."""
+    return Metric(
+        f"lag_{key}_ms",
+        f"lag {key}",
+        "ms",
+        _lag(key),
+        called=f"{key} lag",
+        short=f"lag {key}",
+        question=Question(asked, "is the fastest", "every other takes at least ×{}"),
+        of=(DELIVERIES.many,),
+    )
+
+
+def _per_s(trial: Trial) -> float | None:
+    result = trial.result
+    return result.deliveries.delivered / result.duration_s if result and result.deliveries else None
+
+
+def _wire_bytes(trial: Trial) -> float | None:
+    total = wire_bytes(trial)
+    count = trial.result.deliveries.delivered if trial.result and trial.result.deliveries else 0
+    return total / count if total is not None and count else None
+
+
+LAG_P50 = _of_lag("p50", "typical lag of a delivery (p50)")
+LAG_P99 = _of_lag("p99", "lag that 1 delivery in 100 exceeds (p99)")
+DELIVERIES_PER_S = Metric(
+    "deliveries_per_s", "deliveries", "deliveries/s", _per_s, more_is_better=True, of=(DELIVERIES.many,)
+)
+WIRE_BYTES_EACH = Metric(
+    "wire_bytes_per_delivery", "bytes on the wire per delivery", "B", _wire_bytes, of=(DELIVERIES.many,)
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Broadcast(PacedConversation):
+    """``rate`` messages a second, by ``publishers``, into ``rooms`` in turn, among which ``receivers`` are dealt out.
+    Each goes to every receiver of its room, and to none else."""
+
+    kind = "broadcast"
+    place = 7
+    does = "broadcast"
+    metrics = (LAG_P50, LAG_P99, DELIVERIES_PER_S, WIRE_BYTES_EACH)
+    judged = (LAG_P50, LAG_P99, DELIVERIES.cpu)
+    decisive = LAG_P99
+    beside = (DELIVERED,)
+    counted = DELIVERIES
+    sends = "message"
+    time = "time until it was taken"
+    heading = "Broadcasts over WebSockets"
+    about = (
+        "Lag is from the moment a message should have been published until it is at a receiver, counted at every "
+        "receiver. A delivery that is missing at the end of the grace period counts as infinitely late, and a setup "
+        "that lacks more than 1 in 10,000 has that as its verdict: a lag says nothing without the share that was "
+        "delivered."
+    )
+    caption = "Lag, ms: {what}"
+    columns = {  # noqa: RUF012 - it is never changed
+        LAG_P50.name: "p50",
+        LAG_P99.name: "p99",
+        DELIVERED.name: "delivered, %",
+        DELIVERIES_PER_S.name: "deliveries/s",
+        WIRE_BYTES_EACH.name: "bytes each",
+    }
+    optional = ("trials", "bytes each", "deliveries/s")
+
+    receivers: Ordinal
+    rooms: Ordinal = 1
+    publishers: Ordinal = 1
+
+    @classmethod
+    def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
+        receivers = table.whole("receivers", RECEIVERS, MOST_CONNECTIONS)
+        rooms = table.whole("rooms", 1, MOST_CONNECTIONS)
+        if rooms > receivers:
+            few = plural(receivers, "receiver")
+            raise table.error("rooms", f"is {rooms:,}, and there are {few}: each room needs one")
+        return cls(
+            receivers=receivers,
+            rooms=rooms,
+            publishers=table.whole("publishers", 1, MOST_CONNECTIONS),
+            rate=table.positive("rate"),
+            duration_s=table.seconds("duration"),
+            arrivals=arrivals(table),
+            **conversing(name, table),
+        )
+
+    @property
+    def conversation(self) -> Conversation:
+        return dataclasses.replace(super().conversation, receivers=self.receivers, rooms=self.rooms)
+
+    @property
+    def held(self) -> int:
+        return self.receivers + self.publishers
+
+    def pace(self, seed: int) -> dict[str, Any]:
+        return {**super().pace(seed), "connections": self.publishers}
+
+    @property
+    def asks(self) -> tuple[object, ...]:
+        return (*super().asks, self.receivers, self.rooms, self.publishers)
+
+    @property
+    def asked(self) -> str:
+        rooms = f" in {plural(self.rooms, 'room')}" if self.rooms > 1 else ""
+        return f"broadcasts of {self.size:,} B to {plural(self.receivers, 'receiver')}{rooms}{self.with_whom}"

@@ -1,0 +1,124 @@
+"""WebSockets in a trial: the dialect of the setup, what it is held to, memory from rest. No server is started."""
+
+import dataclasses
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.measure import held_to, turns
+from loadtests.measure.preflight import contract
+from loadtests.measure.seen import TrialPlace
+from loadtests.measure.trial import run_trial
+from loadtests.measure.turns import run_by_turns
+from loadtests.plan import study as studies
+from loadtests.plan.schedule import schedule
+from loadtests.records import Deliveries
+from tests.fixtures.conversations import TABLES, holding
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    """What the contract of WebSockets says of a dialect and a prefix, by both; and what it was asked."""
+    said = {}
+    asked = []
+
+    def verified(running, dialect, prefix):
+        asked.append((dialect, prefix))
+        return said.get((dialect, prefix), [])
+
+    monkeypatch.setattr(held_to.websocket, "verified", verified)
+    return said, asked
+
+
+@pytest.fixture
+def bench(bench_of):
+    """A function: the bench of a study of these kinds of test on one setup, which speaks a dialect; and its places."""
+
+    def build(*kinds, dialect="plain", **changes):
+        tests = {kind: {**TABLES[kind], "warmup": "500ms", "duration": "1s", **changes} for kind in kinds}
+        study = studies.parse({"setups": ["uvicorn"], "blocks": 1, "tests": tests}, "s", "s.toml")
+        made = bench_of(study, None)
+        made.setups["uvicorn"] = dataclasses.replace(made.setups["uvicorn"], dialect=dialect)
+        made.contract = {test.name: () for test in study.tests}
+        by_name = {test.name: test for test in study.tests}
+        slots = schedule(study, seed=1)
+        return made, study, [TrialPlace(slot, study.entries[0], by_name[slot.test], 1) for slot in slots]
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("dialect", "consumer", "spoken"),
+    [
+        ("plain", "async", ("plain", "/ws/")),
+        ("plain", "json", ("json", "/ws/json/")),
+        ("socket.io", "async", ("socket.io", "/ws/")),
+    ],
+)
+def test_a_setup_is_spoken_to_and_held_to_its_own_dialect(bench, bench_of, broken, dialect, consumer, spoken):
+    made, _, [place] = bench("echo", dialect=dialect, consumer=consumer)
+    assert run_trial(made, place, lambda second: None).status == "ok"
+    [load] = bench_of.engine.loads
+    assert (load.conversation.dialect, load.conversation.prefix) == spoken
+    assert broken[1] == [spoken]
+
+
+@pytest.mark.parametrize("by_turns", [False, True])
+def test_one_that_does_not_talk_as_it_should_is_not_measured(bench, bench_of, broken, by_turns):
+    broken[0]["plain", "/ws/"] = ["it answered 'hello' with 'world'"]
+    made, _, places = bench("echo")
+    if by_turns:
+        [[trial]] = run_by_turns(made, places, lambda what, seconds: None)
+    else:
+        trial = run_trial(made, places[0], lambda second: None)
+    assert [flag.reason for flag in trial.flags] == ["contract_broken"]
+    assert "it answered 'hello' with 'world'" in trial.log
+    assert bench_of.engine.loads == []
+
+
+def test_a_baseline_that_does_not_is_said_before_anything_is_written(bench, broken):
+    made, study, _ = bench("echo")
+    assert contract(made, study) == {"echo": ()}
+    broken[0]["plain", "/ws/"] = ["there is no echo"]
+    with pytest.raises(UserError, match="test echo: there is no echo"):
+        contract(made, study)
+
+
+def test_what_holds_connections_is_measured_by_turns_as_well(bench, bench_of, broken, monkeypatch):
+    monkeypatch.setattr(turns, "REST_S", 0.0)
+    made, _, places = bench("connect", "echo", "echo-throughput", "broadcast")
+    trials = [trial for of_test in run_by_turns(made, places, lambda what, seconds: None) for trial in of_test]
+    assert {trial.status for trial in trials} == {"ok"}
+    assert [seconds for _, _, seconds in bench_of.engine.slices] == [0.5] * 2 * 4
+
+
+def test_the_memory_of_idle_connections_is_known_from_before_they_were_opened(bench, bench_of, broken):
+    made, _, [place] = bench("idle")
+    usage, opened = bench_of.host.usage, []
+
+    def growing(parts, folder):
+        found = usage(parts, folder)
+        grown = 25.0 if bench_of.engine.loads or opened else 0.0
+        return {pid: dataclasses.replace(one, rss_mb=100.0 + grown) for pid, one in found.items()}
+
+    def opening(load):
+        opened.append(load.conversation.receivers)
+        return {"planned": 0, "sent": 0, "completed": 0, "ok": 0, "rate": 0.0, "connections": holding(1000)}
+
+    bench_of.host.usage = growing
+    bench_of.engine.meanwhile = opening
+    trial = run_trial(made, place, lambda second: None)
+    assert trial.status == "ok"
+    assert {(process.rested_rss_mb, process.rss_mb) for process in trial.processes} == {(100.0, 125.0)}
+    [metric] = place.test.judged
+    assert metric.read(trial) == pytest.approx(25 * 1024 / 1000 * len(trial.processes))
+
+
+def test_lateness_is_held_against_the_lag_where_that_is_judged(bench, bench_of, broken):
+    def late(load):
+        lags = dict.fromkeys(("p50", "p90", "p95", "p99", "p99.9", "max", "mean"), 10.0)
+        return {"pacing_lag_ms": {**lags, "p50": 0.5, "p99": 0.5}, "deliveries": Deliveries(9, 9, 0, 0, 0, lags)}
+
+    bench_of.engine.meanwhile = late  # half of the time until a message is taken, a twentieth of the lag
+    made, _, [place] = bench("broadcast")
+    assert run_trial(made, place, lambda second: None).flags == ()

@@ -1,0 +1,175 @@
+"""What tests of WebSockets ask for, and of whom."""
+
+import dataclasses
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from loadtests import setups
+from loadtests.errors import UserError
+from loadtests.plan import kinds
+from loadtests.plan.kinds.conversing import in_dialect
+from loadtests.plan.schedule import planned_seconds
+from loadtests.plan.study import parse
+from tests.fixtures.conversations import TABLES, conversing
+from tests.fixtures.schemas import as_json, errors, validator
+
+KINDS = tuple(TABLES)
+ORIGIN = "http://127.0.0.1:1"
+
+
+def load(test, seed=7):
+    return test.load(ORIGIN, (), (), None, seed)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_load_is_a_conversation(kind):
+    found = load(conversing(kind))
+    assert found.protocol == "websocket"
+    assert found.conversation.does == kind.removesuffix("-throughput")
+    assert found.conversation.dialect == "plain"
+    [handshake] = found.requests
+    assert handshake.path == "/ws/"
+
+
+def test_a_rate_has_random_moments_and_a_closed_loop_none():
+    assert (load(conversing("echo")).rate, load(conversing("echo")).arrival_seed) == (300, 7)
+    assert load(conversing("echo", arrivals="even")).arrival_seed is None
+    assert (load(conversing("echo-throughput")).rate, load(conversing("echo-throughput")).connections) == (None, 50)
+    assert load(conversing("idle")).rate == 0
+
+
+def test_a_broadcast_has_receivers_in_rooms_and_publishers():
+    found = load(conversing("broadcast", rooms=10, publishers=2, size=4096))
+    said = found.conversation
+    assert (said.receivers, said.rooms, said.size, found.connections) == (50, 10, 4096, 2)
+    with pytest.raises(UserError, match="rooms: is 51, and there are 50 receivers: each room needs one"):
+        conversing("broadcast", rooms=51)
+
+
+def test_connections_are_opened_at_a_rate_or_as_many_as_can_be():
+    as_many = {"duration": "10s", "connections": 20}
+    [test] = parse({"setups": ["gunicorn"], "tests": {"connect": as_many}}, "s", "s.toml").tests
+    assert (load(test).rate, load(test).connections, test.fixed_rate) == (None, 20, None)
+    assert test.what == "WebSocket handshakes, 20 at a time"
+    assert test.at_rate(5.0) == test
+    assert [metric.name for metric in test.judged] == ["opened_per_s", "cpu_ms_per_connection"]
+    with pytest.raises(UserError, match="connections: is not a key here"):
+        conversing("connect", connections=20)
+
+
+@pytest.mark.parametrize(
+    ("kind", "finds_it"),
+    [("connect", "WebSocket handshakes, 16 at a time"), ("echo", "echoes of 64 B as fast as 16 connections can")],
+)
+def test_a_rate_that_is_left_to_the_run_is_a_share_of_what_the_slowest_does(kind, finds_it):
+    test = conversing(kind, rate="auto", share=0.25)
+    assert test.what.startswith(f"{test.asked} at 25% of what the slowest setup holds")
+    assert test.ceiling_test.what.startswith(finds_it)
+    settled = test.at(1234.0)
+    assert settled.ceiling_test is None
+    assert (settled.rate, load(settled).rate) == (310, 310)
+
+
+def test_that_of_a_broadcast_is_not():
+    with pytest.raises(UserError, match=r"tests.broadcast.rate: is 'auto'; a number is needed"):
+        conversing("broadcast", rate="auto")
+
+
+@pytest.mark.parametrize(
+    ("consumer", "prefix", "dialect", "demands"),
+    [
+        ("async", "/ws/", "plain", {"websocket"}),
+        ("sync", "/ws/sync/", "plain", {"websocket", "sync-consumer"}),
+        ("json", "/ws/json/", "json", {"websocket", "json-consumer"}),
+    ],
+)
+def test_a_consumer_has_a_prefix_and_is_a_demand(consumer, prefix, dialect, demands):
+    test = conversing("echo", consumer=consumer)
+    assert (load(test).conversation.prefix, load(test).conversation.dialect) == (prefix, dialect)
+    assert load(test).requests[0].path == prefix
+    assert test.demands == demands
+    assert (consumer in test.what) == (consumer != "async")
+
+
+def test_a_setup_of_another_dialect_is_spoken_to_in_that():
+    found = load(conversing("broadcast"))
+    assert in_dialect(found, "") == in_dialect(found, "plain") == found
+    other = in_dialect(found, "socket.io")
+    assert other.conversation == dataclasses.replace(found.conversation, dialect="socket.io")
+    json_consumer = load(conversing("echo", consumer="json"))
+    assert in_dialect(json_consumer, "plain").conversation.dialect == "json"
+
+
+def test_what_speaks_no_websockets_refuses():
+    [gunicorn] = setups.find(["gunicorn"])
+    assert gunicorn.refuses(conversing("echo").demands) is not None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_record_gives_it_back_and_fits_the_schema(kind):
+    test = conversing(kind, consumer="sync", size=100)
+    record = as_json(test.record())
+    assert kinds.from_record(record) == test
+    assert kinds.from_record(record).same_as(test)
+    schema = validator("run").schema
+    check = Draft202012Validator({"$defs": schema["$defs"], "$ref": "#/$defs/test"})
+    assert [error.message for error in check.iter_errors(record)] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_that_says_something_else_asks_something_else(kind):
+    assert not conversing(kind).same_as(conversing(kind, size=100))
+    assert conversing(kind).same_as(conversing(kind))
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        ("echo", {"size": 8}),
+        ("echo", {"consumer": "both"}),
+        ("echo", {"connections": 0}),
+        ("echo", {"path": "/"}),
+        ("idle", {"rate": 1}),
+        ("echo-throughput", {"rate": 1}),
+        ("broadcast", {"connections": 3}),
+        ("broadcast", {"rate": 0}),
+        ("connect", {"connections": 3}),
+        ("connect", {"compression": "yes"}),
+    ],
+)
+def test_a_wrong_key_is_refused_by_schema_and_parser_alike(kind, wrong):
+    table = {**TABLES[kind], **wrong}
+    assert errors("study", {"setups": ["gunicorn"], "tests": {kind: TABLES[kind]}}) == []
+    assert errors("study", {"setups": ["gunicorn"], "tests": {kind: table}})
+    with pytest.raises(UserError):
+        conversing(kind, **wrong)
+
+
+def test_idle_connections_are_never_measured_by_turns_and_the_others_are():
+    tests = {kind: TABLES[kind] for kind in KINDS}
+    study = parse({"setups": ["gunicorn", "uvicorn"], "tests": tests}, "s", "s.toml")
+    assert {test.kind for test in study.tests if not study.by_turns(test)} == {"idle"}
+    assert planned_seconds(study) > 2 * 2 * 4 * 10
+    assert planned_seconds(study.quick()) < planned_seconds(study) / 2
+
+
+def test_what_is_counted_has_its_own_word_in_what_is_said():
+    assert conversing("connect").condition == "at 100 connections/s"
+    echo = conversing("echo")
+    assert echo.what == "echoes of 64 B at 300 messages per second, at random moments, over 50 connections"
+    assert conversing("broadcast").condition == "at 20 messages/s"
+    for kind in KINDS:
+        test = conversing(kind)
+        words = [test.what, test.condition, test.heading, test.about, *(metric.label for metric in test.judged)]
+        assert "request" not in " ".join(words)
+
+
+def test_a_metric_is_told_by_tests_that_count_what_it_is_of():
+    told = {kind: {metric.name for metric in kinds.every_metric() if conversing(kind).tells(metric)} for kind in KINDS}
+    for kind, per in (("connect", "ms_per_connection"), ("echo", "us_per_message"), ("broadcast", "us_per_delivery")):
+        assert f"cpu_{per}" in told[kind]
+        assert "cpu_ms_per_request" not in told[kind]
+    assert "lag_p99_ms" in told["broadcast"] - told["echo"]
+    assert "rps" not in told["echo-throughput"]
+    assert kinds.metric("web_cpu_us_per_delivery").label == "CPU per delivery, web"

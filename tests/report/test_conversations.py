@@ -1,0 +1,140 @@
+"""What a page and a terminal say of WebSockets: in their own units, and no lag without the share delivered beside
+it."""
+
+import csv
+import dataclasses
+import io
+import json
+
+import pytest
+
+from loadtests import report
+from loadtests.analyse.results import Results
+from loadtests.report import page as pages
+from loadtests.report.formats.csv import csv_text
+from tests.fixtures.conversations import TABLES, conversing, delivering, holding
+from tests.fixtures.schemas import errors
+from tests.report.test_answer import printed, row
+
+LABELS = ("uvicorn", "daphne", "granian")
+
+
+@pytest.fixture
+def run(build_run):
+    def build(*kinds, change=None, **shape):
+        tests = tuple(conversing(kind) for kind in kinds)
+        return build_run(**{"labels": LABELS, "tests": tests, "blocks": 6, "change": change or delivering(), **shape})
+
+    return build
+
+
+def sections(run):
+    return {section.name: section for section in pages.compose(Results(run)).sections}
+
+
+def test_the_answer_has_the_share_delivered_beside_the_lag(run):
+    made = run("broadcast", change=delivering(missing={"daphne": 0.03}))
+    heads = pages.compose(Results(made)).answer.table.columns
+    assert heads == ("setup", "lag p50, ms", "lag p99, ms", "CPU, µs", "delivered, %", "MB")
+    lines = printed(made)
+    assert "loses 3.0%" in " ".join(row(lines, "daphne"))
+    assert "97.0" in row(lines, "daphne")
+    said = next(line for line in lines[1:] if line)
+    assert said == "Deliveries were lost at 20 messages/s, so not ranked: daphne 3.0%."
+
+
+def test_nobody_is_first_who_loses(run):
+    page = pages.compose(Results(run("broadcast", change=delivering(missing={"daphne": 0.03}, lag={"daphne": 0.1}))))
+    first, *rest = page.findings
+    assert first.asked == "Who delivers all messages, at 20 messages/s"
+    assert first.answer == "daphne loses 3.0%. Every other does."
+    assert all("Not ranked: daphne (3.00% of its deliveries are missing)." in one.answer for one in rest)
+
+
+def test_every_table_with_a_lag_has_the_share_delivered(run):
+    found = sections(run("broadcast", change=delivering(missing={"daphne": 0.03})))["broadcast"]
+    for table in found.tables:
+        assert any("delivered" in column for column in table.columns)
+    figures, deliveries = found.tables
+    told = {one[0].text: [field.text for field in one] for one in figures.rows}
+    assert told["daphne"][2:4] == ["not reached", "97.0"]
+    lags = {one[0].text: one[-2].text for one in deliveries.rows}
+    assert lags["daphne"] == "not reached"
+
+
+def test_the_verdict_stands_above_the_ratios(run):
+    found = sections(run("broadcast", change=delivering(missing={"daphne": 0.41})))["verdicts"]
+    [table] = found.tables
+    assert {one[3].text for one in table.rows if one[0].text == "daphne"} == {"loses 41%"}
+    assert "loses more than 0.01% of them" in found.paragraphs[0]
+    [chart] = found.charts
+    assert "loses 41%" in chart.alt
+    json.dumps(chart.spec)
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "heading"),
+    [
+        ("connect", "connection", "CPU ms"),
+        ("echo", "message", "CPU µs"),
+        ("echo-throughput", "message", "CPU µs"),
+        ("broadcast", "delivery", "CPU µs"),
+        ("idle", "connection-second", "CPU µs"),
+    ],
+)
+def test_costs_are_of_what_is_counted(run, kind, one, heading):
+    page = pages.compose(Results(run(kind)), price=0.04)
+    cost = next(section for section in page.sections if section.name == "cost")
+    [table] = cost.tables
+    assert heading in table.columns
+    assert f"switches/{one}" in table.columns
+    told = " ".join([*cost.paragraphs, *table.columns, *(f"{chart.caption} {chart.alt}" for chart in cost.charts)])
+    assert "request" not in told
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_no_page_speaks_of_requests_where_none_were_sent(run, kind):
+    made = run(kind)
+    report.write(made)
+    page = pages.compose(Results(made))
+    told = [page.answer.foremost, page.answer.firsts, [one.answer for one in page.findings]]
+    assert "request" not in " ".join(" ".join(part) for part in told)
+    for section in page.sections:
+        words = [*(table.caption for table in section.tables), *(" ".join(table.columns) for table in section.tables)]
+        words += [f"{chart.caption} {chart.alt}" for chart in section.charts]
+        assert "request" not in " ".join(words), section.name
+
+
+def test_a_summary_has_the_columns_of_what_was_asked(run):
+    rows = list(csv.DictReader(io.StringIO(csv_text(Results(run("echo", "broadcast", "idle"))))))
+    assert errors("summary", rows[0]) == []
+    assert {"lag_p99_ms", "delivered_percent", "cpu_us_per_delivery", "cpu_us_per_message"} <= set(rows[0])
+    assert not {"rps", "capacity_rps", "cpu_ms_per_request"} & set(rows[0])
+    broadcast = next(one for one in rows if one["test"] == "broadcast")
+    assert float(broadcast["delivered_percent"]) == 100
+    assert broadcast["cpu_us_per_message"] == ""
+    assert float(broadcast["wire_bytes_per_delivery"]) == pytest.approx(300)
+
+
+def test_idle_connections_have_a_row_for_each_role(run):
+    def held(label, test, block, result):
+        nothing = {"planned": 0, "sent": 0, "completed": 0, "ok": 0, "rate": 0.0, "timeline": ()}
+        return dataclasses.replace(result, **nothing, connections=holding(1000, refused=2, lost=1))
+
+    made = run("idle", change=held)
+    for trial in made.trials():
+        grown = tuple(dataclasses.replace(one, rested_rss_mb=one.rss_mb - 20) for one in trial.processes)
+        made.save_trial(dataclasses.replace(trial, processes=grown))
+    figures, roles = sections(made)["idle"].tables
+    [uvicorn] = [[field.text for field in one] for one in figures.rows if one[0].text == "uvicorn"]
+    assert figures.columns[:4] == ("setup", "KB each", "all open after, s", "CPU µs/s each")
+    assert uvicorn[1:3] == ["20.5", "1.50"]
+    assert uvicorn[4:7] == ["12", "6", "6"]
+    assert [field.text for field in roles.rows[0]][1:3] == ["web", "20.5"]
+    said = printed(made)
+    assert "Connections were refused or lost with 1,000 connections, so not ranked:" in " ".join(said)
+
+
+def test_two_kinds_that_share_a_metric_are_told_apart(run):
+    heads = pages.compose(Results(run("connect", "echo"))).answer.table.columns
+    assert {"p50 connect, ms", "p50 echo, ms"} <= set(heads)
