@@ -20,7 +20,7 @@ from loadtests.records.bounds import Ordinal
 from loadtests.records.result import PERCENTILES
 from loadtests.toml import TomlTable
 from loadtests.words import plural
-from loadtests.workload.conversation import MOST_CONNECTIONS, Conversation
+from loadtests.workload.conversation import MOST_CONNECTIONS
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -128,8 +128,8 @@ class Broadcast(PacedConversation):
         )
 
     @property
-    def conversation(self) -> Conversation:
-        return dataclasses.replace(super().conversation, receivers=self.receivers, rooms=self.rooms)
+    def audience(self) -> dict[str, int]:
+        return {"receivers": self.receivers, "rooms": self.rooms}
 
     @property
     def held(self) -> int:

@@ -50,7 +50,12 @@ class ConversingTest(Test):
     def conversation(self) -> Conversation:
         """What is said, to a setup that speaks as Channels' consumers do."""
         prefix, dialect = CONSUMERS[self.consumer]
-        return Conversation(self.does, dialect, prefix, size=self.size, compression=self.compression)
+        return Conversation(self.does, dialect, prefix, size=self.size, compression=self.compression, **self.audience)
+
+    @property
+    def audience(self) -> dict[str, int]:
+        """The fields of its conversation that say who only listens."""
+        return {}
 
     @property
     @abstractmethod

@@ -13,7 +13,7 @@ from loadtests.records import Process, Trial
 from loadtests.records.bounds import Ordinal, Seconds
 from loadtests.toml import TomlTable
 from loadtests.words import plural
-from loadtests.workload.conversation import MOST_CONNECTIONS, Conversation
+from loadtests.workload.conversation import MOST_CONNECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,8 +98,8 @@ class Idle(ConversingTest):
         return False
 
     @property
-    def conversation(self) -> Conversation:
-        return dataclasses.replace(super().conversation, receivers=self.connections)
+    def audience(self) -> dict[str, int]:
+        return {"receivers": self.connections}
 
     @property
     def held(self) -> int:
