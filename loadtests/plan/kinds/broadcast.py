@@ -128,7 +128,7 @@ class Broadcast(PacedConversation):
         )
 
     @property
-    def audience(self) -> dict[str, int]:
+    def audience(self) -> dict[str, Any]:
         return {"receivers": self.receivers, "rooms": self.rooms}
 
     @property

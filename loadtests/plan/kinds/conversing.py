@@ -53,7 +53,7 @@ class ConversingTest(Test):
         return Conversation(self.does, dialect, prefix, size=self.size, compression=self.compression, **self.audience)
 
     @property
-    def audience(self) -> dict[str, int]:
+    def audience(self) -> dict[str, Any]:
         """The fields of its conversation that say who only listens."""
         return {}
 

@@ -98,7 +98,7 @@ class Idle(ConversingTest):
         return False
 
     @property
-    def audience(self) -> dict[str, int]:
+    def audience(self) -> dict[str, Any]:
         return {"receivers": self.connections}
 
     @property
