@@ -73,7 +73,7 @@ class Idle(ConversingTest):
         "What the processes of a setup grew by, from rest until all connections had been open for a while, over the "
         "connections that were opened; CPU time is that of answering, sending and awaiting heartbeats."
     )
-    caption = "Idle connections: {what}"
+    caption = "Cost of a connection: {what}"
     columns = {  # noqa: RUF012 - it is never changed
         MEMORY.name: "KB each",
         OPENED_IN.name: "all open after, s",
@@ -114,11 +114,11 @@ class Idle(ConversingTest):
 
     @property
     def asked(self) -> str:
-        return f"{plural(self.connections, 'idle connection')}{self.with_whom}"
+        return f"idle WebSockets{self.with_whom}"
 
     @property
     def what(self) -> str:
-        return f"{self.asked}, held for {self.duration_s:g} s"
+        return f"{self.connections:,} {self.asked}, held for {self.duration_s:g} s"
 
     @property
     def condition(self) -> str:
