@@ -23,7 +23,7 @@ from loadtests.measure.run import ATTEMPTS, Execution, now
 from loadtests.measure.spoiled import attempts_to_go_on
 from loadtests.observe import machine
 from loadtests.plan import study as studies
-from loadtests.plan.groups import fitting
+from loadtests.plan.at_once import fitting
 from loadtests.plan.schedule import schedule, within
 from loadtests.plan.study import Entry, Study
 from loadtests.setups import services

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Container, Iterable
 
 from loadtests.errors import UserError, require_within
-from loadtests.plan.groups import deal
+from loadtests.plan.at_once import deal
 from loadtests.plan.kinds.base import START_S
 from loadtests.plan.study import MOST_BLOCKS, Study
 from loadtests.records.bounds import Name, Ordinal

@@ -81,7 +81,7 @@ class Study:
 
     @property
     def groups(self) -> int:
-        """Into how many groups its setups are dealt that run at once, the baseline in each (``plan.groups``)."""
+        """Into how many groups its setups are dealt that run at once, the baseline in each (``plan.at_once``)."""
         together = self.interleave and self.at_once and any(test.in_slices for test in self.tests)
         return max(1, math.ceil((len(self.entries) - 1) / (self.at_once - 1))) if together else 1
 

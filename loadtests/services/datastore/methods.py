@@ -36,7 +36,7 @@ METHODS = (
 
 
 @dataclasses.dataclass
-class Counts:
+class MethodCounts:
     """How many requests of each method there were, and how many of all were worked on at once at most."""
 
     asked: dict[str, int] = dataclasses.field(default_factory=dict)
@@ -55,7 +55,7 @@ class Datastore:
     def reset(self) -> None:
         """Forgets all."""
         self.entities = Entities()
-        self.counts = Counts()
+        self.counts = MethodCounts()
 
     async def answer(self, method: Method, request: Any) -> Any:
         """The response to a request. Raises Refusal."""

@@ -2,7 +2,7 @@ import pytest
 
 from loadtests.errors import UserError
 from loadtests.plan import study
-from loadtests.plan.groups import fitting
+from loadtests.plan.at_once import fitting
 from loadtests.plan.schedule import schedule
 
 SETUPS = ["base", "b", "c", "d", "e", "f"]
