@@ -12,7 +12,7 @@ from loadtests.words import DASH
 
 if TYPE_CHECKING:
     from loadtests.engines.benchmark import EnginesReport
-    from loadtests.engines.websocket_figures import WebSocketFigures
+    from loadtests.engines.websocket_ceilings import WebSocketFigures
 
 
 def command(as_json: AsJson = False) -> None:
@@ -66,7 +66,7 @@ def print_engines(report: EnginesReport) -> None:
 
 def _print_websocket(found: WebSocketFigures) -> None:
     """Prints a row per load over WebSockets, and how openloop does against what it is held to."""
-    from loadtests.engines.websocket_figures import (
+    from loadtests.engines.websocket_ceilings import (
         CPU_AT_MOST,
         DELIVERIES_PER_S,
         ECHO_CONNECTIONS,

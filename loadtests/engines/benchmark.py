@@ -18,9 +18,9 @@ from typing import Any
 import psutil
 
 from loadtests import engines, hosts
-from loadtests.engines import node, websocket_figures
+from loadtests.engines import node, websocket_ceilings
 from loadtests.engines.node import GENERATOR
-from loadtests.engines.websocket_figures import WebSocketFigures, WebSocketTurn
+from loadtests.engines.websocket_ceilings import WebSocketFigures, WebSocketTurn
 from loadtests.observe.cores import pinned
 from loadtests.workload import Feature, Load
 
@@ -110,7 +110,7 @@ def measure(
     rate: float = RATE,
     ceiling_s: float = 3.0,
     fixed_s: float = 5.0,
-    held: int = websocket_figures.HELD,
+    held: int = websocket_ceilings.HELD,
     progress: Callable[[str, int, int], None] = lambda engine, done, total: None,
 ) -> EnginesReport:
     """Runs the benchmark: about two minutes. Raises EngineError where Node or its packages are missing.
@@ -137,15 +137,15 @@ def measure(
     with _fast_server(places.servers[0], "websocket") as (url, server):
         for number in range(rounds):
             progress("openloop, WebSockets", total - rounds + number, total)
-            loads = websocket_figures.loads(url.rstrip("/"), core, ceiling_s, held)
+            loads = websocket_ceilings.loads(url.rstrip("/"), core, ceiling_s, held)
             talks.append({name: _talk(load, server) for name, load in loads.items()})
     compared = [_figures(name, ceilings[name], fixed[name]) for name in names]
-    return EnginesReport(rate, places.servers, core, compared, websocket_figures.figures(talks, held))
+    return EnginesReport(rate, places.servers, core, compared, websocket_ceilings.figures(talks, held))
 
 
 def _talk(load: Load, server: psutil.Process) -> WebSocketTurn:
     time.sleep(COOL_DOWN_S)
-    return websocket_figures.turn(load, server)
+    return websocket_ceilings.turn(load, server)
 
 
 def _turn(name: str, load: Load, server: psutil.Process) -> Turn:

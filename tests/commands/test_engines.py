@@ -4,7 +4,7 @@ import pytest
 
 from loadtests.commands.engines import print_engines
 from loadtests.engines.benchmark import EngineFigures, EnginesReport
-from loadtests.engines.websocket_figures import WebSocketFigures, WebSocketTurn
+from loadtests.engines.websocket_ceilings import WebSocketFigures, WebSocketTurn
 
 
 def figures(engine, **others):

@@ -119,6 +119,14 @@ def test_http_has_no_receivers(server):
     assert get("openloop").run(Load.of_url(f"{server.url}/ok", rate=50, duration_s=0.2)).deliveries is None
 
 
+@pytest.mark.servers
+def test_a_dialect_is_a_file(generator, conversing):
+    (generator / "dialects" / "own.js").write_text("export { dialect } from './plain.js';")
+    load = conversing().load("echo", rate=20, duration_s=0.5)
+    own = dataclasses.replace(load.conversation, dialect="own")
+    assert get("openloop").run(dataclasses.replace(load, conversation=own)).ok == 10
+
+
 def test_an_unknown_protocol_is_refused_before_anything_is_started(generator, monkeypatch):
     (generator / "protocols" / "echo.js").write_text(ECHO)
     monkeypatch.setenv("PATH", "")  # no node to start

@@ -91,3 +91,17 @@ def test_a_message_is_masked_unless_it_is_asked_for_otherwise(made, conversing):
     bare = dataclasses.replace(load.conversation, masking=False)
     assert made(dataclasses.replace(load, conversation=bare)).ok == 10
     assert server.counts()["masks of zeros"] >= 10
+
+
+def test_messages_are_compressed_where_that_is_offered_and_agreed_to(made, conversing):
+    server = conversing(compress=True)
+    load = server.load("echo", rate=20, duration_s=0.5, connections=1, size=1000)
+    offering = dataclasses.replace(load.conversation, compression=True)
+    result = made(dataclasses.replace(load, conversation=offering))
+    assert (result.ok, result.errors, result.deliveries.missing) == (10, {}, 0)
+    assert server.counts()["compressed"] == 10
+    assert result.connections.sent_bytes < 10 * 100
+    assert result.connections.received_bytes < 10 * 100
+    plain = conversing()
+    load = plain.load("echo", rate=20, duration_s=0.5, connections=1)
+    assert made(dataclasses.replace(load, conversation=offering)).ok == 10  # a server need not agree
