@@ -46,6 +46,7 @@ class Setups(FromCode):
             yield from [f":Needs: {', '.join((*setup.needs, *setup.services))}", f":Cannot: {cannot(setup.cannot)}"]
             if setup.dialect:
                 yield f":Speaks: WebSockets, the dialect ``{setup.dialect}`` (:doc:`peers`)"
+            yield from [f":Goes wrong: {setup.wrong}"] if setup.wrong else []
             yield from [f":Server: {setup.docs}", ""]
             yield from head_comment(setup.file)
             yield from ["", f".. literalinclude:: /../supervisor/conf.d/{setup.file.name}", "   :language: ini"]
