@@ -128,6 +128,22 @@ class TomlTable:
         except UserError as error:
             raise self.error(key, str(error)) from None
 
+    def span(self, key: str, default: tuple[float, float]) -> tuple[float, float]:
+        """A duration, or a list of two, the shorter one first: from and to, in seconds."""
+        self.known.append(key)
+        if key not in self.left:
+            return default
+        value = self.left.pop(key)
+        ends = value if isinstance(value, list) else [value, value]
+        try:
+            least, most = map(duration, ends)
+        except (UserError, ValueError) as error:
+            why = str(error) if isinstance(error, UserError) else f"holds {len(ends)}"
+            raise self.error(key, f"{why}; a duration is needed, or two of them, such as ['1s', '2s']") from None
+        if least > most:
+            raise self.error(key, f"is from {least:g} to {most:g} s; the shorter one is first")
+        return least, most
+
     def nothing_else(self) -> None:
         """Raises UserError for a key that was not taken."""
         for key in self.left:

@@ -13,6 +13,7 @@ pytest_plugins = [
     "tests.fixtures.known_server",
     "tests.fixtures.runs",
     "tests.fixtures.websocket_server",
+    "tests.fixtures.surveys",
 ]
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -38,7 +38,10 @@ LAYERS = (
     ),
     Layer(("store",), "the run folder, and what it is read as"),
     Layer(("plan",), "studies, kinds of test, metrics, the order of trials"),
-    Layer(("workload", "setups"), "requests, mixes, recordings, a load; what supervisor/ holds"),
+    Layer(
+        ("workload", "setups", "journeys"),
+        "requests, mixes, recordings, a load; what supervisor/ holds; what users do, step by step",
+    ),
     Layer(
         ("origin", "services"),
         "an origin that is slow, or stumbles, as recipes say; a datastore: both run beside a setup",

@@ -28,6 +28,9 @@ OTHERS_CPU_INVALID = 0.25
 CLOCK_JUMP_S = 0.5
 # Frequency moves a CPU-bound figure one to one: over the default delta it could be a verdict.
 FREQUENCY_CHANGE = 0.03
+# A closed loop's rate is arithmetic. Of the time that this share stands for, users neither thought nor waited for an
+# answer.
+LOOP_DISAGREES = 0.02
 
 
 class Severity(str, Enum):
@@ -88,6 +91,12 @@ class Reason(Enum):
         Severity.INVALID,
         "fewer requests were sent than planned",
         "Lower the test's rate; check the open files (ulimit -n) and the range of local ports.",
+    )
+    loop_disagrees = (
+        Severity.DOUBTFUL,
+        "users neither thought nor waited for a part of the time, so they asked for less than users over think and "
+        "response time say",
+        "Give the load more injectors (--injectors) and cores of their own, or fewer users.",
     )
     clock_jumped = (
         Severity.INVALID,
@@ -188,6 +197,7 @@ def _flags(seen: Evidence, result: Result | None) -> Iterator[Flag]:
         yield Reason.generator_busy.flag(f"{seen.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
     yield from _send_lag(result)
     yield from _not_all_sent(seen)
+    yield from _loop(result)
     if seen.clock_jump_s is not None and abs(seen.clock_jump_s) > CLOCK_JUMP_S:
         yield Reason.clock_jumped.flag(f"by {seen.clock_jump_s:+.2f} s")
     if seen.swapped_pages:
@@ -217,6 +227,14 @@ def _not_all_sent(seen: Evidence) -> Iterator[Flag]:
         return
     if seen.sent + seen.refused < seen.planned:
         yield Reason.not_all_sent.flag(f"{seen.sent} of {seen.planned}")
+
+
+def _loop(result: Result | None) -> Iterator[Flag]:
+    if result is None or result.journeys is None:
+        return
+    off, expected, ended = result.journeys.disagreement, result.journeys.expected_per_s, result.journeys.ended_per_s
+    if off is not None and abs(off) > LOOP_DISAGREES:
+        yield Reason.loop_disagrees.flag(f"{expected:,.1f} requests/s expected, {ended:,.1f} measured")
 
 
 def _others(seen: Evidence) -> Iterator[Flag]:

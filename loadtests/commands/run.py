@@ -38,6 +38,9 @@ def command(
     rate: Annotated[
         float | None, typer.Option(help="The rate of all tests at a rate, instead of the study's: to compare two runs.")
     ] = None,
+    injectors: Annotated[
+        int | None, typer.Option(help="How many processes have the users of journeys, instead of the study's number.")
+    ] = None,
     aa: Annotated[bool, typer.Option("--aa", help="Run the baseline under a second label, to see the noise.")] = False,
     until: Annotated[str | None, typer.Option(help="Add blocks until no interval is wider than this: 2%.")] = None,
     max_time: Annotated[str | None, typer.Option(help="The longest that --until may take; by default 1h.")] = None,
@@ -67,7 +70,7 @@ def command(
         else:
             preparing.require_one_length(blocks, minutes, until)
             study = study or (preparing.OWN_STUDY if own else "")
-            wanted = preparing.study_of(study, blocks, aa, price, quick, setups, minutes, rate)
+            wanted = preparing.study_of(study, blocks, aa, price, quick, setups, minutes, rate, injectors)
             wanted = wanted.asking(requests.named(path or [], workload))
             goal = preparing.goal_of(until, max_time)
             if dry_run:

@@ -12,7 +12,7 @@ import pkgutil
 
 from loadtests.engines.base import Engine, EngineError
 from loadtests.errors import UserError, unknown
-from loadtests.workload import DEFAULT_ENGINE, Feature, Load
+from loadtests.workload import Feature, Load
 
 __all__ = ["Engine", "EngineError", "get", "known", "require_able"]
 
@@ -40,5 +40,6 @@ def get(name: str) -> Engine:
 def require_able(engine: Engine, load: Load, needs: frozenset[Feature] = frozenset()) -> None:
     """Raises UserError where the engine cannot make the load, or lacks what is needed beside it."""
     for feature in sorted((load.features | needs) - engine.features, key=lambda one: one.name):
-        raise UserError(f"the engine {engine.name} cannot {feature.value}; use {DEFAULT_ENGINE}")
+        able = next(one.name for one in known().values() if feature in one.features)
+        raise UserError(f"the engine {engine.name} cannot {feature.value}; use {able}")
     engine.check(load)

@@ -57,7 +57,7 @@ def merge(
         histograms={name: spreads[name].histogram.encode() for name in KEPT} | ({"lag": lag.encode()} if lag else {}),
         generator=tuple(Generator(**part["generator"]) for part in parts),
         requests=tuple(
-            _of_request(request.name, [part["requests"][index] for part in parts])
+            of_request(request.name, [part["requests"][index] for part in parts])
             for index, request in enumerate(requests)
         )
         if len(requests) > 1
@@ -67,7 +67,7 @@ def merge(
     )
 
 
-def _of_request(name: str, shares: Sequence[Mapping[str, Any]]) -> OfRequest:
+def of_request(name: str, shares: Sequence[Mapping[str, Any]]) -> OfRequest:
     """What became of one request of several, of what each process measured (``Share``, see generator/job.js)."""
     counts = {key: sum(share[key] for share in shares) for key in ("planned", "sent", "completed", "ok")}
     errors = sum((Counter(share["errors"]) for share in shares), Counter())

@@ -6,21 +6,17 @@ import contextlib
 import dataclasses
 import functools
 import itertools
-import json
 import os
 import re
-import selectors
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
-from typing import IO
 
 from loadtests.engines.base import EngineError, OnSecond, ShouldStop
+from loadtests.engines.child import Child, child, events
 from loadtests.engines.job import job
 from loadtests.engines.timeline import Event, Timeline
-from loadtests.observe.cores import pinned
 from loadtests.paths import ROOT
 from loadtests.records import Second
 from loadtests.workload.load import Load
@@ -35,7 +31,6 @@ START_IN_S = 0.05
 PREPARATION_S = 30.0
 OPENED_PER_S = 100.0  # connections that are to be held, at the least
 OVERTIME_S = 30.0  # past the schedule and the grace period: it hangs
-ASK_EVERY_S = 0.1
 
 
 @functools.cache
@@ -79,7 +74,7 @@ NONE = SchedulePart(0.0)
 class Processes:
     """The generator's processes, which prepare loads and make them, one at a time."""
 
-    def __init__(self, engine: str, processes: list[_Process]) -> None:
+    def __init__(self, engine: str, processes: list[Child]) -> None:
         self.engine = engine
         self._processes = processes
         self._prepared = itertools.count(1)
@@ -89,7 +84,7 @@ class Processes:
         name = f"{next(self._prepared)}"
         for index, process in enumerate(self._processes):
             process.write({"load": name, "job": job(self.engine, load, index)})
-        for _ in _events(self._processes, "ready", _preparation_s(load), None):
+        for _ in events(self._processes, "ready", _preparation_s(load), None):
             pass
         for process in self._processes:
             _demote(process.last["helpers"])
@@ -99,7 +94,7 @@ class Processes:
 class NodeLoad:
     """A load that can be made, in as many slices as one likes; its connections stay open in between."""
 
-    def __init__(self, name: str, load: Load, processes: list[_Process]) -> None:
+    def __init__(self, name: str, load: Load, processes: list[Child]) -> None:
         self._name = name
         self._load = load
         self._processes = processes
@@ -130,7 +125,7 @@ class NodeLoad:
         for process in self._processes:
             process.write(message)
         limit_s = START_IN_S + settling.lasts_s + measured.lasts_s + self._load.timeout_s + OVERTIME_S
-        for event in _events(self._processes, "over", limit_s, should_stop):
+        for event in events(self._processes, "over", limit_s, should_stop):
             self._timeline.add(event, on_second)
         self._timeline.over(on_second)
 
@@ -140,7 +135,7 @@ class NodeLoad:
             return
         for process in self._processes:
             process.write({"load": self._name, "mend": True})
-        for _ in _events(self._processes, "mended", _preparation_s(self._load), None):
+        for _ in events(self._processes, "mended", _preparation_s(self._load), None):
             pass
 
     def close(self) -> tuple[list[Event], tuple[Second, ...]]:
@@ -148,7 +143,7 @@ class NodeLoad:
         and the timeline (see Result). Raises EngineError."""
         for process in self._processes:
             process.write({"load": self._name, "close": True})
-        for _ in _events(self._processes, "result", OVERTIME_S, None):
+        for _ in events(self._processes, "result", OVERTIME_S, None):
             pass
         return [process.last for process in self._processes], self._timeline.rows()
 
@@ -163,42 +158,10 @@ def _preparation_s(load: Load) -> float:
 @contextlib.contextmanager
 def running(engine: str, processes: int, core: int | None) -> Iterator[Processes]:
     """So many processes of the generator, on a core; none of them is left at the end. Raises EngineError."""
+    # Its own folder, and not the user's directory, where a .loadtestrc might lie.
+    command = [require(), YOUNG_GENERATION, str(GENERATOR / "main.js")]
     with contextlib.ExitStack() as stack:
-        yield Processes(engine, [stack.enter_context(_process(core)) for _ in range(processes)])
-
-
-class _Process:
-    """A Node process and the lines it writes."""
-
-    def __init__(self, popen: subprocess.Popen[bytes], stderr: IO[bytes]) -> None:
-        self.popen = popen
-        self.stderr = stderr
-        self.partial = b""
-        self.last: Event = {}
-
-    def write(self, message: Event) -> None:
-        assert self.popen.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it has ended: the reading side will find out and say why
-            self.popen.stdin.write(json.dumps(message).encode() + b"\n")
-            self.popen.stdin.flush()
-
-    def read(self) -> list[Event]:
-        """The events that have come. Raises EngineError where it has ended without a result."""
-        assert self.popen.stdout is not None
-        data = os.read(self.popen.stdout.fileno(), 1 << 20)
-        if not data:
-            raise EngineError(f"the load generator broke off: {self.why()}")
-        *lines, self.partial = (self.partial + data).split(b"\n")
-        return [json.loads(line) for line in lines]
-
-    def why(self) -> str:
-        status = self.popen.wait()
-        self.stderr.seek(0)
-        lines = self.stderr.read().decode(errors="replace").strip().splitlines()
-        # Node prints the source line, the message, the stack and its version: the message is what helps.
-        message = next((line for line in lines if re.match(r"\s*(\w*Error|FATAL ERROR)\b", line)), None)
-        ending = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
-        return f"{(message or lines[-1]).strip()} ({ending})" if lines else ending
+        yield Processes(engine, [stack.enter_context(child(command, GENERATOR, core)) for _ in range(processes)])
 
 
 def _demote(threads: list[int]) -> None:
@@ -211,50 +174,3 @@ def _demote(threads: list[int]) -> None:
         for thread in threads:
             with contextlib.suppress(OSError):  # it is gone, or a sandbox forbids it
                 os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
-
-
-@contextlib.contextmanager
-def _process(core: int | None) -> Iterator[_Process]:
-    with tempfile.TemporaryFile() as stderr:
-        with pinned(core):
-            popen = subprocess.Popen(
-                [require(), YOUNG_GENERATION, str(GENERATOR / "main.js")],
-                cwd=GENERATOR,  # not the user's directory, where a .loadtestrc might lie
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                start_new_session=True,  # Ctrl-C is for this process, which then ends its own
-            )
-        try:
-            yield _Process(popen, stderr)
-        finally:
-            popen.kill()
-            popen.wait()
-            for pipe in (popen.stdin, popen.stdout):
-                assert pipe is not None
-                with contextlib.suppress(BrokenPipeError):
-                    pipe.close()
-
-
-def _events(processes: list[_Process], until: str, limit_s: float, should_stop: ShouldStop | None) -> Iterator[Event]:
-    """The events of all processes, until each has sent the event ``until``, which is kept as its last."""
-    deadline = time.monotonic() + limit_s
-    stopping = False
-    with selectors.DefaultSelector() as selector:
-        for process in processes:
-            assert process.popen.stdout is not None
-            selector.register(process.popen.stdout, selectors.EVENT_READ, process)
-        while selector.get_map():
-            for key, _ in selector.select(ASK_EVERY_S):
-                for event in key.data.read():
-                    if event["event"] == until:
-                        key.data.last = event
-                        selector.unregister(key.fileobj)
-                    else:
-                        yield event
-            if time.monotonic() > deadline:
-                raise EngineError(f"the load generator hangs: no {until} after {limit_s:.0f} s")
-            if not stopping and should_stop is not None and should_stop():
-                stopping = True
-                for process in processes:
-                    process.write({"stop": True})

@@ -33,7 +33,7 @@ class Openloop:
 
     name = "openloop"
     place = 1
-    features = frozenset(Feature)
+    features = frozenset(Feature) - {Feature.JOURNEYS}
 
     def require(self) -> None:
         """Raises EngineError where Node or its packages are not there."""

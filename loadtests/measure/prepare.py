@@ -29,7 +29,7 @@ from loadtests.plan.study import Entry, Study
 from loadtests.setups import services
 from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, SetupRecord
 from loadtests.toml import duration
-from loadtests.workload.load import MAX_RATE
+from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 
 OWN_STUDY = "own-project"  # what a project of the user's is asked, where nothing else is said
 SEEDS = 2**32
@@ -48,10 +48,11 @@ def study_of(
     only: str | None = None,
     minutes: float | None = None,
     rate: float | None = None,
+    injectors: int | None = None,
 ) -> Study:
     """The study of that name with what the command line changes of it; ``only`` are labels, ``a,b``; ``minutes``, how
-    long all blocks may take together, goes before ``blocks``; ``rate`` is that of all its tests at a rate. Raises
-    UserError."""
+    long all blocks may take together, goes before ``blocks``; ``rate`` is that of all its tests at a rate,
+    ``injectors`` how many processes make the load of those whose users walk a journey. Raises UserError."""
     if not name:
         raise UserError(f"name a study ({', '.join(studies.names())}) or a run folder with --resume")
     study = studies.load(name)
@@ -60,6 +61,9 @@ def study_of(
     if rate is not None:
         require_within("--rate", rate, LEAST_RATE, int(MAX_RATE))
         study = dataclasses.replace(study, tests=tuple(test.at_rate(rate) for test in study.tests))
+    if injectors is not None:
+        require_within("--injectors", injectors, 1, MAX_PROCESSES)
+        study = dataclasses.replace(study, tests=tuple(test.by(injectors) for test in study.tests))
     if quick:
         study = study.quick()
     if blocks is not None:

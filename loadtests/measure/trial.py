@@ -14,6 +14,7 @@ from loadtests.observe import processes
 from loadtests.plan.kinds import Test
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Result, Trial
+from loadtests.records.result import BROKEN
 from loadtests.serve.base import NotServing, Server
 from loadtests.workload import Load
 
@@ -50,12 +51,13 @@ def _trial(bench: Bench, running: Server, place: TrialPlace, on_second: OnSecond
     except EngineError as error:
         seen.engine_failed(error)
         return
-    wrong_bodies = sum(one.result.errors.get("wrong-body", 0) for one in loads)
-    seen.happened(bench, [one.stretch for one in loads], wrong_bodies)
+    contradicting = sum(one.result.contradicting for one in loads)
+    seen.happened(bench, [one.stretch for one in loads], contradicting)
     if load.rate is None or test.search is not None:
         seen.note(planned=None, sent=None)  # only a fixed rate plans a number
-    if seen.evidence.processes_died or seen.evidence.service_failed:
-        seen.log = running.logs()
+    if contradicting or seen.evidence.processes_died or seen.evidence.service_failed:
+        examples = [text for one in loads for kind, text in one.result.examples.items() if kind in BROKEN]
+        seen.log = "\n".join([*examples[:1], running.logs()]).strip()
 
 
 def _loads(bench: Bench, running: Server, test: Test, load: Load, on_second: OnSecond, seen: Seen) -> list[_Loaded]:

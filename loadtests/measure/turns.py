@@ -181,7 +181,7 @@ class _Turns:
         """What all slices of a setup say."""
         result = one.load.result()
         one.seen.keep(result, processes.together(each.processes for each in one.stretches))
-        one.seen.happened(self.bench, one.stretches, result.errors.get("wrong-body", 0))
+        one.seen.happened(self.bench, one.stretches, result.contradicting)
         if one.place.test.fixed_rate is None:
             one.seen.note(planned=None, sent=None)  # only a fixed rate plans a number
         if one.seen.evidence.processes_died or one.seen.evidence.service_failed:

@@ -7,9 +7,10 @@ from functools import lru_cache
 from math import inf
 
 from loadtests.plan.objective import MAX_ERRORS
+from loadtests.plan.percentiles import knowable
 from loadtests.records import Result
 from loadtests.records.histogram import Histogram
-from loadtests.records.result import PERCENTILES
+from loadtests.records.result import PERCENTILES, Figures
 
 
 def of_all(result: Result, key: str) -> float | None:
@@ -19,15 +20,27 @@ def of_all(result: Result, key: str) -> float | None:
     None where it is not known: an engine without histograms knows only those that were answered.
     """
     failed = sum(result.failed.values())
+    return _percentile(result.ok, failed, result.latency_ms, result.histograms.get(result.latency_of), key)
+
+
+def of_method(result: Result, method: str, key: str) -> float | None:
+    """The same of the requests of a journey that have a method (``GET``)."""
+    own = result.journeys.method(method) if result.journeys else None
+    if own is None or not knowable(PERCENTILES[key], own.completed):
+        return None
+    return _percentile(own.ok, own.planned - own.ok, own.response_time_ms, result.histograms.get(method.lower()), key)
+
+
+def _percentile(ok: int, failed: int, figures: Figures, histogram: str | None, key: str) -> float | None:
+    """The percentile of ``ok`` requests, whose times are known, and of others that failed."""
     if not failed:
-        return result.latency_ms.get(key)
-    asked = result.ok + failed
-    if result.ok < asked * PERCENTILES[key] / 100:
+        return figures.get(key)
+    asked = ok + failed
+    if ok < asked * PERCENTILES[key] / 100:
         return inf
-    text = result.histograms.get(result.latency_of)
-    if text is None:
-        return result.latency_ms.get(key) if failed <= asked * MAX_ERRORS else None
-    found = _histogram(text).percentile(PERCENTILES[key] * asked / result.ok)
+    if histogram is None:
+        return figures.get(key) if failed <= asked * MAX_ERRORS else None
+    found = _histogram(histogram).percentile(PERCENTILES[key] * asked / ok)
     return None if found is None else found / 1000
 
 

@@ -3,7 +3,7 @@
 The type of run.json is in ``loadtests.store``."""
 
 from loadtests.records.advice import Advice, AdviceOutcome, Round
-from loadtests.records.result import Connections, Deliveries, Figures, Generator, OfRequest, Result, Second
+from loadtests.records.result import Connections, Deliveries, Figures, Generator, Journeys, OfRequest, Result, Second
 from loadtests.records.trial import CapacityRecord, Evidence, Flag, ProbeRecord, Process, Trial
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Figures",
     "Flag",
     "Generator",
+    "Journeys",
     "OfRequest",
     "ProbeRecord",
     "Process",

@@ -54,6 +54,15 @@ class Histogram:
                 index += 1
         return cls(digits, highest, counts)
 
+    @classmethod
+    def empty(cls, digits: int = 3, highest: int = 3_600_000_000) -> Histogram:
+        """One without values; as the generator makes them, of microseconds up to an hour."""
+        return cls(digits, highest, Counter())
+
+    def record(self, value: int) -> None:
+        """Counts a value: one over ``highest`` as that, one below 0 as 0."""
+        self.counts[self._bucket_of(min(max(value, 0), self.highest))] += 1
+
     def encode(self) -> str:
         """The base64 text of this histogram."""
         payload = bytearray()
@@ -94,9 +103,17 @@ class Histogram:
 
     def _highest_in(self, bucket: int) -> int:
         # Buckets are as wide as a power of two; `half` of them before the width doubles. The first 2 * half are 1 wide.
-        half = 1 << (math.ceil(math.log2(2 * 10**self.digits)) - 1)
+        half = self._half
         power = max(bucket // half - 1, 0)
         return ((bucket - power * half + 1) << power) - 1
+
+    def _bucket_of(self, value: int) -> int:
+        power = max((value // self._half).bit_length() - 1, 0)
+        return power * self._half + (value >> power)
+
+    @property
+    def _half(self) -> int:
+        return 1 << (math.ceil(math.log2(2 * 10**self.digits)) - 1)
 
 
 def _numbers(data: bytes) -> list[int]:

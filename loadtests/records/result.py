@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from loadtests.records.bounds import Amount, Count, ErrorKind, Number
+from loadtests.records.bounds import Amount, Count, ErrorKind, Number, Ordinal, Positive
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
 FIGURES = (*PERCENTILES, "max", "mean")
-ERROR_KINDS = ("status", "timeout", "refused", "reset", "wrong-body", "other")
+ERROR_KINDS = ("status", "timeout", "refused", "reset", "wrong-body", "mixed-up", "other")
+BROKEN = ("wrong-body", "mixed-up")  # answers that are not what the contract says
 
 Figures = dict[str, Number | None]
 
@@ -97,6 +98,45 @@ class Connections:
 
 
 @dataclasses.dataclass(frozen=True)
+class Journeys:
+    """What became of users' journeys while the load was held.
+
+    ``users`` is how many walked again and again, ``arrivals`` how many new ones came a second; one of them is None.
+    Counted are the journeys that ended in that time: ``completed``, or ``broken_off`` by a failure. ``under_way_first``
+    and ``under_way_last`` are how many were at its begin and at its end. ``duration_ms`` is of the completed ones, from
+    the moment in which each was to begin; ``methods`` has GET and POST apart, as Result has all.
+
+    ``think_ms`` and ``wait_ms`` are how long users thought and waited for each request that ended; those that ended a
+    second are ``ended_per_s``. In a closed loop this is arithmetic: ``expected_per_s`` is users by request, over think
+    and wait. Where it is more than ``ended_per_s``, users did neither for a time: the injectors were late.
+    """
+
+    users: Ordinal | None
+    arrivals: Positive | None
+    completed: Count
+    broken_off: Count
+    under_way_first: Count
+    under_way_last: Count
+    duration_ms: Figures
+    methods: tuple[OfRequest, ...]
+    think_ms: Amount | None
+    wait_ms: Amount | None
+    ended_per_s: Amount | None
+    expected_per_s: Amount | None
+
+    def method(self, name: str) -> OfRequest | None:
+        """What became of the requests of a method; None where there were none."""
+        return next((one for one in self.methods if one.name == name), None)
+
+    @property
+    def disagreement(self) -> float | None:
+        """By what share the arithmetic of the closed loop is off; None where there is none."""
+        if not self.expected_per_s or not self.ended_per_s:
+            return None
+        return self.expected_per_s / self.ended_per_s - 1
+
+
+@dataclasses.dataclass(frozen=True)
 class Result:
     """One load, measured.
 
@@ -106,10 +146,11 @@ class Result:
 
     - ``planned``: in the schedule (of a run that was stopped early: until then); in a closed loop, the sent ones.
     - ``sent``: handed to a connection. ``planned - sent`` never were.
-    - ``completed``: answered at all: ``completed = ok + errors["status"] + errors["wrong-body"]``.
+    - ``completed``: answered at all: ``completed = ok`` and the errors ``status``, ``wrong-body`` and ``mixed-up``.
     - ``ok``: answered with the expected status (and body, where one is expected).
-    - ``errors``: by kind, only those that happened. ``status`` and ``wrong-body`` were answered; ``timeout``: given
-      up while the schedule ran; ``refused``, ``reset``: by the other side; ``other``: see ``examples``.
+    - ``errors``: by kind, only those that happened. ``status``, ``wrong-body`` and ``mixed-up`` (what is somebody
+      else's, or was not kept) were answered; ``timeout``: given up while the schedule ran; ``refused``, ``reset``: by
+      the other side; ``other``: see ``examples``.
     - ``unfinished``: neither answered nor failed by the end of the grace period (or by the early stop).
     - ``duration_s``: from the start to the schedule's end, or to the early stop. The grace period is not in it.
     - ``rate``: requests answered ok within ``duration_s``, per second of it; in a closed loop per second from answer to
@@ -134,9 +175,10 @@ class Result:
     its measured part began.
 
     ``histograms`` are HDR (compressed V2, base64) of microseconds: response_time, service_time, send_lag, failed, and
-    lag where there are deliveries. ``requests`` has a row for each request of a load of several, and is empty for a
-    load of one. ``latency_of`` is the best measure of what a user feels that the engine knows: ``response_time``, or
-    ``service_time`` for an engine that knows no intended send.
+    lag where there are deliveries; get, post and journey where users walk one. ``requests`` has a row for each request
+    of a load of several, and for each route and method of a journey; it is empty for a load of one. ``latency_of`` is
+    the best measure of what a user feels that the engine knows: ``response_time``, or ``service_time`` for an engine
+    that knows no intended send.
     """
 
     engine: str
@@ -163,6 +205,7 @@ class Result:
     billed: Count | None = None
     backlog: tuple[int, ...] = ()
     connections: Connections | None = None
+    journeys: Journeys | None = None
 
     @property
     def latency_ms(self) -> Figures:
@@ -174,6 +217,11 @@ class Result:
         """Failed requests by kind, those never answered among them."""
         unfinished = {"unfinished": self.unfinished} if self.unfinished else {}
         return {kind: count for kind, count in self.errors.items() if count} | unfinished
+
+    @property
+    def contradicting(self) -> int:
+        """Answers that were not what the contract says."""
+        return sum(self.errors.get(kind, 0) for kind in BROKEN)
 
     def summary(self) -> dict[str, Any]:
         """The object that ``load --json`` prints."""

@@ -4,7 +4,8 @@
   and ``advice`` were not there where there was none; every process was charged; rates, also those of a search, were
   evenly paced; one trial was measured after another.
 - Schema 2: what the slices of a trial left behind was not kept.
-- Schema 3: all setups of a block ran at once, and a result had no connections that were held, as no test held any.
+- Schema 3: all setups of a block ran at once; a result had neither connections that were held nor journeys, as no test
+  held any or had users.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ def upgraded_trial(values: dict[str, Any], schema: int) -> dict[str, Any]:
     if schema > 3:
         return values
     if schema > 1:
-        added: dict[str, Any] = {"connections": None} if schema == 3 else {"connections": None, "backlog": []}
+        added: dict[str, Any] = {"connections": None, "journeys": None, **({} if schema == 3 else {"backlog": []})}
         return {**values, "result": {**added, **values["result"]}} if values.get("result") else values
     processes = [{**process, "charged": True} for process in values["processes"]]
-    empty: dict[str, Any] = {"deliveries": None, "billed": None, "backlog": [], "connections": None}
+    empty: dict[str, Any] = {"deliveries": None, "billed": None, "backlog": [], "connections": None, "journeys": None}
     result = {**values["result"], **empty} if values["result"] else None
     evidence = {**values["evidence"], "service_failed": None, "idle_cpu": None, "spins_s": []}
     return {**values, "processes": processes, "result": result, "evidence": evidence}

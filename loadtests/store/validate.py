@@ -103,7 +103,12 @@ def _result(result: Result) -> None:
     of_requests = (of.response_time_ms for of in result.requests)
     lags = [result.deliveries.lag_ms] if result.deliveries else []
     openings = [result.connections.opening_ms] if result.connections else []
-    for figures in (*times, *of_requests, *lags, *openings):
+    of_journeys = (
+        [result.journeys.duration_ms, *(of.response_time_ms for of in result.journeys.methods)]
+        if result.journeys
+        else []
+    )
+    for figures in (*times, *of_requests, *of_journeys, *lags, *openings):
         _figures("result", figures)
     if len(result.timeline) > LONGEST:
         raise ValueError(f"result.timeline has {len(result.timeline):,} rows; at most {LONGEST:,} are allowed")

@@ -3,5 +3,6 @@
 from loadtests.workload.conversation import Conversation
 from loadtests.workload.load import DEFAULT_ENGINE, Feature, Load
 from loadtests.workload.request import Request, Workload
+from loadtests.workload.users import Users
 
-__all__ = ["DEFAULT_ENGINE", "Conversation", "Feature", "Load", "Request", "Workload"]
+__all__ = ["DEFAULT_ENGINE", "Conversation", "Feature", "Load", "Request", "Users", "Workload"]

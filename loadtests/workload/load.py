@@ -14,6 +14,7 @@ from loadtests.words import plural
 from loadtests.workload.conversation import MOST_CONNECTIONS, Conversation
 from loadtests.workload.request import Request, Workload
 from loadtests.workload.secrets import without_login
+from loadtests.workload.users import Users
 
 DEFAULT_CONNECTIONS_CLOSED = 10
 DEFAULT_CONNECTIONS_FIXED = 1000  # below the 1,024 open files that many servers are allowed
@@ -41,6 +42,7 @@ class Feature(Enum):
     PROCESSES = "share a load among several processes"
     EARLY_STOP = "stop a probe that is lost"
     RESPONSE_TIME = "count time from the intended send"
+    JOURNEYS = "have users walk a journey"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +77,10 @@ class Load:
     ``idle_s``: a connection on which nothing happens for so long is closed from this side, before the server does so at
     the very moment of its use: servers tend to wait for five seconds at the least.
 
-    ``processes`` share the rate and the connections. ``core`` pins all of them to that CPU.
+    ``processes`` share the rate and the connections, or the users. ``core`` pins all of them to that CPU.
+
+    ``users``, where there are any, walk a journey, and nothing is sent beside it: of the one request then only the
+    headers count, which go with whatever a user asks for. ``warmup_s`` is for how long they come.
 
     Raises UserError where a value makes no sense.
     """
@@ -97,6 +102,7 @@ class Load:
     idle_s: float = 4.0
     protocol: str = "http"
     conversation: Conversation | None = None
+    users: Users | None = None
 
     @classmethod
     def of_url(cls, url: str, *, bodies: tuple[bytes | None, ...] = (), **options: Any) -> Load:
@@ -179,6 +185,8 @@ class Load:
     @property
     def features(self) -> frozenset[Feature]:
         """What an engine must be able to do to make it."""
+        if self.users is not None:
+            return frozenset({Feature.JOURNEYS, *([Feature.PROCESSES] if self.processes > 1 else [])})
         wanted = {
             Feature.FIXED_RATE: self.rate is not None and not self.recorded,
             Feature.CLOSED_LOOP: self.rate is None,

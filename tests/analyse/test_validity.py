@@ -1,7 +1,9 @@
+import dataclasses
+
 import pytest
 
 from loadtests.analyse.validity import Reason, Severity, judge
-from loadtests.records import Evidence, Figures, Result
+from loadtests.records import Evidence, Figures, Journeys, Result
 from loadtests.records.result import FIGURES, NOTHING
 
 QUIET = Evidence(
@@ -58,7 +60,7 @@ def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> Non
 
 def test_every_reason_can_be_found() -> None:
     everything = Evidence(False, 1, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True, True)
-    found = {flag.reason for flag in judge(everything, measured(5.0, 5.0))}
+    found = {flag.reason for flag in judge(everything, walked(200.0, 100.0, late_ms=5.0))}
     assert found == {reason.name for reason in Reason} - {"cores_disturbed", "send_lag_seen"}
 
 
@@ -106,3 +108,16 @@ def test_each_reason_says_what_to_do(reason: Reason) -> None:
     assert "(42)" in flag.sentence
     assert flag.sentence.endswith(".")
     assert len(reason.remedy.split()) > 4
+
+
+def walked(expected_per_s: float | None, ended_per_s: float, late_ms: float = 0.0) -> Result:
+    """What users did, whose closed loop was to make so many requests a second."""
+    journeys = Journeys(64, None, 10, 0, 0, 0, dict(NOTHING), (), 700.0, 15.0, ended_per_s, expected_per_s)
+    return dataclasses.replace(measured(late_ms, late_ms), journeys=journeys)
+
+
+@pytest.mark.parametrize(("expected", "flagged"), [(100.0, False), (101.9, False), (102.1, True), (None, False)])
+def test_users_who_do_neither_think_nor_wait_make_a_trial_doubtful(expected: float | None, flagged: bool) -> None:
+    flags = judge(QUIET, walked(expected, 100.0))
+    assert [flag.reason for flag in flags] == (["loop_disagrees"] if flagged else [])
+    assert not any(flag.invalid for flag in flags)

@@ -98,7 +98,7 @@ def test_the_list_as_json_names_setups_studies_and_engines(command):
     found = json.loads(printed)
     assert {"gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn"} <= {row["name"] for row in found["setups"]}
     assert {"first-look", "2016"} <= {row["name"] for row in found["studies"]}
-    assert [row["name"] for row in found["engines"]] == ["openloop", "loadtest"]
+    assert [row["name"] for row in found["engines"]] == ["openloop", "loadtest", "locust"]
 
 
 def test_the_list_has_a_table_a_kind(command):

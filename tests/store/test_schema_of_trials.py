@@ -11,7 +11,7 @@ from loadtests.measure.capacity import FoundCapacity, Probed
 from loadtests.observe import processes
 from loadtests.observe.processes import Part
 from loadtests.plan import objective
-from loadtests.records import Connections, Deliveries, Evidence, Generator, OfRequest, Result, Second, Trial
+from loadtests.records import Connections, Deliveries, Evidence, Generator, Journeys, OfRequest, Result, Second, Trial
 from loadtests.records.result import FIGURES, NOTHING
 from loadtests.searches.capacity import LimitedBy, Probe, Purpose, SearchedCapacity
 from loadtests.searches.judge import Judgement, Outcome
@@ -41,6 +41,9 @@ RESULT = Result(
     requests=(OfRequest("GET /", 2, 2, 2, 2, 2, {"status": 1}, TIMES),),
     deliveries=Deliveries(9, 8, 1, 0, 0, TIMES),
     connections=Connections(5, 4, 1, 2, TIMES, 0.5, 1000, 2000, "closed"),
+    journeys=Journeys(
+        64, None, 9, 1, 60, 62, TIMES, (OfRequest("GET", 2, 2, 2, 2, 0, {"mixed-up": 1}, TIMES),), 1.0, 1.0, 1.0, None
+    ),
 )
 
 
@@ -95,6 +98,9 @@ def test_what_a_trial_writes_fits(trial):
         (("result", "timeline", 0, "t"), ...),
         (("result", "requests", 0, "ok"), ...),
         (("result", "connections", "lost"), -1),
+        (("result", "journeys", "users"), 0),
+        (("result", "journeys", "methods", 0, "errors", "mixed-up"), 0),
+        (("result", "journeys", "lost"), 1),
         (("processes", 0, "cpu_s"), -0.1),
         (("evidence", "mood"), 1),
         (("capacity", "limited_by"), "luck"),

@@ -187,6 +187,10 @@ class Test(abc.ABC):
         """The test with other requests; as it is where its kind sends none."""
         return self
 
+    def by(self, injectors: int) -> Self:
+        """The test with its load made by so many processes; as it is where that is not its choice."""
+        return self
+
     def quick(self) -> Self:
         """The test with short times: a first look at whether all works."""
         shorter = {key: min(limit, getattr(self, key)) for key, limit in QUICK.items() if hasattr(self, key)}
@@ -208,12 +212,13 @@ class Test(abc.ABC):
         return dataclasses.replace(msgspec.convert({**values, "requests": []}, cls), requests=requests)
 
 
-def common(name: str, table: TomlTable) -> dict[str, Any]:
-    """The fields that all kinds have, from a study's table."""
+def common(name: str, table: TomlTable, engine: str = DEFAULT_ENGINE, warmup_s: float = WARMUP_S) -> dict[str, Any]:
+    """The fields that all kinds have, from a study's table; ``engine`` and ``warmup_s`` are those of a test that says
+    none."""
     return {
         "name": name,
-        "engine": table.take("engine", str, DEFAULT_ENGINE),
-        "warmup_s": table.seconds("warmup", WARMUP_S),
+        "engine": table.take("engine", str, engine),
+        "warmup_s": table.seconds("warmup", warmup_s),
         "services": table.texts("services"),
     }
 

@@ -1,0 +1,121 @@
+"""Users who walk a journey, led by Locust's user classes in processes of our own."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import sys
+import time
+from collections.abc import Iterator
+
+from loadtests.engines import require_able
+from loadtests.engines.base import EngineError, OnSecond, OnStart, ShouldStop
+from loadtests.engines.child import Child, child, events
+from loadtests.engines.merge_journeys import merge_journeys
+from loadtests.engines.timeline import Event, Timeline
+from loadtests.paths import ROOT
+from loadtests.records import Result
+from loadtests.workload import Feature, Load, Users
+
+INJECTOR = "loadtests.journeys.injector.process"
+READY_WITHIN_S = 60.0
+START_IN_S = 0.05  # after the last injector is ready: time for the word to reach them all
+OVERTIME_S = 30.0  # past the load and the grace period: it hangs
+
+
+class Locust:
+    """See ``loadtests.journeys``: Locust has the user's class and its HTTP client, the injectors lead the users, and
+    count and time as ``openloop`` does. Nothing is taken from Locust's own statistics: its percentiles are rounded, and
+    known by route alone.
+
+    ``Load.warmup_s`` is the ramp: users come, and nothing is counted. Then the load is held for ``Load.duration_s``.
+    All requests for which a user was ready in that time count, also where they are answered after it, in the grace
+    period of ``Load.timeout_s``. There is no ramp down: nobody sends anything after the end.
+
+    Response time is from the moment in which the user was ready: when it had thought for as long as it was to, or was
+    led on by an answer. What an injector is late with is in it, and is shown by itself: as ``send_lag_ms`` of the
+    requests, and as ``pacing_lag_ms``, how late a heartbeat of the process is, a hundred times a second.
+
+    Several processes share the users.
+    """
+
+    name = "locust"
+    place = 3
+    features = frozenset({Feature.JOURNEYS, Feature.PROCESSES})
+
+    def require(self) -> None:
+        """Raises EngineError where Locust is not installed."""
+        if importlib.util.find_spec("locust") is None:
+            raise EngineError("Locust is not installed; run `make setup`")
+
+    def check(self, load: Load) -> None:
+        """Raises UserError where users are too many."""
+        _starts(_users(load), load)
+
+    def run(
+        self,
+        load: Load,
+        on_second: OnSecond | None = None,
+        should_stop: ShouldStop | None = None,
+        on_start: OnStart | None = None,
+    ) -> Result:
+        """See base.Engine."""
+        require_able(self, load)  # before anything is started
+        users = _users(load)
+        timeline = Timeline(load.processes)
+        with _injectors(load) as children:
+            for index, one in enumerate(children):
+                one.write(_job(users, load, index))
+            for _ in events(children, "ready", READY_WITHIN_S, None):
+                pass
+            start = time.monotonic() + START_IN_S
+            for one in children:
+                one.write({"start": start})
+            limit_s = START_IN_S + load.warmup_s + load.duration_s + load.timeout_s + OVERTIME_S
+            for event in events(children, "result", limit_s, should_stop):
+                if event["event"] == "second":
+                    timeline.add(event, on_second)
+                elif on_start is not None:  # the first of them holds its load: all do
+                    on_start()
+                    on_start = None
+            timeline.over(on_second)
+            parts = [one.last for one in children]
+        return merge_journeys(self.name, users, parts, timeline.rows())
+
+
+def _users(load: Load) -> Users:
+    assert load.users is not None
+    return load.users
+
+
+@contextlib.contextmanager
+def _injectors(load: Load) -> Iterator[list[Child]]:
+    # The project's folder is where the injector is found, whatever the user's directory holds.
+    command = [sys.executable, "-m", INJECTOR]
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(child(command, ROOT, load.core)) for _ in range(load.processes)]
+
+
+def _starts(users: Users, load: Load) -> list[tuple[int, float]]:
+    return users.starts(load.warmup_s, load.duration_s, load.arrival_seed or 0)
+
+
+def _job(users: Users, load: Load, index: int) -> Event:
+    """What one injector has to know: who of the users are its own, and when each of them comes."""
+    [request] = load.requests
+    return {
+        "journey": users.journey,
+        "origin": load.origin,
+        "path": users.path,
+        "headers": dict(request.headers),
+        "think_s": users.think_s,
+        "starts": _starts(users, load)[index :: load.processes],
+        "stays": users.stay,
+        "seed": load.arrival_seed or 0,
+        "ramp_s": load.warmup_s,
+        "hold_s": load.duration_s,
+        "timeout_s": load.timeout_s,
+    }
+
+
+ENGINE = Locust()

@@ -1,0 +1,18 @@
+"""Journeys: what users do in an application, step by step, as Locust runs them. A file a journey.
+
+By itself a journey is a locustfile: ``locust -f loadtests/journeys/questionnaire.py --host http://127.0.0.1:8000``. A
+test of the kind ``journey`` has it walked by injectors (``loadtests.journeys.injector``), which count and time as the
+project's own generator does. To import a journey, or what it stands on, is to import Locust, which changes the standard
+library under the process that does; so nothing else here imports one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+_NO_JOURNEYS = {"__init__", "base", "steps"}
+
+
+def known() -> dict[str, Path]:
+    """The journeys that come with the project: their files, by name."""
+    return {file.stem: file for file in sorted(FOLDER.glob("*.py")) if file.stem not in _NO_JOURNEYS}

@@ -1,0 +1,203 @@
+"""What all journeys have in common: a user of Locust's, who goes through an application step by step.
+
+A user asks for a page, reads it (thinks), fills in what is to be filled in, sends it and is led on to the next.
+Redirects are followed by the user and not by the client: what a POST takes is told apart from what the page takes that
+it leads to. Whoever meets an error leaves, and is a new person with new cookies the next time."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from urllib.parse import urlencode, urljoin, urlsplit
+
+import gevent
+from geventhttpclient.response import HTTPConnectionClosed, HTTPParseError
+from locust import FastHttpUser, task
+from locust.contrib.fasthttp import FAILURE_EXCEPTIONS
+
+from loadtests.journeys.steps import BrokenOff, Left, Observer, Step
+
+JOURNEY = "journey"  # the type under which a whole one stands in Locust's own statistics
+TIMEOUT_S = 10.0
+# gevent waits whole milliseconds, as epoll does, and was late by one. The last of them is spent looking at the clock.
+TIMER_S = 0.001
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Answered:
+    """What came back: the status, the body as text, and where it leads to (a path; empty where nowhere)."""
+
+    status: int
+    text: str
+    location: str
+
+
+Check = Callable[[Answered], BrokenOff | None]
+Fields = Mapping[str, str | Sequence[str]]
+
+
+class Journey(FastHttpUser):
+    """A user, and what it does. A journey is a subclass with ``walk``, in a file of its own.
+
+    ``path`` is where the application begins, ``think_s`` for how many seconds a user thinks, at the least and at the
+    most. ``observer`` is told of everything; at ``leaves_at`` the time is over."""
+
+    abstract = True
+    path = "/"
+    think_s = (1.0, 2.0)
+    observer = Observer()
+    leaves_at = math.inf
+    connection_timeout = TIMEOUT_S
+    network_timeout = TIMEOUT_S
+
+    def __init__(self, environment: object) -> None:
+        super().__init__(environment)
+        self.chance = random.Random()
+        self.ready = time.monotonic()
+
+    def walk(self) -> None:
+        """One journey, with ``get``, ``post`` and ``think``; what is left to chance is drawn from ``chance``."""
+        raise NotImplementedError
+
+    def wait_time(self) -> float:
+        """How long the user thinks before the next journey, where Locust itself leads it."""
+        return self.chance.uniform(*self.think_s)
+
+    @task
+    def journey(self) -> None:
+        """A journey as Locust has it walked."""
+        begun = time.monotonic()
+        failure = self.undertake(random.Random(), begun)
+        took_ms = (self.ready - begun) * 1000
+        self._tell(JOURNEY, type(self).__name__, took_ms, failure)
+
+    def undertake(self, chance: random.Random, due: float) -> BrokenOff | None:
+        """One journey of a new person, which was to begin at ``due``; returns why it was broken off, if it was.
+
+        Raises Left where the time is over before its end.
+        """
+        self.chance, self.ready = chance, due
+        self.client.cookiejar.clear()
+        self.observer.begins(due)
+        failure: BrokenOff | None = None
+        try:
+            self.walk()
+        except BrokenOff as broken:
+            failure = broken
+            self.hang_up()  # the rest of an answer may still come
+        self.observer.ended(due, self.ready, failure)
+        return failure
+
+    def hang_up(self) -> None:
+        """Closes the user's connections."""
+        self.client.client.close()
+
+    def think(self) -> None:
+        """The user reads, and is ready for the next step when that is done. Raises Left."""
+        begun = self.ready
+        self.ready += self.chance.uniform(*self.think_s)
+        self.observer.thinks(begun, self.ready)
+        if self.ready >= self.leaves_at:
+            raise Left
+        sleep_until(self.ready)
+
+    def get(self, path: str, route: str, status: int = 200, check: Check | None = None) -> Answered:
+        """Asks for a page; ``route`` is its name in the report. Raises BrokenOff where it is not answered with that
+        status, or the check finds fault with it, and Left."""
+        return self._ask("GET", path, route, status, None, check)
+
+    def post(self, path: str, route: str, fields: Fields, status: int = 302, check: Check | None = None) -> Answered:
+        """Sends a form, and else as ``get``."""
+        return self._ask("POST", path, route, status, urlencode(fields, doseq=True), check)
+
+    def _ask(self, method: str, path: str, route: str, status: int, form: str | None, check: Check | None) -> Answered:
+        if self.ready >= self.leaves_at:
+            raise Left
+        step = Step(route, method, self.ready, time.monotonic())
+        self.observer.sent(step)
+        answer: Answered | None = None
+        try:
+            with self.client.request(
+                method,
+                path,
+                name=route,
+                data=form,
+                headers={} if form is None else dict(FORM),
+                catch_response=True,
+                allow_redirects=False,
+            ) as response:
+                # What is done with an answer, and what others do meanwhile, is none of its time.
+                self.ready = step.sent + response.request_meta["response_time"] / 1000
+                error = getattr(response, "error", None)
+                if not response.status_code:
+                    failure: BrokenOff | None = _failed(error)
+                else:
+                    answer = _answered(response, path)
+                    failure = _other_status(answer, status) or (check(answer) if check else None)
+                response.failure(failure) if failure else response.success()
+        except (*FAILURE_EXCEPTIONS, HTTPParseError) as error:  # it broke off within the body
+            self.ready = time.monotonic()
+            failure = _failed(error)
+            self._tell(method, route, (self.ready - step.sent) * 1000, failure)
+        self.observer.answered(step, self.ready, failure)
+        if failure is not None or answer is None:
+            raise failure or BrokenOff("other", "no answer")
+        return answer
+
+    def _tell(self, kind: str, name: str, took_ms: float, failure: Exception | None) -> None:
+        """Adds to Locust's own statistics."""
+        self.environment.events.request.fire(
+            request_type=kind,
+            name=name,
+            response_time=took_ms,
+            response_length=0,
+            exception=failure,
+            context={},
+            response=None,
+        )
+
+
+def sleep_until(moment: float) -> None:
+    """Lets others run until a moment of ``time.monotonic``, and neither less nor, where nobody else is to run, more."""
+    while (left := moment - time.monotonic()) > 0:
+        gevent.sleep(left - TIMER_S if left > TIMER_S else 0)
+
+
+def _answered(response: object, path: str) -> Answered:
+    headers = response.headers or {}  # type: ignore[attr-defined]
+    content: bytes = response.content or b""  # type: ignore[attr-defined]
+    location = headers.get("location", "")
+    target = urlsplit(urljoin(path, location)) if location else None
+    where = "" if target is None else target.path + (f"?{target.query}" if target.query else "")
+    return Answered(response.status_code, content.decode(errors="replace"), where)  # type: ignore[attr-defined]
+
+
+def _other_status(answer: Answered, status: int) -> BrokenOff | None:
+    if answer.status == status:
+        return None
+    where = f" to {answer.location.partition('?')[0]}" if answer.location else ""
+    return BrokenOff("status", f"{answer.status}{where} instead of {status}")
+
+
+def _failed(error: BaseException | None) -> BrokenOff:
+    """The failure that an error of the client is."""
+    for one in _with_causes(error):
+        if isinstance(one, ConnectionRefusedError):
+            return BrokenOff("refused", str(one))
+        if isinstance(one, (TimeoutError, gevent.Timeout)):
+            return BrokenOff("timeout", f"no answer after {TIMEOUT_S:g} s")
+        if isinstance(one, (ConnectionError, HTTPConnectionClosed)):
+            return BrokenOff("reset", str(one))
+    return BrokenOff("other", f"{type(error).__name__}: {error}")
+
+
+def _with_causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and those that led to it."""
+    while error is not None:
+        yield error
+        yield from (one for one in error.args if isinstance(one, BaseException))
+        error = error.__cause__ or error.__context__

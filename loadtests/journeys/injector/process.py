@@ -1,0 +1,184 @@
+"""An injector: a process whose users walk a journey, started by the engine ``locust`` with ``python -m``.
+
+It reads lines of JSON and writes some. The first one that it reads is its job (see ``loadtests.engines.locust``), upon
+which it says that it is ``ready``; the second is when to ``start``, in seconds of ``time.monotonic``, which is one
+clock for all processes of a machine. It tells of the moment from which the load is held (``held``) and of each
+``second``, and in the end gives the ``result``. It can be told to ``stop``. When its standard input closes, whoever
+wanted all this is gone, and so is it."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import inspect
+import itertools
+import json
+import os
+import random
+import resource
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import gevent
+from gevent.event import Event
+from gevent.fileobject import FileObject
+from gevent.pool import Group
+from locust.env import Environment
+
+from loadtests.journeys.base import Journey, sleep_until
+from loadtests.journeys.injector.recorder import Recorder
+from loadtests.journeys.steps import Left
+
+BEAT_S = 0.01
+
+
+class Injector:
+    """The users of one process, from the first that comes to the last that goes."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.job = job
+        self.kind = journey_in(Path(job["journey"]))
+        self.kind.host = job["origin"]
+        self.kind.path = job["path"]
+        self.kind.think_s = tuple(job["think_s"])
+        self.kind.default_headers = job["headers"]
+        self.kind.connection_timeout = self.kind.network_timeout = job["timeout_s"]
+        self.environment = Environment(user_classes=[self.kind], host=job["origin"])
+        self.users = Group()
+        self.stopped = Event()
+
+    def run(self, start: float) -> None:
+        """All of it, which begins at ``start``."""
+        begin = start + self.job["ramp_s"]
+        self.recorder = Recorder(begin, begin + self.job["hold_s"])
+        self.kind.observer = self.recorder
+        self.kind.leaves_at = self.recorder.end
+        coming = gevent.spawn(self._come, start)
+        coming.link_exception(_broken)
+        gevent.spawn(self._beat)
+        self._wait(begin)
+        cpu_s = time.process_time()
+        tell("held")
+        for turn in itertools.count(1):
+            self._wait(min(begin + turn, self.recorder.end))
+            self._tell_seconds(self.recorder.seconds(time.monotonic()))
+            if self.stopped.is_set() or time.monotonic() >= self.recorder.end:
+                break
+        coming.kill()
+        self._go()
+        self._tell_seconds(self.recorder.rest())
+        held_s = self.recorder.end - self.recorder.begin
+        generator = {
+            "cpu_s": time.process_time() - cpu_s,
+            "wall_s": max(held_s, 0.001),
+            "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+        tell("result", **self.recorder.measured(time.monotonic()), generator=generator)
+
+    def _come(self, start: float) -> None:
+        """The users come, each when it is due."""
+        for number, after_s in self.job["starts"]:
+            sleep_until(start + after_s)
+            self.users.spawn(self._stay, number, start + after_s).link_exception(_broken)
+
+    def _stay(self, number: int, due: float) -> None:
+        """One user: a journey, or one after the other. What is left to chance depends on nothing but the load's seed,
+        who it is and which of its journeys."""
+        user = self.kind(self.environment)
+        try:
+            for turn in itertools.count():
+                user.undertake(random.Random(f"{self.job['seed']} {number} {turn}"), due)
+                if not self.job["stays"]:
+                    return
+                user.think()
+                due = user.ready
+        except Left:
+            pass
+        finally:
+            user.hang_up()
+
+    def _go(self) -> None:
+        """Nobody sends any more; what is under way has the grace period, unless the load was stopped."""
+        if self.stopped.is_set():
+            self.recorder.cut(time.monotonic())
+            self.kind.leaves_at = self.recorder.end
+        else:
+            self.users.join(timeout=self.job["timeout_s"])
+        # A request that is killed stays under way, and is unfinished.
+        self.users.kill()
+
+    def _beat(self) -> None:
+        """How late this process notices that something is due: each beat that was missed counts."""
+        due = self.recorder.begin
+        while due < self.recorder.end:
+            sleep_until(due)
+            now = time.monotonic()
+            while due <= now and due < self.recorder.end:
+                self.recorder.beat(now - due)
+                due += BEAT_S
+
+    def _wait(self, moment: float) -> None:
+        """Until then, or until it is stopped."""
+        while (left := moment - time.monotonic()) > 0 and not self.stopped.wait(left):
+            pass
+
+    def _tell_seconds(self, rows: Iterable[dict[str, Any]]) -> None:
+        for row in rows:
+            tell("second", **row)
+
+
+def journey_in(file: Path) -> type[Journey]:
+    """The one journey that a file has. Raises ValueError where it has none, or several."""
+    spec = importlib.util.spec_from_file_location(f"journey_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{file} is no file of Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # its dataclasses look for it there
+    spec.loader.exec_module(module)
+    found = [
+        one
+        for one in vars(module).values()
+        if inspect.isclass(one) and issubclass(one, Journey) and one.__module__ == module.__name__ and not one.abstract
+    ]
+    if len(found) != 1:
+        raise ValueError(f"{file} has {len(found)} journeys; one subclass of Journey is needed")
+    return found[0]
+
+
+def tell(event: str, **values: Any) -> None:
+    """Writes a line."""
+    sys.stdout.write(json.dumps({"event": event, **values}) + "\n")
+    sys.stdout.flush()
+
+
+def _broken(greenlet: gevent.Greenlet) -> None:
+    """A user broke by a mistake in the journey, which was printed: nothing of the load would be as it was meant."""
+    sys.stderr.flush()
+    os._exit(1)
+
+
+def _obey(lines: Iterable[bytes], injector: Injector) -> None:
+    for line in lines:
+        if json.loads(line).get("stop"):
+            injector.stopped.set()
+    os._exit(0)
+
+
+def main() -> None:
+    """One job, and then whatever is said until standard input closes."""
+    lines = FileObject(sys.stdin.fileno(), "rb", closefd=False)
+    injector = Injector(json.loads(lines.readline()))
+    gc.collect()
+    gc.freeze()  # what is there by now stays: the collector need not go through it again and again
+    tell("ready")
+    start = json.loads(lines.readline())["start"]
+    obeying = gevent.spawn(_obey, lines, injector)
+    injector.run(start)
+    obeying.join()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+"""What one injector saw: counts and distributions of the requests and journeys of its users while the load was held.
+
+It is told of everything with its time, in seconds of one clock, and asks nothing. What is counted are the requests that
+users were ready for between ``begin`` and ``end``, also those that are answered later; journeys that ended in that
+time, also those that began earlier; and what part of that time users thought and waited."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter, defaultdict
+from typing import Any
+
+from loadtests.journeys.steps import BrokenOff, Observer, Step
+from loadtests.records.histogram import Histogram
+
+ANSWERED = ("status", "wrong-body", "mixed-up")  # the kinds of failure that are answers
+HIGHEST_S = 3600.0
+SECOND_DIGITS = 2  # of the times of a second: it has few
+
+
+class Times:
+    """A distribution of times, which come in as seconds and are kept as whole microseconds."""
+
+    def __init__(self, digits: int = 3) -> None:
+        self.histogram = Histogram.empty(digits)
+        self.max_us = 0
+        self.sum_us = 0
+
+    def record(self, seconds: float) -> None:
+        """Counts a time."""
+        us = round(min(max(seconds, 0.0), HIGHEST_S) * 1e6)
+        self.histogram.record(us)
+        self.sum_us += us
+        self.max_us = max(self.max_us, us)
+
+    def spread(self) -> dict[str, Any]:
+        """It, as ``loadtests.engines.merge.Spread`` is made of."""
+        return {"hdr": self.histogram.encode(), "max_us": self.max_us, "sum_us": self.sum_us}
+
+
+@dataclasses.dataclass
+class RouteShare:
+    """Counts and response times of one route and method."""
+
+    planned: int = 0
+    completed: int = 0
+    ok: int = 0
+    errors: Counter[str] = dataclasses.field(default_factory=Counter)
+    response_time: Times = dataclasses.field(default_factory=Times)
+
+
+@dataclasses.dataclass
+class _Second:
+    sent: int = 0
+    completed: int = 0
+    ok: int = 0
+    errors: int = 0
+    times: Times = dataclasses.field(default_factory=lambda: Times(SECOND_DIGITS))
+
+
+class Recorder(Observer):
+    """See above."""
+
+    def __init__(self, begin: float, end: float) -> None:
+        self.begin = begin
+        self.end = end
+        self.shares: dict[tuple[str, str], RouteShare] = {}
+        self.examples: dict[str, str] = {}
+        self.under_way: set[Step] = set()
+        self.service_time, self.send_lag, self.failed, self.beats = Times(), Times(), Times(), Times()
+        self.duration = Times()
+        self.ok_in_time = 0
+        self.ended_in_time = 0
+        self.billed = 0
+        self.thought_s = 0.0
+        self.waited_s = 0.0
+        self.begun: Counter[str] = Counter()  # journeys, before the load was held and while it was
+        self.over: Counter[str] = Counter()
+        self.completed = 0
+        self.broken = 0
+        self._seconds: defaultdict[int, _Second] = defaultdict(_Second)
+        self._told = 0  # seconds that were handed out
+
+    def begins(self, due: float) -> None:
+        self.begun[self._when(due)] += 1
+
+    def thinks(self, begin: float, end: float) -> None:
+        self.thought_s += self._within(begin, end)
+
+    def sent(self, step: Step) -> None:
+        self.under_way.add(step)
+        if self._counts(step):
+            self._share(step).planned += 1
+            self.send_lag.record(step.sent - step.ready)
+            self._second(step.sent).sent += 1
+
+    def answered(self, step: Step, at: float, failure: BrokenOff | None) -> None:
+        self.under_way.discard(step)
+        self.waited_s += self._within(step.sent, at)
+        in_time = self.begin <= at < self.end
+        self.ended_in_time += in_time
+        if failure is None:
+            self.ok_in_time += in_time
+            self.billed += at >= self.begin
+        if not self._counts(step):
+            return
+        share, second = self._share(step), self._second(at)
+        answered = failure is None or failure.kind in ANSWERED
+        share.completed += answered
+        second.completed += answered
+        if failure is not None:
+            share.errors[failure.kind] += 1
+            second.errors += 1
+            self.examples.setdefault(failure.kind, f"{step.method} {step.route}: {failure.text}")
+            self.failed.record(at - step.ready)
+            return
+        share.ok += 1
+        second.ok += 1
+        share.response_time.record(at - step.ready)
+        second.times.record(at - step.ready)
+        self.service_time.record(at - step.sent)
+
+    def ended(self, due: float, at: float, failure: BrokenOff | None) -> None:
+        self.over[self._when(at)] += 1
+        if not self.begin <= at < self.end:
+            return
+        if failure is not None:
+            self.broken += 1
+            return
+        self.completed += 1
+        self.duration.record(at - due)
+
+    def beat(self, late_s: float) -> None:
+        """The heart of the process was to beat, and did, so many seconds late."""
+        self.beats.record(late_s)
+
+    def cut(self, now: float) -> None:
+        """The load ends now, before its time."""
+        self.begin = min(self.begin, now)
+        self.end = min(self.end, now)
+
+    def seconds(self, now: float) -> list[dict[str, Any]]:
+        """The seconds that are over and were not handed out, also those in which nothing was seen."""
+        rows = []
+        while self.begin + self._told + 1 <= now:
+            second = self._seconds.pop(self._told, None) or _Second()
+            counts = {"sent": second.sent, "completed": second.completed, "ok": second.ok, "errors": second.errors}
+            rows.append({"t": self._told, **counts, "hdr": second.times.histogram.encode()})
+            self._told += 1
+        return rows
+
+    def rest(self) -> list[dict[str, Any]]:
+        """The seconds that are left at the very end."""
+        return self.seconds(self.begin + max(self._seconds, default=-1) + 1) if self._seconds else []
+
+    def measured(self, now: float) -> dict[str, Any]:
+        """All of it, when it is over; what is under way then is unfinished."""
+        for step in self.under_way:
+            self.waited_s += self._within(step.sent, now)
+            if self._counts(step):
+                self.failed.record(now - step.ready)
+        shares = list(self.shares.values())
+        response_time = Times()
+        for share in shares:
+            response_time.histogram += share.response_time.histogram
+            response_time.sum_us += share.response_time.sum_us
+            response_time.max_us = max(response_time.max_us, share.response_time.max_us)
+        errors = sum((share.errors for share in shares), Counter[str]())
+        planned, ok = sum(share.planned for share in shares), sum(share.ok for share in shares)
+        duration_s = self.end - self.begin
+        under_way = self.begun["before"] - self.over["before"]
+        return {
+            "planned": planned,
+            "sent": planned,
+            "completed": sum(share.completed for share in shares),
+            "ok": ok,
+            "billed": self.billed,
+            "unfinished": planned - ok - errors.total(),
+            "waited": 0,
+            "errors": dict(errors),
+            "examples": self.examples,
+            "duration_s": duration_s,
+            "rate": self.ok_in_time / duration_s if duration_s else 0.0,
+            "backlog": [],
+            "deliveries": None,
+            "requests": [],
+            "spreads": {
+                "response_time": response_time.spread(),
+                "service_time": self.service_time.spread(),
+                "send_lag": self.send_lag.spread(),
+                "pacing_lag": self.beats.spread(),
+                "failed": self.failed.spread(),
+            },
+            "routes": [
+                {
+                    "method": method,
+                    "route": route,
+                    **{key: getattr(share, key) for key in ("planned", "completed", "ok")},
+                    "sent": share.planned,
+                    "errors": dict(share.errors),
+                    "response_time": share.response_time.spread(),
+                }
+                for (method, route), share in self.shares.items()
+            ],
+            "journeys": {
+                "completed": self.completed,
+                "broken_off": self.broken,
+                "under_way_first": under_way,
+                "under_way_last": under_way + self.begun["held"] - self.over["held"],
+                "duration": self.duration.spread(),
+                "ended_requests": self.ended_in_time,
+                "thought_s": self.thought_s,
+                "waited_s": self.waited_s,
+            },
+        }
+
+    def _counts(self, step: Step) -> bool:
+        return self.begin <= step.ready < self.end
+
+    def _when(self, moment: float) -> str:
+        return "before" if moment < self.begin else "held" if moment < self.end else "after"
+
+    def _within(self, begin: float, end: float) -> float:
+        """How much of a time is in the one that is measured."""
+        return max(0.0, min(end, self.end) - max(begin, self.begin))
+
+    def _share(self, step: Step) -> RouteShare:
+        return self.shares.setdefault((step.method, step.route), RouteShare())
+
+    def _second(self, at: float) -> _Second:
+        return self._seconds[max(int(at - self.begin), self._told)]

@@ -1,0 +1,111 @@
+"""The questionnaire of the sample project, filled in by somebody whose answers nobody else gives.
+
+At the end the summary must show these answers and no others: where sessions are mixed up, or lost in part, it does not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import html
+import itertools
+import random
+import re
+from collections.abc import Mapping
+
+from loadtests.journeys.base import Answered, Fields, Journey
+from loadtests.journeys.steps import BrokenOff
+
+PAGE = re.compile(r'<main\b[^>]*\bdata-page="([^"]*)"')
+TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]*)"')
+SHOWN = re.compile(r'<dd data-answer="([^"]*)">(.*?)</dd>', re.DOTALL)
+TRAVEL = {"foot": "On foot", "bicycle": "By bicycle", "bus": "By bus or tram", "train": "By train", "car": "By car"}
+FIRST_DAY = datetime.date(1980, 1, 1)
+DAYS = 16_000  # after which nobody has moved yet
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    """An answer: what is sent, and how the summary shows it."""
+
+    fields: Fields
+    shown: str
+
+
+class Questionnaire(Journey):
+    """Signs in with a new token, answers page after page, looks at the summary, submits and is thanked.
+
+    Three in four work, and are asked for whom.
+    """
+
+    path = "/questionnaire/"
+
+    def walk(self) -> None:
+        answers = invented(self.chance)
+        launched = self.get(f"{self.path}launch/", "launch", status=302)
+        signed_in = self.get(launched.location, "session", status=302)
+        page = self.get(signed_in.location, "introduction", check=lambda answer: _another(answer, "introduction"))
+        for name, following in itertools.pairwise(["introduction", *answers, "summary", "thank-you"]):
+            self.think()
+            page = self._turn(page, name, answers, following)
+
+    def _turn(self, page: Answered, name: str, answers: Mapping[str, Given], following: str) -> Answered:
+        """Sends the page that is open, and opens the next."""
+        given = answers[name].fields if name in answers else {}
+        token = {"csrfmiddlewaretoken": found[1]} if (found := TOKEN.search(page.text)) else {}
+        target = f"{self.path}{following}/"
+        sent = self.post(
+            f"{self.path}{name}/", name, {**token, **given}, check=lambda answer: _elsewhere(answer, target)
+        )
+        return self.get(sent.location, following, check=lambda answer: _found_in(answer, following, answers))
+
+
+def invented(chance: random.Random) -> dict[str, Given]:
+    """The answers of one person, by page, in the order of the pages; the names are nobody else's."""
+    mark = f"{chance.getrandbits(64):016x}"
+    moved = (FIRST_DAY + datetime.timedelta(days=chance.randrange(DAYS))).isoformat()
+    travel = sorted(chance.sample(sorted(TRAVEL), chance.randint(1, 3)), key=list(TRAVEL).index)
+    answers = {
+        "name": _text("name", f"Zoë O'Hara {mark}"),
+        "household": _text("household", str(chance.randint(1, 12))),
+        "moved": _text("moved", moved),
+        "work": Given({"work": "yes"}, "Yes"),
+        "employer": _text("employer", f"Miller & Daughters {mark}"),
+        "travel": Given({"travel": travel}, ", ".join(TRAVEL[value] for value in travel)),
+    }
+    if chance.random() < 0.25:
+        answers["work"] = Given({"work": "no"}, "No")
+        del answers["employer"]
+    return answers
+
+
+def _text(field: str, text: str) -> Given:
+    return Given({field: text}, text)
+
+
+def _another(answer: Answered, page: str) -> BrokenOff | None:
+    """The failure that it is another page."""
+    found = PAGE.search(answer.text)
+    if found and found[1] == page:
+        return None
+    return BrokenOff("wrong-body", f"the page {found[1]!r} instead of {page!r}" if found else f"not the page {page!r}")
+
+
+def _elsewhere(answer: Answered, target: str) -> BrokenOff | None:
+    """The failure that it leads elsewhere."""
+    if answer.location == target:
+        return None
+    return BrokenOff("status", f"{answer.status} to {answer.location or 'nowhere'} instead of {target}")
+
+
+def _found_in(answer: Answered, page: str, answers: Mapping[str, Given]) -> BrokenOff | None:
+    """What is wrong with a page; of the summary, also with the answers in it."""
+    if (failure := _another(answer, page)) is not None or page != "summary":
+        return failure
+    shown = {name: html.unescape(text).strip() for name, text in SHOWN.findall(answer.text)}
+    given = {name: one.shown for name, one in answers.items()}
+    wrong = sorted(name for name in {*shown, *given} if shown.get(name) != given.get(name))
+    if not wrong:
+        return None
+    told = f"{wrong[0]} is {shown.get(wrong[0])!r} instead of {given.get(wrong[0])!r}"
+    return BrokenOff("mixed-up", f"{len(wrong)} of {len(given)} answers are not those given: {told}")

@@ -1,0 +1,227 @@
+"""Users who walk a journey: how long does each answer take, and how many journeys come to their end?
+
+Two models. A number of users walks again and again: a closed loop, whose rate is arithmetic (users over think and
+response time) and says nothing of a capacity, for a server that answers slowly is asked less. Or new users come at a
+rate, walk once and leave: they come whatever the answers take, as people do."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loadtests import journeys
+from loadtests.errors import unknown
+from loadtests.plan.censored import of_method
+from loadtests.plan.kinds.base import Test, common
+from loadtests.plan.lateness import too_late
+from loadtests.plan.metrics import P50, P99, Metric, Question
+from loadtests.records import Trial
+from loadtests.records.bounds import Amount, Ordinal, Positive, Seconds
+from loadtests.toml import TomlTable
+from loadtests.words import plural
+from loadtests.workload import Load, Request, Users
+from loadtests.workload.load import MAX_PROCESSES
+from loadtests.workload.request import PATH
+from loadtests.workload.users import MOST_USERS
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+DEFAULT_JOURNEY = "questionnaire"
+THINK_S = (1.0, 2.0)
+RAMP_S = 10.0
+QUICKER = 20.0  # how many times as fast users of a quick test think, so that some come to the end
+
+
+def _method(method: str, key: str) -> Metric:
+    def read(trial: Trial) -> float | None:
+        if trial.result is None or too_late(trial.result, key):
+            return None
+        return of_method(trial.result, method, key)
+
+    return Metric(f"{method.lower()}_{key}_ms", f"{method}, response time {key}", "ms", read, short=f"{method} {key}")
+
+
+def _per_minute(trial: Trial) -> float | None:
+    if trial.result is None or trial.result.journeys is None or not trial.result.duration_s:
+        return None
+    return trial.result.journeys.completed * 60 / trial.result.duration_s
+
+
+def _completed(trial: Trial) -> float | None:
+    found = trial.result.journeys if trial.result else None
+    ended = found.completed + found.broken_off if found else 0
+    return found.completed * 100 / ended if found and ended else None
+
+
+def _cpu_ms(trial: Trial) -> float | None:
+    found = trial.result.journeys if trial.result else None
+    if not trial.charged or found is None or not found.completed:
+        return None
+    return sum(process.cpu_s for process in trial.charged) * 1000 / found.completed
+
+
+CPU_PER_JOURNEY = Metric(
+    "cpu_ms_per_journey",
+    "CPU per journey",
+    "ms",
+    _cpu_ms,
+    called="CPU per journey",
+    short="CPU/journey",
+    better="cheaper",
+    worse="dearer",
+    question=Question("CPU time per journey", "is the cheapest", "every other costs at least ×{}"),
+)
+OWN = (
+    *(_method(method, key) for method in ("GET", "POST") for key in ("p50", "p99")),
+    Metric("journeys_per_minute", "journeys per minute", "", _per_minute, more_is_better=True),
+    Metric("journeys_completed_percent", "journeys completed", "%", _completed, more_is_better=True),
+    CPU_PER_JOURNEY,
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JourneyTest(Test):
+    """``users`` walk the ``journey`` again and again for ``duration_s``, or ``rate`` new ones come a second. A journey
+    is one of ``loadtests.journeys``, or a file that has one. Each user thinks from ``think_s[0]`` to ``think_s[1]``
+    seconds. ``warmup_s`` is the ramp, in which they come and nothing is counted. So many ``injectors`` share the
+    users."""
+
+    kind = "journey"
+    place = 4
+    metrics = OWN
+    judged = (P50, P99, CPU_PER_JOURNEY)
+    decisive = P99
+    heading = "Users' journeys"
+    about = (
+        "Users go through the application step by step, and think in between. Response time is counted from the moment "
+        "in which a user was ready, over all requests of all users; GET and POST are told apart below. Where a number "
+        "of users walks again and again, how many requests they make is arithmetic, users over think and response "
+        "time: it is no capacity, and as a server slows down it is asked less. Where new users come at a rate, they "
+        "come whatever the answers take. Percentiles are taken in each trial, over all of its requests, then their "
+        "mean over trials."
+    )
+    caption = "{latency}, ms, and journeys: {what}"
+    columns = {  # noqa: RUF012 - it is never changed
+        "p50_ms": "p50",
+        "p99_ms": "p99",
+        "get_p99_ms": "GET p99",
+        "post_p99_ms": "POST p99",
+        "journeys_per_minute": "journeys/min",
+        "journeys_completed_percent": "completed, %",
+        "cpu_ms_per_journey": "CPU ms/journey",
+    }
+    optional = ("get_p99_ms", "trials")
+
+    engine: str = "locust"
+    warmup_s: Amount = RAMP_S
+    journey: str = DEFAULT_JOURNEY
+    path: str
+    think_s: tuple[Amount, Amount] = THINK_S
+    users: Ordinal | None = None
+    rate: Positive | None = None
+    duration_s: Seconds
+    injectors: Ordinal = 1
+
+    @classmethod
+    def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
+        fields = common(name, table, cls.engine, RAMP_S)
+        journey = _journey(table, folder)
+        path = table.take("path", str, "/questionnaire/")
+        if not (PATH.fullmatch(path) and path.endswith("/")):
+            raise table.error("path", f"is {path!r}; where the application begins is needed, from '/' to '/'")
+        users, rate = table.take("users", int, None), table.positive("rate", None)
+        if (users is None) == (rate is None):
+            raise table.error("users", "and rate: one of them is needed, how many users or how many new ones a second")
+        if users is not None and not 1 <= users <= MOST_USERS:
+            raise table.error("users", f"is {users}; a whole number from 1 to {MOST_USERS:,} is needed")
+        return cls(
+            journey=journey,
+            path=path,
+            think_s=table.span("think", THINK_S),
+            users=users,
+            rate=rate,
+            duration_s=table.seconds("duration"),
+            injectors=table.whole("injectors", 1, MAX_PROCESSES),
+            requests=(_first(journey, path),),
+            **fields,
+        )
+
+    @property
+    def seconds(self) -> float:
+        return self.duration_s
+
+    def load(
+        self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None, seed: int = 0
+    ) -> Load:
+        return Load(
+            origin=origin,
+            requests=tuple(requests),
+            arrival_seed=seed,
+            connections=max(self.users or 1, self.injectors),
+            duration_s=self.duration_s,
+            warmup_s=self.warmup_s,
+            processes=self.injectors,
+            core=core,
+            users=Users(
+                str(journeys.known().get(self.journey, self.journey)), self.path, self.think_s, self.users, self.rate
+            ),
+        )
+
+    @property
+    def asks(self) -> tuple[object, ...]:
+        return (self.journey, self.path, self.think_s, self.users, self.rate)
+
+    @property
+    def asked(self) -> str:
+        return f"the journey {Path(self.journey).stem} at {self.path}"
+
+    @property
+    def what(self) -> str:
+        return f"{self.asked}, {self._who}, thinking for {_span(self.think_s)}"
+
+    @property
+    def condition(self) -> str:
+        return f"with {self._who}" if self.users else f"at {self._who}"
+
+    @property
+    def _who(self) -> str:
+        return plural(self.users, "user") if self.users else f"{self.rate:g} new users a second"
+
+    @property
+    def length(self) -> str:
+        return f"{self.duration_s:g} s"
+
+    def by(self, injectors: int) -> Self:
+        return dataclasses.replace(self, injectors=injectors)
+
+    def quick(self) -> Self:
+        least, most = self.think_s
+        return dataclasses.replace(super().quick(), think_s=(least / QUICKER, most / QUICKER))
+
+
+def _journey(table: TomlTable, folder: Path) -> str:
+    """A journey that comes with the project, by name, or the path of a file that has one."""
+    text: str = table.take("journey", str, DEFAULT_JOURNEY)
+    if text in journeys.known():
+        return text
+    if not text.endswith(".py"):
+        raise table.error("journey", f"{unknown('journey', text, journeys.known())} Or name a file, mine.py")
+    file = (folder / text).resolve()
+    if not file.is_file():
+        raise table.error("journey", f"there is no file {file}")
+    return str(file)
+
+
+def _first(journey: str, path: str) -> Request:
+    """What every setup must answer alike before any user comes."""
+    if journey == DEFAULT_JOURNEY:
+        return Request(f"GET {path}launch/", path=f"{path}launch/", status=302)
+    return Request(f"GET {path}", path=path)
+
+
+def _span(think_s: tuple[float, float]) -> str:
+    least, most = think_s
+    return f"{least:g} s" if least == most else f"{least:g} to {most:g} s"

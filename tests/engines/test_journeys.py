@@ -1,0 +1,268 @@
+"""What the engine locust reports of users' journeys is what the server counted by itself."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from loadtests import journeys
+from loadtests.engines import EngineError, get
+from loadtests.errors import UserError
+from loadtests.paths import ROOT
+from loadtests.records.histogram import Histogram
+from loadtests.workload import Load, Users
+
+pytestmark = pytest.mark.servers
+
+locust = get("locust")
+QUESTIONNAIRE = str(journeys.known()["questionnaire"])
+THINK_S = (0.01, 0.03)
+
+
+def load(survey, users=4, arrivals=None, think_s=THINK_S, journey=QUESTIONNAIRE, **options):
+    who = Users(journey, "/questionnaire/", think_s, None if arrivals else users, arrivals)
+    options = {"duration_s": 1.5, "timeout_s": 5.0, **options}
+    return Load.of_url(f"{survey.url}/", users=who, connections=max(users, 8), **options)
+
+
+def test_every_request_of_a_closed_loop_is_counted_once(survey):
+    server = survey()
+    result = locust.run(load(server))
+    counts = server.counts
+    assert result.planned == result.sent == result.completed == result.ok == counts["all"] > 50
+    assert (result.unfinished, result.errors, result.waited) == (0, {}, 0)
+    assert {one.name: one.ok for one in result.journeys.methods} == {"GET": counts["GET"], "POST": counts["POST"]}
+    assert {one.name: one.ok for one in result.requests} == {
+        name: count for name, count in counts.items() if " " in name
+    }
+    assert result.journeys.users == 4
+    assert result.journeys.arrivals is None
+    assert 0 < result.journeys.completed <= counts["GET thank-you"]
+    assert result.journeys.broken_off == 0
+    assert sum(row.sent for row in result.timeline) == sum(row.ok for row in result.timeline) == result.ok
+
+
+def test_the_histograms_of_methods_add_up_to_the_whole(survey):
+    result = locust.run(load(survey(), processes=2))
+    get, post, whole = (Histogram.decode(result.histograms[name]) for name in ("get", "post", "response_time"))
+    assert (get + post).counts == whole.counts
+    assert whole.total == result.ok
+    assert Histogram.decode(result.histograms["journey"]).total == result.journeys.completed
+    assert result.response_time_ms["p50"] == pytest.approx(whole.percentile(50) / 1000)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_answers_that_are_mixed_up_are_found_every_one(survey, processes):
+    server = survey(mix_up=3)
+    result = locust.run(load(server, processes=processes))
+    assert result.errors == {"mixed-up": server.counts["mix_up"]}
+    assert result.errors["mixed-up"] > 1
+    assert result.completed == result.planned == result.ok + result.errors["mixed-up"]
+    assert "answers are not those given: " in result.examples["mixed-up"]
+    [summary] = [one for one in result.requests if one.name == "GET summary"]
+    assert summary.errors == result.errors
+
+
+def test_an_answer_that_was_lost_is_found_as_well(survey):
+    server = survey(lose=2)
+    result = locust.run(load(server))
+    assert result.errors == {"mixed-up": server.counts["lose"]}
+    assert "moved is None" in result.examples["mixed-up"]
+
+
+@pytest.mark.parametrize(("wrong", "kind"), [("fail", "status"), ("cut", "reset")])
+def test_what_fails_is_counted_by_kind_and_breaks_the_journey_off(survey, wrong, kind):
+    server = survey(**{wrong: 20})
+    result = locust.run(load(server))
+    assert result.errors == {kind: server.counts[wrong]}
+    assert result.errors[kind] > 1
+    assert result.sent == server.counts["all"]
+    assert 0 < result.journeys.broken_off <= server.counts[wrong]
+    assert Histogram.decode(result.histograms["failed"]).total == server.counts[wrong]
+
+
+def test_what_is_never_answered_is_given_up_or_unfinished(survey):
+    server = survey(never=10)
+    result = locust.run(load(server, timeout_s=0.5))
+    assert result.errors.get("timeout", 0) + result.unfinished == server.counts["never"] > 0
+    assert result.ok + server.counts["never"] == result.planned == server.counts["all"]
+    assert set(result.errors) <= {"timeout"}
+
+
+def test_nobody_listens(unused_port, survey):
+    server = survey()
+    server.url = f"http://127.0.0.1:{unused_port}"
+    result = locust.run(load(server, duration_s=0.5))
+    assert set(result.errors) == {"refused"}
+    assert result.ok == result.journeys.completed == 0
+    assert result.rate == 0
+
+
+def test_the_ramp_is_not_counted(survey):
+    server = survey()
+    began = []
+    result = locust.run(load(server, warmup_s=1.0), on_start=lambda: began.append(time.monotonic()))
+    held = [moment for moment in server.moments if moment >= began[0]]
+    assert len(began) == 1
+    assert result.planned < server.counts["all"]
+    assert result.planned == pytest.approx(len(held), rel=0.1)
+
+
+def test_the_rate_of_a_closed_loop_is_arithmetic(survey):
+    # 20 users, who think for 200 ms; each answer takes 25 ms. All of it by the server's own count.
+    server = survey(delay_ms=25)
+    began = []
+    hold_s = 4.0
+    wanted = load(server, users=20, think_s=(0.2, 0.2), warmup_s=1.0, duration_s=hold_s)
+    result = locust.run(wanted, on_start=lambda: began.append(time.monotonic()))
+    held = sum(began[0] <= moment < began[0] + hold_s for moment in server.moments) / hold_s
+    found = result.journeys
+    assert found.expected_per_s == pytest.approx(held, rel=0.02)
+    assert found.ended_per_s == pytest.approx(held, rel=0.02)
+    assert found.expected_per_s == pytest.approx(20_000 / (found.think_ms + found.wait_ms))
+    assert abs(found.disagreement) < 0.02
+    assert found.wait_ms >= 25
+
+
+def test_arrivals_come_whatever_the_answers_take(survey):
+    # A journey takes 17 answers of 30 ms at the least, longer than the next one takes to come.
+    server = survey(delay_ms=30)
+    result = locust.run(load(server, arrivals=20, duration_s=2, warmup_s=1, arrival_seed=7))
+    assert server.counts["GET launch"] == 60
+    assert result.journeys.arrivals == 20
+    assert result.journeys.expected_per_s is None
+    assert result.errors == {}
+    # 19 requests where somebody works, 17 where not, and 8 or 7 times to think.
+    assert result.journeys.duration_ms["p50"] >= 15 * 30 + 7 * 10
+    assert result.journeys.under_way_first > 0
+
+
+def test_a_load_can_be_stopped_early(survey):
+    rows = []
+    result = locust.run(load(survey(), duration_s=60), rows.append, lambda: len(rows) >= 1)
+    assert 1 <= result.duration_s < 20
+    assert result.planned == result.ok + sum(result.errors.values()) + result.unfinished > 0
+
+
+def test_the_processes_of_a_load_are_pinned_and_told_of(survey):
+    core = max(os.sched_getaffinity(0))
+    result = locust.run(load(survey(), processes=2, core=core, duration_s=1))
+    assert len(result.generator) == 2
+    assert all(one.cpu_s > 0 and one.wall_s == 1 for one in result.generator)
+    assert result.pacing_lag_ms["p99"] is not None
+    assert result.send_lag_ms["p99"] is not None
+
+
+def injectors(pid=None):
+    try:
+        children = psutil.Process(pid).children()
+        return [child for child in children if "loadtests.journeys.injector" in " ".join(child.cmdline())]
+    except psutil.NoSuchProcess:
+        return []
+
+
+RUN = """
+import sys
+from loadtests.engines import get
+from loadtests.workload import Load, Users
+users = Users(sys.argv[2], "/questionnaire/", (0.01, 0.03), 4)
+load = Load.of_url(sys.argv[1], users=users, duration_s=60, processes=2)
+get("locust").run(load, lambda row: print("second", flush=True))
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_no_injector_outlives_its_parent(survey, how, wait_for):
+    command = [sys.executable, "-c", RUN, f"{survey().url}/", QUESTIONNAIRE]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT, text=True, start_new_session=True, **pipes) as parent:
+        try:
+            assert parent.stdout.readline() == "second\n"
+            left = injectors(parent.pid)
+            assert len(left) == 2
+            parent.send_signal(how)
+            assert parent.wait(20) != 0
+            wait_for(lambda: not any(one.is_running() for one in left))
+        finally:
+            parent.kill()
+
+
+def test_an_injector_that_dies_is_one_clear_line(survey):
+    def kill(_row):
+        injectors()[0].kill()
+
+    with pytest.raises(EngineError, match=r"^the load generator broke off: killed by signal 9$"):
+        locust.run(load(survey(), duration_s=30), kill)
+    assert injectors() == []
+
+
+OWN = """
+from loadtests.journeys.base import Journey
+
+class Mine(Journey):
+    def walk(self):
+        {walk}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (OWN.format(walk="raise KeyError('so it goes')"), r"broke off: KeyError: 'so it goes' \(exit status 1\)$"),
+        ("x = 1", r"has 0 journeys; one subclass of Journey is needed \(exit status 1\)$"),
+        ("import", r"broke off: SyntaxError: invalid syntax \(exit status 1\)$"),
+    ],
+)
+def test_a_mistake_in_a_journey_is_one_clear_line(survey, tmp_path, text, says):
+    file = tmp_path / "mine.py"
+    file.write_text(text)
+    with pytest.raises(EngineError, match=says):
+        locust.run(load(survey(), journey=str(file)))
+
+
+def test_a_journey_of_ones_own(survey, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(OWN.format(walk="self.get('/questionnaire/launch/', 'launch', status=302)"))
+    server = survey()
+    result = locust.run(load(server, journey=str(file), duration_s=0.5))
+    assert result.ok == server.counts["GET launch"] > 0
+    assert [one.name for one in result.journeys.methods] == ["GET"]
+
+
+def test_what_it_cannot_do_is_said(survey):
+    with pytest.raises(UserError, match=r"^the engine locust cannot send at a fixed rate; use openloop$"):
+        locust.run(Load.of_url("http://127.0.0.1:1/", rate=1))
+    with pytest.raises(UserError, match=r"^the engine openloop cannot have users walk a journey; use locust$"):
+        get("openloop").run(load(survey()))
+
+
+def test_locust_that_is_not_there(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(EngineError, match=r"Locust is not installed; run `make setup`"):
+        locust.require()
+
+
+def test_a_journey_is_a_locustfile(survey):
+    server = survey()
+    program = Path(sys.executable).with_name("locust")
+    command = [
+        program,
+        "-f",
+        "loadtests/journeys/questionnaire.py",
+        "--headless",
+        "-u",
+        "1",
+        "-t",
+        "4s",
+        "--host",
+        server.url,
+    ]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    assert server.counts["GET introduction"] >= 1
+    assert "GET      introduction" in ended.stderr

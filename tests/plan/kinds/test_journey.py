@@ -1,0 +1,105 @@
+"""What a test of users' journeys asks for."""
+
+import pytest
+
+from loadtests import journeys
+from loadtests.errors import UserError
+from loadtests.plan import kinds
+from loadtests.plan import study as studies
+from loadtests.plan.kinds.journey import JourneyTest
+from loadtests.workload import Feature, Users
+
+
+def parsed(where="s.toml", **test):
+    table = {"setups": ["gunicorn"], "tests": {"journey": {"duration": "60s", **test}}}
+    [found] = studies.parse(table, "s", where).tests
+    return found
+
+
+def load(test, seed=0):
+    return test.load("http://127.0.0.1:1", test.requests, (), None, seed)
+
+
+def test_a_number_of_users_is_a_closed_loop():
+    test = parsed(users=64)
+    assert load(test).users == Users(
+        str(journeys.known()["questionnaire"]), "/questionnaire/", (1.0, 2.0), users=64, arrivals=None
+    )
+    assert load(test).features == {Feature.JOURNEYS}
+    assert (load(test).warmup_s, load(test).duration_s) == (10.0, 60.0)
+    assert test.engine == "locust"
+    assert test.what == "the journey questionnaire at /questionnaire/, 64 users, thinking for 1 to 2 s"
+    assert test.condition == "with 64 users"
+
+
+def test_new_users_at_a_rate_are_an_open_loop():
+    test = parsed(rate=2, think="500ms", warmup="30s", path="/async/questionnaire/")
+    users = load(test, seed=7).users
+    assert (users.users, users.arrivals, users.think_s, users.path) == (None, 2.0, (0.5, 0.5), "/async/questionnaire/")
+    assert load(test, seed=7).arrival_seed == 7
+    assert test.what == "the journey questionnaire at /async/questionnaire/, 2 new users a second, thinking for 0.5 s"
+    assert test.condition == "at 2 new users a second"
+
+
+def test_all_setups_must_launch_the_questionnaire_alike():
+    [request] = parsed(users=1).requests
+    assert (request.method, request.path, request.status) == ("GET", "/questionnaire/launch/", 302)
+
+
+def test_a_journey_of_ones_own_is_a_file_in_the_studys_folder(tmp_path):
+    file = tmp_path / "mine.py"
+    file.touch()
+    test = parsed(str(tmp_path / "s.toml"), users=1, journey="mine.py", path="/shop/")
+    assert load(test).users.journey == str(file.resolve())
+    assert test.asked == "the journey mine at /shop/"
+    assert [(one.path, one.status) for one in test.requests] == [("/shop/", 200)]
+
+
+def test_several_injectors_share_the_users():
+    test = parsed(users=64, injectors=2)
+    assert load(test).processes == 2
+    assert load(test.by(3)).features == {Feature.JOURNEYS, Feature.PROCESSES}
+    assert test.same_as(test.by(3))
+
+
+def test_a_quick_one_thinks_for_less_so_that_some_come_to_the_end():
+    quick = parsed(users=64).quick()
+    assert (quick.warmup_s, quick.duration_s) == (1.0, 3.0)
+    assert max(quick.think_s) * 9 < 3.0
+
+
+@pytest.mark.parametrize("test", [{"users": 64}, {"rate": 0.5, "think": ["1s", "3s"], "injectors": 2}])
+def test_a_record_gives_it_back(test):
+    found = parsed(**test)
+    assert kinds.from_record(found.record()) == found
+
+
+@pytest.mark.parametrize(
+    ("test", "says"),
+    [
+        ({}, "users: and rate: one of them is needed"),
+        ({"users": 1, "rate": 1}, "users: and rate: one of them is needed"),
+        ({"users": 0}, "users: is 0; a whole number from 1 to 20,000 is needed"),
+        ({"users": 1, "think": ["2s", "1s"]}, "think: is from 2 to 1 s; the shorter one is first"),
+        ({"users": 1, "think": ["2s"]}, "think: holds 1; a duration is needed, or two of them"),
+        ({"users": 1, "think": ["1s", "2s", "3s"]}, "think: holds 3; a duration is needed, or two of them"),
+        ({"users": 1, "think": "soon"}, "think: 'soon' is not a duration"),
+        ({"users": 1, "path": "questionnaire"}, "path: is 'questionnaire'; where the application begins"),
+        (
+            {"users": 1, "journey": "questionaire"},
+            "journey: unknown journey 'questionaire'; did you mean questionnaire",
+        ),
+        ({"users": 1, "journey": "none.py"}, "journey: there is no file .*none.py"),
+        ({"users": 1, "injectors": 65}, "injectors: is 65; a whole number from 1 to 64"),
+        ({"users": 1, "connections": 1}, "connections: is not a key here"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(test, says):
+    with pytest.raises(UserError, match=f"^s.toml: tests.journey.{says}"):
+        parsed(**test)
+
+
+def test_its_metrics_are_those_of_journeys_only():
+    names = [one.name for one in JourneyTest.metrics]
+    assert "journeys_per_minute" in names
+    assert kinds.metric("cpu_ms_per_journey").better == "cheaper"
