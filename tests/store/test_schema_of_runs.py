@@ -27,6 +27,7 @@ def this_machine():
 def about(tmp_path, bench_of, this_machine):
     """run.json as a run writes it before its first trial, on this machine."""
     bench_of.host.known["machine"], bench_of.host.known["versions"] = this_machine
+    bench_of.server.statuses = {f"{start}questionnaire/launch/": 302 for start in ("/", "/async/")}
     study = studies.parse(FULL, "full", "full.toml")
     run = prepare(study, tmp_path / "run", 7, Goal(0.02, 3600.0), bench_of=bench_of).run
     return json.loads((run.path / "run.json").read_text(encoding="utf-8"))
