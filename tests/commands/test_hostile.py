@@ -64,7 +64,13 @@ WORKLOAD = {
     ]
 }
 # All there is but the engine that not every load fits.
-FITTING = {**FULL, "tests": {name: {**test, "engine": "openloop"} for name, test in FULL["tests"].items()}}
+FITTING = {
+    **FULL,
+    "tests": {
+        name: {**test, "engine": "locust" if "journey" in (name, test.get("kind")) else "openloop"}
+        for name, test in FULL["tests"].items()
+    },
+}
 LOAD = [
     "--rate",
     "--duration",
