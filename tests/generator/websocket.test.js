@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { dialect } from '../../loadtests/generator/dialects/plain.js';
 import { deflate, inflate } from '../../loadtests/generator/websocket/deflate.js';
 import { FrameReader, TEXT, Violation } from '../../loadtests/generator/websocket/frames.js';
 import { frame } from '../../loadtests/generator/websocket/masking.js';
+import { Held } from '../../loadtests/generator/websocket/held.js';
 import { Payloads, seen } from '../../loadtests/generator/websocket/payload.js';
 import { InTurn } from '../../loadtests/generator/inturn.js';
 
@@ -131,4 +133,16 @@ test('what has rested longest comes next', () => {
   }
   assert.deepEqual(order, ['a', 'b', 'c', 'a', 'b']);
   assert.equal(turns.length, 3);
+});
+
+test('more connections than an address has ports for are opened from several', () => {
+  const conversation = { does: 'connect', prefix: '/ws/', receivers: 0, rooms: 1, size: 64, masking: true };
+  const held = (origin) => {
+    const requests = [{ path: '/', headers: [] }];
+    return new Held({ origin, requests, timeoutMs: 1000, connections: 1 }, conversation, dialect);
+  };
+  const here = held('http://127.0.0.1:80');
+  const addresses = process.platform === 'linux' ? ['127.0.0.2', '127.0.0.3'] : [undefined, undefined];
+  assert.deepEqual([0, 19_999, 20_000, 40_000].map(here.addressOf), [undefined, undefined, ...addresses]);
+  assert.equal(held('http://192.0.2.1:80').addressOf(40_000), undefined);
 });

@@ -18,6 +18,12 @@ const LONGEST_HEAD = 16 * 1024;
 // Whoever is asked to close has so long to answer.
 const CLOSED_WITHIN_MS = 2000;
 
+/** @type {Record<string, string>} */
+const OWN_LIMITS = {
+  EMFILE: 'the generator may have no more files open: raise its limit (ulimit -n)',
+  EADDRNOTAVAIL: 'the generator has no port left for this server',
+};
+
 const OPENING = 0;
 const OPEN = 1;
 const OVER = 2;
@@ -68,7 +74,7 @@ export class Wire {
     this.socket = connect({ host, port, localAddress, noDelay: true, onread });
     this.socket.on('connect', () => this.write(this.handshake.request));
     this.socket.on('error', (/** @type {Error & {code?: string}} */ error) => {
-      this.ended(kindOf(error), false, error.message || String(error));
+      this.ended(kindOf(error), false, OWN_LIMITS[error.code ?? ''] ?? (error.message || String(error)));
     });
     this.socket.on('close', () => {
       this.ended('reset', false, this.state === OPENING ? 'closed in the handshake' : 'closed without a word');
