@@ -97,6 +97,21 @@ def test_a_closed_loop_keeps_each_connection_busy(made, conversing):
     assert server.counts()["handshakes"] == 5
 
 
+def test_as_many_connect_and_publish_as_a_number_of_connections_can(made, conversing):
+    server = conversing(after=20)
+    result = made(server.load("connect", connections=3, duration_s=0.3))
+    assert result.planned == result.ok == server.counts()["handshakes"] > 3
+    result = made(server.load("broadcast", receivers=3, connections=2, duration_s=0.3))
+    assert result.planned == result.ok > 2
+    assert (result.deliveries.expected, result.deliveries.missing) == (3 * result.ok, 0)
+
+
+def test_several_processes_share_what_is_held(conversing):
+    result = openloop.run(conversing().load("idle", receivers=41, rate=0, duration_s=0.2, processes=2))
+    assert (result.connections.wanted, result.connections.opened) == (41, 41)
+    assert len(result.generator) == 2
+
+
 def test_connections_take_turns(made, conversing):
     server = conversing()
     made(server.load("echo", rate=60, duration_s=0.5, connections=6))
