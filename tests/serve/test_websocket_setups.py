@@ -1,6 +1,7 @@
 """Every setup for WebSockets that this machine has what it takes for: it answers as its protocol says, and in the cases
 of RFC 6455 as the documentation shows."""
 
+import os
 import socket
 
 import psutil
@@ -13,6 +14,18 @@ from loadtests.serve.websocket import CASES, conformity, known
 from loadtests.workload import Request
 
 SETUPS = {name: setup for name, setup in setups.known().items() if setup.dialect}
+
+# With WORKERS=2: where rooms span processes, two of them, who looks after them, and Redis; else one that answers, and
+# with Granian and Hypercorn those that started it.
+PROCESSES = {
+    "uvicorn-channels-ipc": 4,
+    "uvicorn-channels-redis": 5,
+    "uvicorn-channels-pubsub": 5,
+    "socketio-redis": 4,
+    "action-cable-redis": 4,
+    "granian-channels": 2,
+    "hypercorn-channels": 3,
+}
 
 
 @pytest.fixture(scope="module", params=SETUPS)
@@ -33,6 +46,14 @@ def test_it_answers_over_http_that_it_is_well(running):
     for path in ("/", "/healthz"):
         answer = running.ask(Request(path, path=path), 5)
         assert (answer.status, answer.body) == (200, b"OK")
+
+
+@pytest.mark.servers
+def test_it_has_several_processes_only_where_rooms_span_them(running):
+    families = [[psutil.Process(part.pid), *psutil.Process(part.pid).children(True)] for part in running.parts()]
+    less = "REDIS_URL" in os.environ and "redis" in running.setup.services
+    assert sum(map(len, families)) == PROCESSES.get(running.setup.name, 1) - less
+    assert all(part.charged for part in running.parts())
 
 
 @pytest.mark.servers
