@@ -10,7 +10,13 @@ from django.contrib.sessions.backends.base import VALID_KEY_CHARS, CreateError, 
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
-STORES = ("db", "cached_db", "file", "datastore over gRPC", "datastore over HTTP")
+STORES = (
+    "db",
+    "cached_db",
+    "file",
+    pytest.param("datastore over gRPC", marks=pytest.mark.servers),
+    pytest.param("datastore over HTTP", marks=pytest.mark.servers),
+)
 DAY_S = 24 * 3600
 
 

@@ -5,7 +5,14 @@ from django.test import override_settings
 
 from tests.questionnaire.browser import Browser
 
-STORES = ("db", "cached_db", "file", "cookies", "datastore over gRPC", "datastore over HTTP")
+STORES = (
+    "db",
+    "cached_db",
+    "file",
+    "cookies",
+    pytest.param("datastore over gRPC", marks=pytest.mark.servers),
+    pytest.param("datastore over HTTP", marks=pytest.mark.servers),
+)
 
 
 @pytest.mark.parametrize("name", STORES)
@@ -36,6 +43,7 @@ def test_a_cookie_is_one_that_browsers_keep(base, store_of, answers):
         assert len(browser.client.cookies["sessionid"].OutputString()) < 4096
 
 
+@pytest.mark.servers
 def test_expired_sessions_are_cleared_by_djangos_command(store_of):
     from django.core.management import call_command
 

@@ -12,6 +12,8 @@ types = pytest.importorskip("google.cloud.datastore_v1.types")
 
 from google.api_core import exceptions  # noqa: E402
 
+pytestmark = pytest.mark.servers
+
 NOW = datetime.datetime(2026, 11, 22, tzinfo=datetime.timezone.utc)
 HOUR = datetime.timedelta(hours=1)
 PROJECT = "django-serving-benchmark"
