@@ -67,11 +67,11 @@ def test_an_answer_that_cannot_be_saved_is_not_acknowledged(browser, log, monkey
 
 @pytest.mark.parametrize("grpc", ["1", "0"], ids=["gRPC", "HTTP"])
 @pytest.mark.servers
-def test_a_datastore_that_is_down_and_comes_back(base, store_of, datastore, monkeypatch, log, grpc, answers):
+def test_a_datastore_that_is_down_and_comes_back(base, store_of, embedded_datastore, log, grpc, answers):
     store_of(f"datastore over {'gRPC' if grpc == '1' else 'HTTP'}")
     browser = Browser(base)
     browser.through(name="Ada")
-    datastore.stop()
+    embedded_datastore.stop()
     try:
         assert unavailable(browser.client.get(browser.base + "household/"))
         assert unavailable(browser.client.get(browser.base + "launch/", follow=True))
@@ -79,7 +79,7 @@ def test_a_datastore_that_is_down_and_comes_back(base, store_of, datastore, monk
             True
         ] * 2
     finally:
-        datastore.start()
+        embedded_datastore.start()
     end = time.monotonic() + 30
     while unavailable(browser.client.get(browser.base + "household/")):
         assert time.monotonic() < end
@@ -90,18 +90,17 @@ def test_a_datastore_that_is_down_and_comes_back(base, store_of, datastore, monk
 
 
 @pytest.fixture
-def slow_datastore(store_of, datastore, monkeypatch, tmp_path):
+def slow_datastore(store_of, embedded_datastore, monkeypatch, tmp_path):
     """A function: the project uses, by a protocol, a datastore that takes longer than its patience."""
     server = datastores.EmbeddedDatastore(tmp_path, delay_ms=3000).start()
 
     def use(protocol):
         store_of(f"datastore over {protocol}")
-        datastores.use(tmp_path)
+        datastores.use(tmp_path, monkeypatch)
         monkeypatch.setattr("datastore_sessions.clients.TIMEOUT_S", 0.1)
 
     yield use
     server.stop()
-    datastores.use(datastore.folder)
 
 
 @pytest.mark.parametrize("protocol", ["gRPC", "HTTP"])

@@ -21,11 +21,13 @@ from tests.fixtures import datastores
 pytestmark = pytest.mark.servers
 
 
+MINE = {name: value for name, value in os.environ.items() if name not in ("RUN_DIR", "DATASTORE_EMULATOR_HOST")}
+
+
 def run(**env):
-    kept = {name: value for name, value in os.environ.items() if name not in ("RUN_DIR", "DATASTORE_EMULATOR_HOST")}
     command = [sys.executable, "-m", "loadtests.services.datastore.embedded"]
     return subprocess.run(
-        command, cwd=datastores.ROOT, env={**kept, **env}, capture_output=True, text=True, timeout=30, check=False
+        command, cwd=datastores.ROOT, env={**MINE, **env}, capture_output=True, text=True, timeout=30, check=False
     )
 
 
@@ -72,7 +74,7 @@ def test_where_its_place_is_taken_it_goes_elsewhere(tmp_path):
         (tmp_path / "datastore.grpc").write_text(taken[0])
         (tmp_path / "datastore.http").write_text(taken[1])
         command = [sys.executable, "-m", "loadtests.services.datastore.embedded"]
-        process = subprocess.Popen(command, cwd=datastores.ROOT, env={**os.environ, "RUN_DIR": str(tmp_path)})
+        process = subprocess.Popen(command, cwd=datastores.ROOT, env={**MINE, "RUN_DIR": str(tmp_path)})
         try:
             while (tmp_path / "datastore.http").read_text() == taken[1]:
                 assert process.poll() is None
