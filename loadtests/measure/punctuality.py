@@ -104,11 +104,11 @@ def measure(
         late_p50_ms=counts["late_ms"]["p50"],
         late_p99_ms=counts["late_ms"]["p99"],
         late_max_ms=counts["late_ms"]["max"],
-        seen_p50_ms=(result.service_time_ms["p50"] or 0.0) - latency_ms,
-        seen_p99_ms=(result.service_time_ms["p99"] or 0.0) - latency_ms,
+        seen_p50_ms=round((result.service_time_ms["p50"] or 0.0) - latency_ms, 3),
+        seen_p99_ms=round((result.service_time_ms["p99"] or 0.0) - latency_ms, 3),
         send_lag_p99_ms=result.send_lag_ms["p99"] or 0.0,
-        cpu=counts["cpu_s"] / counts["elapsed_s"],
-        client_cpu=client.cpu_s / client.wall_s,
+        cpu=round(counts["cpu_s"] / counts["elapsed_s"], 3),
+        client_cpu=round(client.cpu_s / client.wall_s, 3),
     )
 
 
