@@ -15,7 +15,7 @@ from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.observe.cores import Cores
 from loadtests.plan.kinds import Test
-from loadtests.plan.kinds.conversing import in_dialect
+from loadtests.plan.kinds.over_websocket import in_dialect
 from loadtests.plan.study import Entry, Study
 from loadtests.serve.base import Server
 from loadtests.serve.serving import serving

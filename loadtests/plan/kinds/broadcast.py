@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from loadtests.plan.censored import of_deliveries
 from loadtests.plan.counted import DELIVERIES
-from loadtests.plan.kinds.conversing import PacedConversation, conversing
 from loadtests.plan.kinds.echo_throughput import DELIVERED, wire_bytes
+from loadtests.plan.kinds.over_websocket import PacedConversation, conversing
 from loadtests.plan.lateness import lag_too_late
 from loadtests.plan.metrics import Metric, Question
 from loadtests.plan.percentiles import knowable

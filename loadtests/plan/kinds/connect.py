@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadtests.plan.counted import CONNECTIONS
 from loadtests.plan.kinds.base import Test
-from loadtests.plan.kinds.conversing import CEILING_CONNECTIONS, CEILING_S, PacedConversation, conversing, paced
+from loadtests.plan.kinds.over_websocket import CEILING_CONNECTIONS, CEILING_S, PacedConversation, conversing, paced
 from loadtests.plan.metrics import P50, P95, P99, Metric, Question, rate
 from loadtests.plan.percentiles import knowable
 from loadtests.records.bounds import Ordinal

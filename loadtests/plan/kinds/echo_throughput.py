@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loadtests.plan.counted import DELIVERIES, MESSAGES
-from loadtests.plan.kinds.conversing import ConversingTest, conversing
+from loadtests.plan.kinds.over_websocket import ConversingTest, conversing
 from loadtests.plan.metrics import Metric, Question, rate
 from loadtests.records import Trial
 from loadtests.records.bounds import Ordinal, Seconds

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loadtests.plan.counted import HELD
-from loadtests.plan.kinds.conversing import ConversingTest, conversing
+from loadtests.plan.kinds.over_websocket import ConversingTest, conversing
 from loadtests.plan.metrics import Metric, Question
 from loadtests.records import Process, Trial
 from loadtests.records.bounds import Ordinal, Seconds

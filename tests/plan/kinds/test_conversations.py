@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from loadtests import setups
 from loadtests.errors import UserError
 from loadtests.plan import kinds
-from loadtests.plan.kinds.conversing import in_dialect
+from loadtests.plan.kinds.over_websocket import in_dialect
 from loadtests.plan.schedule import planned_seconds
 from loadtests.plan.study import parse
 from tests.fixtures.conversations import TABLES, conversing
