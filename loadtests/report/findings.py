@@ -97,10 +97,23 @@ def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
     brief, whole = answered.sentences() if answered.known else ("Nobody is ranked.",) * 2
     return Finding(
         f"{asked[0].upper()}{asked[1:]} {condition(results, test)}",
-        f"{whole}{answered.left_out}{answered.unranked}",
+        f"{whole}{_beside(results, test, metric, answered.known)}{answered.left_out}{answered.unranked}",
         brief=brief,
         certain=f" {metric.as_question.first}" in brief,
     )
+
+
+def _beside(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:
+    """What the figures of those that are ranked are not to be told without, at its least."""
+    told = ""
+    for other in test.beside if metric is not test.counted.cpu else ():
+        found = [one.value for label in labels if (one := results.estimate(label, test.name, other.name))]
+        told += (
+            f" {other.label.capitalize()}: {math.floor(100 * min(found)) / 100:.2f}{other.unit} or more."
+            if found
+            else ""
+        )
+    return told
 
 
 class _Answer:

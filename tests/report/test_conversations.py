@@ -49,6 +49,9 @@ def test_nobody_is_first_who_loses(run):
     assert first.asked == "Who delivers all messages, at 20 messages/s"
     assert first.answer == "daphne loses 3.0%. Every other does."
     assert all("Not ranked: daphne (3.00% of its deliveries are missing)." in one.answer for one in rest)
+    lags = [one.answer for one in rest if "lag" in one.asked.lower()]
+    assert len(lags) == 2
+    assert all(" Delivered: 100.00% or more." in answer for answer in lags)
 
 
 def test_every_table_with_a_lag_has_the_share_delivered(run):
