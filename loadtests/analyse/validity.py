@@ -96,7 +96,7 @@ class Reason(Enum):
         Severity.DOUBTFUL,
         "users neither thought nor waited for a part of the time, so they asked for less than users over think and "
         "response time say",
-        "Give the load more injectors (--injectors) and cores of their own, or fewer users.",
+        "Keep other programs off the generator's core, or have fewer users.",
     )
     clock_jumped = (
         Severity.INVALID,
