@@ -76,6 +76,14 @@ def test_routes_and_methods_stand_apart(recorder):
     assert times(routes["POST", "name"]["response_time"]).percentile(50) == pytest.approx(200_000, rel=0.001)
 
 
+def test_routes_stand_in_the_order_in_which_the_first_user_met_them(recorder):
+    for route in ("launch", "session", "name"):
+        ask(recorder, BEGIN - 1, route=route)
+    for route in ("name", "launch"):
+        ask(recorder, BEGIN + 1, route=route)
+    assert [one["route"] for one in recorder.measured(END)["routes"]] == ["launch", "name"]
+
+
 def test_journeys_count_that_ended_while_the_load_was_held(recorder):
     for due, at, failure in (
         (BEGIN - 5, BEGIN - 1, None),

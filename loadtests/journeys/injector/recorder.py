@@ -89,8 +89,11 @@ class Recorder(Observer):
 
     def sent(self, step: Step) -> None:
         self.under_way.add(step)
+        share = self._share(
+            step
+        )  # also of what does not count: routes stand in the order in which the first user met them
         if self._counts(step):
-            self._share(step).planned += 1
+            share.planned += 1
             self.send_lag.record(step.sent - step.ready)
             self._second(step.sent).sent += 1
 
@@ -201,6 +204,7 @@ class Recorder(Observer):
                     "response_time": share.response_time.spread(),
                 }
                 for (method, route), share in self.shares.items()
+                if share.planned
             ],
             "journeys": {
                 "completed": self.completed,
