@@ -53,13 +53,17 @@ def test_it_works_in_another_folder_and_calls_itself_by_its_name(loadtests):
 
 def test_studies_setups_and_runs_are_completed(loadtests):
     assert completed(loadtests, "run", "fir") == ["first-look"]
-    assert completed(loadtests, "serve", "daphne-") == ["daphne-ipc", "daphne-redis"]
+    assert completed(loadtests, "serve", "daphne-") == ["daphne-channels", "daphne-ipc", "daphne-redis"]
     references = {folder.name for folder in store.runs() if folder.name.startswith("reference-")}
     assert references == set(completed(loadtests, "compare", "reference-"))
 
 
 def test_the_last_of_a_list_of_setups_is_completed(loadtests):
-    assert completed(loadtests, "run", "--setups", "gunicorn,uvi") == ["gunicorn,uvicorn", "gunicorn,uvicorn-nginx"]
+    assert completed(loadtests, "run", "--setups", "gunicorn,uw") == [
+        "gunicorn,uwsgi",
+        "gunicorn,uwsgi-gevent",
+        "gunicorn,uwsgi-threads",
+    ]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

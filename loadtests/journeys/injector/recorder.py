@@ -186,6 +186,7 @@ class Recorder(Observer):
             "rate": self.ok_in_time / duration_s if duration_s else 0.0,
             "backlog": [],
             "deliveries": None,
+            "connections": None,
             "requests": [],
             "spreads": {
                 "response_time": response_time.spread(),
