@@ -5,8 +5,7 @@ import dataclasses
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.measure import held_to, turns
-from loadtests.measure.preflight import contract
+from loadtests.measure import held_to, preflight, turns
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.trial import run_trial
 from loadtests.measure.turns import run_by_turns
@@ -78,10 +77,10 @@ def test_one_that_does_not_talk_as_it_should_is_not_measured(bench, bench_of, br
 
 def test_a_baseline_that_does_not_is_said_before_anything_is_written(bench, broken):
     made, study, _ = bench("echo")
-    assert contract(made, study) == {"echo": ()}
+    assert preflight.look(made, study).contract == {"echo": ()}
     broken[0]["plain", "/ws/"] = ["there is no echo"]
     with pytest.raises(UserError, match="test echo: there is no echo"):
-        contract(made, study)
+        preflight.look(made, study)
 
 
 def test_what_holds_connections_is_measured_by_turns_as_well(bench, bench_of, broken, monkeypatch):
