@@ -6,7 +6,9 @@ from loadtests import journeys
 from loadtests.errors import UserError
 from loadtests.plan import kinds
 from loadtests.plan import study as studies
-from loadtests.plan.kinds.journey import JourneyTest
+from loadtests.plan.kinds.journey import THINKS, JourneyTest
+from loadtests.plan.metrics import P95, P99
+from loadtests.setups import HTTP
 from loadtests.workload import Feature, Users
 
 
@@ -26,7 +28,7 @@ def test_a_number_of_users_is_a_closed_loop():
         str(journeys.known()["questionnaire"]), "/questionnaire/", (1.0, 2.0), users=64, arrivals=None
     )
     assert load(test).features == {Feature.JOURNEYS}
-    assert (load(test).warmup_s, load(test).duration_s) == (10.0, 60.0)
+    assert (load(test).warmup_s, load(test).duration_s) == (13.0, 60.0)
     assert test.engine == "locust"
     assert test.what == "the journey questionnaire at /questionnaire/, 64 users, thinking for 1 to 2 s"
     assert test.condition == "with 64 users"
@@ -53,6 +55,48 @@ def test_a_journey_of_ones_own_is_a_file_in_the_studys_folder(tmp_path):
     assert load(test).users.journey == str(file.resolve())
     assert test.asked == "the journey mine at /shop/"
     assert [(one.path, one.status) for one in test.requests] == [("/shop/", 200)]
+
+
+def test_a_journey_of_ones_own_begins_at_the_root(tmp_path):
+    (tmp_path / "mine.py").touch()
+    test = parsed(str(tmp_path / "s.toml"), users=1, journey="mine.py")
+    assert load(test).users.path == "/"
+
+
+def test_it_takes_a_setup_that_speaks_http():
+    assert parsed(users=1).demands == {HTTP}
+
+
+SHIPPED = [test for name in ("journeys", "sessions", "scale") for test in studies.load(name).tests]
+
+
+@pytest.mark.parametrize("test", SHIPPED, ids=lambda test: f"{test.name} {test.length}")
+def test_those_that_ship_can_know_what_they_are_judged_by(test):
+    assert P99 in test.judged
+
+
+@pytest.mark.parametrize("test", [test for test in SHIPPED if test.users])
+def test_users_come_for_as_long_as_one_of_them_takes_and_then_thinks(test):
+    assert test.warmup_s == pytest.approx((THINKS + 1) * sum(test.think_s) / 2, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("test", "judged"),
+    [
+        ({"rate": 2, "duration": "26s"}, P95),  # 2 x 26 x 18.5 = 962
+        ({"rate": 2, "duration": "28s"}, P99),
+        ({"users": 40, "duration": "17s"}, P95),  # 40 x 17 / 13.1 x 18.5 = 959
+        ({"users": 40, "duration": "18s"}, P99),
+    ],
+)
+def test_where_a_trial_cannot_know_p99_the_next_one_is_judged(test, judged):
+    assert parsed(**test).judged[1] is judged
+
+
+def test_of_a_journey_of_ones_own_p99_is_judged(tmp_path):
+    (tmp_path / "mine.py").touch()
+    test = parsed(str(tmp_path / "s.toml"), rate=2, duration="26s", journey="mine.py")
+    assert test.judged[1] is P99  # how many requests it makes is not known
 
 
 def test_several_injectors_share_the_users():
