@@ -7,13 +7,18 @@ it leads to. Whoever meets an error leaves, and is a new person with new cookies
 from __future__ import annotations
 
 import dataclasses
+import errno
 import math
 import random
+import select
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import gevent
+from gevent import monkey
+from geventhttpclient.client import HTTPClient, HTTPClientPool
 from geventhttpclient.response import HTTPConnectionClosed, HTTPParseError
 from locust import FastHttpUser, task
 from locust.contrib.fasthttp import FAILURE_EXCEPTIONS
@@ -25,6 +30,8 @@ TIMEOUT_S = 10.0
 # gevent waits whole milliseconds, as epoll does, and was late by one. The last of them is spent looking at the clock.
 TIMER_S = 0.001
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+NO_MORE_CONNECTIONS = (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL)  # of this machine, whatever the server does
+_poll = monkey.get_original("select", "poll")  # that of gevent would let others run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +45,31 @@ class Answered:
 
 Check = Callable[[Answered], BrokenOff | None]
 Fields = Mapping[str, str | Sequence[str]]
+
+
+class _Clients(HTTPClientPool):
+    """Clients that send each request once, on connections of which there may be many.
+
+    geventhttpclient sends a GET anew whose connection closes before the answer, as often as its pool has room for
+    connections and one time more. So the answers that a server loses would be none, and a token used twice. And it asks
+    ``select`` whether a connection is still open, which knows 1,024 files: the others would be opened anew each time.
+    """
+
+    def get_client(self, url: Any) -> HTTPClient:
+        client = super().get_client(url)
+        pool: Any = client._connection_pool
+        pool.size = -1  # read for nothing else once the pool is made
+        pool._is_socket_alive = _still_open
+        return client
+
+
+def _still_open(connection: Any) -> bool:
+    """Whether a connection that waits for nothing is open: nothing has come, and not its end."""
+    if connection is None or connection.fileno() < 0:
+        return False
+    poll = _poll()
+    poll.register(connection, select.POLLIN)
+    return not poll.poll(0)
 
 
 class Journey(FastHttpUser):
@@ -56,8 +88,11 @@ class Journey(FastHttpUser):
 
     def __init__(self, environment: object) -> None:
         super().__init__(environment)
+        agent = self.client.client
+        agent.clientpool = _Clients(**agent.clientpool.client_args)
         self.chance = random.Random()
         self.ready = time.monotonic()
+        self._failure: BrokenOff | None = None  # the last one that a request had
 
     def walk(self) -> None:
         """One journey, with ``get``, ``post`` and ``think``; what is left to chance is drawn from ``chance``."""
@@ -184,8 +219,11 @@ def _other_status(answer: Answered, status: int) -> BrokenOff | None:
 
 
 def _failed(error: BaseException | None) -> BrokenOff:
-    """The failure that an error of the client is."""
+    """The failure that an error of the client is. Raises RuntimeError where it is this machine that has no more
+    connections: what is missing is none of the server's failures."""
     for one in _with_causes(error):
+        if isinstance(one, OSError) and one.errno in NO_MORE_CONNECTIONS:
+            raise RuntimeError(f"no more connections can be opened from here: {one}")
         if isinstance(one, ConnectionRefusedError):
             return BrokenOff("refused", str(one))
         if isinstance(one, (TimeoutError, gevent.Timeout)):
@@ -200,4 +238,5 @@ def _with_causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         yield from (one for one in error.args if isinstance(one, BaseException))
-        error = error.__cause__ or error.__context__
+        # geventhttpclient keeps what a GET met in its own way, and not as the cause.
+        error = getattr(error, "original", None) or error.__cause__ or error.__context__

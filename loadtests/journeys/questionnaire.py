@@ -1,6 +1,7 @@
-"""The questionnaire of the sample project, filled in by somebody whose answers nobody else gives.
+"""The questionnaire of the sample project, filled in by somebody whose name and employer nobody else gives.
 
-At the end the summary must show these answers and no others: where sessions are mixed up, or lost in part, it does not.
+At the end the summary must show the answers given and no others: where a session of somebody else reaches it, or some
+answers were lost, it does not.
 """
 
 from __future__ import annotations
