@@ -113,7 +113,8 @@ class Journey(FastHttpUser):
     def undertake(self, chance: random.Random, due: float) -> BrokenOff | None:
         """One journey of a new person, which was to begin at ``due``; returns why it was broken off, if it was.
 
-        Raises Left where the time is over before its end.
+        Raises Left where the time is over before its end, and TypeError where the journey itself raised a failure: that
+        would be of no request, and the one that it is about would count as answered well.
         """
         self.chance, self.ready = chance, due
         self.client.cookiejar.clear()
@@ -122,6 +123,8 @@ class Journey(FastHttpUser):
         try:
             self.walk()
         except BrokenOff as broken:
+            if broken is not self._failure:
+                raise TypeError(f"a failure is to be returned from a check, not raised: {broken}") from broken
             failure = broken
             self.hang_up()  # the rest of an answer may still come
         self.observer.ended(due, self.ready, failure)
@@ -180,7 +183,8 @@ class Journey(FastHttpUser):
             self._tell(method, route, (self.ready - step.sent) * 1000, failure)
         self.observer.answered(step, self.ready, failure)
         if failure is not None or answer is None:
-            raise failure or BrokenOff("other", "no answer")
+            self._failure = failure or BrokenOff("other", "no answer")
+            raise self._failure
         return answer
 
     def _tell(self, kind: str, name: str, took_ms: float, failure: Exception | None) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from loadtests.records.result import ERROR_KINDS
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Step:
@@ -18,16 +20,19 @@ class Step:
 
 class BrokenOff(Exception):
     """A user met what should not be, and leaves. ``kind`` is a kind of failure, as results have them
-    (``loadtests.records.result.ERROR_KINDS``)."""
+    (``loadtests.records.result.ERROR_KINDS``). Raises ValueError for another: no result would count it."""
 
     def __init__(self, kind: str, text: str) -> None:
+        if kind not in ERROR_KINDS:
+            raise ValueError(f"{kind!r} is no kind of failure; known are {', '.join(ERROR_KINDS)}")
         super().__init__(f"{kind}: {text}")
         self.kind = kind
         self.text = text
 
 
-class Left(Exception):
-    """The time is over, and the user goes in the middle of a journey."""
+class Left(BaseException):
+    """The time is over, and the user goes in the middle of a journey. It is no Exception: a journey that goes on after
+    any of these would go on for ever."""
 
 
 class Observer:

@@ -8,6 +8,7 @@ wanted all this is gone, and so is it."""
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib.util
 import inspect
@@ -33,6 +34,7 @@ from loadtests.journeys.injector.recorder import Recorder
 from loadtests.journeys.steps import Left
 
 BEAT_S = 0.01
+_OUT = sys.stdout  # what is told, and nothing else: what a journey prints is not for whoever reads this
 
 
 class Injector:
@@ -131,12 +133,14 @@ class Injector:
 
 
 def journey_in(file: Path) -> type[Journey]:
-    """The one journey that a file has. Raises ValueError where it has none, or several."""
+    """The one journey that a file has, which may import others in its folder. Raises ValueError where it has none, or
+    several."""
     spec = importlib.util.spec_from_file_location(f"journey_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise ValueError(f"{file} is no file of Python")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # its dataclasses look for it there
+    sys.path.append(str(file.parent))
     spec.loader.exec_module(module)
     found = [
         one
@@ -150,8 +154,8 @@ def journey_in(file: Path) -> type[Journey]:
 
 def tell(event: str, **values: Any) -> None:
     """Writes a line."""
-    sys.stdout.write(json.dumps({"event": event, **values}) + "\n")
-    sys.stdout.flush()
+    _OUT.write(json.dumps({"event": event, **values}) + "\n")
+    _OUT.flush()
 
 
 def _broken(greenlet: gevent.Greenlet) -> None:
@@ -167,8 +171,17 @@ def _obey(lines: Iterable[bytes], injector: Injector) -> None:
     os._exit(0)
 
 
+def _open_as_many_files_as_allowed() -> None:
+    """A user has a connection, each of which is an open file; a process begins with 1,024 of these on most machines."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 def main() -> None:
     """One job, and then whatever is said until standard input closes."""
+    sys.stdout = sys.stderr
+    _open_as_many_files_as_allowed()
     lines = FileObject(sys.stdin.fileno(), "rb", closefd=False)
     injector = Injector(json.loads(lines.readline()))
     gc.collect()
