@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 from loadtests.analyse.observations import Observation
@@ -43,11 +44,17 @@ def roles(trials: Iterable[Trial], charged: bool = True) -> list[str]:
 
 
 def generator(trial: Trial) -> tuple[float | None, float | None]:
-    """The generator's own part in a trial: p99 of its lateness in ms, and the CPU of its busiest process, 1 a core."""
+    """The generator's own part in a trial: p99 of its lateness in ms, and its CPU, 1 a core."""
     if trial.result is None:
         return None, None
-    shares = [process.cpu_s / process.wall_s for process in trial.result.generator if process.wall_s]
-    return trial.result.pacing_lag_ms.get("p99"), max(shares, default=None)
+    return trial.result.pacing_lag_ms.get("p99"), generator_cpu(trial.result)
+
+
+def generator_cpu(result: Result) -> float | None:
+    """How much of a core the generator took: all of its processes together, which have one core. None where that is
+    not known."""
+    wall_s = max((process.wall_s for process in result.generator), default=0.0)
+    return math.fsum(process.cpu_s for process in result.generator) / wall_s if wall_s else None
 
 
 def too_few(trials: Iterable[Trial], metric: Metric) -> bool:
@@ -80,7 +87,7 @@ def _is_lag(metric: Metric) -> bool:
 def _count(result: Result, metric: Metric) -> int:
     """Of how many a percentile is."""
     if not _is_lag(metric):
-        return result.completed
+        return result.planned
     return result.deliveries.expected if result.deliveries else 0
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from loadtests.analyse import validity
+from loadtests.analyse import readings, validity
 from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import CapacityRecord, Evidence, ProbeRecord, Result, Second
@@ -168,7 +168,7 @@ def generator_evidence(result: Result) -> dict[str, Any]:
     the same reason requests that were never sent are the generator's only where none had to wait.
     """
     return {
-        "generator_cpu": max(process.cpu_s / process.wall_s for process in result.generator),
+        "generator_cpu": readings.generator_cpu(result),
         "send_lag_p99_ms": result.pacing_lag_ms["p99"],
         "response_p50_ms": result.latency_ms["p50"],
         "planned": result.planned,

@@ -8,7 +8,7 @@ from math import inf
 
 from loadtests.plan.objective import MAX_ERRORS
 from loadtests.plan.percentiles import knowable
-from loadtests.records import Result
+from loadtests.records import OfRequest, Result
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import PERCENTILES, Figures
 
@@ -24,11 +24,19 @@ def of_all(result: Result, key: str) -> float | None:
 
 
 def of_method(result: Result, method: str, key: str) -> float | None:
-    """The same of the requests of a journey that have a method (``GET``)."""
+    """The same of the requests of a journey that have a method (``GET``). None also where they were too few."""
     own = result.journeys.method(method) if result.journeys else None
-    if own is None or not knowable(PERCENTILES[key], own.completed):
+    if own is None or not knowable(PERCENTILES[key], own.planned):
         return None
     return _percentile(own.ok, own.planned - own.ok, own.response_time_ms, result.histograms.get(method.lower()), key)
+
+
+def of_request(one: OfRequest, key: str) -> float | None:
+    """The same of one request of several, or of one route: where the percentile is reached it is that of the requests
+    that were answered well, for of a single one no histogram is kept. None also where they were too few."""
+    if not knowable(PERCENTILES[key], one.planned):
+        return None
+    return one.response_time_ms.get(key) if one.ok >= one.planned * PERCENTILES[key] / 100 else inf
 
 
 def _percentile(ok: int, failed: int, figures: Figures, histogram: str | None, key: str) -> float | None:

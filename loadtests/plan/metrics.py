@@ -68,7 +68,8 @@ class Metric:
 def _percentile(key: str) -> Callable[[Trial], float | None]:
     def read(trial: Trial) -> float | None:
         result = trial.result
-        if result is None or not knowable(PERCENTILES[key], result.completed) or too_late(result, key):
+        # Of all that were planned: a setup that stops answering does not have fewer requests, but worse ones.
+        if result is None or not knowable(PERCENTILES[key], result.planned) or too_late(result, key):
             return None
         return of_all(result, key)
 

@@ -11,7 +11,7 @@ TAIL = 10
 
 
 def requests_needed(percentile: float) -> int:
-    """Completed requests that a trial needs for ``percentile`` (99.9 is p99.9): 1,000 for p99, 10,000 for p99.9.
+    """Requests that a trial needs for ``percentile`` (99.9 is p99.9): 1,000 for p99, 10,000 for p99.9.
 
     Raises ValueError unless it is between 0 and 100.
     """
@@ -22,5 +22,5 @@ def requests_needed(percentile: float) -> int:
 
 
 def knowable(percentile: float, requests: int) -> bool:
-    """Whether a trial of so many completed requests can know the percentile; else show a dash."""
+    """Whether a trial of so many requests, answered or not, can know the percentile; else show a dash."""
     return requests >= requests_needed(percentile)

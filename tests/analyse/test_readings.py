@@ -5,10 +5,11 @@ from math import inf
 
 import pytest
 
-from loadtests.analyse import readings
+from loadtests.analyse import readings, validity
 from loadtests.analyse.holding import failed_share
+from loadtests.measure.capacity import generator_evidence
 from loadtests.plan.metrics import P50, P99
-from loadtests.records import Process
+from loadtests.records import Evidence, Generator, Process
 from tests.fixtures.failing import failing
 
 
@@ -64,6 +65,26 @@ def test_without_a_histogram_what_failed_hides_the_percentiles(trial):
     known = values(dataclasses.replace(trial, result=failed))
     assert "p50_ms" not in known
     assert known["p99_ms"] == inf
+
+
+def test_a_setup_that_stops_answering_is_slow_and_not_unknown(trial):
+    counts = {"planned": 1200, "sent": 1200, "completed": 900, "ok": 900}
+    stopped = dataclasses.replace(trial.result, **counts, errors={"timeout": 300})
+    found = dataclasses.replace(trial, result=stopped)
+    assert values(found)["p99_ms"] == inf
+    assert not readings.too_few([found], P99)
+    short = dataclasses.replace(trial.result, **dict.fromkeys(counts, 900))
+    assert readings.too_few([dataclasses.replace(trial, result=short)], P99)
+
+
+def test_the_processes_of_a_generator_share_its_core(trial):
+    two = (Generator(cpu_s=4.6, wall_s=10.0, peak_rss_mb=80.0), Generator(cpu_s=4.4, wall_s=10.0, peak_rss_mb=80.0))
+    busy = dataclasses.replace(trial.result, generator=two)
+    _, cpu = readings.generator(dataclasses.replace(trial, result=busy))
+    assert cpu == pytest.approx(0.9)
+    [flag] = validity.judge(Evidence(**generator_evidence(busy)))
+    assert flag.reason == "generator_busy"
+    assert flag.invalid
 
 
 def test_a_percentile_of_which_the_generator_was_a_large_part_is_not_known(trial):

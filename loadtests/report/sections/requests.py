@@ -5,10 +5,9 @@ from __future__ import annotations
 import statistics
 
 from loadtests.analyse.results import Cell, Results
+from loadtests.plan.censored import of_request
 from loadtests.plan.kinds import Test
-from loadtests.plan.percentiles import knowable
 from loadtests.records import OfRequest
-from loadtests.records.result import PERCENTILES
 from loadtests.report.tables import unknown
 from loadtests.report.view import Field, Section, Table
 from loadtests.words import number, plural
@@ -67,7 +66,6 @@ def _row(name: str, cell: Cell) -> tuple[Field, ...] | None:
 
 
 def _time(told: list[OfRequest], key: str) -> Field:
-    """A percentile; not known where any trial has too few answers to know it."""
-    times = [of.response_time_ms[key] for of in told if knowable(PERCENTILES[key], of.completed)]
-    known = [time for time in times if time is not None]
+    """A percentile; not known where any trial has too few requests to know it."""
+    known = [time for of in told if (time := of_request(of, key)) is not None]
     return Field(number(statistics.median(known))) if len(known) == len(told) else unknown()

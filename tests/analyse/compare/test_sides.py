@@ -117,7 +117,7 @@ def test_what_has_no_valid_trial_is_said_and_fails_a_build(build_run):
 
 def test_a_percentile_that_neither_run_can_know_is_no_row(build_run):
     def few(label, test, block, result):
-        return dataclasses.replace(result, completed=50)
+        return dataclasses.replace(result, **dict.fromkeys(("planned", "sent", "completed", "ok"), 50))
 
     paths = [build_run(labels=LABELS, name=name, change=few).path for name in ("one", "two")]
     assert "p99_ms" not in {row.metric for row in compare_sides(*paths).rows}

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean, median
 
 from loadtests.analyse.results import Cell, Results
+from loadtests.plan.censored import of_request
 from loadtests.plan.kinds import Test
 from loadtests.plan.percentiles import knowable
-from loadtests.records import Figures, Journeys, OfRequest
+from loadtests.records import Journeys, OfRequest
 from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
 from loadtests.report.sections.additions import Additions
@@ -70,20 +71,18 @@ def _row(name: str, label: str, told: Sequence[OfRequest]) -> tuple[Field, ...]:
     sent, failed = sum(one.sent for one in told), sum(one.planned - one.ok for one in told)
     kinds = {kind: sum(one.errors.get(kind, 0) for one in told) for one in told for kind in one.errors}
     detail = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items()))
-    times = [(one.response_time_ms, one.completed) for one in told]
     return (
         Field(name),
         Field(label),
-        *(_time(times, key) for key in PERCENTILES),
+        *(_time([of_request(one, key) for one in told]) for key in PERCENTILES),
         Field(f"{sent:,}"),
         Field(f"{failed:,}", detail, tone="bad" if failed else ""),
     )
 
 
-def _time(told: Sequence[tuple[Figures, int]], key: str) -> Field:
-    """A percentile; not known where any trial has too few to know it."""
-    times = [figures[key] for figures, count in told if knowable(PERCENTILES[key], count)]
-    known = [time for time in times if time is not None]
+def _time(told: Sequence[float | None]) -> Field:
+    """A percentile of several trials; not known where any of them has too few to know it."""
+    known = [time for time in told if time is not None]
     return Field(number(median(known))) if len(known) == len(told) else tables.unknown()
 
 
@@ -93,13 +92,12 @@ def _whole(test: Test, cells: Sequence[Cell]) -> Iterator[Table]:
     for cell in cells:
         told = _journeys(cell)
         completed, broken = sum(one.completed for one in told), sum(one.broken_off for one in told)
-        seconds = [(_in_seconds(one.duration_ms), one.completed) for one in told]
         rows.append(
             (
                 Field(cell.label),
                 Field(f"{completed:,}"),
                 Field(f"{broken:,}", tone="bad" if broken else ""),
-                *(_time(seconds, key) for key in ("p50", "p90", "p99")),
+                *(_time([_in_seconds(one, key) for one in told]) for key in ("p50", "p90", "p99")),
                 Field(f"{fmean(one.under_way_first for one in told):,.0f}"),
                 Field(f"{fmean(one.under_way_last for one in told):,.0f}"),
             )
@@ -117,8 +115,10 @@ def _whole(test: Test, cells: Sequence[Cell]) -> Iterator[Table]:
     )
 
 
-def _in_seconds(figures: Figures) -> Figures:
-    return {key: None if value is None else value / 1000 for key, value in figures.items()}
+def _in_seconds(told: Journeys, key: str) -> float | None:
+    """A percentile of how long journeys took that were completed; None where they were too few."""
+    value = told.duration_ms[key] if knowable(PERCENTILES[key], told.completed) else None
+    return None if value is None else value / 1000
 
 
 def _loop(test: Test, cells: Sequence[Cell]) -> Iterator[Table]:

@@ -119,6 +119,20 @@ def test_each_route_has_a_row_in_which_too_few_requests_know_no_percentile(resul
     assert rows["POST name", "gunicorn"][5] == "–"
 
 
+def test_a_setup_that_stops_answering_is_not_unknown(results):
+    def stopped(label, test, block, result):
+        found = walked()(label, test, block, result)
+        lost = dataclasses.replace(row("GET", 10), planned=1200, sent=1200, completed=900, ok=900, unfinished=300)
+        journeys = dataclasses.replace(found.journeys, methods=(lost,))
+        return dataclasses.replace(found, journeys=journeys, requests=(dataclasses.replace(lost, name="GET name"),))
+
+    found = results(change=stopped)
+    assert texts(table(found, "methods-users").rows[0])[5] == "not reached"
+    assert texts(table(found, "routes-users").rows[0])[5] == "not reached"
+    figures = table(found, "journey-users")
+    assert dict(zip(figures.columns, texts(figures.rows[0]), strict=True))["GET p99"] == "not reached"
+
+
 def test_the_arithmetic_of_the_closed_loop_stands_beside_the_measured_rate(results):
     rows = [texts(one) for one in table(results(), "loop-users").rows]
     assert rows[0] == ["gunicorn", "64", "700", "15.0", "89.5", "89.0", "+0.6%"]
