@@ -204,6 +204,8 @@ def resume(folder: Path, bench_of: BenchOf = bench, told: Doing = silently) -> E
         changed.append("setups' files")
     if _services(made, record.study) != record.services:
         changed.append("services' files")
+    if not all(test.as_read for test in record.study.tests):
+        changed.append("journeys' files")
     if changed:
         raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
     if not made.application.own:  # --before of an own project is not run again: the project stays as the trials left it

@@ -55,6 +55,17 @@ def test_a_setup_whose_file_was_edited_is_refused(begun, bench_of):
         resume(begun.path, bench_of)
 
 
+def test_a_journey_whose_file_was_edited_is_refused(begun, tmp_path, bench_of):
+    file = tmp_path / "mine.py"
+    file.write_text("# as it was")
+    table = {"setups": ["gunicorn"], "tests": {"journey": {"users": 1, "duration": "1s", "journey": str(file)}}}
+    run = prepare(studies.parse(table, "s", "s.toml"), tmp_path / "journeys", seed=1, bench_of=bench_of).run
+    resume(run.path, bench_of)
+    file.write_text("# as it is")
+    with pytest.raises(UserError, match="since it was begun the journeys' files changed; start a new run"):
+        resume(run.path, bench_of)
+
+
 def test_all_that_changed_is_named_at_once(begun, bench_of):
     bench_of.host.known = {"machine": {"cpu": "Another CPU"}, "versions": {"packages": {}}}
     with pytest.raises(UserError, match="the machine and the packages changed"):

@@ -130,6 +130,11 @@ class Test(abc.ABC):
         """``asked``, with a digest of what it leaves unsaid: two that are not alike read differently."""
         return self.asked
 
+    @property
+    def as_read(self) -> bool:
+        """Whether the files that it uses are what they were when it was read from its study."""
+        return True
+
     def unsettled(self, trial: Trial) -> str:
         """Why a valid trial does not know the decisive metric, where the kind can tell; else empty."""
         return ""

@@ -94,9 +94,9 @@ OWN = (
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JourneyTest(Test):
     """``users`` walk the ``journey`` again and again for ``duration_s``, or ``rate`` new ones come a second. A journey
-    is one of ``loadtests.journeys``, or a file that has one. Each user thinks from ``think_s[0]`` to ``think_s[1]``
-    seconds. ``warmup_s`` is the ramp, in which they come and nothing is counted. So many ``injectors`` share the
-    users."""
+    is one of ``loadtests.journeys``, or a file that has one, of which ``file_digest`` is kept. Each user thinks from
+    ``think_s[0]`` to ``think_s[1]`` seconds. ``warmup_s`` is the ramp, in which they come and nothing is counted. So
+    many ``injectors`` share the users."""
 
     kind = "journey"
     place = 4
@@ -122,10 +122,12 @@ class JourneyTest(Test):
         "cpu_ms_per_journey": "CPU ms/journey",
     }
     optional = ("get_p99_ms", "trials")
+    untold = ("name", "requests", "journey", "path", "file_digest")
 
     engine: str = "locust"
     warmup_s: Amount = RAMP_S
     journey: str = DEFAULT_JOURNEY
+    file_digest: str | None = None
     path: str
     think_s: tuple[Amount, Amount] = THINK_S
     users: Ordinal | None = None
@@ -147,6 +149,7 @@ class JourneyTest(Test):
             raise table.error("users", f"is {users}; a whole number from 1 to {MOST_USERS:,} is needed")
         return cls(
             journey=journey,
+            file_digest=_digest(journey),
             path=path,
             think_s=table.span("think", THINK_S),
             users=users,
@@ -202,11 +205,20 @@ class JourneyTest(Test):
 
     @property
     def asks(self) -> tuple[object, ...]:
-        return (self.journey, self.path, self.think_s, self.users, self.rate)
+        # Which file it is, and not where it is.
+        return (Path(self.journey).stem, self.file_digest, self.path, self.think_s, self.users, self.rate)
 
     @property
     def asked(self) -> str:
         return f"the journey {Path(self.journey).stem} at {self.path}"
+
+    @property
+    def asked_exactly(self) -> str:
+        return f"{self.asked} ({self.file_digest})" if self.file_digest else self.asked
+
+    @property
+    def as_read(self) -> bool:
+        return self.file_digest == _digest(self.journey)
 
     @property
     def what(self) -> str:
@@ -243,6 +255,14 @@ def _journey(table: TomlTable, folder: Path) -> str:
     if not file.is_file():
         raise table.error("journey", f"there is no file {file}")
     return str(file)
+
+
+def _digest(journey: str) -> str | None:
+    """A few letters that differ where the file of a journey does; None of one that comes with the project, and where
+    there is no such file."""
+    if journey in journeys.known() or not (file := Path(journey)).is_file():
+        return None
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:8]
 
 
 def _first(journey: str, path: str) -> Request:

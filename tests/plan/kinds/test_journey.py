@@ -118,6 +118,19 @@ def test_a_record_gives_it_back(test):
     assert kinds.from_record(found.record()) == found
 
 
+def test_a_journey_of_ones_own_is_told_by_what_is_in_it_and_not_by_where_it_is(tmp_path):
+    tests = []
+    for folder, text in (("a", "one"), ("b", "one"), ("c", "another")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(text)
+        tests.append(parsed(str(tmp_path / folder / "s.toml"), users=1, journey="mine.py"))
+    first, copy, other = tests
+    assert first.same_as(copy)
+    assert not first.same_as(other)
+    assert first.asked_exactly == copy.asked_exactly != other.asked_exactly
+    assert kinds.from_record(first.record()) == first
+
+
 @pytest.mark.parametrize(
     ("test", "says"),
     [
