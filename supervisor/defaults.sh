@@ -27,6 +27,17 @@ if [ "$KEEP_ALIVE" -lt 1 ] || [ "$KEEP_ALIVE" -gt 60 ] || [ "$BACKLOG" -lt 128 ]
     return 1 2>/dev/null || exit 1
 fi
 
+# A connection is an open file, of which many shells allow 1024, and far more to whoever asks. supervisord and what it
+# starts do not ask; the load generator does.
+most=$(ulimit -H -n)
+if [ "$most" = unlimited ] || [ "$most" -gt 65536 ]; then
+    most=65536
+fi
+files=$(ulimit -S -n)
+if [ "$files" != unlimited ] && [ "$files" -lt "$most" ]; then
+    ulimit -S -n "$most"
+fi
+
 # What the service `origin` plays: a recipe that ships (loadtests/origin/recipes), by its name, or a file, by its
 # absolute path.
 export ORIGIN_RECIPE="${ORIGIN_RECIPE:-slow}"

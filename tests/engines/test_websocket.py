@@ -5,7 +5,8 @@ import dataclasses
 
 import pytest
 
-from loadtests.engines import get
+from loadtests.engines import get, node
+from loadtests.engines.base import EngineError
 from loadtests.errors import UserError
 
 pytestmark = pytest.mark.servers
@@ -229,6 +230,17 @@ def test_a_server_that_is_not_there(made, conversing, unused_port, does):
     assert result.errors == {"refused": 20}
     if does == "echo":
         assert (result.connections.opened, result.connections.refused) == (0, 10)
+
+
+@pytest.mark.parametrize("does", ["idle", "connect"])
+def test_the_generators_own_limit_is_no_fault_of_the_server(conversing, monkeypatch, tmp_path, does):
+    few = tmp_path / "node"
+    few.write_text(f'#!/bin/sh\nulimit -n 64\nexec "{node.require()}" "$@"\n', encoding="utf-8")
+    few.chmod(0o700)
+    monkeypatch.setattr(node, "require", lambda: str(few))
+    held = {"idle": {"receivers": 100, "rate": 0}, "connect": {"connections": 100}}[does]
+    with pytest.raises(EngineError, match="broke off: Error: the generator may have no more files open"):
+        openloop.run(conversing().load(does, duration_s=1, **held))
 
 
 def test_an_unknown_dialect_is_refused_before_anything_is_started(conversing, monkeypatch):

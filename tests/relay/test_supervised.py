@@ -49,6 +49,12 @@ def test_knobs_that_are_set_stay(run_dir):
     assert sh(script, RUN_DIR=str(run_dir), **given).stdout == "3 4 127.0.0.2 9 /i\n"
 
 
+def test_as_many_files_may_be_open_as_are_allowed_to_whoever_asks(run_dir):
+    script = "ulimit -S -n 256 && . supervisor/defaults.sh && ulimit -S -n && ulimit -H -n"
+    allowed, most = sh(script, RUN_DIR=str(run_dir)).stdout.split()
+    assert int(allowed) == min(65_536, 65_536 if most == "unlimited" else int(most))
+
+
 def test_the_directory_is_private_and_short(run_dir):
     made = sh('. supervisor/defaults.sh && echo "$RUN_DIR"', XDG_RUNTIME_DIR=str(run_dir)).stdout.strip()
     assert Path(made).parent == run_dir

@@ -74,7 +74,11 @@ export class Wire {
     this.socket = connect({ host, port, localAddress, noDelay: true, onread });
     this.socket.on('connect', () => this.write(this.handshake.request));
     this.socket.on('error', (/** @type {Error & {code?: string}} */ error) => {
-      this.ended(kindOf(error), false, OWN_LIMITS[error.code ?? ''] ?? (error.message || String(error)));
+      const own = OWN_LIMITS[error.code ?? ''];
+      if (own !== undefined) {
+        throw new Error(own); // not the server's doing: the generator ends, and says so
+      }
+      this.ended(kindOf(error), false, error.message || String(error));
     });
     this.socket.on('close', () => {
       this.ended('reset', false, this.state === OPENING ? 'closed in the handshake' : 'closed without a word');
