@@ -1,8 +1,8 @@
 """Whether a setup did what a test asked of it: how much failed or was lost, and whether it could hold a fixed rate.
 
 A rate is judged by what the search for a capacity asks of a probe, but for its limits on response times: errors, and a
-backlog that grows. Response times say nothing of a setup that was asked for more than it can do: they are as long as
-the test was.
+backlog that grows, of what is sent or of what is to be delivered. Response times say nothing of a setup that was asked
+for more than it can do: they are as long as the test was.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from loadtests.plan.kinds import Test
 from loadtests.plan.objective import MAX_ERRORS
-from loadtests.records import Second, Trial
+from loadtests.records import Result, Second, Trial
 from loadtests.words import percent
 
 # Above this share of failed requests what was answered no longer speaks for the setup.
@@ -126,7 +126,7 @@ def standing(test: Test, trials: Sequence[Trial]) -> Standing:
     unheld = [trial for trial in measured if not _held(trial, test.fixed_rate)]
     if 2 * len(unheld) <= len(measured):
         return found
-    holds = median(trial.result.rate for trial in unheld if trial.result)
+    holds = median(_holds(trial.result) for trial in unheld if trial.result)
     share = failed_share(unheld)
     why = f"{share:.1%} failed" if share > FAILED else "its backlog grew until the end"
     return replace(found, overload=Overload(test.fixed_rate, holds, why, found.what))
@@ -188,6 +188,8 @@ def slices_pile_up(backlog: Sequence[int], planned: int) -> bool:
     Each slice begins when all is worked off, so a rate that is too much shows within each of them."""
     if sum(backlog) <= GROWTH * planned:
         return False
+    if len(backlog) < 2:
+        return True
     error = stdev(backlog) / len(backlog) ** 0.5
     return bool(error == 0 or fmean(backlog) / error > STEADY)
 
@@ -198,6 +200,17 @@ def _held(trial: Trial, rate: float) -> bool:
         return True
     if failed_share([trial]) > FAILED:
         return False
+    # A server may take what it does not pass on in time.
+    if result.deliveries and slices_pile_up(result.deliveries.backlog, result.deliveries.expected):
+        return False
     if len(result.backlog) > 1:
         return not slices_pile_up(result.backlog, result.planned)
     return not backlog_grows(result.timeline, rate)
+
+
+def _holds(result: Result) -> float:
+    """What it answered well per second, or passed on in time, where that is less."""
+    deliveries = result.deliveries
+    if deliveries is None or not deliveries.expected:
+        return result.rate
+    return min(result.rate, result.planned / result.duration_s * deliveries.timely / deliveries.expected)

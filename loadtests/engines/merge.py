@@ -15,7 +15,7 @@ from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES,
 from loadtests.workload import Request
 
 KEPT = ("response_time", "service_time", "send_lag", "failed")  # histograms that stay with the result
-DELIVERY_COUNTS = ("expected", "delivered", "missing", "duplicate", "reordered")
+DELIVERY_COUNTS = ("expected", "delivered", "missing", "duplicate", "reordered", "stray", "in_time")
 CONNECTION_COUNTS = ("wanted", "opened", "refused", "lost", "sent_bytes", "received_bytes")
 
 
@@ -34,6 +34,8 @@ def merge(
     spreads = {name: Spread.merged([part["spreads"][name] for part in parts]) for name in parts[0]["spreads"]}
     duration_s = max(part["duration_s"] for part in parts)
     deliveries, lag = merged_deliveries(parts) or (None, None)
+    if deliveries is not None and deliveries.stray:
+        examples.setdefault("wrong-body", f"{deliveries.stray:,} messages came to receivers of another room")
     return Result(
         engine=engine,
         planned=total["planned"],
@@ -50,7 +52,7 @@ def merge(
         pacing_lag_ms=spreads["pacing_lag"].figures(),
         waited=total["waited"],
         billed=total["billed"],
-        backlog=tuple(map(sum, zip(*(part["backlog"] for part in parts), strict=False))),
+        backlog=_of_slices(parts),
         latency_of="response_time",
         examples=examples,
         timeline=tuple(timeline),
@@ -88,7 +90,12 @@ def merged_deliveries(parts: Sequence[Mapping[str, Any]]) -> tuple[Deliveries, H
         return None
     lag = Spread.merged([each["lag"] for each in told])
     counts = {name: sum(each[name] for each in told) for name in DELIVERY_COUNTS}
-    return Deliveries(**counts, lag_ms=lag.figures()), lag.histogram
+    return Deliveries(**counts, lag_ms=lag.figures(), backlog=_of_slices(told)), lag.histogram
+
+
+def _of_slices(parts: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+    """The backlog of each slice, of all processes together."""
+    return tuple(map(sum, zip(*(part["backlog"] for part in parts), strict=False)))
 
 
 def merged_connections(parts: Sequence[Mapping[str, Any]]) -> Connections | None:

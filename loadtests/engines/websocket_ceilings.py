@@ -75,9 +75,9 @@ def turn(load: Load, server: psutil.Process) -> WebSocketTurn:
         used_s = sum(server.cpu_times()[:2]) - before
         result = prepared.result()
     [generator] = result.generator
-    counted = _messages(load, result)
+    in_time, counted = _messages(load, result)
     return WebSocketTurn(
-        rate=counted / result.duration_s,
+        rate=in_time / result.duration_s,
         cpu=generator.cpu_s / generator.wall_s,
         per_cpu_s=counted / generator.cpu_s,
         server_cpu=used_s / generator.wall_s,
@@ -86,9 +86,12 @@ def turn(load: Load, server: psutil.Process) -> WebSocketTurn:
     )
 
 
-def _messages(load: Load, result: Result) -> int:
+def _messages(load: Load, result: Result) -> tuple[int, int]:
+    """The messages that came back or were delivered in time, and all of them."""
     echoes = load.conversation is None or load.conversation.does == "echo"
-    return result.ok if echoes or result.deliveries is None else result.deliveries.delivered
+    if echoes or result.deliveries is None:
+        return result.ok, result.ok
+    return result.deliveries.timely, result.deliveries.delivered
 
 
 def figures(rounds: Sequence[dict[str, WebSocketTurn]], held: int) -> WebSocketFigures:

@@ -1,11 +1,11 @@
 // What became of messages on their way to receivers: one send may be meant for many, or for none.
 
+import { GONE, Inbox } from './inbox.js';
 import { Times } from './times.js';
 
 /** @import { Delivered } from './job.js' */
 
 /** @typedef {number | string} Name of a receiver or a stream */
-/** @typedef {{at: number, overtaken: boolean, duplicate: number}} Early an arrival before its expectation */
 
 /**
  * Counts deliveries. Each is one number of one stream (what one sender sends) at one receiver, and
@@ -21,8 +21,11 @@ import { Times } from './times.js';
  * never expected, as of a message that was under way when its receiver joined, is counted nowhere. Of one that was expected
  * and then is not to come after all (`withdraw`), an arrival is counted nowhere either.
  *
- * A load may be made in slices: `awaited` is what is missing of those that were due since the last `begin`. What comes
- * later than its slice is delivered none the less, with all of its lag.
+ * A load may be made in slices: `awaited` is what is missing of those that were due since the last `begin`, but for what
+ * receivers lack that are `gone`. What comes later than its slice is delivered none the less, with all of its lag.
+ *
+ * `underWay` is what is missing and may be on its way: nothing that was sent later has come there before it. What was
+ * overtaken is lost rather than late.
  *
  * What is kept of a delivery is forgotten when it arrives.
  */
@@ -32,30 +35,70 @@ export class Deliveries {
     this.delivered = 0;
     this.duplicate = 0;
     this.reordered = 0;
+    this.stray = 0; // came to a receiver that they were not meant for: whoever knows both counts them
+    this.inTime = 0; // came while it was measured
+    this.underWay = 0;
+    /** @type {number[]} */
+    this.backlog = []; // for each slice, by how many those under way became more
     this.lag = new Times();
-    this.sinceMs = -Infinity;
-    this.missingBefore = 0; // of those that were due before
+    this.sinceMs = -Number.MAX_VALUE;
+    this.fromMs = -Infinity; // of what is measured of a slice
+    this.endMs = Infinity;
+    this.levels = [new Mean(), new Mean()]; // of those under way, in its second and in its last quarter
+    this.missingBefore = 0; // of those that were due before, or that nobody is there to receive
     /** @type {Map<Name, Map<Name, Inbox>>} by receiver and stream */
     this.inboxes = new Map();
+    /** @type {Set<Name>} */
+    this.left = new Set(); // the receivers that are gone
   }
 
   get missing() {
     return this.expected - this.delivered;
   }
 
-  /** How many are missing of those that were due since the last `begin`. */
+  /** How many are missing of those that were due since the last `begin`, and may still come. */
   get awaited() {
     return this.missing - this.missingBefore;
   }
 
   /**
-   * What was due until now is waited for no longer.
+   * A slice begins. What was due until now is waited for no longer.
    *
    * @param {number} sinceMs what is expected next is due then or later
+   * @param {number} fromMs when its measured part begins
+   * @param {number} endMs when that ends
    */
-  begin(sinceMs) {
+  begin(sinceMs, fromMs = sinceMs, endMs = Infinity) {
     this.sinceMs = sinceMs;
+    this.fromMs = fromMs;
+    this.endMs = endMs;
+    this.levels = [new Mean(), new Mean()];
     this.missingBefore = this.missing;
+  }
+
+  /**
+   * Sees how many are under way; to be called again and again while a slice lasts.
+   *
+   * @param {number} now
+   */
+  look(now) {
+    const quarter = Math.floor((4 * (now - this.fromMs)) / (this.endMs - this.fromMs));
+    if (quarter === 1 || quarter === 3) {
+      this.levels[quarter >> 1].add(this.underWay);
+    }
+  }
+
+  /**
+   * The slice is over. From its second quarter to its last is half of what is measured: in all of it those under way
+   * became more by twice of what they did from the one to the other. Means waver less than two moments would.
+   *
+   * @param {number} now earlier than its end where it was stopped
+   */
+  end(now) {
+    if (this.endMs > this.fromMs && now >= this.endMs) {
+      const [second, last] = this.levels;
+      this.backlog.push(Math.round(2 * (last.value - second.value)) || 0); // 0 where it was too short to look
+    }
   }
 
   /**
@@ -77,12 +120,16 @@ export class Deliveries {
     inbox.next = number + 1;
     this.expected++;
     const early = inbox.early?.get(number);
-    if (early === undefined) {
-      inbox.missing.set(number, intended);
-    } else {
+    if (early !== undefined) {
       inbox.early?.delete(number);
       this.wasDelivered(intended, early.at, early.overtaken);
       this.duplicate += early.duplicate;
+    } else if (this.left.has(receiver)) {
+      inbox.missing.set(number, GONE);
+      this.missingBefore++;
+    } else {
+      inbox.missing.set(number, intended);
+      this.underWay += number > inbox.highest ? 1 : 0;
     }
   }
 
@@ -97,6 +144,10 @@ export class Deliveries {
   arrived(receiver, stream, number, at) {
     const inbox = this.inbox(receiver, stream);
     const overtaken = number < inbox.highest;
+    if (!overtaken) {
+      this.underWay -= inbox.until(number);
+      inbox.highest = number;
+    }
     const intended = inbox.missing.get(number);
     if (intended !== undefined) {
       inbox.missing.delete(number);
@@ -106,9 +157,6 @@ export class Deliveries {
       this.duplicate += inbox.withdrawn?.has(number) ? 0 : 1;
     } else {
       inbox.arrivedEarly(number, at, overtaken);
-    }
-    if (!overtaken) {
-      inbox.highest = number;
     }
   }
 
@@ -125,9 +173,26 @@ export class Deliveries {
     if (intended !== undefined) {
       inbox.missing.delete(number);
       this.noLongerMissing(intended);
+      this.underWay -= number > inbox.highest && intended !== GONE ? 1 : 0;
       this.expected--;
       inbox.withdrawn ??= new Set();
       inbox.withdrawn.add(number);
+    }
+  }
+
+  /**
+   * A receiver was lost: what it lacks, and what it is still to get, stays missing, and is not waited for.
+   *
+   * @param {Name} receiver
+   */
+  gone(receiver) {
+    this.left.add(receiver);
+    for (const inbox of this.inboxes.get(receiver)?.values() ?? []) {
+      this.underWay -= inbox.until(inbox.next);
+      for (const [number, intended] of inbox.missing) {
+        this.missingBefore += intended < this.sinceMs ? 0 : 1;
+        inbox.missing.set(number, GONE);
+      }
     }
   }
 
@@ -146,8 +211,20 @@ export class Deliveries {
   wasDelivered(intended, at, overtaken) {
     this.delivered++;
     this.lag.record(at - intended);
+    this.came(at);
     if (overtaken) {
       this.reordered++;
+    }
+  }
+
+  /**
+   * One has come; also one of which nothing else is counted, as it was sent while the server settled.
+   *
+   * @param {number} at
+   */
+  came(at) {
+    if (at >= this.fromMs && at <= this.endMs) {
+      this.inTime++;
     }
   }
 
@@ -171,37 +248,26 @@ export class Deliveries {
 
   /** @returns {Delivered} */
   measured() {
-    const { expected, delivered, missing, duplicate, reordered } = this;
-    return { expected, delivered, missing, duplicate, reordered, lag: this.lag.spread() };
+    const { expected, delivered, missing, duplicate, reordered, stray, inTime, backlog } = this;
+    const counts = { expected, delivered, missing, duplicate, reordered, stray };
+    return { ...counts, in_time: inTime, backlog, lag: this.lag.spread() };
   }
 }
 
-/** One stream at one receiver. The numbers from `first` to before `next` were expected; those not missing have come. */
-class Inbox {
+/** Of what was added; not a number where nothing was. */
+class Mean {
   constructor() {
-    this.first = 0;
-    this.next = 0;
-    this.highest = -1; // of those that have come
-    /** @type {Map<number, number>} by number, when it was due to be sent */
-    this.missing = new Map();
-    /** @type {Map<number, Early> | null} by number, what came before it was expected */
-    this.early = null;
-    /** @type {Set<number> | null} */
-    this.withdrawn = null;
+    this.sum = 0;
+    this.count = 0;
   }
 
-  /**
-   * @param {number} number
-   * @param {number} at
-   * @param {boolean} overtaken
-   */
-  arrivedEarly(number, at, overtaken) {
-    this.early ??= new Map();
-    const before = this.early.get(number);
-    if (before === undefined) {
-      this.early.set(number, { at, overtaken, duplicate: 0 });
-    } else {
-      before.duplicate++;
-    }
+  /** @param {number} value */
+  add(value) {
+    this.sum += value;
+    this.count++;
+  }
+
+  get value() {
+    return this.sum / this.count;
   }
 }

@@ -68,7 +68,7 @@ export class Load {
     this.fromMs = slice.start + slice.settleMs;
     this.endMs = this.fromMs + slice.durationMs;
     this.recorder.start(this.startMs, this.fromMs, this.endMs);
-    this.recorder.deliveries?.begin(this.startMs);
+    this.recorder.deliveries?.begin(this.startMs, this.fromMs, this.endMs);
     this.held?.begin?.(slice);
     while (this.held?.inTurn && !this.full) {
       this.idle.push(this.open());
@@ -82,6 +82,7 @@ export class Load {
   /** Gives up what has waited too long while the schedule runs; ends the run when it is done or out of time. */
   look(/** @type {number} */ now) {
     this.recorder.roll(now);
+    this.recorder.deliveries?.look(now);
     if (now < this.endMs) {
       for (const connection of this.connections) {
         if (connection.busy && now - connection.handedAt >= this.job.timeoutMs) {
@@ -140,6 +141,7 @@ export class Load {
     }
     this.plan(now);
     this.recorder.end(now);
+    this.recorder.deliveries?.end(now);
     this.held?.end?.();
     this.resolve();
   }

@@ -54,18 +54,19 @@ def _percentile(ok: int, failed: int, figures: Figures, histogram: str | None, k
 
 def of_deliveries(result: Result, key: str) -> float | None:
     """A percentile of the lag in ms over all deliveries that were expected, of which those that are missing rank as
-    infinitely late: infinite where so many are that it is never reached. None where it is not known."""
-    deliveries = result.deliveries
+    infinitely late: infinite where so many are that it is never reached. So do those of messages that were due and
+    never sent. None where it is not known."""
+    deliveries, due = result.deliveries, result.deliveries_due
     if deliveries is None:
         return None
-    if not deliveries.missing:
+    if deliveries.delivered == due:
         return deliveries.lag_ms.get(key)
-    if deliveries.delivered < deliveries.expected * PERCENTILES[key] / 100:
+    if deliveries.delivered < due * PERCENTILES[key] / 100:
         return inf
     text = result.histograms.get("lag")
     if text is None:
         return None
-    found = _histogram(text).percentile(PERCENTILES[key] * deliveries.expected / deliveries.delivered)
+    found = _histogram(text).percentile(PERCENTILES[key] * due / deliveries.delivered)
     return None if found is None else found / 1000
 
 

@@ -65,6 +65,10 @@ class Deliveries:
 
     Counted beside these: ``duplicate`` arrivals after the first, and those ``reordered``, which came after one that the
     same sender had sent later to the same receiver. ``lag_ms`` is arrival at each receiver minus intended send.
+
+    ``stray`` came to a receiver of another room, for which they were not meant. ``in_time`` arrived within
+    ``duration_s``, among them what was sent before, while the server settled; None: not counted. ``backlog``: for each
+    slice, by how many those under way became more while it was measured: missing, and not overtaken by a later one.
     """
 
     expected: Count
@@ -73,6 +77,14 @@ class Deliveries:
     duplicate: Count
     reordered: Count
     lag_ms: Figures
+    stray: Count = 0
+    in_time: Count | None = None
+    backlog: tuple[int, ...] = ()
+
+    @property
+    def timely(self) -> int:
+        """Those in time; where that was not counted, all that came."""
+        return self.delivered if self.in_time is None else self.in_time
 
 
 @dataclasses.dataclass(frozen=True)
@@ -220,8 +232,16 @@ class Result:
 
     @property
     def contradicting(self) -> int:
-        """Answers that were not what the contract says."""
-        return sum(self.errors.get(kind, 0) for kind in BROKEN)
+        """Answers that were not what the contract says, and messages that reached somebody whom they were not for."""
+        stray = self.deliveries.stray if self.deliveries else 0
+        return sum(self.errors.get(kind, 0) for kind in BROKEN) + stray
+
+    @property
+    def deliveries_due(self) -> float:
+        """The deliveries that were expected, and as many for each message that was due and never sent; 0 where there
+        are none."""
+        expected = self.deliveries.expected if self.deliveries else 0
+        return expected * (self.planned / self.sent) if self.sent else float(expected)
 
     def summary(self) -> dict[str, Any]:
         """The object that ``load --json`` prints."""

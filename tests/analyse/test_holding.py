@@ -8,6 +8,8 @@ from loadtests.analyse.compare.sides import compare_sides
 from loadtests.analyse.holding import SOUND, slices_pile_up
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
+from loadtests.plan.kinds import metric
+from tests.fixtures.conversations import conversing, delivering
 from tests.fixtures.failing import failing
 
 LABELS = ("gunicorn", "daphne")
@@ -124,3 +126,18 @@ def test_a_rule_on_failures_fails_on_their_share(build_run, rule, fails):
 )
 def test_a_rate_that_is_too_much_shows_within_slices(backlog, piles_up):
     assert slices_pile_up(backlog, planned=3000) == piles_up
+
+
+def test_deliveries_that_fall_behind_are_overload_though_all_come_in_the_end(results):
+    def behind(label, test, block, result):
+        result = delivering()(label, test, block, result)
+        in_time, backlog = (6000, (4000,)) if label == "daphne" else (9990, (20,))
+        told = dataclasses.replace(result.deliveries, in_time=in_time, backlog=backlog)
+        return dataclasses.replace(result, rate=20.0, planned=200, sent=200, ok=200, completed=200, deliveries=told)
+
+    found = results(tests=(conversing("broadcast"),), change=behind)
+    assert str(found.standings["daphne", "broadcast"].overload) == "cannot hold 20 messages/s (holds about 12)"
+    assert found.standings["gunicorn", "broadcast"] == dataclasses.replace(SOUND, what="messages")
+    assert set(verdicts(found, "broadcast").values()) == {Verdict.CANNOT_HOLD}
+    per_s = {trial.label: metric("deliveries_per_s").read(trial) for trial in found.trials}
+    assert per_s == {"gunicorn": 999.0, "daphne": 600.0}

@@ -156,20 +156,23 @@ def test_a_load_that_sends_nothing_is_zeros():
 
 def deliveries(lags_us, missing, duplicate, reordered):
     counts = {"expected": len(lags_us) + missing, "delivered": len(lags_us), "missing": missing}
-    return {**counts, "duplicate": duplicate, "reordered": reordered, "lag": spread_of(lags_us)}
+    counts.update(duplicate=duplicate, reordered=reordered, stray=0, in_time=len(lags_us), backlog=[3, -1])
+    return {**counts, "lag": spread_of(lags_us)}
 
 
 def test_the_deliveries_of_several_processes_are_added_up():
     first, second = deliveries([1000, 2000, 3000], 2, 1, 0), deliveries([9000], 0, 3, 1)
     merged = merge("openloop", [part([1000], first), part([], second)], [], (Request("GET /"),))
     times = {"p50": 2.0, "p90": 9.0, "p95": 9.0, "p99": 9.0, "p99.9": 9.0, "max": 9.0, "mean": 3.75}
-    assert merged.deliveries == Deliveries(6, 4, missing=2, duplicate=4, reordered=1, lag_ms=times)
+    counts = {"missing": 2, "duplicate": 4, "reordered": 1, "in_time": 4, "backlog": (6, -2)}
+    assert merged.deliveries == Deliveries(6, 4, **counts, lag_ms=times)
     assert merged.histograms["lag"] == Histogram.decode(encoded([1000, 2000, 3000, 9000])["text"]).encode()
 
 
 def test_where_nothing_arrived_there_is_no_lag():
     parts = [part([], deliveries([], 5, 0, 0)), part([], deliveries([], 0, 0, 0))]
-    assert merge("openloop", parts, [], (Request("GET /"),)).deliveries == Deliveries(5, 0, 5, 0, 0, NOTHING)
+    merged = merge("openloop", parts, [], (Request("GET /"),)).deliveries
+    assert merged == Deliveries(5, 0, 5, 0, 0, NOTHING, in_time=0, backlog=(6, -2))
 
 
 def test_without_receivers_there_are_no_deliveries():

@@ -16,7 +16,7 @@ DIALECTS = ["plain", "json", "socket.io", "action-cable"]
 
 
 def counts(deliveries):
-    return {name: count for name, count in dataclasses.asdict(deliveries).items() if name != "lag_ms"}
+    return {name: getattr(deliveries, name) for name in ("expected", "delivered", "missing", "duplicate", "reordered")}
 
 
 def planned_by_end(result):
@@ -195,6 +195,35 @@ def test_what_a_layer_refuses_is_an_error_and_no_loss(made, conversing, dialect)
     assert counts(result.deliveries) == {
         "expected": 150, "delivered": 150, "missing": 0, "duplicate": 0, "reordered": 0
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("takes_ms", "falls_behind"), [(10, True), (1, False)])
+def test_deliveries_that_fall_behind_are_seen_though_all_come_in_the_end(made, conversing, takes_ms, falls_behind):
+    server = conversing(queue=takes_ms)  # of 200 a second, each takes so long, and publishes are taken at once
+    result = made(server.load("broadcast", receivers=5, rate=40, duration_s=1, connections=1, timeout_s=5.0))
+    assert (result.planned, result.ok, result.backlog) == (40, 40, (0,))
+    found = result.deliveries
+    assert (found.expected, found.missing) == (200, 0)
+    [grown] = found.backlog
+    assert (grown > 60) == (grown > 10) == falls_behind
+    assert (found.in_time < 120) == (found.in_time < 190) == falls_behind
+
+
+def test_what_reaches_another_room_breaks_the_contract(made, conversing):
+    server = conversing(stray=10)
+    result = made(server.load("broadcast", receivers=6, rooms=3, rate=60, duration_s=0.5, connections=1))
+    assert counts(result.deliveries) == {
+        "expected": 60, "delivered": 60, "missing": 0, "duplicate": 0, "reordered": 0
+    }  # fmt: skip
+    assert (result.deliveries.stray, result.contradicting) == (3 * 4, 3 * 4)
+    assert result.examples == {"wrong-body": "12 messages came to receivers of another room"}
+
+
+def test_a_message_that_nobody_says_is_taken_is_missing_where_it_does_not_come(made, conversing):
+    server = conversing(close=10)
+    result = made(server.load("broadcast", receivers=4, rate=50, duration_s=1, connections=1))
+    assert (result.planned, result.ok, result.errors) == (50, 45, {"reset": 5})
+    assert (result.deliveries.expected, result.deliveries.missing) == (200, 20)
 
 
 def test_a_connection_that_is_lost_is_opened_again_for_the_send_that_needs_it(made, conversing):

@@ -87,7 +87,21 @@ def test_a_slice_does_not_wait_for_what_an_earlier_one_lost(conversing):
     assert [seconds > 1.5 for seconds in took] == [False, True, True, False]
 
 
-def test_bytes_are_those_of_what_is_measured(conversing):
+def test_a_slice_does_not_wait_for_what_a_lost_receiver_lacks(conversing):
+    server = conversing(leave=15)  # with the fifteenth of twenty messages one of four receivers is lost
+    load = server.load("broadcast", receivers=4, rate=40, duration_s=0.5, connections=1, timeout_s=5.0)
+    with openloop.generator() as maker:
+        prepared = maker.prepare(load)
+        begun = time.monotonic()
+        prepared.measure(0.5)
+        took_s = time.monotonic() - begun
+        result = prepared.result()
+    assert (result.planned, result.ok, result.connections.lost) == (20, 20, 1)
+    assert (result.deliveries.expected, result.deliveries.missing) == (80, 6)
+    assert took_s < 2.5
+
+
+def test_bytes_are_those_of_all_that_is_billed(conversing):
     server = conversing()
     load = server.load("echo", rate=40, duration_s=1, connections=2, size=100)
     result = in_slices(load, 2)

@@ -22,8 +22,8 @@ function expecting(count) {
 
 /** @param {Deliveries} deliveries */
 function counts(deliveries) {
-  const { lag, ...counted } = deliveries.measured();
-  return counted;
+  const { expected, delivered, missing, duplicate, reordered } = deliveries.measured();
+  return { expected, delivered, missing, duplicate, reordered };
 }
 
 test('what is expected is missing until it arrives', () => {
@@ -43,8 +43,9 @@ test('the lag is from the intended send to the arrival', () => {
 });
 
 test('nothing expected, nothing arrived: zeros', () => {
-  const { lag, ...counted } = new Deliveries().measured();
-  assert.deepEqual(counted, { expected: 0, delivered: 0, missing: 0, duplicate: 0, reordered: 0 });
+  const { lag, backlog, ...counted } = new Deliveries().measured();
+  const zeros = { expected: 0, delivered: 0, missing: 0, duplicate: 0, reordered: 0, stray: 0, in_time: 0 };
+  assert.deepEqual([counted, backlog], [zeros, []]);
   assert.deepEqual([lag.max_us, lag.sum_us], [0, 0]);
 });
 
@@ -157,6 +158,11 @@ test('counts are exact, whatever is lost, repeated and out of order', () => {
         before.push(number);
       }
     }
+    let underWay = 0;
+    for (const numbers of come.values()) {
+      underWay += 99 - Math.max(-1, ...numbers); // of 100 numbers each: those after the last that came
+    }
+    assert.equal(deliveries.underWay, underWay);
     counted.missing = counted.expected - counted.delivered;
     assert.deepEqual(counts(deliveries), counted);
     assert.ok(Math.abs(deliveries.measured().lag.sum_us - lag_us) <= counted.delivered); // halves of a microsecond
@@ -213,4 +219,77 @@ test('what was withdrawn is not expected, and an arrival of it is counted only i
   deliveries.expect(1, 'a', 3, 300);
   deliveries.arrived(1, 'a', 3, 306);
   assert.deepEqual(counts(deliveries), { expected: 3, delivered: 2, missing: 1, duplicate: 0, reordered: 0 });
+});
+
+test('those under way are missing, and nothing later has come', () => {
+  const deliveries = expecting(5);
+  assert.equal(deliveries.underWay, 5);
+  deliveries.arrived(1, 'a', 2, 205); // 0 and 1 are lost, or late
+  assert.equal(deliveries.underWay, 2);
+  deliveries.arrived(1, 'a', 0, 206);
+  deliveries.withdraw(1, 'a', 3);
+  assert.equal(deliveries.underWay, 1);
+  deliveries.arrived(1, 'a', 2 ** 50, 207);
+  assert.deepEqual([deliveries.underWay, deliveries.missing], [0, 2]);
+});
+
+/**
+ * The growth of those under way in a slice of a second, in which of `sent` deliveries every millisecond the first `come`
+ * arrive at once, the next `later` after the slice, and the rest never.
+ *
+ * @param {{sent: number, come: number, later: number}} each
+ */
+function grown({ sent, come, later }) {
+  const deliveries = new Deliveries();
+  deliveries.begin(0, 100, 1100);
+  for (let ms = 100; ms < 1100; ms++) {
+    for (let receiver = 0; receiver < sent; receiver++) {
+      deliveries.expect(receiver, 'a', ms, ms);
+      if ((receiver + ms) % sent < come) {
+        deliveries.arrived(receiver, 'a', ms, ms + 0.5);
+      }
+    }
+    deliveries.look(ms + 0.75);
+  }
+  for (let receiver = 0; receiver < later; receiver++) {
+    for (let ms = 100; ms < 1100; ms++) {
+      deliveries.arrived(receiver, 'a', ms, 1200);
+    }
+  }
+  deliveries.end(1300);
+  const { backlog, in_time, delivered } = deliveries.measured();
+  return { backlog, in_time, delivered };
+}
+
+test('a backlog is what is late, not what is lost', () => {
+  assert.deepEqual(grown({ sent: 4, come: 4, later: 0 }), { backlog: [0], in_time: 4000, delivered: 4000 });
+  const lossy = grown({ sent: 4, come: 3, later: 0 });
+  assert.deepEqual([lossy.in_time, lossy.delivered], [3000, 3000]);
+  assert.ok(Math.abs(lossy.backlog[0]) <= 1, `${lossy.backlog}`);
+  assert.deepEqual(grown({ sent: 2, come: 0, later: 2 }), { backlog: [2000], in_time: 0, delivered: 2000 });
+});
+
+test('a slice that was stopped, or only warms up, has no backlog', () => {
+  const deliveries = new Deliveries();
+  deliveries.begin(0, 100, 1100);
+  deliveries.end(900);
+  deliveries.begin(2000, 2100, 2100);
+  deliveries.end(2100);
+  assert.deepEqual(deliveries.backlog, []);
+});
+
+test('what a lost receiver lacks stays missing, and is not waited for', () => {
+  const deliveries = expecting(2);
+  deliveries.expect(2, 'a', 0, 0);
+  deliveries.begin(200);
+  deliveries.expect(1, 'a', 2, 200);
+  deliveries.expect(2, 'a', 1, 200);
+  assert.deepEqual([deliveries.awaited, deliveries.underWay], [2, 5]);
+  deliveries.gone(1);
+  assert.deepEqual([deliveries.awaited, deliveries.underWay], [1, 2]);
+  deliveries.expect(1, 'a', 3, 300);
+  assert.deepEqual([deliveries.awaited, deliveries.underWay, deliveries.missing], [1, 2, 6]);
+  deliveries.withdraw(1, 'a', 3);
+  deliveries.arrived(2, 'a', 1, 305);
+  assert.deepEqual([deliveries.awaited, deliveries.underWay, deliveries.missing], [0, 0, 4]);
 });

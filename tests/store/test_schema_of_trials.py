@@ -39,7 +39,7 @@ RESULT = Result(
     histograms={"response_time": "SElTVA==", "lag": "SElTVA=="},
     generator=(Generator(0.1, 1.0, 80.0),),
     requests=(OfRequest("GET /", 2, 2, 2, 2, 2, {"status": 1}, TIMES),),
-    deliveries=Deliveries(9, 8, 1, 0, 0, TIMES),
+    deliveries=Deliveries(9, 8, 1, 0, 0, TIMES, stray=1, in_time=7, backlog=(2, -1)),
     connections=Connections(5, 4, 1, 2, TIMES, 0.5, 1000, 2000, "closed"),
     journeys=Journeys(
         64, None, 9, 1, 60, 62, TIMES, (OfRequest("GET", 2, 2, 2, 2, 0, {"mixed-up": 1}, TIMES),), 1.0, 1.0, 1.0, None
@@ -97,6 +97,8 @@ def test_what_a_trial_writes_fits(trial):
         (("result", "response_time_ms", "p42"), 1.0),
         (("result", "timeline", 0, "t"), ...),
         (("result", "requests", 0, "ok"), ...),
+        (("result", "deliveries", "in_time"), -1),
+        (("result", "deliveries", "backlog"), [0.5]),
         (("result", "connections", "lost"), -1),
         (("result", "journeys", "users"), 0),
         (("result", "journeys", "methods", 0, "errors", "mixed-up"), 0),

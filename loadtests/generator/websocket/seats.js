@@ -131,10 +131,22 @@ export class Receiver extends Seat {
    * @param {number} end
    */
   onPayload(data, start, end) {
-    const { payloads, deliveries } = this.held;
-    if (payloads.recognise(data, start, end) && seen.stream !== UNMEASURED) {
-      deliveries?.arrived(this.name, seen.stream, seen.number, nowMs());
+    const { payloads, deliveries, rooms } = this.held;
+    if (deliveries === null || !payloads.recognise(data, start, end)) {
+      return;
     }
+    const at = nowMs();
+    if (seen.stream === UNMEASURED) {
+      deliveries.came(at);
+    } else if ((seen.stream - 1) % rooms.length === this.place % rooms.length) {
+      deliveries.arrived(this.name, seen.stream, seen.number, at);
+    } else {
+      deliveries.stray++; // it was published in another room
+    }
+  }
+
+  broke() {
+    this.held.deliveries?.gone(this.name);
   }
 }
 
@@ -164,7 +176,9 @@ export class Speaker extends Seat {
     const at = nowMs();
     const { payloads, deliveries } = this.held;
     const whole = payloads.recognise(data, start, end);
-    if (whole && seen.stream !== UNMEASURED) {
+    if (whole && seen.stream === UNMEASURED) {
+      deliveries?.came(at);
+    } else if (whole) {
       deliveries?.arrived(this.place, seen.stream, seen.number, at);
     }
     this.user?.echoed(whole, at);

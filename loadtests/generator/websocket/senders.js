@@ -153,8 +153,8 @@ export class EchoSender extends Sender {
 }
 
 /**
- * Each send is published in the room whose turn it is. The message is meant for all who receive there once the server
- * says that it has taken it: of one that it has not, those are no deliveries that do not come.
+ * Each send is published in the room whose turn it is. The message is meant for all who receive there, unless the server
+ * says that it has not taken it: then those are no deliveries that do not come. Of one that it says nothing of they are.
  *
  * @implements {Connection}
  */
@@ -221,7 +221,6 @@ export class PublishSender extends Sender {
   /** Gives up what was sent, and the connection: an answer that comes later would be taken for that to the next. */
   destroy() {
     if (this.busy) {
-      this.withdraw();
       this.seat.shut();
     }
     this.busy = false;
@@ -256,7 +255,6 @@ export class PublishSender extends Sender {
    */
   broke(seat, failure) {
     if (this.busy && seat === this.seat) {
-      this.withdraw();
       this.failed(failure);
     }
   }

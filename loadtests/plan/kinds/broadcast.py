@@ -55,7 +55,7 @@ def _of_lag(key: str, asked: str) -> Metric:
 
 def _per_s(trial: Trial) -> float | None:
     result = trial.result
-    return result.deliveries.delivered / result.duration_s if result and result.deliveries else None
+    return result.deliveries.timely / result.duration_s if result and result.deliveries else None
 
 
 def _wire_bytes(trial: Trial) -> float | None:

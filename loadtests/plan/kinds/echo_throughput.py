@@ -40,8 +40,10 @@ def _each(trial: Trial) -> float | None:
 
 
 def _delivered(trial: Trial) -> float | None:
-    deliveries = trial.result.deliveries if trial.result else None
-    return 100 * deliveries.delivered / deliveries.expected if deliveries and deliveries.expected else None
+    result = trial.result
+    if result is None or result.deliveries is None or not result.deliveries.expected:
+        return None
+    return 100 * result.deliveries.delivered / result.deliveries_due
 
 
 MESSAGES_PER_S = Metric(
