@@ -93,9 +93,9 @@ class Connections:
 
     ``lost`` counts how often one was ended by the other side while it was held, wherever in the load; each was then
     opened again. ``opening_ms`` is from asking for one until it could receive, and ``opened_in_s`` from asking for the
-    first until the last could. ``sent_bytes`` and ``received_bytes`` are those of all connections of the load while it
-    was measured, held or not, as they are on the wire: handshakes, frames, what the dialect adds. ``said`` tells in
-    words why the first one was refused or lost.
+    first until the last could. ``sent_bytes`` and ``received_bytes`` are those of all connections of the load in slices
+    that were measured, also while it settled, as they are on the wire: handshakes, frames, what the dialect adds.
+    ``said`` tells in words why the first one was refused or lost.
     """
 
     wanted: Count

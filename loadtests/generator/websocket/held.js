@@ -77,8 +77,6 @@ export class Held {
     /** @type {{sent: number, received: number} | null} */
     this.before = null; // the traffic, when what is measured began
     this.measuredTraffic = { sent: 0, received: 0 };
-    /** @type {NodeJS.Timeout | undefined} */
-    this.beginning = undefined;
     this.closed = false;
   }
 
@@ -241,24 +239,18 @@ export class Held {
     return this.turns++ % this.rooms.length;
   }
 
-  /** @param {Slice} slice */
-  begin({ start, settleMs, durationMs }) {
-    this.before = null;
-    const begin = () => {
-      this.before = { ...this.traffic };
-    };
-    if (durationMs > 0) {
-      if (settleMs > 0) {
-        this.beginning = setTimeout(begin, start + settleMs - nowMs());
-      } else {
-        begin();
-      }
-    }
+  /**
+   * A slice begins. What goes over the wire counts from here on, as do the sends that it is divided by: in a slice that is
+   * measured, those while it settles too.
+   *
+   * @param {Slice} slice
+   */
+  begin({ durationMs }) {
+    this.before = durationMs > 0 ? { ...this.traffic } : null;
   }
 
   /** The slice is over. */
   end() {
-    clearTimeout(this.beginning);
     if (this.before !== null) {
       this.measuredTraffic.sent += this.traffic.sent - this.before.sent;
       this.measuredTraffic.received += this.traffic.received - this.before.received;

@@ -59,8 +59,7 @@ def _per_s(trial: Trial) -> float | None:
 
 
 def _wire_bytes(trial: Trial) -> float | None:
-    total = wire_bytes(trial)
-    count = trial.result.deliveries.delivered if trial.result and trial.result.deliveries else 0
+    total, count = wire_bytes(trial), DELIVERIES.count(trial)
     return total / count if total is not None and count else None
 
 

@@ -28,14 +28,20 @@ def echoes(size: int) -> str:
 
 
 def wire_bytes(trial: Trial) -> float | None:
-    """What went over the wire in both directions while it was measured, all connections together; None where that was
-    not counted."""
-    connections = trial.result.connections if trial.result else None
-    return float(connections.sent_bytes + connections.received_bytes) if connections else None
+    """What went over the wire in both directions for all that is billed (see Result), all connections together; None
+    where that was not counted."""
+    result = trial.result
+    if result is None or result.connections is None:
+        return None
+    total = float(result.connections.sent_bytes + result.connections.received_bytes)
+    counted_alone = result.deliveries is not None and result.deliveries.in_time is None
+    if counted_alone and result.billed and result.ok:
+        total *= result.billed / result.ok  # runs before there was in_time counted no bytes while a server settled
+    return total
 
 
 def _each(trial: Trial) -> float | None:
-    total, count = wire_bytes(trial), trial.result.ok if trial.result else 0
+    total, count = wire_bytes(trial), MESSAGES.count(trial)
     return total / count if total is not None and count else None
 
 

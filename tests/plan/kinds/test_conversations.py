@@ -1,6 +1,7 @@
 """What tests of WebSockets ask for, and of whom."""
 
 import dataclasses
+import math
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -11,7 +12,7 @@ from loadtests.plan import kinds
 from loadtests.plan.kinds.over_websocket import in_dialect
 from loadtests.plan.schedule import planned_seconds
 from loadtests.plan.study import parse
-from tests.fixtures.conversations import TABLES, conversing
+from tests.fixtures.conversations import TABLES, conversing, delivering
 from tests.fixtures.schemas import as_json, errors, validator
 
 KINDS = tuple(TABLES)
@@ -173,3 +174,31 @@ def test_a_metric_is_told_by_tests_that_count_what_it_is_of():
     assert "lag_p99_ms" in told["broadcast"] - told["echo"]
     assert "rps" not in told["echo-throughput"]
     assert kinds.metric("web_cpu_us_per_delivery").label == "CPU per delivery, web"
+
+
+@pytest.fixture
+def broadcast(build_run):
+    """A function: a trial of a broadcast whose result has those fields."""
+    run = build_run(labels=("gunicorn",), tests=(conversing("broadcast"),), blocks=1, change=delivering())
+    [trial] = run.trials()
+    return lambda **fields: dataclasses.replace(trial, result=dataclasses.replace(trial.result, **fields))
+
+
+def test_messages_that_were_never_sent_rank_as_infinitely_late(broadcast):
+    read = {name: kinds.metric(name).read for name in ("lag_p50_ms", "lag_p99_ms", "delivered_percent")}
+    sent = broadcast(planned=1000, sent=1000)
+    assert read["lag_p99_ms"](sent) == sent.result.deliveries.lag_ms["p99"]
+    assert read["delivered_percent"](sent) == 100
+    held_up = broadcast(planned=1000, sent=900)
+    assert read["lag_p50_ms"](held_up) == pytest.approx(4, rel=0.05)
+    assert read["lag_p99_ms"](held_up) == math.inf
+    assert read["delivered_percent"](held_up) == pytest.approx(90)
+
+
+def test_bytes_are_shared_among_all_that_took_them(broadcast):
+    each = kinds.metric("wire_bytes_per_delivery").read
+    settled = {"ok": 1000, "billed": 1500}
+    counted = broadcast(**settled).result.deliveries
+    # 3,000,000 bytes for 10,000 deliveries and for the half more that were sent while it settled.
+    assert each(broadcast(**settled, deliveries=dataclasses.replace(counted, in_time=9990))) == pytest.approx(200)
+    assert each(broadcast(**settled)) == pytest.approx(300)  # an older run has no bytes of those
