@@ -100,7 +100,8 @@ export class Load {
 
   isDone() {
     const { deliveries } = this.recorder;
-    return this.inFlight === 0 && (deliveries === null || deliveries.awaited === 0);
+    const closing = this.held?.closing ?? 0;
+    return this.inFlight === 0 && closing === 0 && (deliveries === null || deliveries.awaited === 0);
   }
 
   /** Whether there are as many connections as are allowed. */

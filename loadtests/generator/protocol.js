@@ -49,6 +49,7 @@
  * @property {boolean} [inTurn] whether all connections that send are made before the first slice and used in turn, not as
  *   few of them as will do
  * @property {() => Promise<void>} [mend] opens again what was lost, between slices
+ * @property {number} [closing] connections that were not held and are being closed, which a slice does not end before
  * @property {(slice: Slice) => void} [begin] a slice begins
  * @property {() => void} [end] it is over
  * @property {() => HeldOpen} [measured] what became of what was held open

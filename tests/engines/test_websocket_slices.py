@@ -120,3 +120,16 @@ def test_messages_of_every_size(made, conversing, size):
     server = conversing()
     result = made(server.load("echo", rate=10, duration_s=0.5, connections=2, size=size))
     assert (result.ok, result.errors, result.deliveries.missing) == (5, {}, 0)
+
+
+@pytest.mark.parametrize("rate", [40, None])
+def test_a_slice_of_connecting_waits_until_all_is_closed(conversing, rate):
+    server = conversing(closing=300)
+    load = server.load("connect", rate=rate, connections=1, duration_s=0.2)
+    with openloop.generator() as maker:
+        prepared = maker.prepare(load)
+        for _ in range(2):
+            prepared.measure(0.1)
+            seen = server.counts()
+            assert seen["ended"] == seen["handshakes"] > 0
+        prepared.result()

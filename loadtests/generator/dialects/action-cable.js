@@ -12,7 +12,6 @@ const TAIL = '"}}'.length;
 /** @type {Dialect} */
 export const dialect = {
   subprotocol: 'actioncable-v1-json',
-  anyRoom: false,
   path: () => '/cable',
   opened: () => {}, // it says welcome first
   heard,

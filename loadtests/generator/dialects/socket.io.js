@@ -21,7 +21,6 @@ const TAIL = '"]'.length;
 /** @type {Dialect} */
 export const dialect = {
   subprotocol: null,
-  anyRoom: true,
   path: () => '/socket.io/?EIO=4&transport=websocket',
   opened: () => {}, // it speaks first
   heard,

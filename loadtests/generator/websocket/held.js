@@ -20,11 +20,12 @@ const PORTS = 20_000;
 const ADDRESSES = 8;
 
 /**
- * Where a publisher sits: at one connection for each room, or at one for all where the dialect allows that.
+ * Where a publisher sits: at one connection for each room. Some dialects could do with one for all, but then setups would
+ * not hold equally many.
  *
  * @typedef {object} Desk
  * @property {number} place among the publishers
- * @property {Speaker[]} seats
+ * @property {Speaker[]} seats by room
  * @property {number[]} numbers by room, the next one of what is measured
  */
 
@@ -67,7 +68,8 @@ export class Held {
     this.free = []; // on which no sender sits
     this.turns = 0; // of the rooms
     this.connected = 0;
-    this.takeSeats(connections, conversation.receivers, dialect.anyRoom);
+    this.closing = 0; // of those that are not held
+    this.takeSeats(connections, conversation.receivers);
 
     this.opened = 0;
     this.lost = 0;
@@ -83,9 +85,8 @@ export class Held {
   /**
    * @param {number} speakers
    * @param {number} receivers
-   * @param {boolean} anyRoom
    */
-  takeSeats(speakers, receivers, anyRoom) {
+  takeSeats(speakers, receivers) {
     const { does, rooms, seats } = this;
     if (does === 'echo') {
       for (let k = 0; k < speakers; k++) {
@@ -102,7 +103,7 @@ export class Held {
         seats.push(new Receiver(this, rooms[k % rooms.length], seats.length));
       }
       for (let place = 0; place < speakers; place++) {
-        const own = (anyRoom ? [''] : rooms).map((room, k) => new Speaker(this, 'publish', room, seats.length + k));
+        const own = rooms.map((room, k) => new Speaker(this, 'publish', room, seats.length + k));
         seats.push(...own);
         this.free.push({ place, seats: own, numbers: rooms.map(() => 0) });
       }

@@ -14,7 +14,6 @@ import { Wire } from './wire.js';
  *
  * @typedef {object} Dialect
  * @property {string | null} subprotocol
- * @property {boolean} anyRoom whether one connection can publish in any room
  * @property {(conversation: Conversation, endpoint: Endpoint, room: string) => string} path of the handshake
  * @property {(talk: Talk) => void} opened the handshake is done; the talk is to be told when it is `ready`, which means
  *   that it can receive
