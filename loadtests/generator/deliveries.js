@@ -39,12 +39,13 @@ export class Deliveries {
     this.inTime = 0; // came while it was measured
     this.underWay = 0;
     /** @type {number[]} */
-    this.backlog = []; // for each slice, by how many those under way became more
+    this.backlog = []; // for each slice, by how many at least those under way became more
     this.lag = new Times();
     this.sinceMs = -Number.MAX_VALUE;
     this.fromMs = -Infinity; // of what is measured of a slice
     this.endMs = Infinity;
-    this.levels = [new Mean(), new Mean()]; // of those under way, in its second and in its last quarter
+    this.most = -Infinity; // under way at a time in its second quarter
+    this.least = Infinity; // and in its last
     this.missingBefore = 0; // of those that were due before, or that nobody is there to receive
     /** @type {Map<Name, Map<Name, Inbox>>} by receiver and stream */
     this.inboxes = new Map();
@@ -72,7 +73,8 @@ export class Deliveries {
     this.sinceMs = sinceMs;
     this.fromMs = fromMs;
     this.endMs = endMs;
-    this.levels = [new Mean(), new Mean()];
+    this.most = -Infinity;
+    this.least = Infinity;
     this.missingBefore = this.missing;
   }
 
@@ -83,21 +85,23 @@ export class Deliveries {
    */
   look(now) {
     const quarter = Math.floor((4 * (now - this.fromMs)) / (this.endMs - this.fromMs));
-    if (quarter === 1 || quarter === 3) {
-      this.levels[quarter >> 1].add(this.underWay);
+    if (quarter === 1) {
+      this.most = Math.max(this.most, this.underWay);
+    } else if (quarter === 3) {
+      this.least = Math.min(this.least, this.underWay);
     }
   }
 
   /**
-   * The slice is over. From its second quarter to its last is half of what is measured: in all of it those under way
-   * became more by twice of what they did from the one to the other. Means waver less than two moments would.
+   * The slice is over. Where those under way become more and more, the fewest in its last quarter are more than the most
+   * in its second, by what a quarter adds. Where they waver, however much, that is below 0.
    *
    * @param {number} now earlier than its end where it was stopped
    */
   end(now) {
     if (this.endMs > this.fromMs && now >= this.endMs) {
-      const [second, last] = this.levels;
-      this.backlog.push(Math.round(2 * (last.value - second.value)) || 0); // 0 where it was too short to look
+      const grown = 4 * (this.least - this.most);
+      this.backlog.push(Number.isFinite(grown) ? grown : 0); // it may have been too short to look
     }
   }
 
@@ -251,23 +255,5 @@ export class Deliveries {
     const { expected, delivered, missing, duplicate, reordered, stray, inTime, backlog } = this;
     const counts = { expected, delivered, missing, duplicate, reordered, stray };
     return { ...counts, in_time: inTime, backlog, lag: this.lag.spread() };
-  }
-}
-
-/** Of what was added; not a number where nothing was. */
-class Mean {
-  constructor() {
-    this.sum = 0;
-    this.count = 0;
-  }
-
-  /** @param {number} value */
-  add(value) {
-    this.sum += value;
-    this.count++;
-  }
-
-  get value() {
-    return this.sum / this.count;
   }
 }

@@ -103,7 +103,7 @@
  * @property {number} reordered
  * @property {number} stray came to a receiver that they were not meant for
  * @property {number} in_time came while it was measured, also of what was sent before, while it settled
- * @property {number[]} backlog for each slice, by how many those under way became more while it was measured
+ * @property {number[]} backlog for each slice, by how many at least those under way became more; below 0 where they wavered
  * @property {Spread} lag arrival at a receiver minus intended send
  */
 

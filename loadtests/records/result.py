@@ -68,7 +68,8 @@ class Deliveries:
 
     ``stray`` came to a receiver of another room, for which they were not meant. ``in_time`` arrived within
     ``duration_s``, among them what was sent before, while the server settled; None: not counted. ``backlog``: for each
-    slice, by how many those under way became more while it was measured: missing, and not overtaken by a later one.
+    slice, by how many at least those under way (missing, and not overtaken by a later one) became more while it was
+    measured; below 0 where they wavered.
     """
 
     expected: Count
