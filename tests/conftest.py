@@ -11,6 +11,7 @@ pytest_plugins = [
     "tests.fixtures.command",
     "tests.fixtures.datastores",
     "tests.fixtures.known_server",
+    "tests.fixtures.redis_servers",
     "tests.fixtures.runs",
     "tests.fixtures.websocket_server",
     "tests.fixtures.surveys",

@@ -32,6 +32,7 @@ def database(tmp_path_factory):
         yield
 
 
+IN_MEMORY = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 ANSWERS = {
     "name": "Ada",
     "household": "3",
@@ -71,7 +72,10 @@ def store_of(request, monkeypatch, tmp_path):
 
     def store(name):
         where, _, protocol = name.partition(" over ")
-        options = {"SESSION_ENGINE": ENGINES[where]}
+        # Never the cache of the settings: it is emptied.
+        options = {"SESSION_ENGINE": ENGINES[where], "CACHES": IN_MEMORY}
+        if where == "redis":
+            options["CACHES"] = request.getfixturevalue("running_redis").caches
         if where in ("db", "cached_db", "cookies"):
             request.getfixturevalue("database")
         if where == "file":

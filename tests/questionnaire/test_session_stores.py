@@ -13,6 +13,7 @@ from django.utils.crypto import get_random_string
 STORES = (
     "db",
     "cached_db",
+    pytest.param("redis", marks=pytest.mark.servers),
     "file",
     pytest.param("datastore over gRPC", marks=pytest.mark.servers),
     pytest.param("datastore over HTTP", marks=pytest.mark.servers),

@@ -8,6 +8,7 @@ from tests.questionnaire.browser import Browser
 STORES = (
     "db",
     "cached_db",
+    pytest.param("redis", marks=pytest.mark.servers),
     "file",
     "cookies",
     pytest.param("datastore over gRPC", marks=pytest.mark.servers),
