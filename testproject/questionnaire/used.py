@@ -2,12 +2,16 @@
 
 Making an entry fails where there is one, whatever the store, so that of two requests with one token one is refused.
 Signed cookies have no store; there it is the database.
+
+An entry is a session of that store, so nobody may know its key: with a cookie of it, signing in would delete it as the
+session that one had, and the token would be good again. The key is made of the token's id and the secret.
 """
 
 import importlib
 
 from django.conf import settings
 from django.contrib.sessions.backends.base import CreateError, SessionBase
+from django.utils.crypto import salted_hmac
 
 from questionnaire.tokens import GOOD_FOR_S, Refused, Ticket
 
@@ -40,4 +44,4 @@ async def ause(ticket: Ticket) -> None:
 
 def _entry(ticket: Ticket) -> SessionBase:
     engine = DATABASE if settings.SESSION_ENGINE == COOKIES else settings.SESSION_ENGINE
-    return importlib.import_module(engine).SessionStore(f"used{ticket.id}")
+    return importlib.import_module(engine).SessionStore(salted_hmac("questionnaire.used", ticket.id).hexdigest())

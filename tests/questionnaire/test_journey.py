@@ -6,6 +6,7 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.core.signing import TimestampSigner
 from django.test import AsyncClient
 from questionnaire import tokens
@@ -198,6 +199,23 @@ def test_a_token_signs_in_once(browser, another_browser):
     assert (another_browser.response.status_code, another_browser.page) == (401, "signed-out")
     assert "used already" in another_browser.text
     assert browser.submit().page == "name"
+
+
+def test_a_used_token_is_not_made_good_again(browser):
+    """Who has a token can read its id: it must not be the key of what notes the use, which a cookie could name."""
+    token = tokens.issue("Somebody")
+    for status in (302, 401):
+        browser.client.cookies["sessionid"] = f"used{tokens.read(token).id}"
+        assert browser.client.get(f"{browser.base}session?token={token}").status_code == status
+
+
+def test_a_link_that_is_opened_again_ends_no_session_and_leaves_none(browser):
+    path = browser.client.get(browser.base + "launch/")["Location"].removeprefix(browser.base)
+    browser.get(path).submit()
+    before = Session.objects.count()
+    assert browser.get(path).response.status_code == 401
+    assert Session.objects.count() == before
+    assert browser.get("name/").page == "name"
 
 
 def test_a_token_expires(browser, monkeypatch):
