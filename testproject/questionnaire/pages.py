@@ -78,6 +78,12 @@ def outcome(request: HttpRequest, step: str, page: str, state: State) -> steps.O
     return found
 
 
+def ended(request: HttpRequest) -> HttpResponse:
+    """To where those are sent who have no session: it was ended while the request was under way."""
+    request.session.modified = False  # the middleware would save it, find that it is gone, and answer 400
+    return to(request, "signed-out")
+
+
 def answered(request: HttpRequest, outcome: steps.Outcome) -> HttpResponse:
     """The response of an outcome; nobody keeps a page with somebody's answers."""
     if outcome.template:

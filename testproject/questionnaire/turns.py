@@ -15,12 +15,15 @@ import os
 import struct
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from pathlib import Path
+from typing import Any, TypeVar
 
 PATIENCE_S = 10.0
 LOOK_EVERY_S = 0.002
 BUSY = f"another request of this session has not ended within {PATIENCE_S:.0f} s"
+
+T = TypeVar("T")
 
 
 @contextlib.contextmanager
@@ -45,6 +48,21 @@ async def aturn(key: str) -> AsyncIterator[None]:
                 raise TimeoutError(BUSY)
             await asyncio.sleep(LOOK_EVERY_S)
         yield
+
+
+async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
+    """What the work returns or raises. It is done also where whoever waits for it is cancelled, as Django does once a
+    client has gone away; they are cancelled after its end.
+
+    A store is written in a thread, which goes on where its coroutine is cancelled: a turn that ended with the coroutine
+    would let the next request read what that thread then writes over.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 class _Place:

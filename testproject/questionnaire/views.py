@@ -16,7 +16,7 @@ from questionnaire.turns import turn
 
 
 def answering(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A view that answers 503 where the store fails, and 401 where the session was ended meanwhile."""
+    """A view that answers 503 where the store fails, and sends out whose session was ended meanwhile."""
 
     @functools.wraps(view)
     def wrapped(request: HttpRequest, **arguments: Any) -> HttpResponse:
@@ -25,7 +25,7 @@ def answering(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         except UpdateError as error:
             if (failure := failures.behind(error)) is not None:
                 return failures.unavailable(request, failure)
-            return pages.to(request, "signed-out")
+            return pages.ended(request)
         except failures.of_store() as error:
             return failures.unavailable(request, error)
 
@@ -44,14 +44,21 @@ def session(request: HttpRequest) -> HttpResponse:
     """Signs in: `?token=`."""
     try:
         ticket = tokens.read(request.GET.get("token", ""))
-        used.use(ticket)
     except tokens.Refused as refusal:
         return pages.refused(request, str(refusal))
-    request.session.flush()
-    request.session[pages.BLOB] = pages.blob_of(State(ticket.respondent))
-    request.session.save()
+    signed_in = type(request.session)()
+    signed_in[pages.BLOB] = pages.blob_of(State(ticket.respondent))
+    signed_in.save()  # before the token is used: where the store fails here, it is still good
+    try:
+        used.use(ticket)
+    except tokens.Refused as refusal:
+        signed_in.delete()  # and the session that they may have stays
+        return pages.refused(request, str(refusal))
+    with failures.put_up_with():
+        request.session.delete()
+    request.session = signed_in
     response = pages.to(request, "introduction")
-    pages.saved(request, response, request.session.get_expiry_age())
+    pages.saved(request, response, signed_in.get_expiry_age())
     return response
 
 
@@ -63,8 +70,9 @@ def step(request: HttpRequest, step: str, page: str = "") -> HttpResponse:
     with turn(cookie) if cookie and request.method == "POST" else contextlib.nullcontext():
         state = pages.state_of(request.session.get(pages.BLOB))
         if state is None:
-            if cookie and failures.hidden():
-                request.session.exists(cookie)  # raises where the store is down
+            # Asking whether it exists raises where the store is down.
+            if cookie and failures.may_hide(request.session) and request.session.exists(cookie):
+                raise OSError(failures.UNREAD)
             return pages.to(request, "signed-out")
         outcome = pages.outcome(request, step, page, state)
         response = pages.answered(request, outcome)

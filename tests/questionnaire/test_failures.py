@@ -1,17 +1,20 @@
 """A store that is down or slow: 503 and a line in the log; and what was acknowledged is not lost."""
 
+import asyncio
 import contextlib
+import itertools
 import logging
-import subprocess
 import threading
 import time
 
 import pytest
+from django.contrib.sessions.models import Session
+from django.core.cache.backends.redis import RedisCacheClient
 from django.db import OperationalError, connection
-from django.test import Client, override_settings
+from django.test import AsyncClient, Client, override_settings
 from questionnaire import failures, pages, turns
+from redis.exceptions import ConnectionError as RedisGone
 
-from loadtests.setups import redis
 from tests.fixtures import datastores
 from tests.questionnaire.browser import Browser
 
@@ -111,51 +114,93 @@ def test_a_datastore_that_is_slow(base, slow_datastore, log, protocol):
     assert len(log()) == 1
 
 
-class OwnRedis:
-    """A Redis on a socket, in memory."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def start(self):
-        options = ("--port", "0", "--unixsocket", self.folder / "r", "--save", "", "--appendonly", "no")
-        self.process = subprocess.Popen(
-            [redis.executable(), *options], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        end = time.monotonic() + 20
-        while not (self.folder / "r").exists():
-            assert time.monotonic() < end
-            time.sleep(0.02)
-
-    def stop(self):
-        self.process.kill()
-        self.process.wait(10)
-        (self.folder / "r").unlink(missing_ok=True)
-
-
-@pytest.fixture
-def own_redis(tmp_path_factory):
-    if redis.executable() is None:
-        pytest.skip("there is no Redis here (apt-get install redis-server)")
-    server = OwnRedis(tmp_path_factory.mktemp("r"))
-    server.start()
-    yield server
-    server.stop()
-
-
-@pytest.mark.parametrize("engine", ["cache"])
+@pytest.mark.parametrize(("engine", "afterwards"), [("cache", "signed-out"), ("cached_db", "household")])
 @pytest.mark.servers
-def test_a_redis_that_restarts(base, own_redis, log, engine, answers):
-    where = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": f"unix://{own_redis.folder}/r"}
-    with override_settings(SESSION_ENGINE=f"django.contrib.sessions.backends.{engine}", CACHES={"default": where}):
+def test_a_redis_that_restarts(database, base, own_redis, log, engine, afterwards, answers):
+    """It was in memory: what the database does not have as well is gone, and that is said."""
+    with override_settings(SESSION_ENGINE=f"django.contrib.sessions.backends.{engine}", CACHES=own_redis.caches):
         browser = Browser(base)
         browser.through(name="Ada")
         own_redis.stop()
-        assert unavailable(browser.client.get(browser.base + "household/"))
+        response = browser.client.get(browser.base + "household/")
+        assert unavailable(response)
+        assert "sessionid" not in response.cookies  # a session that may come back is nobody's to end
         assert len(log()) == 1
         own_redis.start()
-        assert browser.get("household/").page == "signed-out"
+        assert browser.get("household/").page == afterwards
         assert browser.through(**answers).submit().page == "thank-you"
+
+
+@pytest.mark.servers
+def test_a_redis_that_fails_once_ends_no_session(base, store_of, log, monkeypatch):
+    """Django's cache store makes no session of a failed read; a moment later Redis is back."""
+    store_of("redis")
+    browser = Browser(base).through(name="Ada")
+    get, turn = RedisCacheClient.get, itertools.count(1)
+
+    def fails_once(*given, **named):
+        if next(turn) == 1:
+            raise RedisGone("reset by peer")
+        return get(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RedisCacheClient, "get", fails_once)
+        response = browser.client.get(browser.base + "household/")
+    assert unavailable(response)
+    assert "sessionid" not in response.cookies
+    assert log() == [f"the session store ({failures.CACHE}) failed: {failures.UNREAD}"]
+    assert browser.get("name/").form.fields["name"] == "Ada"
+
+
+def test_a_session_that_ends_while_it_is_answered(base, store_of, monkeypatch):
+    """Somebody signs out in another tab: this one is sent out, too, and is no bad request."""
+    store = store_of("file")
+    browser = Browser(base).through(name="Ada")
+    outcome = pages.outcome
+
+    def ended_meanwhile(request, *given):
+        store(request.session.session_key).delete()
+        return outcome(request, *given)
+
+    monkeypatch.setattr(pages, "outcome", ended_meanwhile)
+    assert browser.submit(household="3").page == "signed-out"
+    assert browser.response.redirect_chain == [(f"{base}signed-out/", 302)]
+
+
+@pytest.mark.parametrize("failing", [1, 2], ids=["the session", "the note of the use"])
+def test_a_link_is_good_until_one_is_signed_in(browser, monkeypatch, failing):
+    path = browser.client.get(browser.base + "launch/")["Location"]
+    save, turn = Session.save, itertools.count(1)
+
+    def fails_once(*given, **named):
+        if next(turn) == failing:
+            raise OperationalError("disk full")
+        save(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Session, "save", fails_once)
+        assert unavailable(browser.client.get(path))
+    assert browser.get(path.removeprefix(browser.base)).page == "introduction"
+
+
+def test_an_old_session_that_cannot_be_deleted_hinders_nobody(browser, log, monkeypatch):
+    browser.through(name="Ada")
+
+    def down(*given, **named):
+        raise OperationalError("disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("django.contrib.sessions.backends.db.SessionStore.delete", down)
+        patch.setattr("django.contrib.sessions.backends.db.SessionStore.adelete", down)
+        assert browser.launch().page == "introduction"
+    assert log() == ["the session store (django.contrib.sessions.backends.db) failed: disk full"]
+
+
+def test_the_cookie_of_another_store_hinders_nobody(base, store_of):
+    store_of("file")
+    browser = Browser(base)
+    browser.client.cookies["sessionid"] = "eyJhIjoxfQ/1tQ_2-signed"
+    assert browser.launch().page == "introduction"
 
 
 def test_two_tabs_that_answer_in_the_same_instant(browser, answers, monkeypatch):
@@ -197,3 +242,36 @@ def test_a_turn_that_does_not_come_is_said(monkeypatch):
         pass
     with turns.turn("somebody"), turns.turn("somebody else"):
         pass
+
+
+def test_a_turn_lasts_until_what_it_began_is_written(database, monkeypatch):
+    """A client goes away, and Django cancels the view; its thread writes on, and nobody may read before it has."""
+    browser = Browser("/async/questionnaire/").through(name="Ada")
+    writing, go_on = threading.Event(), threading.Event()
+    save = Session.save
+
+    def slowly(*given, **named):
+        writing.set()
+        assert go_on.wait(20)
+        save(*given, **named)
+
+    async def answer_and_leave():
+        client = AsyncClient()
+        client.cookies = browser.client.cookies
+        post = asyncio.create_task(client.post(f"{browser.base}household/", {"household": "3"}))
+        try:
+            assert await asyncio.to_thread(writing.wait, 20)
+            post.cancel()
+            await asyncio.sleep(0.1)
+            with pytest.raises(TimeoutError), turns.turn(browser.client.cookies["sessionid"].value):
+                pass
+        finally:
+            go_on.set()
+            await asyncio.wait([post])
+        return post.cancelled()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Session, "save", slowly)
+        patch.setattr(turns, "PATIENCE_S", 0)
+        assert asyncio.run(answer_and_leave())
+    assert browser.get("household/").form.fields["household"] == "3"
