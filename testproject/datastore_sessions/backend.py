@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from django.contrib.sessions.backends.base import CreateError, SessionBase, UpdateError
+from django.contrib.sessions.backends.base import VALID_KEY_CHARS, CreateError, SessionBase, UpdateError
 from django.utils import timezone
 from google.api_core.exceptions import Conflict, NotFound
 
@@ -11,12 +11,19 @@ from datastore_sessions import messages
 from datastore_sessions.clients import acall, call
 
 ALREADY_EXISTS = 6  # google.rpc.Code
+LONGEST_KEY = 40  # as Django's database has it; its own keys have 32 characters
+CHARACTERS = frozenset(VALID_KEY_CHARS)
 
 logger = logging.getLogger("datastore_sessions")
 
 
 class SessionStore(SessionBase):
     """Sessions in Google Cloud Datastore: a lookup to load, a commit to save."""
+
+    def _validate_session_key(self, key: str | None) -> bool:
+        """Whether a cookie's key can be one of ours. Others are never asked for: the service takes no name of more than
+        1,500 bytes and none such as `__this__`, and would fail where there is just no session."""
+        return bool(super()._validate_session_key(key)) and len(key) <= LONGEST_KEY and CHARACTERS.issuperset(key)
 
     def load(self) -> dict[str, Any]:
         """The session's data; empty where there is none, or it has expired."""

@@ -54,3 +54,15 @@ def test_expired_sessions_are_cleared_by_djangos_command(store_of):
     session.save()
     call_command("clearsessions")
     assert not session.exists(session.session_key)
+
+
+@pytest.mark.parametrize("key", ["__somebody__", "x" * 1501], ids=["reserved", "too long"])
+@pytest.mark.parametrize("protocol", ["gRPC", "HTTP"])
+@pytest.mark.servers
+def test_a_cookie_that_is_no_key_of_the_datastore_is_no_session(base, store_of, protocol, key):
+    store_of(f"datastore over {protocol}")
+    browser = Browser(base)
+    browser.client.cookies["sessionid"] = key
+    assert browser.get("name/").page == "signed-out"
+    browser.client.cookies["sessionid"] = key
+    assert browser.launch().page == "introduction"

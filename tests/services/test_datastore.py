@@ -268,3 +268,17 @@ def test_a_query_finds_its_own_kind_only(kind):
     other = Kind(kind.call)
     other.insert(other.number("a", 1))
     assert names(kind.query()) == []
+
+
+@pytest.mark.parametrize("name", ["x" * 1501, "\u00e9" * 751])
+def test_a_name_of_more_than_1500_bytes_is_refused(kind, name):
+    kind.insert(kind.number(name[:750], 1))
+    with pytest.raises(exceptions.BadRequest):
+        kind.insert(kind.number(name, 1))
+    with pytest.raises(exceptions.BadRequest):
+        kind.lookup(name)
+
+
+def test_a_reserved_name_is_not_written(kind):
+    with pytest.raises(exceptions.BadRequest):
+        kind.insert(kind.number("__a__", 1))

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from google.cloud.datastore_v1 import types
@@ -29,6 +30,8 @@ ENTITY = types.Entity.pb()
 TRANSACTIONAL, NON_TRANSACTIONAL = 1, 2  # CommitRequest.Mode
 MOST_KEYS = 1000  # of a lookup (cloud.google.com/datastore/docs/concepts/limits)
 MOST_MUTATIONS = 500  # of a commit
+MOST_NAME_BYTES = 1500  # of a kind or a name, in UTF-8 (google/datastore/v1/entity.proto)
+RESERVED = re.compile("__.*__")  # kinds and names that nobody writes (likewise)
 TRANSACTION_S = 270.0  # what the service gives one
 
 Clock = Callable[[], float]
@@ -193,7 +196,10 @@ class Entities:
         operation = mutation.WhichOneof("operation")
         if operation is None:
             raise Refusal(Status.INVALID_ARGUMENT, "a mutation must have an operation")
-        return _name(mutation.delete if operation == "delete" else getattr(mutation, operation).key, project)
+        key = mutation.delete if operation == "delete" else getattr(mutation, operation).key
+        if reserved := next((text for text in _texts(key) if RESERVED.fullmatch(text)), None):
+            raise Refusal(Status.INVALID_ARGUMENT, f"{reserved} is reserved: it cannot be written")
+        return _name(key, project)
 
     def _conflicts(self, mutation: Any, name: bytes) -> bool:
         """Whether a mutation names a base version that is not the current one."""
@@ -239,12 +245,20 @@ class Entities:
 
 
 def _name(key: Any, project: str) -> bytes:
-    """A key as one can look it up. Raises Refusal for one that is not complete."""
+    """A key as one can look it up. Raises Refusal for one that is not complete or has too long a name."""
     if not key.path or any(element.WhichOneof("id_type") is None for element in key.path):
         raise Refusal(Status.UNIMPLEMENTED, "keys without a name or a number are not implemented")
+    if any(len(text.encode()) > MOST_NAME_BYTES for text in _texts(key)):
+        raise Refusal(Status.INVALID_ARGUMENT, f"a kind or a name in a key may have {MOST_NAME_BYTES} bytes")
     partition = key.partition_id
     path = [(element.kind, element.WhichOneof("id_type"), element.id, element.name) for element in key.path]
     return repr((partition.project_id or project, partition.database_id, partition.namespace_id, path)).encode()
+
+
+def _texts(key: Any) -> Iterator[str]:
+    """The kinds and names of a key; a name is empty where there is a number."""
+    for element in key.path:
+        yield from (element.kind, element.name)
 
 
 def _require_once(names: Iterable[bytes], mode: int) -> None:
