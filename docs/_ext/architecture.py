@@ -51,8 +51,9 @@ LAYERS = (
         ("cleanup", "grid"), "processes and folders that do not outlive whoever asked for them; tables in a terminal"
     ),
     Layer(
-        ("errors", "paths", "words", "files", "doing"),
-        "what the user must act on; where things are; figures as texts; files that a person names; what is done now",
+        ("errors", "paths", "words", "files", "doing", "strangers"),
+        "what the user must act on; where things are; figures as texts; files that a person names; what is done now; "
+        "web pages that ask what listens here",
     ),
 )
 

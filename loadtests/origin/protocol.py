@@ -18,12 +18,14 @@ from loadtests.origin.admin import Desk
 from loadtests.origin.counts import Counts
 from loadtests.origin.player import Fate, Played, Player
 from loadtests.origin.replies import Reply
+from loadtests.strangers import of_a_page
 
 MOST_HEAD_BYTES = 65_536  # of a request line with its headers
 _MOST_WAITING = 64  # requests on a connection, behind one that is not answered yet: no more is read
 _RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset (socket(7))
 _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
 _ADMIN = from_json.ADMIN.encode()
+_SAYS = {403: "web pages are not answered here, nor who calls this machine otherwise than 127.0.0.1 or localhost"}
 
 
 class _Asked(NamedTuple):
@@ -123,6 +125,10 @@ class OriginConnection(asyncio.Protocol):
     def on_url(self, url: bytes) -> None:
         self._url += url
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._url.startswith(_ADMIN) and of_a_page(name, value):
+            self._wrong = 403
+
     def on_headers_complete(self) -> None:
         self._in_head, self._head_bytes = False, 0
 
@@ -157,7 +163,7 @@ class OriginConnection(asyncio.Protocol):
     def _begin(self, asked: _Asked) -> None:
         path = asked.url.partition(b"?")[0].decode("latin-1")
         if asked.wrong:
-            self._write(replies.text(asked.wrong, f"Error {asked.wrong}"))
+            self._write(replies.text(asked.wrong, _SAYS.get(asked.wrong, f"Error {asked.wrong}")))
         elif path.startswith(from_json.ADMIN):
             self._task = self._loop.create_task(self._administer(asked, path))
         else:

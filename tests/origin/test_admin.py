@@ -98,3 +98,37 @@ def test_who_only_looks_is_not_counted(play):
     found = json.loads(counts[1])
     assert (found["total_requests"], found["connections_opened"], found["connections_open"]) == (0, 0, 0)
     assert json.loads(seconds[1]) == []
+
+
+PAGES = [
+    "Origin: http://evil.example\r\n",
+    "Origin: null\r\n",
+    "Sec-Fetch-Site: cross-site\r\n",
+    "Sec-Fetch-Site: same-site\r\n",
+    "Host: evil.example:8100\r\n",
+    "Host: 127.0.0.1.evil.example\r\n",
+]
+
+
+@pytest.mark.parametrize("headers", PAGES)
+@pytest.mark.parametrize("path", ["/_admin/restart", "/_admin/add_recipe", "/_admin/current_recipe"])
+def test_a_web_page_can_tell_it_nothing_and_read_nothing(play, path, headers):
+    async def talk(origin):
+        async with origin.client() as client:
+            method = "GET" if path.endswith("current_recipe") else "POST"
+            await client.ask("/")
+            refused = await client.ask(path, method, headers, json.dumps(RECIPE).encode())
+            others = await client.ask("/_admin/routes"), await client.ask("/", headers=headers)
+            return refused, *others, await origin.counts()
+
+    (status, _, words), (_, _, routes), (played, _, _), counts = play(EVERYTHING, talk)
+    assert (status, words[:9]) == (403, b"web pages")
+    assert (routes, played, counts["total_requests"]) == (b"/*", 200, 2)
+
+
+@pytest.mark.parametrize("host", ["localhost:8100", "LocalHost", "127.0.0.1:8100"])
+def test_a_person_may_ask_with_a_browser(play, host):
+    async def talk(origin):
+        return await origin.ask("/_admin/status", headers=f"Host: {host}\r\nSec-Fetch-Site: none\r\n")
+
+    assert play(EVERYTHING, talk)[0] == 200

@@ -119,3 +119,15 @@ def test_an_answer_does_not_wait_for_an_acknowledgement():
             return set_so
 
     assert asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    "header", [("Origin", "http://evil.example"), ("Sec-Fetch-Site", "cross-site"), ("Host", "evil.example")]
+)
+@pytest.mark.parametrize("path", ["/reset", "/v1/projects/p:commit"])
+def test_a_web_page_is_refused(server, path, header):
+    request = urllib.request.Request(f"http://{server.address('http')}{path}", data=b"", headers=dict([header]))
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=10)
+    with refused.value as answer:
+        assert (answer.code, answer.read()) == (403, b"web pages are not answered\n")

@@ -1,5 +1,6 @@
 """The datastore over HTTP, as an ASGI application: protobuf in the bodies, as the client library speaks it. Beside it
-what Google's emulator has as well: ``GET /`` says that it is there, ``POST /reset`` empties it; and ``GET /counts``."""
+what Google's emulator has as well: ``GET /`` says that it is there, ``POST /reset`` empties it; and ``GET /counts``.
+Web pages are refused: any that somebody has open could empty it, or write."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from google.rpc.status_pb2 import Status as StatusMessage
 
 from loadtests.services.datastore.methods import METHODS, Datastore
 from loadtests.services.datastore.refusals import Refusal, Status
+from loadtests.strangers import of_a_page
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -31,7 +33,10 @@ def application(datastore: Datastore) -> Callable[[Scope, Receive, Send], Awaita
         if scope["type"] != "http":
             raise ValueError(f"{scope['type']} is not answered")
         body = await _body(receive)
-        status, kind, answer = await _answer(datastore, scope["method"], scope["path"], body)
+        if any(of_a_page(*header) for header in scope["headers"]):
+            status, kind, answer = 403, "text/plain", b"web pages are not answered\n"
+        else:
+            status, kind, answer = await _answer(datastore, scope["method"], scope["path"], body)
         headers = [(b"content-type", kind.encode()), (b"content-length", b"%d" % len(answer))]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": answer})
