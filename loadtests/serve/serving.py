@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from loadtests import setups
@@ -23,12 +23,13 @@ GONE = ("BACKOFF", "FATAL", "UNKNOWN")
 
 
 class Serving:
-    """A running setup, see ``loadtests.serve.base.Server``."""
+    """A running setup, see ``loadtests.serve.base.Server``. It pays for the ``services`` that are ``charged``."""
 
     def __init__(
         self,
         setup: Setup,
         services: Sequence[str],
+        charged: Collection[str],
         application: Application,
         host: Host,
         supervised: Supervised,
@@ -36,6 +37,7 @@ class Serving:
     ) -> None:
         self.setup = setup
         self.services = tuple(services)
+        self.charged = frozenset(charged)
         self.application = application
         self.host = host
         self._supervised = supervised
@@ -58,7 +60,7 @@ class Serving:
     def parts(self) -> list[Part]:
         own = [Part(program.role, program.pid) for program in self._supervised.programs(self.setup.name)]
         beside = [
-            Part(program.role, program.pid, service in self.setup.charges)
+            Part(program.role, program.pid, service in self.charged)
             for service in self.services
             for program in self._supervised.programs(service)
         ]
@@ -73,7 +75,7 @@ class Serving:
 
     def failed_beside(self) -> str | None:
         """Which process of a service is not up that the setup is not charged with; None where all are."""
-        beside = [service for service in self.services if service not in self.setup.charges]
+        beside = [service for service in self.services if service not in self.charged]
         return next((told for group in beside if (told := self._broken(group))), None)
 
     def _broken(self, group: str) -> str | None:
@@ -107,7 +109,8 @@ def serving(
     services: Sequence[str] = (),
 ) -> Iterator[Serving]:
     """Starts the services (the setup's own, those that its knobs ask for, and those beside), then the setup; waits
-    until it is healthy, and stops all at the end.
+    until it is healthy, and stops all at the end. The setup pays for those that it charges and those of its knobs: what
+    a store of sessions does in a process of its own, another does in the server's.
 
     Takes the knobs as environment variables. Raises UserError where the port is taken and NotServing where the setup
     does not come up.
@@ -116,7 +119,8 @@ def serving(
     asked = () if application.own else beside.of_knobs(env)
     wanted = dict.fromkeys([*setup.services, *asked, *services])
     with host.supervise({**application.environment, **env, "BIND": bind, "PORT": str(port)}) as supervised:
-        running = Serving(setup, tuple(wanted), application, host, supervised, (host.address(bind), port))
+        charged = {*setup.charges, *asked}
+        running = Serving(setup, tuple(wanted), charged, application, host, supervised, (host.address(bind), port))
         for group in (*wanted, setup.name):
             supervised.start(group)
         _wait(running, setups.workers(env))

@@ -29,7 +29,7 @@ _OF_SESSIONS = {"redis": ("redis",), "cached_db": ("redis",), "datastore": ("dat
 
 def of_knobs(env: Mapping[str, str]) -> tuple[str, ...]:
     """The services that the knobs in ``env``, or else in this process's environment, ask for: that which SESSIONS
-    puts the sessions in."""
+    puts the sessions in. The setup pays for them: a store within the server is paid for, too."""
     return _OF_SESSIONS.get(env.get("SESSIONS") or os.environ.get("SESSIONS", ""), ())
 
 
