@@ -7,6 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 from testproject.settings import sessions as settings
 from testproject.settings.sessions import sessions
 
+from loadtests.plan import study
 from loadtests.setups import knobs, services
 
 
@@ -83,3 +84,13 @@ def test_sessions_ask_for_the_service_that_they_are_in(monkeypatch, where, besid
     assert services.of_knobs({"SESSIONS": where}) == beside
     monkeypatch.setenv("SESSIONS", where)
     assert services.of_knobs({}) == beside
+
+
+def test_the_study_of_the_stores_compares_like_with_like():
+    knobs_but_the_store = [
+        {name: value for name, value in entry.env.items() if name != "SESSIONS"}
+        for entry in study.load("sessions").entries
+    ]
+    assert len(knobs_but_the_store) == len(settings.ENGINES)
+    assert all(others == knobs_but_the_store[0] for others in knobs_but_the_store)
+    assert knobs_but_the_store[0]["QUESTIONNAIRE_STATE_BYTES"] == str(settings.MOST_IN_COOKIE)
