@@ -78,4 +78,5 @@ def print_punctuality(found: Punctuality) -> None:
         table.add_row(label, value)
     where = f"core {found.core}" + (", which it shared with the client" if found.core == found.client_core else "")
     print_grid(out, table, f"An origin on {where}")
-    out.print(f"Its lateness p99 is {found.late_p99_ms:.1f} ms; under {LATE_P99_MS:g} is asked for.")
+    lateness = f"{found.late_p99_ms:.1f} ms, and {found.seen_p99_ms:.1f} ms as the client sees it"
+    out.print(f"Its lateness p99 is {lateness}; under {LATE_P99_MS:g} is asked for.")

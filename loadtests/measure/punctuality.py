@@ -26,7 +26,7 @@ from loadtests.workload import Load, Request
 
 RATE = 2000.0  # requests per second
 LATENCY_S = 1.0
-LATE_P99_MS = 5.0  # what it is held to
+LATE_P99_MS = 5.0  # what it is held to, by its own count and by the client's
 DURATION_S = 15.0
 WARMUP_S = 3.0
 CONNECTIONS = 4000  # random arrivals: in flight are 2,000 on average, and seldom over 2,200
@@ -61,8 +61,9 @@ class Punctuality:
 
     @property
     def in_time(self) -> bool:
-        """Whether it did what it is held to, and answered all."""
-        return self.ok == self.sent and self.late_p99_ms < LATE_P99_MS
+        """Whether it did what it is held to, as it counts and as the client sees it, and answered all. Its own count
+        does not have what a request waits before it is read."""
+        return self.ok == self.sent and max(self.late_p99_ms, self.seen_p99_ms) < LATE_P99_MS
 
     def to_dict(self) -> dict[str, Any]:
         """As ``origin --benchmark --json`` prints it."""
