@@ -113,6 +113,22 @@ def test_the_memory_of_idle_connections_is_known_from_before_they_were_opened(be
     assert metric.read(trial) == pytest.approx(25 * 1024 / 1000 * len(trial.processes))
 
 
+@pytest.mark.parametrize("kind", ["idle", "broadcast"])
+def test_what_closing_the_connections_does_is_no_part_of_what_they_cost(bench, bench_of, broken, kind):
+    made, _, [place] = bench(kind)
+    usage, closed = bench_of.host.usage, []
+
+    def giving_back(parts, folder):
+        cpu_s, rss_mb = (7.0, 50.0) if closed else (1.0, 75.0)
+        return {pid: dataclasses.replace(one, cpu_s=cpu_s, rss_mb=rss_mb) for pid, one in usage(parts, folder).items()}
+
+    bench_of.host.usage = giving_back
+    bench_of.engine.closing = lambda: closed.append(True)
+    trial = run_trial(made, place, lambda second: None)
+    assert closed == [True]
+    assert {(process.cpu_s, process.rss_mb) for process in trial.processes} == {(0.0, 75.0)}
+
+
 def test_lateness_is_held_against_the_lag_where_that_is_judged(bench, bench_of, broken):
     def late(load):
         lags = dict.fromkeys(("p50", "p90", "p95", "p99", "p99.9", "max", "mean"), 10.0)
