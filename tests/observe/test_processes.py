@@ -1,11 +1,12 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
 from loadtests.observe import processes
-from loadtests.observe.processes import Part
+from loadtests.observe.processes import TICK_S, Part
 
 BUSY = """
 import os, sys
@@ -17,6 +18,10 @@ if os.fork() == 0:
     sys.stdin.read()
 else:
     sys.stdin.read()
+"""
+ANSWERING = """
+import sys
+for line in sys.stdin: print(line, end="", flush=True)
 """
 
 
@@ -42,12 +47,42 @@ def test_cpu_and_memory_of_a_process_and_its_children_are_counted(busy):
     assert child.context_switches > 0
 
 
-def test_usage_is_the_difference_between_two_moments():
-    def usage(cpu_s, switches):
-        return processes.Usage("web", "gunicorn", 7, cpu_s, 10.0, 12.0, switches)
+def usage(cpu_s, switches):
+    return processes.Usage("web", "gunicorn", 7, cpu_s, 10.0, 12.0, switches)
 
+
+def test_usage_is_the_difference_between_two_moments():
     [row] = processes.difference({7: usage(1.5, 100)}, {7: usage(4.0, 130)})
     assert (row.cpu_s, row.context_switches, row.rss_mb, row.peak_rss_mb) == (2.5, 30, 10.0, 12.0)
+
+
+def test_what_is_shorter_than_a_tick_of_the_kernel_is_seen():
+    with subprocess.Popen([sys.executable, "-c", ANSWERING], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+
+        def answered():
+            process.stdin.write(b"hello\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == b"hello\n"
+            return processes.snapshot([Part("web", process.pid)])
+
+        [row] = processes.difference(answered(), answered())
+        process.stdin.close()
+    assert 0 < row.cpu_s < TICK_S
+
+
+def test_little_in_each_of_many_stretches_adds_up():
+    stretches = [processes.difference({7: usage(n, 0)}, {7: usage(n + 0.0002, 0)}) for n in range(5)]
+    assert [row.cpu_s for row in processes.together(stretches)] == [pytest.approx(0.001)]
+
+
+def test_without_a_clock_of_the_process_the_ticks_count(busy, monkeypatch):
+    def refusing(clock):
+        raise OSError
+
+    assert busy.stdout.readline() == b"done\n"
+    monkeypatch.setattr(time, "clock_gettime_ns", refusing)
+    used = processes.snapshot([Part("web", busy.pid)])
+    assert 0.25 <= max(one.cpu_s for one in used.values()) < 5
 
 
 def test_a_process_that_is_gone_is_left_out():
