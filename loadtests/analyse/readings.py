@@ -58,7 +58,7 @@ def generator_cpu(result: Result) -> float | None:
 
 
 def too_few(trials: Iterable[Trial], metric: Metric) -> bool:
-    """Whether a metric is a percentile for which all of these trials have too few requests or deliveries, one at
+    """Whether a metric is a percentile for which all of these trials have too few requests or messages, one at
     least."""
     key = _key(metric)
     counts = [_count(trial.result, metric) for trial in trials if trial.result]
@@ -85,10 +85,8 @@ def _is_lag(metric: Metric) -> bool:
 
 
 def _count(result: Result, metric: Metric) -> int:
-    """Of how many a percentile is."""
-    if not _is_lag(metric):
-        return result.planned
-    return result.deliveries.expected if result.deliveries else 0
+    """How many tell of a percentile: what was planned, and for a lag the messages that had receivers."""
+    return result.ok if _is_lag(metric) else result.planned
 
 
 def requests_by_process(trial: Trial, role: str) -> list[int]:

@@ -70,6 +70,12 @@ def of_deliveries(result: Result, key: str) -> float | None:
     return None if found is None else found / 1000
 
 
+def knows_lag(result: Result, key: str) -> bool:
+    """Whether there were enough messages to know a percentile of the lag of their deliveries. Messages and not
+    deliveries: those of one message are late together, so that a hundred of them tell hardly more than one does."""
+    return result.deliveries is not None and knowable(PERCENTILES[key], result.ok)
+
+
 @lru_cache(maxsize=8)
 def _histogram(text: str) -> Histogram:
     return Histogram.decode(text)

@@ -53,7 +53,7 @@ def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str
     if not cell.valid:
         return "no valid trial" if cell.invalid else "not measured"
     if readings.too_few(cell.valid, metric):
-        return f"too few {test.counted.many} to know"
+        return f"too few {test.sends}s to know"
     late = (why for trial in cell.valid if (why := readings.why_late(trial, metric)))
     return next(late, "not known")
 

@@ -11,6 +11,7 @@ from loadtests.analyse.history import history_of
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
 from loadtests.plan.kinds.broadcast import LAG_P50, LAG_P99
+from loadtests.report.points import why_unknown
 from tests.fixtures.conversations import conversing, delivering, holding
 from tests.fixtures.failing import failing
 
@@ -68,6 +69,17 @@ def test_a_lag_that_is_the_generators_own_is_not_known(results):
         return dataclasses.replace(result, pacing_lag_ms=dict.fromkeys(result.pacing_lag_ms, 2.0))
 
     assert results(late).estimate("uvicorn", "broadcast", "lag_p50_ms") is None
+
+
+def test_many_deliveries_of_few_messages_know_no_more_than_the_messages_do(results):
+    def few(label, test, block, result):
+        counts = dict.fromkeys(("planned", "sent", "completed", "ok"), 150)
+        return dataclasses.replace(delivering()(label, test, block, result), **counts)
+
+    found = results(few)
+    assert found.estimate("uvicorn", "broadcast", "lag_p50_ms").value == pytest.approx(4.0, rel=0.02)
+    assert found.estimate("uvicorn", "broadcast", "lag_p99_ms") is None
+    assert why_unknown(found, "uvicorn", conversing("broadcast"), LAG_P99) == "too few messages to know"
 
 
 def test_who_can_neither_hold_the_rate_nor_deliver_is_told_both(results):

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from statistics import median
 
 from loadtests.analyse.results import Cell, Results
-from loadtests.plan.censored import of_deliveries
+from loadtests.plan.censored import knows_lag, of_deliveries
 from loadtests.plan.kinds import Test
 from loadtests.plan.lateness import lag_too_late
-from loadtests.plan.percentiles import knowable
 from loadtests.records import Result
 from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
@@ -58,13 +57,8 @@ def _row(cell: Cell) -> tuple[Field, ...] | None:
 
 
 def _lag(results: list[Result], key: str) -> Field:
-    """A percentile of the lag over all that was expected; not known where any trial has too few deliveries to know it,
+    """A percentile of the lag over all that was expected; not known where any trial has too few messages to know it,
     or a generator that was late."""
-    lags = [of_deliveries(one, key) for one in results if _knowable(one, key)]
+    lags = [of_deliveries(one, key) for one in results if knows_lag(one, key) and not lag_too_late(one, key)]
     times = [lag for lag in lags if lag is not None]
     return Field(number(median(times))) if len(times) == len(results) else tables.unknown()
-
-
-def _knowable(result: Result, key: str) -> bool:
-    enough = result.deliveries is not None and knowable(PERCENTILES[key], result.deliveries.expected)
-    return enough and not lag_too_late(result, key)

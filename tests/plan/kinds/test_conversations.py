@@ -48,6 +48,16 @@ def test_a_broadcast_has_receivers_in_rooms_and_publishers():
         conversing("broadcast", rooms=51)
 
 
+@pytest.mark.parametrize(
+    ("duration", "tail"), [("50s", ["lag_p99_ms"]), ("49s", ["lag_p95_ms"]), ("10s", ["lag_p95_ms"]), ("9s", [])]
+)
+def test_the_lag_is_judged_as_far_out_as_its_messages_know_it(duration, tail):
+    """Twenty a second, whatever the number of receivers."""
+    test = conversing("broadcast", duration=duration, receivers=10_000)
+    assert [metric.name for metric in test.judged] == ["lag_p50_ms", *tail, "cpu_us_per_delivery"]
+    assert test.decisive.name == (tail or ["lag_p50_ms"])[0]
+
+
 def test_connections_are_opened_at_a_rate_or_as_many_as_can_be():
     as_many = {"duration": "10s", "connections": 20}
     [test] = parse({"setups": ["gunicorn"], "tests": {"connect": as_many}}, "s", "s.toml").tests
