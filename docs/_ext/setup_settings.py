@@ -86,7 +86,8 @@ CONCERNS = (
     Concern(
         "WebSockets",
         "A ping after 20 seconds, and 20 for the answer, wherever that can be set: Granian has no heartbeat, Hypercorn "
-        "does not look for the answer, Action Cable's is three seconds, and those of ws and socket.io are set in "
+        "does not look for the answer, Action Cable's is three seconds, python-socketio has one of its own, for which "
+        "Uvicorn's is off, and those of ws and socket.io are set in "
         "``peers/``. What a server may be sent at the most stays at its default (:doc:`peers` has the sizes), and so "
         "does compression: it takes a client that offers it, and the load generator does not unless a test asks for "
         "it. Uvicorn has two implementations, and is told which.",

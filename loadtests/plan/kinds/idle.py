@@ -94,6 +94,11 @@ class Idle(ConversingTest):
         return self.duration_s
 
     @property
+    def planned_s(self) -> float:
+        # What only holds connections is not warmed up.
+        return super().planned_s - self.warmup_s
+
+    @property
     def in_slices(self) -> bool:
         return False
 

@@ -11,6 +11,7 @@ from loadtests.errors import UserError
 from loadtests.plan import kinds
 from loadtests.plan.kinds.over_websocket import in_dialect
 from loadtests.plan.schedule import planned_seconds
+from loadtests.plan.study import load as study_of
 from loadtests.plan.study import parse
 from tests.fixtures.conversations import TABLES, conversing, delivering
 from tests.fixtures.schemas import as_json, errors, validator
@@ -163,6 +164,15 @@ def test_idle_connections_are_never_measured_by_turns_and_the_others_are():
     assert {test.kind for test in study.tests if not study.by_turns(test)} == {"idle"}
     assert planned_seconds(study) > 2 * 2 * 4 * 10
     assert planned_seconds(study.quick()) < planned_seconds(study) / 2
+
+
+def test_idle_connections_are_held_for_two_heartbeats_and_not_warmed_up():
+    [idle] = study_of("idle").tests
+    assert idle.duration_s == 2 * 20
+    assert "warmup_s" not in idle.pace(1)
+    assert idle.planned_s == dataclasses.replace(idle, warmup_s=0.0).planned_s
+
+
 
 
 def test_what_is_counted_has_its_own_word_in_what_is_said():
