@@ -109,6 +109,13 @@ def test_labels_are_different():
     assert len(set(labels)) == len(labels)
 
 
+def test_who_has_channels_layer_in_memory_says_so_in_its_label():
+    known = setups.known().values()
+    in_memory = {one.name for one in known if 'CHANNEL_LAYER="memory"' in one.file.read_text(encoding="utf-8")}
+    assert "uvicorn-channels" in in_memory
+    assert {one.name for one in known if one.label.endswith("in-memory layer")} == in_memory
+
+
 @pytest.mark.parametrize("name", INTERFACES)
 def test_a_setup_is_told_what_all_are_told(name):
     file = setups.known()[name].file

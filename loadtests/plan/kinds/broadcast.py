@@ -90,7 +90,8 @@ class Broadcast(PacedConversation):
         "Lag is from the moment a message should have been published until it is at a receiver, counted at every "
         "receiver. A delivery that is missing at the end of the grace period counts as infinitely late, and a setup "
         "that lacks more than 1 in 10,000 has that as its verdict: a lag says nothing without the share that was "
-        "delivered."
+        "delivered. Setups of Channels that name no other layer have the one in memory, which is for tests: its work "
+        "for a message grows with the square of the receivers."
     )
     caption = "Lag, ms: {what}"
     columns = {  # noqa: RUF012 - it is never changed
