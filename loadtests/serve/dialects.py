@@ -8,12 +8,9 @@ from typing import Protocol
 from loadtests.serve.frames import Client, Handshake
 
 ROOM = "contract"
+ELSEWHERE = "elsewhere"  # another room
 CABLE = "actioncable-v1-json"
-CABLE_CHANNELS = {
-    "echo": {"channel": "EchoChannel"},
-    "rooms": {"channel": "RoomChannel", "room": ROOM},
-    "publish": {"channel": "PublishChannel", "room": ROOM},
-}
+CABLE_CHANNELS = {"echo": "EchoChannel", "rooms": "RoomChannel", "publish": "PublishChannel"}
 
 
 class Dialect(Protocol):
@@ -34,8 +31,8 @@ class Dialect(Protocol):
     def asking(self, payload: str) -> str:
         """The message whose payload the echo sends back."""
 
-    def publishing(self, payload: str) -> str:
-        """The message that publishes the payload in the room."""
+    def publishing(self, payload: str, room: str = ROOM) -> str:
+        """The message that publishes the payload in a room, over a connection that is there for that."""
 
     def payload(self, message: str) -> str | None:
         """The payload of an echo or of something published; None for a message of another kind."""
@@ -62,7 +59,7 @@ class Plain:
     def asking(self, payload: str) -> str:
         return payload
 
-    def publishing(self, payload: str) -> str:
+    def publishing(self, payload: str, room: str = ROOM) -> str:
         return self.asking(payload)
 
     def payload(self, message: str) -> str | None:
@@ -101,16 +98,17 @@ class SocketIO:
         client.say("40")
         if not (said := client.text()).startswith("40"):
             raise ValueError(f"the namespace was answered by {said!r}")
-        if endpoint.startswith("rooms"):
-            client.say(f"421{json.dumps(['join', ROOM])}")
+        kind, _, room = endpoint.partition("/")
+        if kind == "rooms":
+            client.say(f"421{json.dumps(['join', room])}")
             if (said := client.text()) != '431["joined"]':
                 raise ValueError(f"join was answered by {said!r}")
 
     def asking(self, payload: str) -> str:
         return f"42{json.dumps(['echo', payload])}"
 
-    def publishing(self, payload: str) -> str:
-        return f"422{json.dumps(['publish', ROOM, payload])}"
+    def publishing(self, payload: str, room: str = ROOM) -> str:
+        return f"422{json.dumps(['publish', room, payload])}"
 
     def payload(self, message: str) -> str | None:
         if not message.startswith("42"):
@@ -134,7 +132,7 @@ class ActionCable:
         return (CABLE,)
 
     def ready(self, client: Client, endpoint: str) -> None:
-        client.say(json.dumps({"command": "subscribe", "identifier": self._identifier(endpoint.partition("/")[0])}))
+        client.say(json.dumps({"command": "subscribe", "identifier": self._identifier(endpoint)}))
         for _ in range(10):  # a welcome before it, and a ping every three seconds
             if json.loads(client.text()).get("type") == "confirm_subscription":
                 return
@@ -143,8 +141,8 @@ class ActionCable:
     def asking(self, payload: str) -> str:
         return self._perform("echo", "echo", payload)
 
-    def publishing(self, payload: str) -> str:
-        return self._perform("publish", "publish", payload)
+    def publishing(self, payload: str, room: str = ROOM) -> str:
+        return self._perform(f"publish/{room}", "publish", payload)
 
     def payload(self, message: str) -> str | None:
         said = json.loads(message).get("message")
@@ -154,12 +152,13 @@ class ActionCable:
     def taken(self, message: str) -> bool:
         return bool(json.loads(message).get("message") == {"ok": True})
 
-    def _identifier(self, channel: str) -> str:
-        return json.dumps(CABLE_CHANNELS[channel])
+    def _identifier(self, endpoint: str) -> str:
+        kind, _, room = endpoint.partition("/")
+        return json.dumps({"channel": CABLE_CHANNELS[kind], **({"room": room} if room else {})})
 
-    def _perform(self, channel: str, action: str, payload: str) -> str:
+    def _perform(self, endpoint: str, action: str, payload: str) -> str:
         data = json.dumps({"action": action, "payload": payload})
-        return json.dumps({"command": "message", "identifier": self._identifier(channel), "data": data})
+        return json.dumps({"command": "message", "identifier": self._identifier(endpoint), "data": data})
 
 
 DIALECTS: dict[str, Dialect] = {

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from loadtests.serve.base import Server
-from loadtests.serve.dialects import DIALECTS, ROOM, Dialect, handshake
+from loadtests.serve.dialects import DIALECTS, ELSEWHERE, ROOM, Dialect, handshake
 from loadtests.serve.frames import (
     BINARY,
     CLOSE,
@@ -32,7 +32,7 @@ from loadtests.serve.rfc6455 import EXCHANGES, OPENINGS, Exchange, Opening, Say
 
 KNOWN = Path(__file__).with_name("websocket_outcomes.json")
 PREFIX = "/ws/"
-RECEIVERS = 4  # of a room: with two processes, as good as always in both
+RECEIVERS = 8  # of a room: of two processes, one has none of them in 1 of 128 times
 WITHIN_S = 5.0  # for one answer of `verified`
 PATIENCE = 1.0  # of what a case has
 SENTINEL = b"and now?"
@@ -44,7 +44,8 @@ WRONG = (Refused, ConnectionEnded, OSError, ValueError)
 
 
 def verified(running: Server, dialect: str, prefix: str = PREFIX) -> list[str]:
-    """What is not as it should be when a setup echoes a message, and when one is published in a room, in sentences.
+    """What is not as it should be when a setup echoes a message, and when one is published in a room (all who are in it
+    get it, and nobody else), in sentences.
 
     ``dialect`` is what it speaks below ``prefix``: a word of ``loadtests.serve.dialects.DIALECTS``.
     """
@@ -78,13 +79,21 @@ def _echoes(running: Server, spoken: Dialect, prefix: str) -> None:
 
 def _delivers(running: Server, spoken: Dialect, prefix: str) -> None:
     with contextlib.ExitStack() as stack:
-        receivers = [stack.enter_context(_opened(running, spoken, prefix, f"rooms/{ROOM}")) for _ in range(RECEIVERS)]
-        publisher = stack.enter_context(_opened(running, spoken, prefix, f"publish/{ROOM}"))
+
+        def opened(endpoint: str) -> Client:
+            return stack.enter_context(_opened(running, spoken, prefix, endpoint))
+
+        receivers = [opened(f"rooms/{ROOM}") for _ in range(RECEIVERS)]
+        stranger = opened(f"rooms/{ELSEWHERE}")
+        publisher = opened(f"publish/{ROOM}")
         for payload in ("contract:1:", "contract:2:"):
             publisher.say(spoken.publishing(payload))
             _require(publisher, spoken, "the answer to a publish")
             for receiver in receivers:
                 _require(receiver, spoken, "a delivery", payload)
+        # Of all this a stranger hears nothing: the first that it hears is what is published where it is.
+        opened(f"publish/{ELSEWHERE}").say(spoken.publishing("contract:3:", ELSEWHERE))
+        _require(stranger, spoken, "a delivery in another room", "contract:3:")
 
 
 def _require(client: Client, spoken: Dialect, what: str, payload: str | None = None) -> None:

@@ -20,11 +20,13 @@ from loadtests.serve.websocket import CASES, Conformity, outcome, right, verifie
 
 class Peer:
     """A server of the dialect ``plain`` that fails where it is told to: ``echo`` makes an echo of a payload,
-    ``deliver`` the deliveries of a message; ``answer`` is what a publisher gets, ``joined`` what a receiver does. A
-    frame that breaks the protocol closes the connection with ``strict``, and is passed over where that is None."""
+    ``deliver`` the deliveries of a message; ``answer`` is what a publisher gets, ``joined`` what a receiver does.
+    ``walls`` is whether only those in a message's room get it. A frame that breaks the protocol closes the connection
+    with ``strict``, and is passed over where that is None."""
 
-    def __init__(self, echo=lambda x: x, deliver=lambda x: [x], answer="ok", joined="joined", strict=1002):
+    def __init__(self, echo=lambda x: x, deliver=lambda x: [x], answer="ok", joined="joined", strict=1002, walls=True):
         self.echo, self.deliver, self.answer, self.joined, self.strict = echo, deliver, answer, joined, strict
+        self.walls = walls
         self.rooms = {}
         self.lock = threading.Lock()
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -79,7 +81,8 @@ class Peer:
             if (echo := self.echo(payload)) is not None:
                 self.send(connection, kind, echo)
         elif "/publish/" in path:
-            for member in members:
+            everybody = [member for room in self.rooms.values() for member in room]
+            for member in members if self.walls else everybody:
                 for delivery in self.deliver(payload):
                     with contextlib.suppress(OSError):
                         self.send(member, TEXT, delivery)
@@ -138,6 +141,7 @@ def test_a_server_that_echoes_and_delivers_is_as_it_should_be(peer):
         ({"deliver": lambda payload: [payload, payload]}, "a delivery is wrong: 'contract:1:'"),
         ({"answer": "full"}, "the answer to a publish is wrong: 'full'"),
         ({"joined": "hello"}, "a room begins with 'hello' and not with 'joined'"),
+        ({"walls": False}, "/ws/rooms/contract/: a delivery in another room is wrong: 'contract:1:'"),
     ],
 )
 def test_what_is_not_as_it_should_be_is_told(peer, monkeypatch, faults, says):
@@ -249,3 +253,5 @@ def test_envelopes_are_those_of_the_protocols():
     performed = json.loads(ActionCable().publishing("a"))
     assert json.loads(performed["identifier"]) == {"channel": "PublishChannel", "room": "contract"}
     assert json.loads(performed["data"]) == {"action": "publish", "payload": "a"}
+    elsewhere = json.loads(ActionCable().publishing("a", "elsewhere"))
+    assert json.loads(elsewhere["identifier"])["room"] == "elsewhere"
