@@ -91,4 +91,5 @@ def _count(result: Result, metric: Metric) -> int:
 
 def requests_by_process(trial: Trial, role: str) -> list[int]:
     """How many requests each process of a role handled, those that handled none included, where they count them."""
-    return [process.requests for process in trial.charged if process.role == role and process.requests is not None]
+    own = [process for process in trial.processes if process.charged and process.role == role]
+    return [process.requests for process in own if process.requests is not None]

@@ -8,7 +8,7 @@ and the mean over blocks, which leaves out the outermost, are there for such tri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 
 from loadtests.plan.lateness import LATE, late_share, late_share_of_lag
@@ -128,6 +128,12 @@ class Reason(Enum):
         "generator and servers shared a core, so each took time from the other",
         "Measure on a machine with two or more cores.",
     )
+    cost_unseen = (
+        Severity.DOUBTFUL,
+        "a service that the setup pays for did its work elsewhere, so CPU time and memory of the whole are not known",
+        "Leave REDIS_URL unset while measuring: a Redis is then started beside the setup, and what it takes is "
+        "counted.",
+    )
 
     def __init__(self, severity: Severity, meaning: str, remedy: str) -> None:
         self.severity = severity
@@ -173,11 +179,15 @@ def machines_own(flags: Iterable[Flag]) -> set[Reason]:
     return {reason for reason in MACHINES_OWN if reason.name in found}
 
 
-def judge(evidence: Evidence, result: Result | None = None) -> list[Flag]:
+def judge(evidence: Evidence, result: Result | None = None, unseen: Sequence[str] = ()) -> list[Flag]:
     """All flags of a trial, in the order of the list above: the cause tends to come before its effects.
 
-    ``result`` is what it measured, by which the generator's lateness is judged."""
-    return list(_flags(evidence, result))
+    ``result`` is what it measured, by which the generator's lateness is judged; ``unseen`` are the services that the
+    setup pays for and of which no process was seen."""
+    flags = list(_flags(evidence, result))
+    if unseen:
+        flags.append(Reason.cost_unseen.flag(series(list(unseen))))
+    return flags
 
 
 def _flags(seen: Evidence, result: Result | None) -> Iterator[Flag]:

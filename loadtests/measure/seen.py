@@ -140,7 +140,9 @@ class Seen:
     def trial(self, bench: Bench, place: TrialPlace) -> Trial:
         """The trial, judged."""
         self.note(shared_core=bench.cores.shared)
-        flags = validity.judge(self.evidence, None if place.test.search else self.result)
+        paid_for = set(bench.setups[place.entry.setup].charges)
+        unseen = sorted(paid_for - {process.role for process in self.processes}) if self.processes else []
+        flags = validity.judge(self.evidence, None if place.test.search else self.result, unseen)
         return Trial(
             number=place.slot.number,
             block=place.slot.block,

@@ -10,6 +10,8 @@ from msgspec import Meta
 from loadtests.records.bounds import Amount, Count, Name, Number, Ordinal, Positive
 from loadtests.records.result import Figures, Result
 
+COST_UNSEEN = "cost_unseen"  # the reason of a flag: not all that the setup pays for was seen
+
 # In the name of a metric: nothing that would make it another's.
 Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
 
@@ -164,5 +166,8 @@ class Trial:
 
     @property
     def charged(self) -> tuple[Process, ...]:
-        """The processes that the setup pays for."""
+        """The processes that the setup pays for, all of them; none where some were not seen: a sum over the others is
+        no cost."""
+        if any(flag.reason == COST_UNSEEN for flag in self.flags):
+            return ()
         return tuple(process for process in self.processes if process.charged)

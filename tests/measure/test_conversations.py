@@ -1,14 +1,17 @@
 """WebSockets in a trial: the dialect of the setup, what it is held to, memory from rest. No server is started."""
 
 import dataclasses
+import os
 
 import pytest
 
+from loadtests.analyse import readings
 from loadtests.errors import UserError
 from loadtests.measure import held_to, preflight, turns
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.trial import run_trial
 from loadtests.measure.turns import run_by_turns
+from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
 from loadtests.records import Deliveries
@@ -137,3 +140,15 @@ def test_lateness_is_held_against_the_lag_where_that_is_judged(bench, bench_of, 
     bench_of.engine.meanwhile = late  # half of the time until a message is taken, a twentieth of the lag
     made, _, [place] = bench("broadcast")
     assert run_trial(made, place, lambda second: None).flags == ()
+
+
+@pytest.mark.parametrize(("role", "flags"), [("web", ["cost_unseen"]), ("redis", [])])
+def test_a_cost_is_not_known_where_a_service_that_is_paid_for_was_not_seen(bench, bench_of, broken, role, flags):
+    made, _, [place] = bench("echo")
+    made.setups["uvicorn"] = dataclasses.replace(made.setups["uvicorn"], charges=("redis",))
+    bench_of.server.parts = lambda: [Part(role, os.getpid())]
+    trial = run_trial(made, place, lambda second: None)
+    assert (trial.status, [flag.reason for flag in trial.flags]) == ("ok", flags)
+    known = {one.metric for one in readings.observations(trial, place.test)}
+    assert ("memory_settled_mb" in known) == (not flags)
+    assert "p50_ms" in known
