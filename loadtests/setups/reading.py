@@ -22,6 +22,7 @@ CANNOT = {
     "async-views": "run asynchronous views that use the database, or two at a time",
     "sync-consumer": "run a synchronous consumer of Channels",
     "json-consumer": "run a JSON consumer of Channels",
+    "compression": "compress the messages of a WebSocket",
 }
 
 # What is spoken over a WebSocket, as `dialect=` names it; docs/peers.rst has them.

@@ -84,7 +84,8 @@ class ConversingTest(Test):
 
     @property
     def demands(self) -> frozenset[str]:
-        return frozenset({PROTOCOL} if self.consumer == "async" else {PROTOCOL, f"{self.consumer}-consumer"})
+        consumer = [] if self.consumer == "async" else [f"{self.consumer}-consumer"]
+        return frozenset({PROTOCOL, *consumer, *(["compression"] if self.compression else [])})
 
     @property
     def planned_s(self) -> float:

@@ -104,6 +104,12 @@ def test_a_consumer_has_a_prefix_and_is_a_demand(consumer, prefix, dialect, dema
     assert (consumer in test.what) == (consumer != "async")
 
 
+def test_what_is_compressed_is_not_compared_with_what_can_not_be():
+    demands = conversing("echo", compression=True).demands
+    refusing = {setup.name for setup in setups.find(["uvicorn-channels", "ws", "socketio"]) if setup.refuses(demands)}
+    assert refusing == {"ws", "socketio"}
+
+
 def test_a_setup_of_another_dialect_is_spoken_to_in_that():
     found = load(conversing("broadcast"))
     assert in_dialect(found, "") == in_dialect(found, "plain") == found
