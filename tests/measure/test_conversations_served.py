@@ -43,8 +43,10 @@ duration = "500ms"
 def test_a_study_of_websockets_from_its_file_to_its_report(command, tmp_path):
     file = tmp_path / "tiny.toml"
     file.write_text(STUDY, encoding="utf-8")
-    command("run", file, "--output", tmp_path / "run", "--seed", 1, "--anyway")  # a busy machine may spoil trials
+    # A busy machine may spoil trials.
+    _, _, errors = command("run", file, "--output", tmp_path / "run", "--seed", 1, "--anyway")
     run = Run.open(tmp_path / "run")
+    assert run.trials(), errors
     assert {(trial.label, trial.test) for trial in run.trials()} == {
         (entry.label, test.name) for entry in run.record.study.entries for test in run.record.study.tests
     }

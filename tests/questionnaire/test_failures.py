@@ -252,7 +252,7 @@ def test_a_turn_lasts_until_what_it_began_is_written(database, monkeypatch):
 
     def slowly(*given, **named):
         writing.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         save(*given, **named)
 
     async def answer_and_leave():
@@ -260,7 +260,7 @@ def test_a_turn_lasts_until_what_it_began_is_written(database, monkeypatch):
         client.cookies = browser.client.cookies
         post = asyncio.create_task(client.post(f"{browser.base}household/", {"household": "3"}))
         try:
-            assert await asyncio.to_thread(writing.wait, 20)
+            assert await asyncio.to_thread(writing.wait, 60)
             post.cancel()
             await asyncio.sleep(0.1)
             with pytest.raises(TimeoutError), turns.turn(browser.client.cookies["sessionid"].value):
