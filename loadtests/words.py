@@ -53,6 +53,22 @@ def percent(share: float) -> str:
     return f"{share:.{digits}%}"
 
 
+class Estimated(Protocol):
+    """A figure that may be a lower bound."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def at_least(self) -> bool: ...
+
+
+def figure(found: Estimated | None) -> str:
+    """``number`` of its value, with ``at least`` before a lower bound."""
+    if found is None:
+        return number(None)
+    return f"at least {number(found.value)}" if found.at_least else number(found.value)
+
+
 class Bounded(Protocol):
     """A figure with an interval: an estimate, a comparison, a noise floor."""
 
@@ -108,9 +124,33 @@ def ratio(value: float) -> str:
     return f"×{value:.2f}" if value < 100 else f"×{value:,.0f}"
 
 
+class Compared(Protocol):
+    """A ratio of which one side or both may be a lower bound."""
+
+    @property
+    def ratio(self) -> float: ...
+    @property
+    def at_least(self) -> bool: ...
+    @property
+    def at_most(self) -> bool: ...
+
+
+def bounded_ratio(found: Compared) -> str:
+    """``ratio`` of it, with ``at least`` or ``at most`` before a bound; a dash where both sides are bounds, which says
+    nothing of their ratio."""
+    if found.at_least and found.at_most:
+        return DASH
+    told, bound = ratio(found.ratio), "at least " if found.at_least else "at most " if found.at_most else ""
+    return told if told == DASH else f"{bound}{told}"
+
+
 def ratio_interval(found: Bounded) -> str:
-    """``×1.01 to ×1.07``; nothing where the interval is open, or where it holds 1 and is so wide that it tells
-    nothing."""
+    """``×1.01 to ×1.07``, or ``over ×1.01`` where it has one end; nothing where it has none, or where it holds 1 and is
+    so wide that it tells nothing."""
+    if found.low > 0 and math.isinf(found.high):
+        return f"over {ratio(found.low)}"
+    if found.low <= 0 and math.isfinite(found.high):
+        return f"under {ratio(found.high)}"
     if not closed(found) or (found.low <= 1 <= found.high and not telling(found)):
         return ""
     return f"{ratio(found.low)} to {ratio(found.high)}"

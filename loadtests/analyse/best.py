@@ -25,7 +25,7 @@ import numpy as np
 
 from loadtests.analyse.compare.paired import Row
 from loadtests.analyse.intervals import CONFIDENCE
-from loadtests.analyse.observations import Sample
+from loadtests.analyse.observations import Bounds, Sample
 from loadtests.analyse.trimmed import SAME, Array
 
 
@@ -40,8 +40,13 @@ class Place:
     may_be_best: bool
 
 
-def places(samples: Mapping[str, Sample], more_is_better: bool, confidence: float = CONFIDENCE) -> dict[str, Place]:
-    """The place of each cell that has a value; ``samples`` are logarithms by block.
+def places(
+    samples: Mapping[str, Sample],
+    more_is_better: bool,
+    confidence: float = CONFIDENCE,
+    bounds: Bounds | None = None,
+) -> dict[str, Place]:
+    """The place of each cell that has a value; ``samples`` are logarithms by block, of which some are lower ``bounds``.
 
     Where nothing tells noise from difference (one block, or cells that share none) all may be the best.
     """
@@ -51,7 +56,7 @@ def places(samples: Mapping[str, Sample], more_is_better: bool, confidence: floa
     sign = 1.0 if more_is_better else -1.0
     effects = sign * _effects(known)
     behind = effects.max() - effects
-    low, high = _ahead(known, sign, (1 - confidence) / max(1, len(known) - 1))
+    low, high = _ahead(Row(known, (), bounds), sign, (1 - confidence) / max(1, len(known) - 1))
     return {
         label: Place(
             ratio=exp(-sign * float(behind[i])),
@@ -69,11 +74,10 @@ def ranked(samples: Mapping[str, Sample], more_is_better: bool) -> list[str]:
     return sorted(known, key=lambda label: float(effects[label]), reverse=more_is_better)
 
 
-def _ahead(known: Mapping[str, Sample], sign: float, error: float) -> tuple[Array, Array]:
+def _ahead(row: Row, sign: float, error: float) -> tuple[Array, Array]:
     """How far the row's cell is ahead of the column's, at least and at most: either is wrong with that probability."""
-    row = Row(known, ())
-    low, high = np.zeros((len(known), len(known))), np.zeros((len(known), len(known)))
-    for (i, one), (j, other) in combinations(enumerate(known), 2):
+    low, high = (np.zeros((len(row.samples), len(row.samples))) for _ in range(2))
+    for (i, one), (j, other) in combinations(enumerate(row.samples), 2):
         found = row.between(other, one).interval(2 * error)
         ends = sorted((sign * found.low, sign * found.high))
         low[i, j], high[i, j] = ends

@@ -27,7 +27,7 @@ not know that correlation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf, nan, sqrt
 
@@ -91,6 +91,12 @@ def by_noise(values: Sequence[float], noise: Noise, error: float) -> Interval:
     standard_error = sqrt(noise.variance * trimmed.scale(len(sample)).of_centre)
     quantile = float(stdtrit(noise.freedom, 1 - error / 2))
     return around(float(trimmed.centre(sample, outside)[0]), quantile * standard_error, "moderated")
+
+
+def opened(interval: Interval, below: bool, above: bool) -> Interval:
+    """An interval of which an end is not known: of what is a bound itself it bounds the truth on one side alone."""
+    low, high = -inf if below else interval.low, inf if above else interval.high
+    return replace(interval, low=low, high=high)
 
 
 def around(centre: float, reach: float, method: str) -> Interval:

@@ -34,7 +34,7 @@ def observations(trial: Trial, test: Test | None = None) -> Iterator[Observation
     for metric in every(roles([trial]), roles([trial], charged=False)):
         value = metric.read(trial) if test is None or test.tells(metric) else None
         if value is not None:
-            yield Observation(trial.label, trial.test, trial.block, metric.name, float(value))
+            yield Observation(trial.label, trial.test, trial.block, metric.name, float(value), metric.at_least(trial))
 
 
 def roles(trials: Iterable[Trial], charged: bool = True) -> list[str]:

@@ -47,15 +47,16 @@ class SweepResults:
     @cached_property
     def places(self) -> dict[Measure, dict[str, Place]]:
         """Every cell's place in every measure; all of them hold together with 95%."""
-        observed = Observations(self.results.observations).samples
+        table = Observations(self.results.observations)
         level = 1 - (1 - CONFIDENCE) / len(self.measures)
         by_measure = {}
         for measure in self.measures:
-            samples = observed.get((measure.test.name, measure.metric.name), {})
+            key = measure.test.name, measure.metric.name
+            samples = table.samples.get(key, {})
             own = {
                 label: samples[label] for label in self.labels if label in samples and not self._fails(label, measure)
             }
-            by_measure[measure] = places(own, measure.metric.more_is_better, level)
+            by_measure[measure] = places(own, measure.metric.more_is_better, level, table.bounds.get(key))
         return by_measure
 
     def _fails(self, label: str, measure: Measure) -> bool:

@@ -77,6 +77,11 @@ class Reason(Enum):
         "Keep other programs off the generator's core, lower the test's rate or connections, or give the servers fewer "
         "cores (CORES).",
     )
+    generator_limits = (
+        Severity.DOUBTFUL,
+        "the generator was close to the end of its core and could ask no faster, so the rate is a lower bound",
+        "Give the servers fewer cores (CORES), or let the setup do more for each request, to see its own limit.",
+    )
     send_lag = (
         Severity.INVALID,
         "the generator sent late, and its lateness is a large part of the typical response time",
@@ -179,18 +184,21 @@ def machines_own(flags: Iterable[Flag]) -> set[Reason]:
     return {reason for reason in MACHINES_OWN if reason.name in found}
 
 
-def judge(evidence: Evidence, result: Result | None = None, unseen: Sequence[str] = ()) -> list[Flag]:
+def judge(
+    evidence: Evidence, result: Result | None = None, unseen: Sequence[str] = (), closed_loop: bool = False
+) -> list[Flag]:
     """All flags of a trial, in the order of the list above: the cause tends to come before its effects.
 
     ``result`` is what it measured, by which the generator's lateness is judged; ``unseen`` are the services that the
-    setup pays for and of which no process was seen."""
-    flags = list(_flags(evidence, result))
+    setup pays for and of which no process was seen. ``closed_loop``: it asked as fast as it was answered, so that a
+    generator at its end leaves the rate known as a lower bound."""
+    flags = list(_flags(evidence, result, Reason.generator_limits if closed_loop else Reason.generator_busy))
     if unseen:
         flags.append(Reason.cost_unseen.flag(series(list(unseen))))
     return flags
 
 
-def _flags(seen: Evidence, result: Result | None) -> Iterator[Flag]:
+def _flags(seen: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag]:
     if seen.started is False:
         yield Reason.server_did_not_start.flag()
     if seen.contract_differences:
@@ -204,7 +212,7 @@ def _flags(seen: Evidence, result: Result | None) -> Iterator[Flag]:
     if seen.engine_failed:
         yield Reason.engine_failed.flag()
     if seen.generator_cpu is not None and seen.generator_cpu > GENERATOR_CPU:
-        yield Reason.generator_busy.flag(f"{seen.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
+        yield busy.flag(f"{seen.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
     yield from _send_lag(result)
     yield from _not_all_sent(seen)
     yield from _loop(result)

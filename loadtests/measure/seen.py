@@ -142,7 +142,8 @@ class Seen:
         self.note(shared_core=bench.cores.shared)
         paid_for = set(bench.setups[place.entry.setup].charges)
         unseen = sorted(paid_for - {process.role for process in self.processes}) if self.processes else []
-        flags = validity.judge(self.evidence, None if place.test.search else self.result, unseen)
+        result = None if place.test.search else self.result
+        flags = validity.judge(self.evidence, result, unseen, place.test.closed_loop)
         return Trial(
             number=place.slot.number,
             block=place.slot.block,

@@ -34,7 +34,8 @@ class Metric:
     in these stands for response time, or service time where the engine knows no better. ``better`` and ``worse`` are
     the words of its verdicts. ``question`` is how a reader asks for one that verdicts are given on.
     ``says_unit``: ``called`` says the unit already. ``of`` are the words of what a test counts (``Counted.many``) whose
-    trials have it; all have one without any.
+    trials have it; all have one without any. ``at_least`` tells of a trial that knows the value whether it is a lower
+    bound, because something else than the setup ended there.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Metric:
     question: Question | None = None
     says_unit: bool = False
     of: tuple[str, ...] = ()
+    at_least: Callable[[Trial], bool] = lambda trial: False
 
     def in_words(self, latency: str) -> str:
         """What it is called; ``latency`` is what the engine knows: response time or service time."""
@@ -79,6 +81,11 @@ def _percentile(key: str) -> Callable[[Trial], float | None]:
 def rate(trial: Trial) -> float | None:
     """What was answered ok per second."""
     return trial.result.rate if trial.result else None
+
+
+def rate_is_generators(trial: Trial) -> bool:
+    """Whether that is a lower bound of what the setup can do: the generator could ask no faster."""
+    return trial.generator_limits
 
 
 def _memory(field: str) -> Callable[[Trial], float | None]:

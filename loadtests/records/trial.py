@@ -11,6 +11,7 @@ from loadtests.records.bounds import Amount, Count, Name, Number, Ordinal, Posit
 from loadtests.records.result import Figures, Result
 
 COST_UNSEEN = "cost_unseen"  # the reason of a flag: not all that the setup pays for was seen
+GENERATOR_LIMITS = "generator_limits"  # likewise: the generator could ask no faster, so the rate is a lower bound
 
 # In the name of a metric: nothing that would make it another's.
 Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
@@ -122,9 +123,15 @@ class CapacityRecord:
     probes: tuple[ProbeRecord, ...]
 
     @property
-    def of_server(self) -> float | None:
-        """The rate where it is the server's; None where the search met the end of something else."""
-        return self.rate if self.rate and self.limited_by == "server" else None
+    def known(self) -> float | None:
+        """The server's capacity, or what it is at least (see ``at_least``); None where the search did not settle on a
+        rate."""
+        return None if self.limited_by == "probes" else self.rate
+
+    @property
+    def at_least(self) -> bool:
+        """Whether something else than the server ended the search: what was reached is a lower bound."""
+        return self.known is not None and self.limited_by != "server"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,6 +170,11 @@ class Trial:
         """The name of its file, without the ending."""
         retry = f"-attempt{self.attempt}" if self.attempt > 1 else ""
         return f"{self.number:04d}-{self.label}-{self.test}{retry}"
+
+    @property
+    def generator_limits(self) -> bool:
+        """Whether the setup could have done more than the generator could ask of it."""
+        return any(flag.reason == GENERATOR_LIMITS for flag in self.flags)
 
     @property
     def charged(self) -> tuple[Process, ...]:

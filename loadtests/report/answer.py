@@ -19,7 +19,7 @@ from loadtests.report import ranking, tables
 from loadtests.report.findings import NAMED, as_asked, condition
 from loadtests.report.sections.verdicts import TONES, what_would_settle
 from loadtests.report.view import Field, Finding, RunAnswer, Table
-from loadtests.words import TELLS_NOTHING, number, percent, plural, plus_minus, series
+from loadtests.words import TELLS_NOTHING, figure, number, percent, plural, plus_minus, series
 
 UNSURE, SAME, UNHELD = "?", "same", "cannot hold"
 BASELINE = "×1"
@@ -177,7 +177,7 @@ def _field(results: Results, label: str, column: _Column) -> Field:
         return Field("invalid" if cell.invalid else tables.unknown().text, tone="muted")
     estimate = results.estimate(label, test.name, metric.name)
     known = estimate is not None and math.isfinite(estimate.value)
-    text = number(estimate.value) if estimate and known else tables.unknown().text
+    text = figure(estimate) if estimate and known else tables.unknown().text
     if metric in test.beside:
         return Field(text, tone="bad" if standing.loses else "")
     if standing.overload:
@@ -252,7 +252,10 @@ def _marks(results: Results) -> Iterator[tuple[str, str]]:
     yield "×", f"of {results.baseline}'s; like who is first, 95% sure, {at_once}."
     yield SAME, f"within ±{results.study.delta:.0%} of {results.baseline}'s, as sure."
     settling = what_would_settle(results.comparisons.values())
-    yield UNSURE, f"too close to call, or inside the machine's own noise{_resolution(results)}. {settling}".rstrip()
+    bounded = any(one.at_least or one.at_most for one in results.comparisons.values())
+    beyond = ", or beyond what could be asked of it" if bounded else ""
+    unsure = f"too close to call, or inside the machine's own noise{beyond}{_resolution(results)}."
+    yield UNSURE, f"{unsure} {settling}".rstrip()
 
 
 def _resolution(results: Results) -> str:
@@ -262,6 +265,8 @@ def _resolution(results: Results) -> str:
         metric = test.judged[0]
         found = [one for one in results.comparisons.values() if (one.test, one.metric) == (test.name, metric.name)]
         for one in found:
+            if one.at_least or one.at_most:
+                continue  # no number of blocks closes its interval
             widths.setdefault(metric.short or metric.label, []).append(1 + plus_minus(one.low, one.high))
     typical = {name: median(found) for name, found in widths.items()}
     told = [f"×{_end(width)} in {name}" for name, width in typical.items() if width < TELLS_NOTHING]

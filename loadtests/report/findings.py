@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from operator import attrgetter
 
 from loadtests.analyse.holding import Standing
 from loadtests.analyse.results import Results
@@ -17,7 +18,7 @@ from loadtests.analyse.verdicts import Verdict, verdict
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report.view import Finding
-from loadtests.words import number, percent, plural, series, span
+from loadtests.words import figure, number, percent, plural, series, span
 
 NAMED = 5  # setups whose figures a sentence lists; of more it gives the range
 
@@ -129,7 +130,7 @@ class _Answer:
         self.unranked = _unranked(results, test, unranked)
         self.all_overloaded = all(results.standings[label, test.name].overload for label in unranked)
         self.figures = {
-            label: estimate.value for label in labels if (estimate := results.estimate(label, test.name, metric.name))
+            label: estimate for label in labels if (estimate := results.estimate(label, test.name, metric.name))
         }
         self.known = list(self.figures)
         self.left_out = _left_out(results, test, metric, labels)
@@ -223,7 +224,7 @@ class _Answer:
         """``gunicorn 2.07 and uvicorn 3.11 ms``; a range where they are many."""
         if len(labels) > NAMED:
             return f"{series(labels)}, {self._range(labels)}"
-        told = [f"{label} {number(self.figures[label])}" for label in labels]
+        told = [f"{label} {figure(self.figures[label])}" for label in labels]
         return f"{series(told)} {self.metric.unit}".rstrip()
 
     def _front(self, ahead: list[str], rest: list[str]) -> str:
@@ -239,8 +240,8 @@ class _Answer:
 
     def _range(self, labels: list[str]) -> str:
         """``3.11 to 87.1 ms``; one figure where both ends read alike."""
-        figures = [self.figures[label] for label in labels]
-        ends = dict.fromkeys((number(min(figures)), number(max(figures))))
+        least, most = (end((self.figures[label] for label in labels), key=attrgetter("value")) for end in (min, max))
+        ends = dict.fromkeys((number(least.value), figure(most)))
         return f"{' to '.join(ends)} {self.metric.unit}".rstrip()
 
 

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from loadtests.analyse import readings
+from loadtests.analyse.compare.within import Estimate
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
-from loadtests.words import NOT_REACHED, closed, interval, number, series, span
+from loadtests.words import NOT_REACHED, closed, figure, interval, series, span
 
 ChartRow = dict[str, Any]  # a row of a chart's data
+BEYOND = 1e300  # of every chart, and JSON can hold it
 INTERVALS = "Whiskers are 95% intervals over blocks; one that ends in an arrow goes on beyond the chart."
 
 
@@ -41,10 +43,18 @@ def point(results: Results, label: str, test: Test, metric: Metric, name: str, u
     row = {
         "label": label,
         "value": estimate.value,
-        "note": number(estimate.value),
-        "text": f"{label}: {name} {number(estimate.value)} {unit}{within}",
+        "note": figure(estimate),
+        "text": f"{label}: {name} {figure(estimate)} {unit}{within}",
     }
-    return {**row, "low": estimate.low, "high": estimate.high} if closed(estimate) else row
+    return {**row, **whiskers(estimate)}
+
+
+def whiskers(estimate: Estimate) -> ChartRow:
+    """The ends of an interval as they are drawn; those of a lower bound leave the chart above. None where it is open
+    for want of blocks."""
+    if estimate.at_least:
+        return {"low": estimate.low or estimate.value, "high": BEYOND}
+    return {"low": estimate.low, "high": estimate.high} if closed(estimate) else {}
 
 
 def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str:

@@ -10,7 +10,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report import ranking
 from loadtests.report.view import Field, Table
-from loadtests.words import DASH, interval, number, relative
+from loadtests.words import DASH, figure, interval, relative
 
 Column = Callable[[Cell], Field]
 Columns = Mapping[str, Column]
@@ -71,7 +71,7 @@ def estimate(results: Results, label: str, test: Test, metric: Metric) -> Field:
     known = results.estimate(label, test.name, metric.name)
     if known is None:
         return unknown()
-    text = number(known.value)
+    text = figure(known)
     return Field(text, interval(known), f"{text} {relative(known)}".strip())
 
 

@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 from loadtests.analyse import trimmed
 from loadtests.analyse.compare.within import Comparison, Pairing, Standings, settle
 from loadtests.analyse.holding import SOUND
-from loadtests.analyse.intervals import CONFIDENCE, Interval, around, equal, middle
+from loadtests.analyse.intervals import CONFIDENCE, Interval, around, equal, middle, opened
 from loadtests.analyse.moderated import Noise
 from loadtests.analyse.observations import Observation, Observations
 from loadtests.analyse.trimmed import Array
@@ -39,7 +39,10 @@ def compare_runs(
     both = set(second.cells())
     cells = [cell for cell in first.cells() if cell in both]
     pairs = [(_values(first.sample(*cell)), _values(second.sample(*cell))) for cell in cells]
-    found = simultaneous(pairs)
+    # A run is what it is compared with itself, whatever its figures are bounds of.
+    itself = all(trimmed.same(*pair) for pair in pairs)
+    bounds = [(not itself and first.bounded(*cell), not itself and second.bounded(*cell)) for cell in cells]
+    found = [opened(one, below, above) for one, (below, above) in zip(simultaneous(pairs), bounds, strict=True)]
     return [
         settle(
             Pairing(
@@ -50,12 +53,14 @@ def compare_runs(
                 min(map(len, pair)),
                 _spread(pair),
                 *(found.get((label, test), SOUND) for found in standings),
+                at_least=above,
+                at_most=below,
             ),
             interval,
             delta,
             len(cells),
         )
-        for (test, metric, label), pair, interval in zip(cells, pairs, found, strict=True)
+        for (test, metric, label), pair, interval, (below, above) in zip(cells, pairs, found, bounds, strict=True)
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,16 +10,19 @@ import numpy as np
 from loadtests.analyse import intervals, trimmed
 from loadtests.analyse.intervals import Interval
 from loadtests.analyse.moderated import Noise, noises
-from loadtests.analyse.observations import Sample
+from loadtests.analyse.observations import Bounds, Sample
 
 
 @dataclass(frozen=True)
 class Pair:
     """The log ratios of a candidate to the baseline, one for each block that has both, and their noise where the whole
-    test tells it."""
+    test tells it. ``at_least``: the candidate's values, of which one at least is a lower bound, make the ratio one;
+    ``at_most``: so do the baseline's, and make it an upper bound."""
 
     ratios: tuple[float, ...]
     noise: Noise | None
+    at_least: bool = False
+    at_most: bool = False
 
     @property
     def spread(self) -> Noise | None:
@@ -34,22 +37,30 @@ class Pair:
     def interval(self, error: float) -> Interval:
         """What holds the ratio but for the probability ``error``."""
         if self.noise is None:
-            return intervals.by_itself(self.ratios, error)
-        return intervals.by_noise(self.ratios, self.noise, error)
+            found = intervals.by_itself(self.ratios, error)
+        else:
+            found = intervals.by_noise(self.ratios, self.noise, error)
+        return intervals.opened(found, below=self.at_most, above=self.at_least)
 
 
 class Row:
     """All setups in one metric of one test: ``samples`` by label. The labels in ``baselines`` are one setup: where it
-    ran twice in a block, its value is the mean of the two, and its noise is known twice as well."""
+    ran twice in a block, its value is the mean of the two, and its noise is known twice as well. Values that are lower
+    ``bounds`` tell nothing of the noise: what ended them is as even as the generator."""
 
-    def __init__(self, samples: Mapping[str, Sample], baselines: Sequence[str]) -> None:
+    def __init__(self, samples: Mapping[str, Sample], baselines: Sequence[str], bounds: Bounds | None = None) -> None:
         self.samples = samples
+        self.bounds = bounds or {}
         self.baselines = [label for label in baselines if label in samples]
         labels = list(samples)
         blocks = sorted({block for sample in samples.values() for block in sample})
-        values = np.array([[samples[label].get(block, np.nan) for block in blocks] for label in labels], dtype=float)
+        values = np.array([[self._noisy(label, block) for block in blocks] for label in labels], dtype=float)
         same = [labels.index(label) for label in self.baselines]
         self._noises = dict(zip(labels, noises(values, same), strict=True)) if labels else {}
+
+    def _noisy(self, label: str, block: int) -> float:
+        """The value from which the noise is told; not a number where there is none."""
+        return np.nan if block in self.bounds.get(label, ()) else self.samples[label].get(block, np.nan)
 
     def against_baseline(self, candidate: str) -> Pair:
         """A candidate that is none of the baseline's labels."""
@@ -62,14 +73,23 @@ class Row:
             if below and min(own[block], *below) < np.inf:
                 found[block] = own[block] - float(np.mean(below))
                 shares.append(1 / len(below))
-        share = float(np.mean(shares)) if shares else 1.0
-        return Pair(tuple(found.values()), self._together(candidate, self.baselines[0], share) if shares else None)
+        if not shares:
+            return Pair((), None)
+        noise = self._together(candidate, self.baselines[0], float(np.mean(shares)))
+        return Pair(
+            tuple(found.values()), noise, self._bounded(found, candidate), self._bounded(found, *self.baselines)
+        )
 
     def between(self, one: str, other: str) -> Pair:
         """The second label against the first, whichever they are."""
         below, above = self.samples.get(one, {}), self.samples.get(other, {})
         both = sorted(block for block in below.keys() & above.keys() if min(below[block], above[block]) < np.inf)
-        return Pair(tuple(above[block] - below[block] for block in both), self._together(other, one, 1.0))
+        ratios = tuple(above[block] - below[block] for block in both)
+        return Pair(ratios, self._together(other, one, 1.0), self._bounded(both, other), self._bounded(both, one))
+
+    def _bounded(self, blocks: Iterable[int], *labels: str) -> bool:
+        """Whether one of these labels has a lower bound for its value in one of these blocks."""
+        return any(block in self.bounds.get(label, ()) for block in blocks for label in labels)
 
     def _together(self, label: str, other: str, share: float) -> Noise | None:
         """The noise of a difference, of which ``share`` of the other's variance is a part (Satterthwaite)."""

@@ -9,7 +9,7 @@ from typing import Any
 from loadtests.analyse.compare import fail_if
 from loadtests.analyse.compare.differences import RunDifference
 from loadtests.analyse.compare.within import Comparison, Estimate
-from loadtests.words import ratio, series
+from loadtests.words import bounded_ratio, series
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _why(rule: fail_if.Rule, row: ComparisonRow, broken: Comparison) -> str:
         return f"{row.label} in {row.test} {broken.of_candidate.overload}"
     if broken.of_candidate.fails or rule.verdict is None:
         return f"{row.label} in {row.test}, {series(broken.of_candidate.told('the', rule.verdict is None))}"
-    return f"{_told(row)} {ratio(broken.ratio)}"
+    return f"{_told(row)} {bounded_ratio(broken)}"
 
 
 def _told(row: ComparisonRow) -> str:

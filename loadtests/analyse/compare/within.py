@@ -47,6 +47,10 @@ class Comparison:
     """How many comparisons the interval is corrected for, this one included."""
     method: str
     """How the interval came about: moderated, trimmed, student, constant or none."""
+    at_least: bool = False
+    """The candidate's figure is a lower bound, and so is the ratio: its interval is open above."""
+    at_most: bool = False
+    """The baseline's figure is a lower bound, which makes the ratio an upper one: its interval is open below."""
     inside_noise: bool = False
     """The ratio is no further from 1 than the same setup under two labels may be on this machine."""
     of_baseline: Standing = SOUND
@@ -73,6 +77,8 @@ class Estimate:
     high: float
     blocks: int
     method: str
+    at_least: bool = False
+    """The value is a lower bound, as one of its blocks' is: the interval is open above."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +139,8 @@ def compare(
                 pair.spread,
                 known.get((baseline, test), SOUND),
                 known.get((label, test), SOUND),
+                pair.at_least,
+                pair.at_most,
             ),
             pair.interval((1 - confidence) / len(pairs)),
             delta,
@@ -147,7 +155,7 @@ def compare(
 @dataclass(frozen=True)
 class Pairing:
     """What is set against what, in how many blocks, how far their log ratio varies from block to block where that is
-    known, and what each made of the test."""
+    known, what each made of the test, and whether the ratio is a bound (see Comparison)."""
 
     baseline: str
     candidate: str
@@ -157,6 +165,8 @@ class Pairing:
     spread: Noise | None
     of_baseline: Standing = SOUND
     of_candidate: Standing = SOUND
+    at_least: bool = False
+    at_most: bool = False
 
 
 def settle(
@@ -167,7 +177,7 @@ def settle(
     read = verdict(low, high, delta, metric_of(pairing.metric).more_is_better)
     outcome = with_failures(read, pairing.of_baseline, pairing.of_candidate)
     needed = None
-    if read is outcome is Verdict.INCONCLUSIVE:
+    if read is outcome is Verdict.INCONCLUSIVE and not (pairing.at_least or pairing.at_most):
         needed = blocks_needed(interval.estimate, pairing.spread, pairing.blocks, delta, family)
     return Comparison(
         baseline=pairing.baseline,
@@ -183,6 +193,8 @@ def settle(
         delta=delta,
         family=family,
         method=interval.method,
+        at_least=pairing.at_least,
+        at_most=pairing.at_most,
         inside_noise=(floor is not None and pairing.blocks > 0 and not outcome.above_ratios and floor.holds(ratio)),
         of_baseline=pairing.of_baseline,
         of_candidate=pairing.of_candidate,
@@ -201,8 +213,9 @@ def estimates(observations: Iterable[Observation]) -> list[Estimate]:
     found = []
     for test, metric, label in table.cells():
         sample = table.sample(test, metric, label)
-        interval = intervals.alone(list(sample.values()))
-        found.append(Estimate(label, test, metric, *ratios(interval), len(sample), interval.method))
+        bounded = table.bounded(test, metric, label)
+        interval = intervals.opened(intervals.alone(list(sample.values())), below=False, above=bounded)
+        found.append(Estimate(label, test, metric, *ratios(interval), len(sample), interval.method, bounded))
     return found
 
 
@@ -229,7 +242,8 @@ def widest_interval(comparisons: Sequence[Comparison]) -> float:
     """
     if any(one.blocks < FIRST_LOOK for one in comparisons):
         return inf
-    return max((plus_minus(one.low, one.high) for one in comparisons), default=inf)
+    # That of a bound is open, however many blocks there are.
+    return max((plus_minus(one.low, one.high) for one in comparisons if not (one.at_least or one.at_most)), default=inf)
 
 
 def ratios(interval: Interval) -> tuple[float, float, float]:
@@ -245,7 +259,11 @@ def _exp(value: float) -> float:
 
 def _rows(table: Observations, baseline: str, aa: str | None) -> dict[tuple[str, str], Row]:
     labels = [label for label in (baseline, aa) if label is not None]
-    return {key: Row(samples, labels) for key, samples in table.samples.items() if baseline in samples}
+    return {
+        key: Row(samples, labels, table.bounds.get(key))
+        for key, samples in table.samples.items()
+        if baseline in samples
+    }
 
 
 def _floor(key: tuple[str, str], row: Row, baseline: str, aa: str | None) -> NoiseFloor:

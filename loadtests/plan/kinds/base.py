@@ -62,6 +62,8 @@ class Test(abc.ABC):
     sends: ClassVar[str] = "request"
     time: ClassVar[str] = "response time"
     needs: ClassVar[frozenset[Feature]] = frozenset()
+    closed_loop: ClassVar[bool] = False
+    """Whether its load asks as fast as it is answered, so that a generator at its end only hides how much faster."""
     from_rest: ClassVar[bool] = False
     """Whether its figures need the memory that the processes have before its connections are opened."""
     heading: ClassVar[str]

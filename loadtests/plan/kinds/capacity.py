@@ -30,7 +30,11 @@ LONG_PROBES = 18
 
 
 def _read(trial: Trial) -> float | None:
-    return trial.capacity.of_server if trial.capacity else None
+    return trial.capacity.known if trial.capacity else None
+
+
+def _at_least(trial: Trial) -> bool:
+    return trial.capacity is not None and trial.capacity.at_least
 
 
 CAPACITY = Metric(
@@ -43,6 +47,7 @@ CAPACITY = Metric(
     short="capacity",
     question=Question("capacity", "holds the most", "every other holds at most ×{}"),
     of=("requests",),
+    at_least=_at_least,
 )
 
 
@@ -63,8 +68,8 @@ class Capacity(RequestsTest):
     about = (
         "The highest fixed rate at which long probes together are within the objective: response times from the "
         "intended send, errors, at least 99% of the planned requests answered in time, and a backlog that does "
-        "not grow. Only a search that the server itself ended counts: where the generator, the highest rate "
-        "allowed or the number of probes ended it, the server's capacity is not known and nothing is averaged."
+        "not grow. Where the generator, the highest rate allowed or the time ended a search, the server's capacity is "
+        "at least what was reached, and is told so; where the number of probes ended it, it is not known."
     )
     caption = "Capacity: {what}"
     columns = {"capacity_rps": "capacity, requests/s"}  # noqa: RUF012 - it is never changed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadtests.plan.counted import DELIVERIES, MESSAGES
 from loadtests.plan.kinds.over_websocket import ConversingTest, conversing
-from loadtests.plan.metrics import Metric, Question, rate
+from loadtests.plan.metrics import Metric, Question, rate, rate_is_generators
 from loadtests.records import Trial
 from loadtests.records.bounds import Ordinal, Seconds
 from loadtests.toml import TomlTable
@@ -63,6 +63,7 @@ MESSAGES_PER_S = Metric(
     question=Question("throughput", "echoes the most", "every other echoes at most ×{}"),
     says_unit=True,
     of=(MESSAGES.many,),
+    at_least=rate_is_generators,
 )
 WIRE_BYTES = Metric("wire_bytes_per_message", "bytes on the wire per message", "B", _each, of=(MESSAGES.many,))
 DELIVERED = Metric(
@@ -88,6 +89,7 @@ class EchoThroughput(ConversingTest):
     decisive = MESSAGES_PER_S
     counted = MESSAGES
     sends = "message"
+    closed_loop = True
     heading = "Throughput of echoes"
     about = (
         "Messages that came back per second. In a closed loop each connection waits for its message before it sends "

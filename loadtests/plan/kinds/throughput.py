@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from loadtests.plan import requests as asked
 from loadtests.plan.kinds.base import RequestsTest, common
-from loadtests.plan.metrics import Metric, Question, rate
+from loadtests.plan.metrics import Metric, Question, rate, rate_is_generators
 from loadtests.records.bounds import Ordinal, Seconds
 from loadtests.toml import TomlTable
 from loadtests.words import plural
@@ -30,6 +30,7 @@ RPS = Metric(
     question=Question("throughput", "answers the most", "every other answers at most ×{}"),
     says_unit=True,
     of=("requests",),
+    at_least=rate_is_generators,
 )
 
 
@@ -42,6 +43,7 @@ class Throughput(RequestsTest):
     metrics = (RPS,)
     judged = (RPS,)
     decisive = RPS
+    closed_loop = True
     heading = "Throughput over time"
     about = (
         "Requests answered well per second. In a closed loop each connection waits for its answer before it asks "

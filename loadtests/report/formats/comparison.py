@@ -12,7 +12,7 @@ from loadtests.plan.kinds import metric
 from loadtests.report.formats.terminal import print_table
 from loadtests.report.sections import verdicts
 from loadtests.report.view import Field, Table
-from loadtests.words import DASH, number
+from loadtests.words import DASH, figure
 
 
 def print_comparison(compared: Compared, console: Console) -> None:
@@ -47,7 +47,7 @@ def _table(test: str, rows: Sequence[ComparisonRow]) -> Table:
 
 
 def _fields(row: ComparisonRow) -> tuple[Field, ...]:
-    figures = (Field(number(side.value if side else None)) for side in (row.before, row.after))
+    figures = (Field(figure(side)) for side in (row.before, row.after))
     names = (Field(row.label), Field(row.name, short=metric(row.metric).short), *figures)
     if row.comparison is None:
         return *names, Field(DASH), Field(row.missing, tone="bad"), Field(""), Field("0")

@@ -12,7 +12,8 @@ from loadtests.words import closed
 
 
 def csv_text(results: Results) -> str:
-    """The table's text. A figure that is not known or not reached, and an interval from a single block, are empty."""
+    """The table's text. A figure that is not known or not reached, and an interval from a single block, are empty; of a
+    lower bound the interval's upper end is."""
     metrics = readings.every(results.roles, results.uncharged)
     names = [metric.name for metric in metrics if any(test.tells(metric) for test in results.tests)]
     text = io.StringIO()
@@ -42,4 +43,6 @@ def _figures(results: Results, label: str, test: str, metric: str) -> list[str]:
     if estimate is None:
         return ["", "", ""]
     ends = [f"{estimate.low:.6g}", f"{estimate.high:.6g}"] if closed(estimate) else ["", ""]
+    if estimate.at_least:
+        ends = [f"{estimate.low or estimate.value:.6g}", ""]
     return [f"{estimate.value:.6g}" if math.isfinite(estimate.value) else "", *ends]

@@ -16,7 +16,7 @@ from loadtests.plan.kinds import metric as metric_of
 from loadtests.report.formats import render
 from loadtests.report.sections.history import TOO_SHORT, spec
 from loadtests.store import make_folder
-from loadtests.words import DASH, number, plural, ratio
+from loadtests.words import DASH, figure, plural, ratio
 
 SUFFIXES = (".svg", ".png")
 
@@ -72,7 +72,7 @@ def _fields(change: Change) -> list[Text]:
     assert moved is not None
     better = (moved > 1) == metric_of(series.metric).more_is_better
     names = [told(text) for text in (point.run, series.label, series.test, series.name)]
-    now = number(series.figures[point.run].value)
+    now = figure(series.figures[point.run])
     figures = [told(text) for text in (now, series.against or "itself", ratio(moved))]
     return [*names, *figures, told("better", style="green") if better else told("worse", style="red")]
 

@@ -15,8 +15,8 @@ from loadtests.report import ranking
 from loadtests.report.charts import capacity
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
-from loadtests.report.points import ChartRow, valid_blocks, why_unknown
-from loadtests.words import DASH, closed, interval, number, plural, series, span
+from loadtests.report.points import ChartRow, valid_blocks, whiskers, why_unknown
+from loadtests.words import DASH, figure, interval, number, plural, series, span
 
 STEP = 1.05  # the bisections of different blocks ask nearly the same rates: those within 5% are one point
 BEYOND = 1.1  # past capacity an open loop measures its own backlog: so far over the last rate that passed
@@ -105,8 +105,8 @@ def _mark(results: Results, label: str, test: Test) -> ChartRow:
     row = {
         "label": label,
         "value": estimate.value,
-        "note": number(estimate.value),
+        "note": figure(estimate),
         "within": within,
-        "text": f"{label}: capacity {number(estimate.value)} requests/s{within}",
+        "text": f"{label}: capacity {figure(estimate)} requests/s{within}",
     }
-    return {**row, "low": estimate.low, "high": estimate.high} if closed(estimate) else row
+    return {**row, **whiskers(estimate)}

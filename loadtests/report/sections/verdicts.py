@@ -18,9 +18,21 @@ from loadtests.report import ranking
 from loadtests.report.charts import verdicts
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
-from loadtests.report.points import INTERVALS, ChartRow
+from loadtests.report.points import BEYOND, INTERVALS, ChartRow
 from loadtests.report.view import Field, Section, Table
-from loadtests.words import DASH, NOT_REACHED, closed, number, percent, plural, ratio, ratio_interval, series, span
+from loadtests.words import (
+    DASH,
+    NOT_REACHED,
+    bounded_ratio,
+    closed,
+    number,
+    percent,
+    plural,
+    ratio,
+    ratio_interval,
+    series,
+    span,
+)
 
 TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad", Verdict.CANNOT_HOLD: "bad", Verdict.LOSES: "bad"}
 NOT_COMPARED = "no block has both"
@@ -60,9 +72,10 @@ def remark(comparison: Comparison) -> str:
 
 def what_would_settle(comparisons: Iterable[Comparison]) -> str:
     """How many blocks would probably settle what is inconclusive, as a sentence for all of it; empty where all is
-    settled. What failed is not settled by more of the same."""
+    settled. What failed, or is a bound, is not settled by more of the same."""
     found = [one for one in comparisons if one.verdict is Verdict.INCONCLUSIVE]
-    open_ones = [one for one in found if not (one.of_baseline.fails or one.of_candidate.fails)]
+    bounded = [one for one in found if one.at_least or one.at_most]
+    open_ones = [one for one in found if not (one.of_baseline.fails or one.of_candidate.fails or one in bounded)]
     if not open_ones:
         return ""
     known = [one.blocks_needed for one in open_ones if one.blocks_needed is not None]
@@ -128,6 +141,11 @@ def _how_to_read(results: Results) -> str:
             " Deliveries that are missing count as infinitely late, and above all ratios stands that a setup loses "
             f"more than {LOST:.2%} of them."
         )
+    if any(one.at_least or one.at_most for one in results.comparisons.values()):
+        text += (
+            " Where something else than the setup was the limit, such as the generator, its figure is a lower bound "
+            "(at least) and the interval of its ratio has one end."
+        )
     if family:
         text += f" The intervals hold together with 95% for all {plural(family, 'comparison')} of the run."
     return text
@@ -165,10 +183,11 @@ def fields(comparison: Comparison | None) -> tuple[Field, ...]:
         return Field(DASH, tone="muted"), Field(NOT_COMPARED, tone="muted"), Field(""), Field("0")
     muted = comparison.inside_noise or comparison.verdict in (Verdict.INCONCLUSIVE, Verdict.EQUIVALENT)
     tone = "muted" if muted else TONES[comparison.verdict]
+    told = bounded_ratio(comparison)
     within = NOT_REACHED if ratio(comparison.ratio) == DASH else ratio_interval(comparison) or "open interval"
-    short = f"{ratio(comparison.ratio)} ({within.replace('×', '')})"
+    short = f"{told} ({within.replace('×', '')})"
     return (
-        Field(ratio(comparison.ratio), within, short, tone="muted" if muted else ""),
+        Field(told, within, short, tone="muted" if muted else ""),
         Field(word(comparison), short=_short_word(comparison), tone=tone),
         Field(remark(comparison), short=_short_remark(comparison), tone="muted"),
         Field(str(comparison.blocks)),
@@ -253,7 +272,7 @@ def _ratio(results: Results, label: str, test: Test, metric: Metric) -> ChartRow
     comparison = results.comparisons.get((label, test.name, metric.name))
     if comparison is None:
         return {"label": label, "metric": name, "note": NOT_COMPARED, "text": f"{label}: {name}: {NOT_COMPARED}"}
-    note = f"{ratio(comparison.ratio)} {word(comparison)}".removeprefix(f"{DASH} ")
+    note = f"{bounded_ratio(comparison)} {word(comparison)}".removeprefix(f"{DASH} ")
     overload = comparison.of_candidate.overload
     row: ChartRow = {
         "label": label,
@@ -268,5 +287,5 @@ def _ratio(results: Results, label: str, test: Test, metric: Metric) -> ChartRow
         "ratio": comparison.ratio,
         "low": comparison.low,
         # Open at both ends: drawn as an interval that leaves the chart on both sides.
-        "high": min(comparison.high, 1e300),
+        "high": min(comparison.high, BEYOND),
     }
