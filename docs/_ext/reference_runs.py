@@ -14,7 +14,7 @@ from sphinx.errors import ExtensionError
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.report import page as pages
-from loadtests.report.sections.overview import machine_in_short
+from loadtests.report.sections.overview import database_in_short, machine_in_short
 from loadtests.report.view import Page
 from loadtests.store import Run
 
@@ -32,8 +32,8 @@ class Reference:
 
     @property
     def study(self) -> str:
-        """The name of its study."""
-        return self.results.study.name
+        """The name of its study; with another database than SQLite that is another question."""
+        return "-".join([self.results.study.name, *map(str.lower, database_in_short(self.results))])
 
     @property
     def date(self) -> str:
@@ -42,8 +42,8 @@ class Reference:
 
     @property
     def machine(self) -> str:
-        """``AMD EPYC, 2 cores``."""
-        return ", ".join(machine_in_short(self.results).split(", ")[:2])
+        """``AMD EPYC, 2 cores``, and its database where that is not SQLite."""
+        return ", ".join([*machine_in_short(self.results).split(", ")[:2], *database_in_short(self.results)])
 
     @property
     def verdict(self) -> str:

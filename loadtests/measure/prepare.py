@@ -153,7 +153,7 @@ def prepare(
         ceilings=found,
         order=(),
         knobs=setups.given(),
-        database=_database(),
+        database=setups.database(),
         cores=made.cores.to_dict(),
         machine=made.host.machine(),
         versions=made.host.versions(),
@@ -197,7 +197,7 @@ def resume(folder: Path, bench_of: BenchOf = bench, told: Doing = silently) -> E
         "machine": (made.host.machine()["cpu"], record.machine.get("cpu")),
         "packages": (made.host.versions()["packages"], record.versions.get("packages")),
         "project": (about, record.application),
-        "database": (_database(), record.database),
+        "database": (setups.database(), record.database),
     }
     changed = [what for what, (today, then) in now_and_then.items() if today != then]
     if any(_setup(made, entry) != record.setups[entry.label] for entry in record.study.entries):
@@ -263,12 +263,6 @@ def _services(made: Bench, study: Study) -> dict[str, str]:
     names = dict.fromkeys([*of_setups, *(name for test in study.tests for name in test.services)])
     known = services.known()
     return {name: known[name].file.read_text(encoding="utf-8") for name in names}
-
-
-def _database() -> str | None:
-    """DATABASE_URL without user and password; None where it is not set."""
-    url = os.environ.get("DATABASE_URL")
-    return re.sub(r"//[^/@]*@", "//", url) if url else None
 
 
 def free_folder(name: str) -> Path:

@@ -146,6 +146,13 @@ def given() -> dict[str, str]:
     return {name: os.environ[name] for name in KNOBS if name in os.environ}
 
 
+def database() -> str | None:
+    """DATABASE_URL as a run keeps it, without user, password and options, of which a password may be one; None where it
+    is not set."""
+    url = os.environ.get("DATABASE_URL")
+    return re.sub(r"//[^/@]*@", "//", url).partition("?")[0] if url else None
+
+
 def bind() -> str:
     """The address that the setups are to listen on: BIND, or loopback. Raises UserError."""
     return _known("BIND") or "127.0.0.1"

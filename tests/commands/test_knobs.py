@@ -86,6 +86,12 @@ def test_a_password_is_not_told(command, monkeypatch):
     assert "DATABASE_URL=mysql://...@127.0.0.1/x: " in errors
 
 
+@pytest.mark.parametrize("url", ["postgresql://me:secret@/bench", "postgresql:///bench?password=secret&port=5433"])
+def test_a_run_keeps_no_password_of_its_database(monkeypatch, url):
+    monkeypatch.setenv("DATABASE_URL", url)
+    assert setups.database() == "postgresql:///bench"
+
+
 @pytest.mark.parametrize("value", ["", "redis://:secret@127.0.0.1:6379/3", "rediss://host", "unix:///run/redis.sock"])
 def test_redis_may_be_anywhere(value):
     setups.require_knobs({"REDIS_URL": value}, own=False)

@@ -69,6 +69,17 @@ def test_the_newest_run_of_a_study_comes_first(extension: Callable[[str], Module
     assert page.index("2026-12-24 <reference") < page.index("2026-11-21 <reference")
 
 
+def test_a_study_on_another_database_is_one_of_its_own(extension: Callable[[str], ModuleType], results: Path) -> None:
+    other = shutil.copytree(results / FIRST_LOOK, results / "reference-2026-12-24-first-look-postgresql")
+    change(other, created="2026-12-24T09:00:00+00:00", database="postgresql:///bench")
+    references = extension("reference_runs").References(results)
+    assert list(references.studies) == ["first-look", "first-look-postgresql"]
+    [run] = references.studies["first-look-postgresql"]
+    assert run.machine.endswith(", PostgreSQL")
+    page = extension("from_results").study_page([run])
+    assert f"the only reference run of this study, made on 2026-12-24 on {run.machine}" in page
+
+
 def no_run_json(run: Path) -> None:
     (run / "run.json").unlink()
 

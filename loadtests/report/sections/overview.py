@@ -62,11 +62,18 @@ def _speed(results: Results) -> str:
 
 
 def machine_in_short(results: Results) -> str:
-    """``AMD EPYC, 2 cores, kvm, Linux 6.18``: what of the machine a reader asks first, as far as it is known."""
+    """``AMD EPYC, 2 cores, kvm, Linux 6.18``: what of the machine a reader asks first, as far as it is known, and the
+    database that was used on it."""
     machine = {"cores": None, **results.record.machine}
     cores = plural(machine["cores"], "core") if isinstance(machine["cores"], int) else None
     named = [machine.get(name) for name in ("cpu", "virtualization", "kernel", "distribution")]
-    return ", ".join(part for part in (named[0], cores, *named[1:]) if isinstance(part, str)) or "an unknown machine"
+    parts = [part for part in (named[0], cores, *named[1:]) if isinstance(part, str)] or ["an unknown machine"]
+    return ", ".join([*parts, *database_in_short(results)])
+
+
+def database_in_short(results: Results) -> list[str]:
+    """``PostgreSQL`` where DATABASE_URL named one; nothing of the sample project's own SQLite."""
+    return ["PostgreSQL"] if (results.record.database or "").startswith("postgres") else []
 
 
 def _setups(results: Results) -> Table:
