@@ -62,8 +62,6 @@ class Test(abc.ABC):
     sends: ClassVar[str] = "request"
     time: ClassVar[str] = "response time"
     needs: ClassVar[frozenset[Feature]] = frozenset()
-    closed_loop: ClassVar[bool] = False
-    """Whether its load asks as fast as it is answered, so that a generator at its end only hides how much faster."""
     from_rest: ClassVar[bool] = False
     """Whether its figures need the memory that the processes have before its connections are opened."""
     heading: ClassVar[str]
@@ -145,6 +143,12 @@ class Test(abc.ABC):
     def search(self) -> tuple[Objective, SearchPlan] | None:
         """Within what the rate of its load is searched for, and how; None where the load is as it is."""
         return None
+
+    @property
+    def closed_loop(self) -> bool:
+        """Whether its load asks as fast as it is answered, so that a generator at its end only hides how much more the
+        setup can do."""
+        return False
 
     @property
     def in_slices(self) -> bool:

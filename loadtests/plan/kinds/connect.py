@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from loadtests.plan.counted import CONNECTIONS
 from loadtests.plan.kinds.base import Test
 from loadtests.plan.kinds.over_websocket import CEILING_CONNECTIONS, CEILING_S, PacedConversation, conversing, paced
-from loadtests.plan.metrics import P50, P95, P99, Metric, Question, rate
+from loadtests.plan.metrics import P50, P95, P99, Metric, Question, rate, rate_is_generators
 from loadtests.plan.percentiles import knowable
 from loadtests.records.bounds import Ordinal
 from loadtests.toml import TomlTable
@@ -30,6 +30,7 @@ OPENED = Metric(
     question=Question("connections opened", "opens the most", "every other opens at most ×{}"),
     says_unit=True,
     of=(CONNECTIONS.many,),
+    at_least=rate_is_generators,
 )
 
 

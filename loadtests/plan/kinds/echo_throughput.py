@@ -89,7 +89,6 @@ class EchoThroughput(ConversingTest):
     decisive = MESSAGES_PER_S
     counted = MESSAGES
     sends = "message"
-    closed_loop = True
     heading = "Throughput of echoes"
     about = (
         "Messages that came back per second. In a closed loop each connection waits for its message before it sends "
@@ -111,6 +110,10 @@ class EchoThroughput(ConversingTest):
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
         connections = table.whole("connections", CONNECTIONS_HELD, MOST_CONNECTIONS)
         return cls(connections=connections, duration_s=table.seconds("duration"), **conversing(name, table))
+
+    @property
+    def closed_loop(self) -> bool:
+        return True
 
     @property
     def seconds(self) -> float:

@@ -43,7 +43,6 @@ class Throughput(RequestsTest):
     metrics = (RPS,)
     judged = (RPS,)
     decisive = RPS
-    closed_loop = True
     heading = "Throughput over time"
     about = (
         "Requests answered well per second. In a closed loop each connection waits for its answer before it asks "
@@ -63,6 +62,10 @@ class Throughput(RequestsTest):
         fields = common(name, table)
         connections, duration_s = table.whole("connections", 10, MAX_CONNECTIONS), table.seconds("duration")
         return cls(requests=workload.requests, connections=connections, duration_s=duration_s, **fields)
+
+    @property
+    def closed_loop(self) -> bool:
+        return True
 
     @property
     def seconds(self) -> float:

@@ -62,9 +62,9 @@ def test_who_holds_at_least_more_than_the_others_is_first(results):
 
 
 def test_a_search_that_settled_on_nothing_is_told_in_its_own_words(results):
-    found = section(results(blocks=2, generator_rate=1))
+    found = section(results(blocks=2, generator_rate=1e-9))
     unsettled = found.tables[-1]
-    assert [row[0].text for row in unsettled.rows][:2] == ["gunicorn", "gunicorn"]
+    assert any(row[0].text == "gunicorn" for row in unsettled.rows)
     assert "the generator's limit, not the server's" in unsettled.rows[0][2].text
 
 
