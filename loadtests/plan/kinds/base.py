@@ -41,7 +41,8 @@ class Test(abc.ABC):
     it has, ``judged`` those that verdicts are given on (few: each one more widens all intervals) and ``decisive`` the
     one that cells of a sweep are ranked by. ``beside`` are those without which the judged ones are not to be shown.
     ``counted`` is what its cost is shared among, ``sends`` the word for one of what it sends, and ``time`` what its
-    times are where the engine counts them from the intended send. ``needs`` is what an engine must be able to do beside
+    times are where the engine counts them from the intended send: of each that is ``timed``, one of those counted if
+    nothing else is said. ``needs`` is what an engine must be able to do beside
     what its load takes.
 
     In a report it has a section: ``heading``, ``about``, and for each test a table, ``caption`` over ``columns``
@@ -61,6 +62,7 @@ class Test(abc.ABC):
     counted: ClassVar[Counted] = REQUESTS
     sends: ClassVar[str] = "request"
     time: ClassVar[str] = "response time"
+    timed: ClassVar[str] = ""
     needs: ClassVar[frozenset[Feature]] = frozenset()
     from_rest: ClassVar[bool] = False
     """Whether its figures need the memory that the processes have before its connections are opened."""
