@@ -61,7 +61,7 @@ asyncio.run(main())
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory):
     """A datastore that takes its time."""
-    server = datastores.EmbeddedDatastore(tmp_path_factory.mktemp("slow"), DELAY_MS).start()
+    server = datastores.EmbeddedDatastore(tmp_path_factory.mktemp("slow"), DELAY_MS=DELAY_MS).start()
     yield server
     server.stop()
 
