@@ -33,6 +33,18 @@ QUICK = {"warmup_s": 1.0, "duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
 WARMUP_S = 2.0
 
 
+@dataclasses.dataclass(frozen=True)
+class LoadStep:
+    """A test as one of several that ask the same at more and more load: how much (``at``), of what (``axis``), and both
+    in words, ``250/s`` and ``250 requests/s``. Those that differ by nothing else have ``alike`` in common."""
+
+    at: float
+    axis: str
+    brief: str
+    words: str
+    alike: tuple[object, ...]
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Test(abc.ABC):
     """What is asked of a setup. A kind of test is a subclass in a file of its own beside this one.
@@ -144,6 +156,11 @@ class Test(abc.ABC):
     @property
     def search(self) -> tuple[Objective, SearchPlan] | None:
         """Within what the rate of its load is searched for, and how; None where the load is as it is."""
+        return None
+
+    @property
+    def load_step(self) -> LoadStep | None:
+        """What it is as one of several steps of load; None where it is none."""
         return None
 
     @property

@@ -18,7 +18,7 @@ from loadtests import journeys
 from loadtests.errors import unknown
 from loadtests.plan.censored import of_method
 from loadtests.plan.counted import JOURNEYS
-from loadtests.plan.kinds.base import Test, common
+from loadtests.plan.kinds.base import LoadStep, Test, common
 from loadtests.plan.lateness import too_late
 from loadtests.plan.metrics import P50, P95, P99, Metric
 from loadtests.plan.percentiles import requests_needed
@@ -186,6 +186,14 @@ class JourneyTest(Test):
                 str(journeys.known().get(self.journey, self.journey)), self.path, self.think_s, self.users, self.rate
             ),
         )
+
+    @property
+    def load_step(self) -> LoadStep | None:
+        alike = (self.engine, Path(self.journey).stem, self.file_digest, self.path, self.think_s)
+        if self.users is not None:
+            return LoadStep(self.users, "users", self._who, self._who, alike)
+        assert self.rate is not None  # which it has where it has no users
+        return LoadStep(self.rate, "new users per second", f"{self.rate:g}/s", self._who, alike)
 
     @property
     def asks(self) -> tuple[object, ...]:
