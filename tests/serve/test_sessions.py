@@ -2,7 +2,10 @@
 
 import json
 import re
+import secrets
+import threading
 import urllib.request
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -23,6 +26,7 @@ STORES = {
     "datastore": {"datastore"},
 }
 AT_ONCE = 10
+USERS = 200
 
 
 @pytest.fixture
@@ -59,6 +63,27 @@ def test_a_store_and_the_service_that_it_needs(served, where):
             marker, browser = walk(f"{running.url}/{path}/")
             assert marker == "household"
             assert 'value="Ada"' in browser.get(f"{running.url}/{path}/name/").text
+
+
+@pytest.mark.parametrize(
+    ("name", "where"), [("gunicorn-gthread", "redis"), ("gunicorn-gevent", "datastore")], ids=["threads", "greenlets"]
+)
+def test_two_hundred_users_at_once_see_what_they_wrote_themselves(served, name, where):
+    """Everybody has a session and has written into it before anybody looks at what it holds."""
+    all_have_written = threading.Barrier(USERS, timeout=90)
+    with served(name, SESSIONS=where, WORKERS="2", THREADS="4", QUESTIONNAIRE_STATE_BYTES="1024") as running:
+        url = f"{running.url}/questionnaire/"
+
+        def person(number):
+            mark = f"{secrets.token_hex(8)}-{number}"
+            marker, browser = walk(url, mark)
+            all_have_written.wait()
+            with browser:
+                shown = re.search(r'name="name" value="([^"]*)"', browser.get(f"{url}name/", timeout=90).text)
+            return marker, shown and shown[1] == mark
+
+        with ThreadPoolExecutor(USERS) as threads:
+            assert Counter(threads.map(person, range(USERS))) == {("household", True): USERS}
 
 
 @pytest.mark.parametrize("name", ["uvicorn", "granian-asgi", "daphne"])
