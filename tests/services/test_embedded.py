@@ -40,9 +40,20 @@ def server(tmp_path_factory):
 
 
 def test_none_is_started_where_another_is_named(tmp_path):
-    ended = run(RUN_DIR=str(tmp_path), DATASTORE_EMULATOR_HOST="127.0.0.1:1")
-    assert (ended.returncode, ended.stdout) == (0, "using the datastore at 127.0.0.1:1, starting none\n")
+    with socket.create_server(("127.0.0.1", 0)) as another:
+        host = f"127.0.0.1:{another.getsockname()[1]}"
+        ended = run(RUN_DIR=str(tmp_path), DATASTORE_EMULATOR_HOST=host)
+    assert (ended.returncode, ended.stdout) == (0, f"using the datastore at {host}, starting none\n")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "[::1]:1"])
+def test_another_that_is_not_there_is_one_clear_line(host):
+    ended = run(DATASTORE_EMULATOR_HOST=host)
+    assert (ended.returncode, ended.stdout) == (os.EX_UNAVAILABLE, "")
+    said = f"error: there is no datastore at {host} (DATASTORE_EMULATOR_HOST): "
+    assert ended.stderr.startswith(said)
+    assert ended.stderr.count("\n") == 1
 
 
 def test_a_folder_is_needed():
