@@ -3,8 +3,8 @@
 It listens on two free ports of loopback, one for gRPC and one for HTTP, and writes their addresses to the files
 ``datastore.grpc`` and ``datastore.http`` in RUN_DIR. One that is started again there listens where its predecessor did,
 so that clients find it. DATASTORE_DELAY_MS is what each request waits. Where DATASTORE_EMULATOR_HOST names another it
-looks whether that is there, and ends. DATASTORE_DATA says where the data are: in ``memory``, or with ``sqlite`` in the file
-``datastore.sqlite3`` in RUN_DIR, of DATASTORE_MOST_MB at the most.
+looks whether that is there, and ends. DATASTORE_DATA says where the data are: in ``memory``, or with ``sqlite`` in the
+file ``datastore.sqlite3`` in RUN_DIR, of DATASTORE_MOST_MB at the most.
 """
 
 from __future__ import annotations
