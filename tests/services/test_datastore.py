@@ -121,8 +121,14 @@ def test_a_delete_may_find_nothing(kind):
 
 def test_versions_grow(kind):
     first = kind.insert(kind.number("a", 1)).mutation_results[0].version
-    second = kind.commit(types.Mutation(update=kind.number("a", 1))).mutation_results[0].version
+    second = kind.commit(types.Mutation(update=kind.number("a", 2))).mutation_results[0].version
     assert second > first
+
+
+def test_a_write_that_changes_nothing_is_no_new_version(kind):
+    first = kind.insert(kind.number("a", 1)).mutation_results[0].version
+    again = kind.commit(types.Mutation(upsert=kind.number("a", 1))).mutation_results[0].version
+    assert again == first == kind.lookup("a").found[0].version
 
 
 def test_an_entity_is_written_once_in_a_commit(kind):

@@ -133,7 +133,7 @@ def test_what_is_in_sqlite_outlives_the_process(tmp_path):
         running.kill()
         running.start()
         assert (lookup(running, "a").version, lookup(running, "a").entity) == (first, entity("a"))
-        assert commit(running, entity("a")).mutation_results[0].version > first
+        assert commit(running, entity("a", size=2)).mutation_results[0].version > first
         running.reset()
         assert lookup(running, "a") is None
     finally:

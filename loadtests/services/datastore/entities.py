@@ -209,14 +209,16 @@ class Entities:
             raise Refusal(Status.NOT_FOUND, "no entity to update")
 
     def _apply(self, mutation: Any, name: bytes, now: Timestamp) -> int:
-        version = next(self._versions)
         operation = mutation.WhichOneof("operation")
         if operation == "delete":
             self.stored.drop(name)
-            return version
+            return next(self._versions)
         entity = ENTITY()
         entity.CopyFrom(getattr(mutation, operation))
         before = self.stored.get(name)
+        if before is not None and before.entity == entity:
+            return before.version  # it changes nothing (MutationResult.version in google/datastore/v1/datastore.proto)
+        version = next(self._versions)
         self.stored.put(name, Stored(entity, version, before.created if before else now, now))
         return version
 
