@@ -13,7 +13,7 @@ from enum import Enum
 
 from loadtests.plan.lateness import LATE, late_share, late_share_of_lag
 from loadtests.records import Evidence, Flag, Result
-from loadtests.words import plural, series
+from loadtests.words import percent, plural, series
 
 # Above this share of its core an event loop queues its own work: send lag grows before the core is full.
 GENERATOR_CPU = 0.85
@@ -204,9 +204,9 @@ def _flags(seen: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag
     if seen.contract_differences:
         yield Reason.contract_broken.flag(plural(seen.contract_differences, "difference"))
     if seen.processes_died:
-        yield Reason.process_died.flag(plural(seen.processes_died, "time"))
+        yield Reason.process_died.flag("; ".join([plural(seen.processes_died, "time"), *_journeys_lost(result)]))
     if seen.service_failed:
-        yield Reason.service_failed.flag()
+        yield Reason.service_failed.flag("; ".join(_journeys_lost(result)))
     if seen.recovered is False:
         yield Reason.did_not_recover.flag()
     if seen.engine_failed:
@@ -225,6 +225,13 @@ def _flags(seen: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag
         yield Reason.frequency_changed.flag(f"{seen.frequency_change:+.0%}")
     if seen.shared_core:
         yield Reason.shared_core.flag()
+
+
+def _journeys_lost(result: Result | None) -> Iterator[str]:
+    """What share of the users' journeys was broken off, where there were any: what people met of it."""
+    told = result.journeys if result else None
+    if told is not None and (ended := told.completed + told.broken_off):
+        yield f"{told.broken_off:,} of {plural(ended, 'journey')} broken off, {percent(told.broken_off / ended)}"
 
 
 def _send_lag(result: Result | None) -> Iterator[Flag]:

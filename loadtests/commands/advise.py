@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loadtests.commands import completion
 from loadtests.commands.console import fail, out, say
-from loadtests.commands.options import Anyway, OutputFolder, SetupName
+from loadtests.commands.options import Anyway, OutputFolder, given
 from loadtests.commands.own_project import Own, with_own_project
 from loadtests.commands.waiting import waiting
+from loadtests.errors import UserError
 from loadtests.toml import duration
 from loadtests.words import plural
 
@@ -23,7 +25,14 @@ if TYPE_CHECKING:
 
 @with_own_project
 def command(
-    setup: SetupName = "gunicorn",
+    context: typer.Context,
+    setup: Annotated[
+        str,
+        typer.Argument(
+            help="A setup's name; or a study that is a sweep, by its name or as a TOML file.",
+            autocompletion=completion.setups_and_studies,
+        ),
+    ] = "gunicorn",
     path: Annotated[str, typer.Option(help="What is asked for; choose work like your own.")] = "/",
     rate: Annotated[float | None, typer.Option(help="Judge by p99 at this rate, instead of by throughput.")] = None,
     max_time: Annotated[str, typer.Option(help="How long it may take; the longer, the surer.")] = "10m",
@@ -33,15 +42,21 @@ def command(
     *,
     own: Own,
 ) -> None:
-    """Find good WORKERS and THREADS for a setup on this machine, by halving the candidates round by round."""
+    """Find good WORKERS and THREADS for a setup on this machine, or the best cell of a sweep, by halving the candidates
+    round by round."""
     with waiting(out) as told:
         from loadtests import hosts, setups
         from loadtests.measure import advise
         from loadtests.measure.spoiled import TooBusy
+        from loadtests.plan import study as studies
 
-        [chosen] = setups.find([setup])
-        cores = hosts.at("local").allot(os.environ.get("CORES")).servers
-        search = advise.plan(chosen, len(cores), path, rate, duration(max_time))
+        if setup.endswith(".toml") or setup in studies.names():
+            _require_of_study(context)
+            search = advise.of_study(studies.load(setup), duration(max_time))
+        else:
+            [chosen] = setups.find([setup])
+            cores = hosts.at("local").allot(os.environ.get("CORES")).servers
+            search = advise.plan(chosen, len(cores), path, rate, duration(max_time))
         execution = dataclasses.replace(advise.prepare(search, output, seed, own, told=told), anyway=anyway)
     say(_headline(search, execution))
     try:
@@ -52,6 +67,13 @@ def command(
         kept = f"what was measured is in {execution.run.path}"
         fail(f"{error}; search anew once that has changed, or regardless: --anyway; {kept}")
     _print_advice(execution)
+
+
+def _require_of_study(context: typer.Context) -> None:
+    """Raises UserError where an option says what the study says."""
+    for name in given(context):
+        if name in ("--path", "--rate"):
+            raise UserError(f"a study says what is asked; {name} goes with a setup")
 
 
 def _headline(search: KnobSearch, execution: Execution) -> str:

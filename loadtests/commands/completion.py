@@ -18,6 +18,11 @@ def setups(incomplete: str) -> list[str]:
     return _beginning(incomplete, (file.stem for file in (paths.SUPERVISOR / "conf.d").glob("*.conf")))
 
 
+def setups_and_studies(incomplete: str) -> list[str]:
+    """The setups, and the studies that come with the project."""
+    return [*setups(incomplete), *studies(incomplete)]
+
+
 def setup_list(incomplete: str) -> list[str]:
     """The last of a list of setups, after what stands before it: ``gunicorn,uv``."""
     before, comma, last = incomplete.rpartition(",")

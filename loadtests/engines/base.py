@@ -13,6 +13,7 @@ from loadtests.workload import Feature, Load
 OnSecond = Callable[[Second], None]
 ShouldStop = Callable[[], bool]
 OnStart = Callable[[], None]
+OnEnd = Callable[[], None]
 
 
 class EngineError(UserError):
@@ -40,10 +41,12 @@ class Engine(Protocol):
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
         on_start: OnStart | None = None,
+        on_end: OnEnd | None = None,
     ) -> Result:
         """Makes the load and measures it.
 
-        ``on_start`` is called after the warm-up, right before the measured load begins.
+        ``on_start`` is called after the warm-up, right before the measured load begins. ``on_end`` is called when all
+        is over that is billed (see Result), before anything is done that is not. Each of them is called once.
         ``on_second`` is called with each row of the timeline (see Result) as it is made. ``should_stop`` is asked
         several times a second; once it is true the load ends, and what was outstanding is unfinished.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from loadtests.engines import node, require_able
-from loadtests.engines.base import OnSecond, OnStart, ShouldStop
+from loadtests.engines.base import OnEnd, OnSecond, OnStart, ShouldStop
 from loadtests.engines.merge import merge
 from loadtests.errors import UserError
 from loadtests.records.result import NOTHING, Figures, Result
@@ -53,6 +53,7 @@ class Loadtest:
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
         on_start: OnStart | None = None,
+        on_end: OnEnd | None = None,
     ) -> Result:
         """See base.Engine."""
         require_able(self, load)
@@ -64,6 +65,8 @@ class Loadtest:
                 on_start()
             whole = node.SchedulePart(load.duration_s, 0.0, load.duration_s)
             prepared.slice(node.NONE, whole, None, on_second, should_stop)
+            if on_end is not None:
+                on_end()
             parts, timeline = prepared.close()
         measured = merge(self.name, parts, timeline, load.requests)
         own: Figures = parts[0]["own_ms"] or dict(NOTHING)

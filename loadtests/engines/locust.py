@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 from loadtests.engines import require_able
-from loadtests.engines.base import EngineError, OnSecond, OnStart, ShouldStop
+from loadtests.engines.base import EngineError, OnEnd, OnSecond, OnStart, ShouldStop
 from loadtests.engines.child import Child, child, events
 from loadtests.engines.merge_journeys import merge_journeys
 from loadtests.engines.timeline import Event, Timeline
@@ -30,7 +30,8 @@ class Locust:
 
     ``Load.warmup_s`` is the ramp: users come, and nothing is counted. Then the load is held for ``Load.duration_s``.
     All requests for which a user was ready in that time count, also where they are answered after it, in the grace
-    period of ``Load.timeout_s``. There is no ramp down: nobody sends anything after the end.
+    period of ``Load.timeout_s``. There is no ramp down: nobody sends anything after the end. What is billed ends with
+    the load, as the journeys do that are counted: what the servers do in the grace period is for neither.
 
     Response time is from the moment in which the user was ready: when it had thought for as long as it was to, or was
     led on by an answer. What an injector is late with is in it, and is shown by itself: as ``send_lag_ms`` of the
@@ -58,6 +59,7 @@ class Locust:
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
         on_start: OnStart | None = None,
+        on_end: OnEnd | None = None,
     ) -> Result:
         """See base.Engine."""
         require_able(self, load)  # before anything is started
@@ -72,12 +74,13 @@ class Locust:
             for one in children:
                 one.write({"start": start})
             limit_s = START_IN_S + load.warmup_s + load.duration_s + load.timeout_s + OVERTIME_S
+            moments = {"held": on_start, "over": on_end}
             for event in events(children, "result", limit_s, should_stop):
                 if event["event"] == "second":
                     timeline.add(event, on_second)
-                elif on_start is not None:  # the first of them holds its load: all do
-                    on_start()
-                    on_start = None
+                # One clock leads all of them: where one holds its load, or has held it, all do.
+                elif (on_moment := moments.pop(event["event"], None)) is not None:
+                    on_moment()
             timeline.over(on_second)
             parts = [one.last for one in children]
         return merge_journeys(self.name, users, parts, timeline.rows())

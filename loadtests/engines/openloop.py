@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from loadtests.engines import node, require_able
-from loadtests.engines.base import OnSecond, OnStart, ShouldStop
+from loadtests.engines.base import OnEnd, OnSecond, OnStart, ShouldStop
 from loadtests.engines.merge import merge
 from loadtests.errors import unknown
 from loadtests.records.result import Result
@@ -59,6 +59,7 @@ class Openloop:
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
         on_start: OnStart | None = None,
+        on_end: OnEnd | None = None,
     ) -> Result:
         """See base.Engine."""
         require_able(self, load)  # before anything is started
@@ -69,6 +70,8 @@ class Openloop:
             if on_start is not None:
                 on_start()
             prepared.measure(load.duration_s, on_second=on_second, should_stop=should_stop)
+            if on_end is not None:
+                on_end()
             return prepared.result()
 
 

@@ -31,6 +31,7 @@ from loadtests.searches.candidates import candidates
 from loadtests.searches.halving import Halving
 from loadtests.setups import Setup
 from loadtests.store import Run
+from loadtests.words import plural, series
 from loadtests.workload.load import MAX_RATE
 
 DURATION_S = 2.0
@@ -87,7 +88,24 @@ def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: fl
         "tests": {_kind(rate): {"path": path, "warmup": WARMUP_S, **_load(sweep, rate)}},
         "blocks": 1,
     }
-    study = studies.parse(table, f"advise-{setup.name}", "advise")
+    return _within(studies.parse(table, f"advise-{setup.name}", "advise"), sweep, max_time_s)
+
+
+def of_study(study: Study, max_time_s: float) -> KnobSearch:
+    """The search among the cells of a study that is a sweep, by its test. Raises UserError where it is none, where it
+    has no single test at a load that is known, and where ``max_time_s`` is too little."""
+    if study.sweep is None:
+        raise UserError(f"{study.name} is no sweep; a setup, or a study with a table [sweep], is needed")
+    if len(study.tests) > 1:
+        tests = series([test.name for test in study.tests])
+        raise UserError(f"{study.name} has {plural(len(study.tests), 'test')} ({tests}); a search is decided by one")
+    if study.unsettled:
+        raise UserError(f"{study.name}: the rate of its test is left to the run; a search needs a number")
+    one_block = dataclasses.replace(study, name=f"advise-{study.name}", title=f"Good knobs: {study.title}", blocks=1)
+    return _within(one_block, study.sweep, max_time_s)
+
+
+def _within(study: Study, sweep: Sweep, max_time_s: float) -> KnobSearch:
     shortest = KnobSearch(study, sweep, 1).seconds
     if shortest > max_time_s:
         raise UserError(f"the shortest search takes about {shortest / 60:.1f} minutes; give it a longer --max-time")

@@ -9,10 +9,11 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 
 from loadtests.analyse import validity
+from loadtests.engines.base import OnEnd, OnStart
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
 from loadtests.observe import conditions, processes
-from loadtests.observe.conditions import Conditions
+from loadtests.observe.conditions import Conditions, Moment
 from loadtests.observe.processes import Usage
 from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
@@ -37,8 +38,8 @@ class TrialPlace:
 
 @dataclasses.dataclass(frozen=True)
 class Stretch:
-    """A stretch of time in which load was made: what the setup's processes used, what they had used before and after
-    it, by pid, and what happened on the machine."""
+    """A stretch of time in which load was made: what the setup's processes used in it, and what happened on the
+    machine; and what they had used before it, and when all was over, by pid."""
 
     processes: tuple[Process, ...]
     before: Mapping[int, Usage]
@@ -57,25 +58,32 @@ def lost(before: Mapping[int, Usage], after: Mapping[int, Usage]) -> list[Usage]
     return [before[pid] for pid in before.keys() - after.keys()]
 
 
-def stretch(bench: Bench, running: Server, make: Callable[[Callable[[], None]], None]) -> Stretch:
+@dataclasses.dataclass(frozen=True)
+class _Look:
+    """What the setup's processes have used by a moment, by pid, and the machine at it."""
+
+    usage: dict[int, Usage]
+    machine: Moment
+
+
+def stretch(bench: Bench, running: Server, make: Callable[[OnStart, OnEnd], None]) -> Stretch:
     """Makes load on a running setup, whose processes and machine are read before and after.
 
-    ``make`` is handed what it is to call right before that of which the use is to be known.
+    ``make`` is handed what it is to call right before that of which the use is to be known, and right after it.
     """
     host, cores = bench.host, bench.cores.servers
     parts = running.parts()
-    usage: dict[int, Usage] = {}
-    first = host.moment(cores)
+    looks: list[_Look] = []
 
-    def begin() -> None:
-        nonlocal usage, first
-        usage, first = host.usage(parts, running.folder), host.moment(cores)
+    def look() -> None:
+        looks.append(_Look(host.usage(parts, running.folder), host.moment(cores)))
 
-    make(begin)
-    after = host.usage(parts, running.folder)
-    rows = processes.difference(usage, after)
-    machine = conditions.between(first, host.moment(cores), cores, sum(row.cpu_s for row in rows))
-    return Stretch(rows, usage, after, machine)
+    make(look, look)
+    first, last = looks
+    rows = processes.difference(first.usage, last.usage)
+    machine = conditions.between(first.machine, last.machine, cores, sum(row.cpu_s for row in rows))
+    # Whoever died may have done so in the grace period.
+    return Stretch(rows, first.usage, host.usage(parts, running.folder), machine)
 
 
 @dataclasses.dataclass

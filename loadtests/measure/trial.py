@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from loadtests.engines import EngineError
-from loadtests.engines.base import OnSecond, OnStart, ShouldStop, SlicingEngine
+from loadtests.engines.base import OnEnd, OnSecond, OnStart, ShouldStop, SlicingEngine
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
 from loadtests.measure.held_to import verified
@@ -84,7 +84,9 @@ def _load(
     if load.conversation is not None and isinstance(engine, SlicingEngine):
         return _conversed(bench, running, engine, load, on_second, should_stop)
     results: list[Result] = []
-    seen = stretch(bench, running, lambda begin: results.append(engine.run(load, on_second, should_stop, begin)))
+    seen = stretch(
+        bench, running, lambda begin, end: results.append(engine.run(load, on_second, should_stop, begin, end))
+    )
     return _Loaded(results[0], seen)
 
 
@@ -103,9 +105,10 @@ def _conversed(
         if load.warmup_s:
             prepared.warm_up(load.warmup_s)
 
-        def make(begin: OnStart) -> None:
+        def make(begin: OnStart, end: OnEnd) -> None:
             begin()
             prepared.measure(load.duration_s, on_second=on_second, should_stop=should_stop)
+            end()
 
         seen = stretch(bench, running, make)
         return _Loaded(prepared.result(), seen)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from loadtests.engines import EngineError
-from loadtests.engines.base import LoadMaker, PreparedLoad, SlicingEngine
+from loadtests.engines.base import LoadMaker, OnEnd, OnStart, PreparedLoad, SlicingEngine
 from loadtests.measure.bench import Bench
 from loadtests.measure.held_to import verified
 from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
@@ -167,9 +167,10 @@ class _Turns:
         return _Asked(place, server, seen, prepared, healthy_in_s, answers_in_s)
 
     def _slice(self, one: _Asked, settle_s: float, seconds: float) -> None:
-        def make(begin: Callable[[], None]) -> None:
+        def make(begin: OnStart, end: OnEnd) -> None:
             begin()
             one.load.measure(seconds, settle_s=settle_s)
+            end()
 
         begun = time.monotonic()
         one.stretches.append(stretch(self.bench, one.server, make))

@@ -1,4 +1,4 @@
-"""What a test counts, and shares its cost among: requests, messages, deliveries, connections.
+"""What a test counts, and shares its cost among: requests, messages, deliveries, connections, journeys.
 
 The metrics of cost are made here, each under names that say what it is the cost of.
 """
@@ -130,12 +130,17 @@ def _held(trial: Trial) -> float:
     return result.connections.opened * result.duration_s if result and result.connections else 0
 
 
+def _completed(trial: Trial) -> float:
+    return trial.result.journeys.completed if trial.result and trial.result.journeys else 0
+
+
 REQUESTS = Counted("request", "requests", "request answered well", _billed)
 MESSAGES = Counted("message", "messages", "message that came back", _billed, "µs")
 CONNECTIONS = Counted("connection", "connections", "connection opened", _billed)
 DELIVERIES = Counted("delivery", "deliveries", "delivery", _delivered, "µs")
 HELD = Counted("connection-second", "connection-seconds", "second of a connection", _held, "µs")
-EVERY = (REQUESTS, MESSAGES, CONNECTIONS, DELIVERIES, HELD)
+JOURNEYS = Counted("journey", "journeys", "journey completed", _completed)
+EVERY = (REQUESTS, MESSAGES, CONNECTIONS, DELIVERIES, HELD, JOURNEYS)
 
 CPU = REQUESTS.cpu
 

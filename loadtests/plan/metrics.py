@@ -19,7 +19,7 @@ from loadtests.records.result import PERCENTILES
 class Question:
     """A metric as a reader asks for it. ``first`` says what the first one does, and ``others`` what the others do at
     least or at most, as a ratio to the first. ``{latency}`` and ``{one}`` stand for the time that is known and for one
-    of what the test counts."""
+    of what it is of."""
 
     asked: str
     first: str

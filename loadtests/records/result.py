@@ -182,7 +182,8 @@ class Result:
       lateness alone: how late it noticed that a request was due.
 
     ``billed`` are the requests that what the servers used is divided by: all that were answered ok while that was
-    measured, with those sent before, while the server settled, of which nothing else is kept. None: ``ok``.
+    measured, with those sent before, while the server settled, of which nothing else is kept. None: ``ok``. Of journeys
+    what is measured ends with the load, so what is answered in the grace period is not among them.
 
     ``backlog``: for each slice of a load at a fixed rate, how many more requests had no end yet when it ended than when
     its measured part began.

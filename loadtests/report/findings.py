@@ -91,7 +91,7 @@ def _delivers(results: Results, test: Test) -> Finding | None:
 
 
 def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
-    asked = metric.as_question.asked.format(latency=results.latency(test.name), one=test.counted.one)
+    asked = metric.as_question.asked.format(latency=results.latency(test.name), one=test.timed or test.counted.one)
     answered = _Answer(results, test, metric)
     if not answered.known and not answered.unranked:
         return None

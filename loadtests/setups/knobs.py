@@ -26,6 +26,8 @@ MOST_CONN_MAX_AGE = 7 * 24 * 3600
 SESSIONS = ("db", "cached_db", "redis", "file", "cookies", "datastore")
 STATE_BYTES = (1024, 65_536)
 MOST_DELAY_MS = 10_000
+DATASTORE_DATA = ("memory", "sqlite")
+MOST_MB = 1_000_000
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # as a shell reads it: 010 would be 8 to one, 10 to another
 _CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
@@ -120,6 +122,8 @@ SAMPLES = {
     "DATASTORE_GRPC": Knob("1 or 0 is needed", lambda text: text in ("0", "1")),
     "DATASTORE_EMULATOR_HOST": Knob("HOST:PORT is needed", lambda text: _HOST.fullmatch(text) is not None),
     "DATASTORE_DELAY_MS": _whole(0, MOST_DELAY_MS, "a whole number of milliseconds"),
+    "DATASTORE_DATA": Knob("memory or sqlite is needed", lambda text: text in DATASTORE_DATA),
+    "DATASTORE_MOST_MB": _whole(1, MOST_MB, "a whole number of megabytes"),
     "QUESTIONNAIRE_STATE_BYTES": _whole(*STATE_BYTES, "a whole number of bytes"),
 }
 KNOBS = {**SERVERS, **SAMPLES}

@@ -115,6 +115,18 @@ def test_the_ramp_is_not_counted(survey):
     assert result.planned == pytest.approx(len(held), rel=0.1)
 
 
+def test_the_end_of_the_load_is_told_before_anything_of_the_grace_period(survey):
+    told = []
+    result = locust.run(
+        load(survey(delay_ms=700), duration_s=0.5),  # the first answers come after the end
+        lambda row: told.append("answers" if row.ok else "a second"),
+        on_start=lambda: told.append("start"),
+        on_end=lambda: told.append("end"),
+    )
+    assert [what for what in told if what != "a second"] == ["start", "end", "answers"]
+    assert (result.ok, result.billed) == (4, 0)
+
+
 def test_the_rate_of_a_closed_loop_is_arithmetic(survey):
     # 20 users, who think for 200 ms; each answer takes 25 ms. All of it by the server's own count.
     server = survey(delay_ms=25)

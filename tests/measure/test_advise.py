@@ -11,6 +11,7 @@ from loadtests import setups
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.measure import advise as search
+from loadtests.plan import study as studies
 from loadtests.records import Flag, Trial
 from loadtests.records.result import NOTHING
 from loadtests.report import page as pages
@@ -111,6 +112,52 @@ def test_at_a_rate_it_is_p99_that_decides_and_a_trial_can_know_it():
     found = plan(rate=100.0, max_time_s=9e9)
     assert found.metric.name == "p99_ms"
     assert found.study.tests[0].duration_s * 100 >= 1000
+
+
+def sweep_of(**changes):
+    table = {
+        "sweep": {"setup": "gunicorn-gthread", "WORKERS": [1, 2, 3], "THREADS": [1, 2], "SESSIONS": ["file"]},
+        "tests": {"throughput": {"duration": "1s"}},
+    }
+    return studies.parse({**table, **changes}, "mine", "mine.toml")
+
+
+def test_the_cells_of_a_sweep_are_halved_as_well(run):
+    found = search.of_study(sweep_of(), 9e9)
+    assert found.metric.name == "rps"
+    assert {entry.env["SESSIONS"] for entry in found.study.entries} == {"file"}
+    kept, outcome = run(found)
+    assert outcome.pick == "3w-2t"
+    assert kept.record.study.name == "advise-mine"
+    assert searched.line(kept.record) == "WORKERS=3 THREADS=2 SESSIONS=file"
+
+
+@pytest.mark.parametrize(
+    ("study", "says"),
+    [
+        (studies.load("first-look"), "first-look is no sweep; a setup, or a study with a table [sweep], is needed"),
+        (studies.load("sweep"), "sweep has 2 tests (latency and throughput); a search is decided by one"),
+        (
+            sweep_of(tests={"latency": {"rate": "auto", "duration": "1s"}}),
+            "mine: the rate of its test is left to the run; a search needs a number",
+        ),
+    ],
+    ids=["no sweep", "two tests", "no rate"],
+)
+def test_a_study_that_cannot_be_halved_is_said(study, says):
+    with pytest.raises(UserError) as error:
+        search.of_study(study, 9e9)
+    assert str(error.value) == says
+
+
+def test_the_shipped_grid_is_halved_in_less_than_an_hour():
+    found = search.of_study(studies.load("workers-and-threads"), 3600.0)
+    assert len(found.study.entries) == 100
+    assert found.study.tests[0].connections == 100  # nobody is short of connections
+    with pytest.raises(
+        UserError, match=r"the shortest search takes about \d+\.\d minutes; give it a longer --max-time"
+    ):
+        search.of_study(studies.load("workers-and-threads"), 600.0)
 
 
 @pytest.fixture

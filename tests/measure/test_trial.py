@@ -14,7 +14,7 @@ import pytest
 from loadtests.analyse.validity import is_setups_own
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.trial import run_trial
-from loadtests.observe.processes import Part
+from loadtests.observe.processes import Part, Usage
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
 from loadtests.records.result import NOTHING
@@ -160,6 +160,16 @@ def test_an_answer_that_breaks_the_contract_is_said_and_no_load_is_sent(run, ben
     assert reasons(trial) == {"contract_broken"}
     assert "GET /: answered 500 text/plain b'OK'; the baseline answered 200 text/plain" in trial.log
     assert bench_of.engine.loads == []
+
+
+def test_what_is_done_before_and_after_the_load_costs_nothing(run, bench_of):
+    used = [1.0]
+    host, engine = bench_of.host, bench_of.engine
+    host.usage = lambda parts, folder: {7: Usage("web", "server", 7, used[0], 30.0, 30.0, 0)}
+    engine.meanwhile = lambda load: used.append(used.pop() + 2.0) or {}
+    engine.closing = lambda: used.append(used.pop() + 100.0)  # what is under way at the end is worked off
+    [process] = run("throughput").processes
+    assert process.cpu_s == 2.0
 
 
 def test_the_services_of_a_test_are_started_with_the_setup(bench_of):

@@ -80,3 +80,8 @@ class Browser:
             assert self.page == page
             self.submit(**{page: answer})
         return self
+
+
+def unavailable(response):
+    """Whether an answer says that the store of sessions failed."""
+    return (response.status_code, response.headers.get("Retry-After")) == (503, "2")

@@ -1,6 +1,7 @@
 import contextlib
 import importlib
 import io
+import logging
 import os
 
 import django
@@ -12,6 +13,7 @@ from django.test import override_settings
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.base")
 django.setup()
 
+from questionnaire import failures  # noqa: E402
 from testproject.settings.sessions import ENGINES  # noqa: E402
 
 from tests.fixtures.databases import used_database  # noqa: E402
@@ -47,6 +49,20 @@ ANSWERS = {
 def answers():
     """An answer to every page."""
     return dict(ANSWERS)
+
+
+@pytest.fixture
+def log(caplog):
+    """A function: the lines of errors so far."""
+    caplog.set_level(logging.WARNING)
+    return lambda: [record.getMessage() for record in caplog.records if record.name == "questionnaire"]
+
+
+@pytest.fixture(autouse=True)
+def kinds_of_failures():
+    failures.of_store.cache_clear()
+    yield
+    failures.of_store.cache_clear()
 
 
 @pytest.fixture(params=["/questionnaire/", "/async/questionnaire/"], ids=["sync", "async"])

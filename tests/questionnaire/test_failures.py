@@ -3,9 +3,7 @@
 import asyncio
 import contextlib
 import itertools
-import logging
 import threading
-import time
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -15,26 +13,7 @@ from django.test import AsyncClient, Client, override_settings
 from questionnaire import failures, pages, turns
 from redis.exceptions import ConnectionError as RedisGone
 
-from tests.fixtures import datastores
-from tests.questionnaire.browser import Browser
-
-
-@pytest.fixture
-def log(caplog):
-    """A function: the lines of errors so far."""
-    caplog.set_level(logging.WARNING)
-    return lambda: [record.getMessage() for record in caplog.records if record.name == "questionnaire"]
-
-
-@pytest.fixture(autouse=True)
-def kinds_of_failures():
-    failures.of_store.cache_clear()
-    yield
-    failures.of_store.cache_clear()
-
-
-def unavailable(response):
-    return (response.status_code, response.headers.get("Retry-After")) == (503, "2")
+from tests.questionnaire.browser import Browser, unavailable
 
 
 def test_a_database_that_is_down(browser, log, monkeypatch):
@@ -66,52 +45,6 @@ def test_an_answer_that_cannot_be_saved_is_not_acknowledged(browser, log, monkey
     assert "was not saved" in response.content.decode()
     assert log() == ["the session store (django.contrib.sessions.backends.db) failed: disk full"]
     assert browser.get("household/").form.fields["household"] == ""
-
-
-@pytest.mark.parametrize("grpc", ["1", "0"], ids=["gRPC", "HTTP"])
-@pytest.mark.servers
-def test_a_datastore_that_is_down_and_comes_back(base, store_of, embedded_datastore, log, grpc, answers):
-    store_of(f"datastore over {'gRPC' if grpc == '1' else 'HTTP'}")
-    browser = Browser(base)
-    browser.through(name="Ada")
-    embedded_datastore.stop()
-    try:
-        assert unavailable(browser.client.get(browser.base + "household/"))
-        assert unavailable(browser.client.get(browser.base + "launch/", follow=True))
-        assert [line.startswith("the session store (datastore_sessions.backend) failed: ") for line in log()] == [
-            True
-        ] * 2
-    finally:
-        embedded_datastore.start()
-    end = time.monotonic() + 30
-    while unavailable(browser.client.get(browser.base + "household/")):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    # It was in memory: its sessions are gone, and that is said.
-    assert browser.get("household/").page == "signed-out"
-    assert browser.through(**answers).submit().page == "thank-you"
-
-
-@pytest.fixture
-def slow_datastore(store_of, embedded_datastore, monkeypatch, tmp_path):
-    """A function: the project uses, by a protocol, a datastore that takes longer than its patience."""
-    server = datastores.EmbeddedDatastore(tmp_path, delay_ms=3000).start()
-
-    def use(protocol):
-        store_of(f"datastore over {protocol}")
-        datastores.use(tmp_path, monkeypatch)
-        monkeypatch.setattr("datastore_sessions.clients.TIMEOUT_S", 0.1)
-
-    yield use
-    server.stop()
-
-
-@pytest.mark.parametrize("protocol", ["gRPC", "HTTP"])
-@pytest.mark.servers
-def test_a_datastore_that_is_slow(base, slow_datastore, log, protocol):
-    slow_datastore(protocol)
-    assert unavailable(Browser(base).client.get(base + "launch/", follow=True))
-    assert len(log()) == 1
 
 
 @pytest.mark.parametrize(("engine", "afterwards"), [("cache", "signed-out"), ("cached_db", "household")])

@@ -2,7 +2,10 @@
 
 import json
 import re
+import secrets
+import threading
 import urllib.request
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -23,6 +26,7 @@ STORES = {
     "datastore": {"datastore"},
 }
 AT_ONCE = 10
+USERS = 200
 
 
 @pytest.fixture
@@ -61,6 +65,27 @@ def test_a_store_and_the_service_that_it_needs(served, where):
             assert 'value="Ada"' in browser.get(f"{running.url}/{path}/name/").text
 
 
+@pytest.mark.parametrize(
+    ("name", "where"), [("gunicorn-gthread", "redis"), ("gunicorn-gevent", "datastore")], ids=["threads", "greenlets"]
+)
+def test_two_hundred_users_at_once_see_what_they_wrote_themselves(served, name, where):
+    """Everybody has a session and has written into it before anybody looks at what it holds."""
+    all_have_written = threading.Barrier(USERS, timeout=90)
+    with served(name, SESSIONS=where, WORKERS="2", THREADS="4", QUESTIONNAIRE_STATE_BYTES="1024") as running:
+        url = f"{running.url}/questionnaire/"
+
+        def person(number):
+            mark = f"{secrets.token_hex(8)}-{number}"
+            marker, browser = walk(url, mark)
+            all_have_written.wait()
+            with browser:
+                shown = re.search(r'name="name" value="([^"]*)"', browser.get(f"{url}name/", timeout=90).text)
+            return marker, shown and shown[1] == mark
+
+        with ThreadPoolExecutor(USERS) as threads:
+            assert Counter(threads.map(person, range(USERS))) == {("household", True): USERS}
+
+
 @pytest.mark.parametrize("name", ["uvicorn", "granian-asgi", "daphne"])
 @pytest.mark.parametrize("grpc", ["1", "0"])
 def test_datastore_under_asgi(served, name, grpc):
@@ -87,3 +112,17 @@ def test_grpc_in_greenlets(served, name, overlap):
         with urllib.request.urlopen(f"http://{address}/counts", timeout=10) as response:
             most = json.load(response)["most_at_once"]
     assert most > AT_ONCE / 2 if overlap else most == 1
+
+
+def test_a_datastore_that_is_not_there_is_said_before_anything_is_measured(command, monkeypatch, tmp_path):
+    monkeypatch.setenv("DATASTORE_EMULATOR_HOST", "127.0.0.1:1")
+    study = tmp_path / "s.toml"
+    study.write_text(
+        'setups = [{setup = "gunicorn-gthread", env = {SESSIONS = "datastore"}}]\n'
+        '[tests.users]\nkind = "journey"\nusers = 1\nduration = "1s"\n'
+    )
+    code, _, errors = command("run", study, "--output", tmp_path / "run")
+    assert code == 1
+    assert errors.startswith("error: gunicorn-gthread: did not start: datastore:datastore is EXITED (exit status 69): ")
+    assert "there is no datastore at 127.0.0.1:1 (DATASTORE_EMULATOR_HOST)" in errors
+    assert not (tmp_path / "run").exists()

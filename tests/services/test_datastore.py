@@ -1,10 +1,11 @@
 """The datastore's protocol, over gRPC and over HTTP, by Google's own client library: what sessions rely on.
 
-It is asked of the embedded server, and of another where DATASTORE_EMULATOR_HOST names one: they must answer alike.
+It is asked of the embedded server, with its data in memory and in SQLite, and of another: the one that
+DATASTORE_EMULATOR_HOST names, or Google's, where that is installed. They must answer alike.
 """
 
 import datetime
-import uuid
+import os
 
 import pytest
 
@@ -12,63 +13,40 @@ types = pytest.importorskip("google.cloud.datastore_v1.types")
 
 from google.api_core import exceptions  # noqa: E402
 
+from tests.fixtures import google_datastore  # noqa: E402
+from tests.fixtures.datastores import EmbeddedDatastore, ForeignDatastore  # noqa: E402
+from tests.services.asking import PROJECT, Kind  # noqa: E402
+
 pytestmark = pytest.mark.servers
 
 NOW = datetime.datetime(2026, 11, 22, tzinfo=datetime.timezone.utc)
 HOUR = datetime.timedelta(hours=1)
-PROJECT = "django-serving-benchmark"
-TRANSACTIONAL = types.CommitRequest.Mode.TRANSACTIONAL
-NON_TRANSACTIONAL = types.CommitRequest.Mode.NON_TRANSACTIONAL
 Operator = types.PropertyFilter.Operator
 
 
-class Kind:
-    """Entities of a kind that no other test has."""
-
-    def __init__(self, call):
-        self.call = call
-        self.name = f"k{uuid.uuid4().hex}"
-
-    def key(self, name):
-        partition = types.PartitionId(project_id=PROJECT)
-        return types.Key(partition_id=partition, path=[types.Key.PathElement(kind=self.name, name=name)])
-
-    def entity(self, name, **properties):
-        return types.Entity(key=self.key(name), properties=properties)
-
-    def number(self, name, number, **more):
-        return self.entity(name, number=types.Value(integer_value=number), **more)
-
-    def commit(self, *mutations, **more):
-        mode = TRANSACTIONAL if "transaction" in more else NON_TRANSACTIONAL
-        return self.call("commit", types.CommitRequest(project_id=PROJECT, mode=mode, mutations=mutations, **more))
-
-    def insert(self, *entities):
-        return self.commit(*(types.Mutation(insert=entity) for entity in entities))
-
-    def begin(self):
-        return self.call("begin_transaction", types.BeginTransactionRequest(project_id=PROJECT)).transaction
-
-    def lookup(self, *names, transaction=b""):
-        options = types.ReadOptions(transaction=transaction) if transaction else None
-        keys = [self.key(name) for name in names]
-        return self.call("lookup", types.LookupRequest(project_id=PROJECT, keys=keys, read_options=options))
-
-    def numbers(self, *names):
-        found = self.lookup(*names).found
-        return {one.entity.key.path[-1].name: one.entity.properties["number"].integer_value for one in found}
-
-    def query(self, **query):
-        asked = types.Query(kind=[types.KindExpression(name=self.name)], **query)
-        partition = types.PartitionId(project_id=PROJECT)
-        request = types.RunQueryRequest(project_id=PROJECT, partition_id=partition, query=asked)
-        return self.call("run_query", request).batch
+@pytest.fixture(scope="module", params=["memory", "sqlite", "another"])
+def server(request, tmp_path_factory):
+    """A datastore for as long as the tests of this file."""
+    folder = tmp_path_factory.mktemp("datastore")
+    if request.param != "another":
+        running = EmbeddedDatastore(folder, DATA=request.param)
+    elif host := os.environ.get("DATASTORE_EMULATOR_HOST"):
+        running = ForeignDatastore(host)
+    elif google_datastore.program() is None:
+        pytest.skip(google_datastore.NEEDED)
+    else:
+        running = google_datastore.GoogleDatastore(folder, PROJECT)
+    try:
+        yield running.start()
+    finally:
+        running.stop()
 
 
 @pytest.fixture(params=["1", "0"], ids=["gRPC", "HTTP"])
-def kind(request, datastore, monkeypatch):
+def kind(request, server, monkeypatch):
     from datastore_sessions.clients import call
 
+    server.use(monkeypatch)
     monkeypatch.setenv("DATASTORE_GRPC", request.param)
     return Kind(call)
 
@@ -143,8 +121,14 @@ def test_a_delete_may_find_nothing(kind):
 
 def test_versions_grow(kind):
     first = kind.insert(kind.number("a", 1)).mutation_results[0].version
-    second = kind.commit(types.Mutation(update=kind.number("a", 1))).mutation_results[0].version
+    second = kind.commit(types.Mutation(update=kind.number("a", 2))).mutation_results[0].version
     assert second > first
+
+
+def test_a_write_that_changes_nothing_is_no_new_version(kind):
+    first = kind.insert(kind.number("a", 1)).mutation_results[0].version
+    again = kind.commit(types.Mutation(upsert=kind.number("a", 1))).mutation_results[0].version
+    assert again == first == kind.lookup("a").found[0].version
 
 
 def test_an_entity_is_written_once_in_a_commit(kind):

@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("google.cloud.datastore")
 
+from google.cloud.datastore_v1 import types
 from google.rpc.status_pb2 import Status
 
 from loadtests.services.datastore import embedded
@@ -39,9 +40,20 @@ def server(tmp_path_factory):
 
 
 def test_none_is_started_where_another_is_named(tmp_path):
-    ended = run(RUN_DIR=str(tmp_path), DATASTORE_EMULATOR_HOST="127.0.0.1:1")
-    assert (ended.returncode, ended.stdout) == (0, "using the datastore at 127.0.0.1:1, starting none\n")
+    with socket.create_server(("127.0.0.1", 0)) as another:
+        host = f"127.0.0.1:{another.getsockname()[1]}"
+        ended = run(RUN_DIR=str(tmp_path), DATASTORE_EMULATOR_HOST=host)
+    assert (ended.returncode, ended.stdout) == (0, f"using the datastore at {host}, starting none\n")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "[::1]:1"])
+def test_another_that_is_not_there_is_one_clear_line(host):
+    ended = run(DATASTORE_EMULATOR_HOST=host)
+    assert (ended.returncode, ended.stdout) == (os.EX_UNAVAILABLE, "")
+    said = f"error: there is no datastore at {host} (DATASTORE_EMULATOR_HOST): "
+    assert ended.stderr.startswith(said)
+    assert ended.stderr.count("\n") == 1
 
 
 def test_a_folder_is_needed():
@@ -82,6 +94,78 @@ def test_where_its_place_is_taken_it_goes_elsewhere(tmp_path):
         finally:
             process.terminate()
             process.wait(10)
+
+
+def lookup(server, name):
+    """The entity of a name, asked over HTTP; None where there is none."""
+    request = types.LookupRequest(project_id="p", keys=[key(name)])
+    found = types.LookupResponse.deserialize(ask(server, "lookup", types.LookupRequest.serialize(request))).found
+    return found[0] if found else None
+
+
+def commit(server, *entities):
+    mode = types.CommitRequest.Mode.NON_TRANSACTIONAL
+    mutations = [types.Mutation(upsert=entity) for entity in entities]
+    request = types.CommitRequest(project_id="p", mode=mode, mutations=mutations)
+    return types.CommitResponse.deserialize(ask(server, "commit", types.CommitRequest.serialize(request)))
+
+
+def ask(server, method, body):
+    request = urllib.request.Request(f"http://{server.address('http')}/v1/projects/p:{method}", data=body)
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return answer.read()
+
+
+def key(name):
+    partition = types.PartitionId(project_id="p")
+    return types.Key(partition_id=partition, path=[types.Key.PathElement(kind="k", name=name)])
+
+
+def entity(name, size=1):
+    value = types.Value(string_value="x" * size, exclude_from_indexes=True)
+    return types.Entity(key=key(name), properties={"text": value})
+
+
+def test_what_is_in_sqlite_outlives_the_process(tmp_path):
+    running = datastores.EmbeddedDatastore(tmp_path, DATA="sqlite").start()
+    try:
+        first = commit(running, entity("a")).mutation_results[0].version
+        running.kill()
+        running.start()
+        assert (lookup(running, "a").version, lookup(running, "a").entity) == (first, entity("a"))
+        assert commit(running, entity("a", size=2)).mutation_results[0].version > first
+        running.reset()
+        assert lookup(running, "a") is None
+    finally:
+        running.stop()
+
+
+def test_one_that_is_full_says_so_and_writes_all_of_a_commit_or_nothing(tmp_path):
+    running = datastores.EmbeddedDatastore(tmp_path, DATA="sqlite", MOST_MB=1).start()
+    try:
+        commit(running, entity("before", 100_000))
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            commit(running, entity("small"), entity("large", 1_000_000))
+        with refused.value as answer:
+            status = Status.FromString(answer.read())
+            assert (answer.code, status.code, status.message) == (429, 8, "database or disk is full")
+        assert lookup(running, "small") is lookup(running, "large") is None
+        commit(running, entity("small"))
+        assert lookup(running, "small").entity == entity("small")
+    finally:
+        running.stop()
+
+
+def test_a_file_that_is_none_of_sqlite_is_one_clear_line(tmp_path):
+    file = tmp_path / "datastore.sqlite3"
+    file.write_text("a poem\n" * 1000)
+    ended = run(RUN_DIR=str(tmp_path), DATASTORE_DATA="sqlite")
+    assert (ended.returncode, ended.stderr) == (1, f"error: DATASTORE_DATA=sqlite: {file}: file is not a database\n")
+
+
+def test_data_can_be_in_memory_or_in_sqlite(tmp_path):
+    ended = run(RUN_DIR=str(tmp_path), DATASTORE_DATA="disk")
+    assert (ended.returncode, ended.stderr) == (1, "error: DATASTORE_DATA is 'disk'; memory or sqlite is needed\n")
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 It reads lines of JSON and writes some. The first one that it reads is its job (see ``loadtests.engines.locust``), upon
 which it says that it is ``ready``; the second is when to ``start``, in seconds of ``time.monotonic``, which is one
-clock for all processes of a machine. It tells of the moment from which the load is held (``held``) and of each
-``second``, and in the end gives the ``result``. It can be told to ``stop``. When its standard input closes, whoever
-wanted all this is gone, and so is it."""
+clock for all processes of a machine. It tells of the moment from which the load is ``held``, of each ``second``, and of
+the moment in which it is ``over``, and in the end gives the ``result``. It can be told to ``stop``. When its standard
+input closes, whoever wanted all this is gone, and so is it."""
 
 from __future__ import annotations
 
@@ -69,6 +69,7 @@ class Injector:
             self._tell_seconds(self.recorder.seconds(time.monotonic()))
             if self.stopped.is_set() or time.monotonic() >= self.recorder.end:
                 break
+        tell("over")
         coming.kill()
         self._go()
         self._tell_seconds(self.recorder.rest())

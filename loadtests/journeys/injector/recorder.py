@@ -2,7 +2,9 @@
 
 It is told of everything with its time, in seconds of one clock, and asks nothing. What is counted are the requests that
 users were ready for between ``begin`` and ``end``, also those that are answered later; journeys that ended in that
-time, also those that began earlier; and what part of that time users thought and waited."""
+time, also those that began earlier; and what part of that time users thought and waited. What the servers used in that
+time is shared among the requests that were answered well in it, whenever they were sent, and the journeys completed in
+it."""
 
 from __future__ import annotations
 
@@ -71,7 +73,6 @@ class Recorder(Observer):
         self.duration = Times()
         self.ok_in_time = 0
         self.ended_in_time = 0
-        self.billed = 0
         self.thought_s = 0.0
         self.waited_s = 0.0
         self.begun: Counter[str] = Counter()  # journeys, before the load was held and while it was
@@ -102,9 +103,7 @@ class Recorder(Observer):
         self.waited_s += self._within(step.sent, at)
         in_time = self.begin <= at < self.end
         self.ended_in_time += in_time
-        if failure is None:
-            self.ok_in_time += in_time
-            self.billed += at >= self.begin
+        self.ok_in_time += in_time and failure is None
         if not self._counts(step):
             return
         share, second = self._share(step), self._second(at)
@@ -177,7 +176,7 @@ class Recorder(Observer):
             "sent": planned,
             "completed": sum(share.completed for share in shares),
             "ok": ok,
-            "billed": self.billed,
+            "billed": self.ok_in_time,
             "unfinished": planned - ok - errors.total(),
             "waited": 0,
             "errors": dict(errors),

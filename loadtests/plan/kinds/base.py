@@ -33,6 +33,18 @@ QUICK = {"warmup_s": 1.0, "duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
 WARMUP_S = 2.0
 
 
+@dataclasses.dataclass(frozen=True)
+class LoadStep:
+    """A test as one of several that ask the same at more and more load: how much (``at``), of what (``axis``), and both
+    in words, ``250/s`` and ``250 requests/s``. Those that differ by nothing else have ``alike`` in common."""
+
+    at: float
+    axis: str
+    brief: str
+    words: str
+    alike: tuple[object, ...]
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Test(abc.ABC):
     """What is asked of a setup. A kind of test is a subclass in a file of its own beside this one.
@@ -41,7 +53,8 @@ class Test(abc.ABC):
     it has, ``judged`` those that verdicts are given on (few: each one more widens all intervals) and ``decisive`` the
     one that cells of a sweep are ranked by. ``beside`` are those without which the judged ones are not to be shown.
     ``counted`` is what its cost is shared among, ``sends`` the word for one of what it sends, and ``time`` what its
-    times are where the engine counts them from the intended send. ``needs`` is what an engine must be able to do beside
+    times are where the engine counts them from the intended send: of each that is ``timed``, one of those counted if
+    nothing else is said. ``needs`` is what an engine must be able to do beside
     what its load takes.
 
     In a report it has a section: ``heading``, ``about``, and for each test a table, ``caption`` over ``columns``
@@ -61,6 +74,7 @@ class Test(abc.ABC):
     counted: ClassVar[Counted] = REQUESTS
     sends: ClassVar[str] = "request"
     time: ClassVar[str] = "response time"
+    timed: ClassVar[str] = ""
     needs: ClassVar[frozenset[Feature]] = frozenset()
     from_rest: ClassVar[bool] = False
     """Whether its figures need the memory that the processes have before its connections are opened."""
@@ -149,6 +163,11 @@ class Test(abc.ABC):
         """Whether its load asks as fast as it is answered, so that a generator at its end only hides how much more the
         setup can do."""
         return False
+
+    @property
+    def load_step(self) -> LoadStep | None:
+        """What it is as one of several steps of load; None where it is none."""
+        return None
 
     @property
     def in_slices(self) -> bool:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 from loadtests import journeys
 from loadtests.errors import unknown
 from loadtests.plan.censored import of_method
-from loadtests.plan.kinds.base import Test, common
+from loadtests.plan.counted import JOURNEYS
+from loadtests.plan.kinds.base import LoadStep, Test, common
 from loadtests.plan.lateness import too_late
-from loadtests.plan.metrics import P50, P95, P99, Metric, Question
+from loadtests.plan.metrics import P50, P95, P99, Metric
 from loadtests.plan.percentiles import requests_needed
 from loadtests.records import Trial
 from loadtests.records.bounds import Amount, Ordinal, Positive, Seconds
@@ -65,29 +66,10 @@ def _completed(trial: Trial) -> float | None:
     return found.completed * 100 / ended if found and ended else None
 
 
-def _cpu_ms(trial: Trial) -> float | None:
-    found = trial.result.journeys if trial.result else None
-    if not trial.charged or found is None or not found.completed:
-        return None
-    return sum(process.cpu_s for process in trial.charged) * 1000 / found.completed
-
-
-CPU_PER_JOURNEY = Metric(
-    "cpu_ms_per_journey",
-    "CPU per journey",
-    "ms",
-    _cpu_ms,
-    called="CPU per journey",
-    short="CPU/journey",
-    better="cheaper",
-    worse="dearer",
-    question=Question("CPU time per journey", "is the cheapest", "every other costs at least ×{}"),
-)
 OWN = (
     *(_method(method, key) for method in ("GET", "POST") for key in ("p50", "p99")),
     Metric("journeys_per_minute", "journeys per minute", "", _per_minute, more_is_better=True),
     Metric("journeys_completed_percent", "journeys completed", "%", _completed, more_is_better=True),
-    CPU_PER_JOURNEY,
 )
 
 
@@ -102,6 +84,8 @@ class JourneyTest(Test):
     place = 4
     metrics = OWN
     decisive = P99
+    counted = JOURNEYS
+    timed = "request"
     heading = "Users' journeys"
     about = (
         "Users go through the application step by step, and think in between. Response time is counted from the moment "
@@ -119,7 +103,7 @@ class JourneyTest(Test):
         "post_p99_ms": "POST p99",
         "journeys_per_minute": "journeys/min",
         "journeys_completed_percent": "completed, %",
-        "cpu_ms_per_journey": "CPU ms/journey",
+        JOURNEYS.cpu.name: "CPU ms/journey",
     }
     optional = ("get_p99_ms", "trials")
     untold = ("name", "requests", "journey", "path", "file_digest")
@@ -163,7 +147,7 @@ class JourneyTest(Test):
     @property
     def judged(self) -> tuple[Metric, ...]:  # type: ignore[override]
         """The typical time, the highest percentile that a trial can know of those that users notice, and the cost."""
-        return (P50, P99 if self._knows_p99 else P95, CPU_PER_JOURNEY)
+        return (P50, P99 if self._knows_p99 else P95, JOURNEYS.cpu)
 
     @property
     def _knows_p99(self) -> bool:
@@ -202,6 +186,14 @@ class JourneyTest(Test):
                 str(journeys.known().get(self.journey, self.journey)), self.path, self.think_s, self.users, self.rate
             ),
         )
+
+    @property
+    def load_step(self) -> LoadStep | None:
+        alike = (self.engine, Path(self.journey).stem, self.file_digest, self.path, self.think_s)
+        if self.users is not None:
+            return LoadStep(self.users, "users", self._who, self._who, alike)
+        assert self.rate is not None  # which it has where it has no users
+        return LoadStep(self.rate, "new users per second", f"{self.rate:g}/s", self._who, alike)
 
     @property
     def asks(self) -> tuple[object, ...]:

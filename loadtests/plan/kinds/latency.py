@@ -15,14 +15,14 @@ from msgspec import Meta
 
 from loadtests.plan import requests as asked
 from loadtests.plan.counted import CPU
-from loadtests.plan.kinds.base import RequestsTest, Test, common, digest
+from loadtests.plan.kinds.base import LoadStep, RequestsTest, Test, common, digest
 from loadtests.plan.kinds.throughput import Throughput
 from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric
 from loadtests.plan.percentiles import knowable
 from loadtests.plan.requests import SHARE
 from loadtests.records.bounds import Amount, Count, Positive, Share
 from loadtests.toml import TomlTable
-from loadtests.words import plural
+from loadtests.words import per_second, plural
 from loadtests.workload import Load, Request
 
 if TYPE_CHECKING:
@@ -102,6 +102,13 @@ class Latency(RequestsTest):
             connections=CEILING_CONNECTIONS,
             duration_s=CEILING_S,
         )
+
+    @property
+    def load_step(self) -> LoadStep | None:
+        if self.recorded or self.rate is None:
+            return None
+        brief, words = f"{per_second(self.rate)}/s", f"{per_second(self.rate)} requests/s"
+        return LoadStep(self.rate, "requests per second", brief, words, (self.engine, self.arrivals, self.requests))
 
     def at_rate(self, rate: float) -> Self:
         return self if self.recorded else dataclasses.replace(self, rate=rate, auto=None)

@@ -9,7 +9,7 @@ from statistics import median
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
-from loadtests.plan.counted import REQUESTS, Counted
+from loadtests.plan.counted import Counted
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, Metric
 from loadtests.report import points, ranking, tables
@@ -18,6 +18,7 @@ from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import ChartRow
 from loadtests.report.view import Field, Section, Table
+from loadtests.setups import HTTP
 from loadtests.words import number, relative, series, telling
 
 SPELT_OUT = {"ms": "milliseconds", "µs": "microseconds"}
@@ -94,7 +95,7 @@ def _table(results: Results, test: Test, price: float | None) -> Table:
     shared = {
         f"requests per {role} process": role
         for role in results.roles
-        if counted is REQUESTS and any(_spread(results.cells[label, test.name], role) for label in results.labels)
+        if HTTP in test.demands and any(_spread(results.cells[label, test.name], role) for label in results.labels)
     }
     more = {f"cost of a million {counted.many}": _million(results, test, price)} if price is not None else {}
     more |= {heading: _estimated(results, test, metric) for metric, heading in _shown(counted).items()}

@@ -1,4 +1,4 @@
-"""Response time over load, where a study has latency tests of the same requests at several rates: the chart's data."""
+"""Response time over load, where a study has tests that ask the same at several: the chart's data."""
 
 from __future__ import annotations
 
@@ -7,85 +7,78 @@ from functools import partial
 
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
-from loadtests.plan.kinds.latency import Latency
+from loadtests.plan.kinds.base import LoadStep
 from loadtests.plan.metrics import P50, P99, Metric
 from loadtests.report import points, ranking
 from loadtests.report.charts import over_load
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import ChartRow
-from loadtests.words import per_second, series, span
+from loadtests.words import series, span
 
 DRAWN = (P50, P99)
-LEAST_RATES = 3  # that make a curve
+LEAST_STEPS = 3  # that make a curve
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
-    """The chart of the tests that differ from this one by their rates alone, with the first of them; else none."""
-    tests = [other for other in results.tests if isinstance(other, Latency) and _alike(other, test)]
-    if tests and tests[0] is test and len({one.rate for one in tests}) >= LEAST_RATES:
-        yield from _chart(results, sorted(tests, key=_rate))
+    """The chart of the tests that differ from this one by their load alone, with the first of them; else none."""
+    if (own := test.load_step) is None:
+        return
+    steps = [(step, one) for one in results.tests if (step := one.load_step) and _like(step, own)]
+    if steps[0][1] is test and len({step.at for step, _ in steps}) >= LEAST_STEPS:
+        yield from _chart(results, sorted(steps, key=lambda one: one[0].at))
 
 
-def _rate(test: Latency) -> float:
-    assert test.rate is not None  # which ``_alike`` asks for
-    return test.rate
+def _like(step: LoadStep, other: LoadStep) -> bool:
+    return (step.axis, step.alike) == (other.axis, other.alike)
 
 
-def _alike(one: Latency, test: Test) -> bool:
-    return (
-        isinstance(test, Latency)
-        and not (one.recorded or test.recorded or one.rate is None)
-        and (one.engine, one.arrivals, one.requests) == (test.engine, test.arrivals, test.requests)
-    )
-
-
-def _chart(results: Results, tests: Sequence[Latency]) -> Iterator[Chart]:
-    """p50 and p99 of each setup over the tests' rates, as far as it holds them; none where nothing is known."""
-    labels = [label for label in ranking.by_estimate(results, tests[-1], P50) if label != results.twin]
+def _chart(results: Results, steps: Sequence[tuple[LoadStep, Test]]) -> Iterator[Chart]:
+    """p50 and p99 of each setup over the tests' loads, as far as it bears them; none where nothing is known."""
+    (step, first), (_, last) = steps[0], steps[-1]
+    labels = [label for label in ranking.by_estimate(results, last, P50) if label != results.twin]
     rows = [
-        row for metric in DRAWN for label in labels for test in tests for row in _point(results, label, test, metric)
+        row for metric in DRAWN for label in labels for one in steps for row in _point(results, label, *one, metric)
     ]
     if not rows:
         return
-    first, time = tests[0], results.latency(tests[0].name)
-    blocks = span([count for test in tests for count in points.valid_blocks(results, test)], "block")
+    time = results.latency(first.name)
+    blocks = span([count for _, test in steps for count in points.valid_blocks(results, test)], "block")
     yield Chart(
         f"over-load-{first.name}",
-        f"{time.capitalize()} over load. A line has no point at a rate that the setup did not hold, or at which the "
-        f"figure is not known. {points.INTERVALS}",
-        f"{time.capitalize()} in milliseconds over requests per second, {first.asked}. {_told(results, tests, rows)}.",
+        f"{time.capitalize()} over load. A line has no point at a load under which the setup did not do what it was "
+        f"asked, or the figure is not known. {points.INTERVALS}",
+        f"{time.capitalize()} in milliseconds over {step.axis}, {first.asked}. {_told(results, steps, rows)}.",
         partial(
             over_load.spec,
             rows,
             looks(results.labels),
             time,
+            step.axis,
             [f"{first.asked}, {first.engine}; mean of {blocks} with 95% interval"],
         ),
     )
 
 
-def _point(results: Results, label: str, test: Latency, metric: Metric) -> Iterator[ChartRow]:
-    """A setup's point at the rate of a test; none where it did not do what it was asked, or the figure is not known."""
+def _point(results: Results, label: str, step: LoadStep, test: Test, metric: Metric) -> Iterator[ChartRow]:
+    """A setup's point at the load of a test; none where it did not do what it was asked, or the figure is not known."""
     if results.standings[label, test.name].trouble:
         return
-    unit = f"{metric.unit} at {per_second(_rate(test))} requests/s"
-    row = points.point(results, label, test, metric, metric.short, unit)
+    row = points.point(results, label, test, metric, metric.short, f"{metric.unit} at {step.words}")
     if "value" in row:
-        yield {**row, "percentile": metric.short, "rate": _rate(test)}
+        yield {**row, "percentile": metric.short, "load": step.at, "brief": step.brief}
 
 
-def _told(results: Results, tests: Sequence[Latency], rows: Sequence[ChartRow]) -> str:
-    """The figures in words, and who did not hold which rate."""
+def _told(results: Results, steps: Sequence[tuple[LoadStep, Test]], rows: Sequence[ChartRow]) -> str:
+    """The figures in words, and who did not do what it was asked under which load."""
     lines: dict[str, list[str]] = {}
     for row in rows:
-        figure = f"{row['note']} at {per_second(row['rate'])}/s"
-        lines.setdefault(f"{row['percentile']}, {row['label']}", []).append(figure)
+        lines.setdefault(f"{row['percentile']}, {row['label']}", []).append(f"{row['note']} at {row['brief']}")
     told = [f"{name}: {series(figures)}" for name, figures in lines.items()]
-    unheld = [
-        f"{label} {overload}"
-        for test in tests
+    unable = [
+        f"{label} {standing.overload or f'at {step.words}: {standing.trouble}'}"
+        for step, test in steps
         for label in results.labels_in(test.name)
-        if label != results.twin and (overload := results.standings[label, test.name].overload)
+        if label != results.twin and (standing := results.standings[label, test.name]).trouble
     ]
-    return "; ".join([*told, *unheld])
+    return "; ".join([*told, *unable])

@@ -3,7 +3,8 @@
 It listens on two free ports of loopback, one for gRPC and one for HTTP, and writes their addresses to the files
 ``datastore.grpc`` and ``datastore.http`` in RUN_DIR. One that is started again there listens where its predecessor did,
 so that clients find it. DATASTORE_DELAY_MS is what each request waits. Where DATASTORE_EMULATOR_HOST names another it
-ends at once.
+looks whether that is there, and ends. DATASTORE_DATA says where the data are: in ``memory``, or with ``sqlite`` in the
+file ``datastore.sqlite3`` in RUN_DIR, of DATASTORE_MOST_MB at the most.
 """
 
 from __future__ import annotations
@@ -14,22 +15,53 @@ import os
 import socket
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loadtests.services.datastore.storage import Storage
 
 HOST = "127.0.0.1"
 BACKLOG = 1024
 KEEP_ALIVE_S = 600  # a client must not find its connection closed
+LOOKED_FOR_S = 5.0
 
 
 def main() -> None:
     """Runs until it is told to end."""
     if host := os.environ.get("DATASTORE_EMULATOR_HOST"):
-        print(f"using the datastore at {host}, starting none")
+        _look_for(host)
         return
     folder = os.environ.get("RUN_DIR")
     if not folder:
         sys.exit("error: set RUN_DIR, a folder for the addresses, or source supervisor/defaults.sh")
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(serve(Path(folder), int(os.environ.get("DATASTORE_DELAY_MS") or 0) / 1000))
+
+
+def _look_for(host: str) -> None:
+    """Says that the datastore is used, or that it is not there: then all that use it would fail one by one."""
+    name, _, port = host.rpartition(":")
+    try:
+        socket.create_connection((name.strip("[]"), int(port)), LOOKED_FOR_S).close()
+    except (OSError, ValueError) as error:
+        print(f"error: there is no datastore at {host} (DATASTORE_EMULATOR_HOST): {error}", file=sys.stderr)
+        sys.exit(os.EX_UNAVAILABLE)
+    print(f"using the datastore at {host}, starting none")
+
+
+def _storage(folder: Path) -> Storage:
+    """What DATASTORE_DATA asks for."""
+    from loadtests.services.datastore.storage import InMemory, InSqlite
+
+    where = os.environ.get("DATASTORE_DATA") or "memory"
+    if where == "memory":
+        return InMemory()
+    if where != "sqlite":
+        sys.exit(f"error: DATASTORE_DATA is {where!r}; memory or sqlite is needed")
+    try:
+        return InSqlite(folder / "datastore.sqlite3", int(os.environ.get("DATASTORE_MOST_MB") or 0))
+    except OSError as error:
+        sys.exit(f"error: DATASTORE_DATA=sqlite: {error}")
 
 
 async def serve(folder: Path, delay_s: float) -> None:
@@ -39,7 +71,7 @@ async def serve(folder: Path, delay_s: float) -> None:
     from loadtests.services.datastore import over_grpc, over_http
     from loadtests.services.datastore.methods import Datastore
 
-    datastore = Datastore(delay_s)
+    datastore = Datastore(delay_s, _storage(folder))
     grpc_file, http_file = folder / "datastore.grpc", folder / "datastore.http"
     try:
         server, port = await over_grpc.listen(datastore, f"{HOST}:{_port_in(grpc_file)}")

@@ -1,4 +1,4 @@
-"""The entities and the transactions on them, in memory: requests in, responses out.
+"""The entities and the transactions on them: requests in, responses out.
 
 Every change has a version of its own, a number that only grows. A transaction notes the versions that it reads, and its
 commit is refused with ABORTED where one of them has changed since: what was read still holds at the commit, or nothing
@@ -19,13 +19,13 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from loadtests.services.datastore.queries import run
 from loadtests.services.datastore.refusals import Refusal, Status
+from loadtests.services.datastore.storage import ENTITY, Storage, Stored
 
 LOOKUP_RESPONSE = types.LookupResponse.pb()
 RUN_QUERY_RESPONSE = types.RunQueryResponse.pb()
 BEGIN_RESPONSE = types.BeginTransactionResponse.pb()
 COMMIT_RESPONSE = types.CommitResponse.pb()
 ROLLBACK_RESPONSE = types.RollbackResponse.pb()
-ENTITY = types.Entity.pb()
 
 TRANSACTIONAL, NON_TRANSACTIONAL = 1, 2  # CommitRequest.Mode
 MOST_KEYS = 1000  # of a lookup (cloud.google.com/datastore/docs/concepts/limits)
@@ -35,16 +35,6 @@ RESERVED = re.compile("__.*__")  # kinds and names that nobody writes (likewise)
 TRANSACTION_S = 270.0  # what the service gives one
 
 Clock = Callable[[], float]
-
-
-@dataclasses.dataclass
-class Stored:
-    """An entity as it is stored, and when it was made and last written."""
-
-    entity: Any
-    version: int
-    created: Timestamp
-    updated: Timestamp
 
 
 @dataclasses.dataclass
@@ -59,12 +49,14 @@ class Reads:
 class Entities:
     """All that is stored. One request at a time: whoever calls sees to it."""
 
-    def __init__(self, clock: Clock = time.time) -> None:
+    def __init__(self, storage: Storage, clock: Clock = time.time) -> None:
         self.clock = clock
-        self.stored: dict[bytes, Stored] = {}
+        self.stored = storage
         self.transactions: dict[bytes, Reads] = {}
-        self._versions = itertools.count(1)
-        self._names = itertools.count(1)
+        # As the service's own, versions are microseconds at first: those of a process that is started again are above
+        # its predecessor's. Nor is a transaction of that one taken for one of this.
+        begun = round(clock() * 1e6)
+        self._versions, self._names = itertools.count(begun), itertools.count(begun)
 
     def lookup(self, request: Any) -> Any:
         """LookupRequest to LookupResponse."""
@@ -93,7 +85,7 @@ class Entities:
         partition = request.partition_id
         inside = [
             one
-            for one in self.stored.values()
+            for one in self.stored.all()
             if one.entity.key.partition_id.namespace_id == partition.namespace_id
             and one.entity.key.partition_id.project_id == (partition.project_id or request.project_id)
         ]
@@ -136,13 +128,14 @@ class Entities:
                 self._require_possible(mutation, name)
         response, now = COMMIT_RESPONSE(), self._now()
         response.commit_time.CopyFrom(now)
-        for (mutation, name), conflict in zip(changes, conflicts, strict=True):
-            result = response.mutation_results.add()
-            if conflict:
-                result.conflict_detected = True
-                result.version = self._version(name)
-            else:
-                result.version = self._apply(mutation, name, now)
+        with self.stored.whole():
+            for (mutation, name), conflict in zip(changes, conflicts, strict=True):
+                result = response.mutation_results.add()
+                if conflict:
+                    result.conflict_detected = True
+                    result.version = self._version(name)
+                else:
+                    result.version = self._apply(mutation, name, now)
         return response
 
     def _reads(self, options: Any, response: Any) -> Reads | None:
@@ -210,21 +203,23 @@ class Entities:
 
     def _require_possible(self, mutation: Any, name: bytes) -> None:
         operation = mutation.WhichOneof("operation")
-        if operation == "insert" and name in self.stored:
+        if operation == "insert" and self.stored.get(name):
             raise Refusal(Status.ALREADY_EXISTS, "entity already exists")
-        if operation == "update" and name not in self.stored:
+        if operation == "update" and not self.stored.get(name):
             raise Refusal(Status.NOT_FOUND, "no entity to update")
 
     def _apply(self, mutation: Any, name: bytes, now: Timestamp) -> int:
-        version = next(self._versions)
         operation = mutation.WhichOneof("operation")
         if operation == "delete":
-            self.stored.pop(name, None)
-            return version
+            self.stored.drop(name)
+            return next(self._versions)
         entity = ENTITY()
         entity.CopyFrom(getattr(mutation, operation))
         before = self.stored.get(name)
-        self.stored[name] = Stored(entity, version, before.created if before else now, now)
+        if before is not None and before.entity == entity:
+            return before.version  # it changes nothing (MutationResult.version in google/datastore/v1/datastore.proto)
+        version = next(self._versions)
+        self.stored.put(name, Stored(entity, version, before.created if before else now, now))
         return version
 
     def _version(self, name: bytes) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from google.cloud.datastore_v1 import types
 
 from loadtests.services.datastore.entities import Entities
+from loadtests.services.datastore.storage import Storage
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,13 +49,15 @@ class Datastore:
     """The entities, behind a delay that stands for the way to a real one; in one event loop, so one request at a time
     is worked on, and any number waits."""
 
-    def __init__(self, delay_s: float = 0.0) -> None:
+    def __init__(self, delay_s: float, storage: Storage) -> None:
         self.delay_s = delay_s
-        self.reset()
+        self.entities = Entities(storage)
+        self.counts = MethodCounts()
 
     def reset(self) -> None:
         """Forgets all."""
-        self.entities = Entities()
+        self.entities.stored.clear()
+        self.entities.transactions.clear()
         self.counts = MethodCounts()
 
     async def answer(self, method: Method, request: Any) -> Any:

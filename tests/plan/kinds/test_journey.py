@@ -159,4 +159,11 @@ def test_what_makes_no_sense_is_refused(test, says):
 def test_its_metrics_are_those_of_journeys_only():
     names = [one.name for one in JourneyTest.metrics]
     assert "journeys_per_minute" in names
-    assert kinds.metric("cpu_ms_per_journey").better == "cheaper"
+    assert "rps" not in names
+
+
+def test_its_cost_is_that_of_a_journey_and_is_judged():
+    test = parsed(users=64)
+    assert test.judged[-1] is kinds.metric("cpu_ms_per_journey")
+    assert test.tells(kinds.metric("redis_cpu_ms_per_journey"))
+    assert not test.tells(kinds.metric("cpu_ms_per_request"))

@@ -7,8 +7,10 @@ import altair as alt
 import pytest
 
 from loadtests.analyse.results import Results
+from loadtests.plan.kinds.journey import JourneyTest
 from loadtests.report import page as pages
 from loadtests.report.formats import render
+from loadtests.workload import Request
 from tests.fixtures.failing import failing
 from tests.fixtures.runs import known_test
 
@@ -37,12 +39,12 @@ def charts(build_run):
 
 
 def rows(chart):
-    return [row for data in chart.spec["datasets"].values() for row in data if "rate" in row]
+    return [row for data in chart.spec["datasets"].values() for row in data if "load" in row]
 
 
 def test_there_is_one_chart_with_a_point_for_each_setup_rate_and_percentile(charts):
     [chart] = charts(*map(at, RATES))
-    assert {(row["label"], row["rate"], row["percentile"]) for row in rows(chart)} == {
+    assert {(row["label"], row["load"], row["percentile"]) for row in rows(chart)} == {
         (label, rate, key) for label in ("gunicorn", "uvicorn") for rate in RATES for key in ("p50", "p99")
     }
     assert "p50, gunicorn: 2.48 at 50/s, 4.14 at 150/s and 12.4 at 250/s" in chart.alt
@@ -77,8 +79,43 @@ def test_a_line_ends_with_the_last_rate_that_is_held(charts):
         return change(label, test, block, result)
 
     [chart] = charts(*map(at, RATES), change=overloaded)
-    assert {row["rate"] for row in rows(chart) if row["label"] == "uvicorn"} == {50.0, 150.0}
+    assert {row["load"] for row in rows(chart) if row["label"] == "uvicorn"} == {50.0, 150.0}
     assert "uvicorn cannot hold 250 requests/s" in chart.alt
+
+
+def users(number):
+    request = Request("GET /", path="/")
+    return JourneyTest(name=f"users-{number}", users=number, path="/", duration_s=30.0, requests=(request,))
+
+
+def arriving(rate):
+    return dataclasses.replace(users(1), name=f"rate-{rate:g}", users=None, rate=rate)
+
+
+@pytest.mark.parametrize(
+    ("tests", "axis", "told"),
+    [
+        ([users(64), users(16), users(4)], "users", "2.07 at 4 users, 2.07 at 16 users and 2.07 at 64 users"),
+        ([arriving(0.5), arriving(2.0), arriving(8.0)], "new users per second", "2.07 at 0.5/s, 2.07 at 2/s and 2.07"),
+    ],
+)
+def test_users_are_a_load_as_requests_are(charts, tests, axis, told):
+    [chart] = charts(*tests, change=lambda label, test, block, result: result)
+    assert f"over {axis}, the journey questionnaire at /. p50, gunicorn: {told}" in chart.alt
+    assert f'"title": "{axis}"' in json.dumps(chart.spec)
+
+
+def test_users_and_arrivals_are_two_loads(charts):
+    assert charts(users(4), users(16), arriving(2.0), arriving(8.0)) == []
+
+
+def test_who_failed_under_a_load_is_told(charts):
+    def overloaded(label, test, block, result):
+        return failing("uvicorn")(label, test, block, result) if test == "users-64" else result
+
+    [chart] = charts(users(4), users(16), users(64), change=overloaded)
+    assert {row["load"] for row in rows(chart) if row["label"] == "uvicorn"} == {4, 16}
+    assert "; uvicorn at 64 users: 25.00% failed" in chart.alt
 
 
 @pytest.mark.parametrize("shape", [{"blocks": 0}, {"blocks": 1}, {"labels": ("gunicorn",)}])

@@ -1,5 +1,5 @@
-"""What journeys have beside their figures: GET and POST apart, every route by itself, the journeys, and the arithmetic
-of the closed loop."""
+"""What journeys have beside their figures: GET and POST apart, every route by itself, the journeys, the arithmetic of
+the closed loop and, where there are several steps of load, the response times over it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from loadtests.plan.percentiles import knowable
 from loadtests.records import Journeys, OfRequest
 from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
+from loadtests.report.sections import load_curve
 from loadtests.report.sections.additions import Additions
 from loadtests.report.view import Field, Table
 from loadtests.words import number
@@ -160,4 +161,4 @@ def _arithmetic(cell: Cell) -> tuple[Field, ...] | None:
     )
 
 
-ADDITIONS = Additions(tables=_tables)
+ADDITIONS = Additions(tables=_tables, charts=load_curve.charts)

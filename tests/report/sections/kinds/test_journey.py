@@ -153,11 +153,25 @@ def test_the_answer_and_the_summary_have_them(results):
     answer = pages.compose(found).answer
     assert answer.table is not None
     assert "p50, ms" in answer.table.columns
-    assert any("CPU/journey" in column for column in answer.table.columns)
+    assert "CPU, ms" in answer.table.columns
     rows = {one["label"]: one for one in csv.DictReader(io.StringIO(csv_text(found)))}
     assert float(rows["gunicorn"]["get_p50_ms"]) == pytest.approx(10.15, rel=0.001)
     assert float(rows["uvicorn"]["journeys_completed_percent"]) == 100
     assert "Users' journeys" in rest.rst(pages.compose(found))
+
+
+def test_cost_is_that_of_a_completed_journey_by_role(results):
+    found = results()
+    cost = next(one for one in pages.compose(found).sections if one.name == "cost")
+    rows = [dict(zip(cost.tables[0].columns, texts(row), strict=True)) for row in cost.tables[0].rows]
+    # 3.03 CPU seconds for 290 journeys, and 3.06 for 280.
+    assert {rows[0][heading] for heading in ("CPU ms", "web ms")} == {"10.7"}
+    assert float(rows[0]["journeys/CPU s"]) == pytest.approx(93.6, rel=0.01)
+    assert "for each journey completed: what failed journeys burn" in cost.paragraphs[0]
+    summary = next(csv.DictReader(io.StringIO(csv_text(found))))
+    assert summary["cpu_ms_per_journey"] == summary["web_cpu_ms_per_journey"]
+    assert not summary.get("cpu_ms_per_request")
+    assert "that 1 request in 100 exceeds" in rest.rst(pages.compose(found))
 
 
 def test_a_cell_without_journeys_has_no_row(results):

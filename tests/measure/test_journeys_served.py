@@ -1,0 +1,125 @@
+"""A trial of users' journeys on a real server whose Redis is killed in the middle and comes back: it is said how many
+journeys were lost, those after it are completed, and nothing hangs."""
+
+import contextlib
+import dataclasses
+import os
+import signal
+import threading
+
+import pytest
+
+from loadtests import engines, setups
+from loadtests.application import sample
+from loadtests.measure import preflight
+from loadtests.measure.bench import bench
+from loadtests.measure.seen import TrialPlace
+from loadtests.measure.trial import run_trial
+from loadtests.plan import study as studies
+from loadtests.plan.schedule import schedule
+
+pytestmark = pytest.mark.servers
+
+USERS = 4
+LONGEST = 19  # requests of a journey
+TABLE = {
+    "setups": [{"setup": "gunicorn-gthread", "env": {"SESSIONS": "redis", "THREADS": 4}}],
+    "blocks": 1,
+    "tests": {
+        # It ends when all has happened that is to happen; the duration is for a machine that never gets there.
+        "users": {"kind": "journey", "users": USERS, "think": ["10ms", "30ms"], "warmup": "500ms", "duration": "100s"}
+    },
+}
+
+
+class Accident:
+    """Kills Redis once a journey must have been completed, waits until people met that and Redis runs again, and ends
+    the load once a journey must have been completed that began after it. It is told of each second of the load."""
+
+    def __init__(self):
+        self.running = None
+        self.killed = None
+        self.ok, self.failed = 0, 0
+        self.over = threading.Event()
+        self.phases = iter([self._before, self._while_it_is_gone, self._after])
+        self.phase = next(self.phases)
+
+    def redis(self):
+        return next((part.pid for part in self.running.parts() if part.role == "redis"), None)
+
+    def second(self, row):
+        self.ok += row.ok
+        self.failed += row.errors
+        if self.phase():
+            self.ok, self.failed = 0, 0
+            self.phase = next(self.phases, self.over.set)
+
+    def _before(self):
+        # So many requests are more than all users together have in one journey each.
+        if self.ok <= USERS * LONGEST:
+            return False
+        self.killed = self.redis()
+        os.kill(self.killed, signal.SIGKILL)
+        return True
+
+    def _while_it_is_gone(self):
+        return self.failed and self.redis() not in (None, self.killed)
+
+    def _after(self):
+        # Each user may have been in the middle of a journey that cannot go on.
+        if self.ok > USERS * 2 * LONGEST:
+            self.over.set()
+        return False
+
+
+@dataclasses.dataclass
+class Until:
+    """An engine whose loads end when an event is set."""
+
+    engine: object
+    over: threading.Event
+
+    def run(self, load, on_second, should_stop, on_start, on_end):
+        return self.engine.run(load, on_second, self.over.is_set, on_start, on_end)
+
+
+@pytest.fixture
+def accident():
+    return Accident()
+
+
+@pytest.fixture
+def trial(accident, monkeypatch, tmp_path, free_port):
+    """The trial in which it happens."""
+    [setup] = setups.find(["gunicorn-gthread"])
+    if (missing := setups.missing(setup) or setups.needs.lacking(["redis"])) is not None:
+        pytest.skip(missing)
+    monkeypatch.setenv("PORT", str(free_port))
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/db.sqlite3")
+    monkeypatch.delenv("REDIS_URL", raising=False)
+    sample().prepare()
+    study = studies.parse(TABLE, "s", "s.toml")
+    made = bench(study, sample())
+
+    @contextlib.contextmanager
+    def serve(*given):
+        with made.serve(*given) as running:
+            accident.running = running
+            yield running
+
+    here = dataclasses.replace(made, serve=serve, engine=lambda name: Until(engines.get(name), accident.over))
+    here.contract = preflight.look(here, study).contract
+    [slot] = schedule(study, seed=1)
+    return run_trial(here, TrialPlace(slot, study.entries[0], study.tests[0], 1), accident.second)
+
+
+def test_redis_that_is_killed_and_comes_back(trial, accident):
+    assert accident.over.is_set(), trial.log
+    result, found = trial.result, trial.result.journeys
+    assert found.broken_off > 0
+    assert found.completed >= 2  # one before it, one after it
+    assert {"mixed-up", "wrong-body"}.isdisjoint(result.errors)  # nobody got what is somebody else's
+    assert result.planned == result.ok + sum(result.errors.values()) + result.unfinished
+    assert not trial.valid
+    [said] = [flag.sentence for flag in trial.flags if flag.reason == "process_died"]
+    assert f"{found.broken_off:,} of {found.completed + found.broken_off:,} journeys broken off, " in said
