@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from loadtests.analyse import validity
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
-from loadtests.observe import conditions, processes
+from loadtests.observe import conditions, gauges, processes
 from loadtests.observe.conditions import Conditions
+from loadtests.observe.gauges import Series
 from loadtests.observe.processes import Usage
 from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
@@ -38,12 +39,13 @@ class TrialPlace:
 @dataclasses.dataclass(frozen=True)
 class Stretch:
     """A stretch of time in which load was made: what the setup's processes used, what they had used before and after
-    it, by pid, and what happened on the machine."""
+    it, by pid, what happened on the machine, and what their gauges showed, from the load's begin on."""
 
     processes: tuple[Process, ...]
     before: Mapping[int, Usage]
     after: Mapping[int, Usage]
     conditions: Conditions
+    gauges: Series = dataclasses.field(default_factory=dict)
 
     @property
     def died(self) -> list[Usage]:
@@ -57,25 +59,34 @@ def lost(before: Mapping[int, Usage], after: Mapping[int, Usage]) -> list[Usage]
     return [before[pid] for pid in before.keys() - after.keys()]
 
 
-def stretch(bench: Bench, running: Server, make: Callable[[Callable[[], None]], None]) -> Stretch:
-    """Makes load on a running setup, whose processes and machine are read before and after.
+def stretch(
+    bench: Bench, running: Server, make: Callable[[Callable[[], None]], None], settle_s: float = 0.0
+) -> Stretch:
+    """Makes load on a running setup, whose processes and machine are read before and after, and whose gauges meanwhile.
 
-    ``make`` is handed what it is to call right before that of which the use is to be known.
+    ``make`` is handed what it is to call right before that of which the use is to be known. The first ``settle_s``
+    seconds after that are none of what the gauges are to tell of.
     """
     host, cores = bench.host, bench.cores.servers
     parts = running.parts()
     usage: dict[int, Usage] = {}
     first = host.moment(cores)
 
+    watch = gauges.GaugeWatch(running.folder)
+
     def begin() -> None:
         nonlocal usage, first
         usage, first = host.usage(parts, running.folder), host.moment(cores)
+        watch.begin()
 
-    make(begin)
+    try:
+        make(begin)
+    finally:
+        shown = watch.end(settle_s)
     after = host.usage(parts, running.folder)
     rows = processes.difference(usage, after)
     machine = conditions.between(first, host.moment(cores), cores, sum(row.cpu_s for row in rows))
-    return Stretch(rows, usage, after, machine)
+    return Stretch(rows, usage, after, machine, shown)
 
 
 @dataclasses.dataclass
@@ -87,6 +98,7 @@ class Seen:
     result: Result | None = None
     capacity: CapacityRecord | None = None
     processes: tuple[Process, ...] = ()
+    gauges: Series = dataclasses.field(default_factory=dict)
     log: str = ""
 
     @property
@@ -159,6 +171,7 @@ class Seen:
             processes=self.processes,
             cores=bench.cores.to_dict(),
             log=self.log,
+            gauges=self.gauges,
         )
 
 
