@@ -26,8 +26,8 @@ ENTRY = Path(__file__).with_name("entry")
 MARK = "of the project: "  # what introspect.py begins its line with
 LOAD_TIMEOUT = "1m"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-# What supervisor/defaults.sh takes from the environment; the database's and Redis's addresses are the project's too, and
-# so are the words for fetching.
+# What supervisor/defaults.sh takes from the environment; the database's and Redis's addresses are the project's too. So
+# are the words for fetching.
 SETS_UP_SERVERS = {*KNOBS, "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"} - {"REDIS_URL", *FETCHING}
 
 

@@ -127,6 +127,9 @@ class _Questions:
             return cls(requests)
         client = os.environ.get("HTTP_CLIENT", "")
         fit = [one for one in requests if all(fetching.fits(one.path, way, client) for way in ("wsgi", "asgi"))]
+        if not fit:
+            paths = ", ".join(one.path for one in requests)
+            raise UserError(f"HTTP_CLIENT={client} does not fit the views of {paths} behind every setup")
         if not any(fetching.fetches(one.path) for one in fit):
             return cls(fit)
         if lacking(beside.known()[fetching.ORIGIN].needs) is not None and not os.environ.get("ORIGIN_URL"):

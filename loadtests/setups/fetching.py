@@ -10,7 +10,7 @@ ASYNCHRONOUS = ("aiohttp", "httpx-async")
 CLIENTS = (*SYNCHRONOUS, *ASYNCHRONOUS)
 ORIGIN = "origin"  # the service
 
-_VIEWS = {"/fetch": SYNCHRONOUS, "/async/fetch": ASYNCHRONOUS, "/either/fetch": None}
+_VIEWS: dict[str, tuple[str, ...] | None] = {"/fetch": SYNCHRONOUS, "/async/fetch": ASYNCHRONOUS, "/either/fetch": None}
 
 
 def fetches(path: str) -> bool:

@@ -3,6 +3,7 @@
 ``course`` says what is to be done next and is handed what came of it; a thread and a coroutine do it, each in its way.
 """
 
+import asyncio
 import dataclasses
 import enum
 import functools
@@ -160,8 +161,6 @@ def run(course: Course, client: ThreadClient, cache: Any) -> Delivered:
 
 async def arun(course: Course, client: LoopClient, cache: Any) -> Delivered:
     """Does it in this coroutine. Where that is cancelled, the course ends there, and the breaker is told nothing."""
-    import asyncio
-
     with closing(course):
         result = None
         while True:

@@ -1,7 +1,7 @@
 """urllib3: a pool that blocks is a LIFO queue of connections, which hands out one or raises EmptyPoolError in time."""
 
 import urllib3
-from urllib3.exceptions import EmptyPoolError, HTTPError, TimeoutError
+from urllib3.exceptions import EmptyPoolError, HTTPError, NewConnectionError, TimeoutError
 
 from fetching.gauges import PoolGauge
 from fetching.pools import Pools
@@ -12,7 +12,7 @@ class Client:
     """See fetching.clients.ThreadClient."""
 
     def __init__(self, wanted, url: str, gauge: PoolGauge) -> None:
-        self._url = url
+        self._target = urllib3.util.parse_url(url).request_uri  # a pool is of one host; a whole URL is for proxies
         self._timeout_s = wanted.timeout_s
         headers = {} if wanted.keep_alive else {"Connection": "close"}
         self._pools = Pools(
@@ -34,9 +34,11 @@ class Client:
     def fetch(self) -> Fetched:
         with self._pools.one() as counted:
             try:
-                response = counted.pool.request("GET", self._url, redirect=False, pool_timeout=self._timeout_s)
+                response = counted.pool.request("GET", self._target, redirect=False, pool_timeout=self._timeout_s)
             except EmptyPoolError:
                 raise Exhausted from None
+            except NewConnectionError as error:  # which urllib3 has for a kind of time-out
+                raise Failed from error
             except TimeoutError:
                 raise NotInTime from None
             except HTTPError as error:
