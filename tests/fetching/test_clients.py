@@ -9,7 +9,7 @@ from fetching.results import Exhausted, Failed, Fetched, NotInTime
 from testproject.settings.fetching import fetching
 
 from loadtests.observe.gauges import GaugeFiles
-from tests.fetching.conftest import PATIENCE_S, WELL, outcome, until
+from tests.fixtures.fetches import PATIENCE_S, WELL, outcome, until
 
 JSON = {"content-type": "application/json"}
 SLOW = {"stages": [{"at": 0, "latency": "10m"}]}

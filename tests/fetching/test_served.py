@@ -12,7 +12,7 @@ from loadtests import hosts, setups
 from loadtests.application import sample
 from loadtests.observe.gauges import GaugeFiles
 from loadtests.serve.serving import serving
-from tests.fetching.conftest import WELL, until
+from tests.fixtures.fetches import WELL, until
 
 pytestmark = pytest.mark.servers
 pytest.importorskip("aiohttp")

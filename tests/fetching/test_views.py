@@ -10,7 +10,7 @@ from django.test import override_settings
 from fetching import clients
 from testproject.settings.fetching import fetching
 
-from tests.fetching.conftest import PATIENCE_S, WELL, until
+from tests.fixtures.fetches import PATIENCE_S, WELL, until
 
 PLAIN = ["/fetch", "/async/fetch", "/either/fetch"]
 RESILIENT = [f"{path}/resilient" for path in PLAIN]
