@@ -1,6 +1,5 @@
 """The views that fetch on real servers, with an origin beside them."""
 
-import json
 import socket
 import urllib.error
 import urllib.request
@@ -10,7 +9,10 @@ import pytest
 
 from loadtests import hosts, setups
 from loadtests.application import sample
+from loadtests.measure.bench import bench
+from loadtests.measure.seen import stretch
 from loadtests.observe.gauges import GaugeFiles
+from loadtests.plan import study as studies
 from loadtests.serve.serving import serving
 from tests.fixtures.fetches import WELL, until
 
@@ -91,26 +93,19 @@ def test_check_asks_them_too(cli):
     cli.wait_until_nothing_runs()
 
 
-def test_a_trial_keeps_what_the_pools_showed(cli, tmp_path):
-    study = tmp_path / "study.toml"
-    study.write_text(
-        """
-        setups = [{setup = "uvicorn", env = {ORIGIN_RECIPE = "slow", POOL_SIZE = 4}}]
-        blocks = 1
-        [tests.throughput]
-        path = "/async/fetch"
-        connections = 10
-        duration = "2s"
-        warmup = "1s"
-        services = ["origin"]
-        """
-    )
-    _, printed, errors = cli.run("run", study, "--output", tmp_path / "run")  # on a busy machine a trial is invalid
-    trials = [json.loads(file.read_text()) for file in (tmp_path / "run" / "trials").glob("*.json")]
-    gauges = next((trial["gauges"] for trial in trials if trial["gauges"]), {})
-    assert gauges, printed + errors
-    assert set(gauges) == {"pool in use", "pool waiting"}
-    assert max(value for _, value in gauges["pool in use"]) == 4
-    assert max(value for _, value in gauges["pool waiting"]) == 6
-    assert all(t >= 0 for t, _ in gauges["pool in use"])
-    cli.wait_until_nothing_runs()
+def test_what_the_pools_show_is_seen_while_load_is_made(serve):
+    study = studies.parse({"setups": ["uvicorn"], "tests": {"throughput": {"duration": "1s"}}}, "s", "s.toml")
+    with serve("uvicorn", POOL_SIZE="2", ORIGIN_RECIPE="slow", FETCH_TIMEOUT="60") as running:
+        url = f"{running.url}/async/fetch"
+
+        def make(begin):
+            get(url)
+            begin()
+            with ThreadPoolExecutor(8) as threads:
+                assert {status for status, _, _ in threads.map(get, [url] * 8)} == {200}
+
+        series = stretch(bench(study, sample()), running, make).gauges
+    assert set(series) == {"pool in use", "pool waiting"}
+    assert max(value for _, value in series["pool in use"]) == 2
+    assert 1 <= max(value for _, value in series["pool waiting"]) <= 6
+    assert all(t >= 0 for t, _ in series["pool in use"])
