@@ -18,7 +18,7 @@ from loadtests.application.base import Application, sample
 from loadtests.cleanup import program
 from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, said
-from loadtests.setups import KNOBS, Setup, require_knobs
+from loadtests.setups import FETCHING, KNOBS, Setup, require_knobs
 from loadtests.toml import duration
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # where people put a virtual environment, beside manage.py or above
@@ -26,8 +26,9 @@ ENTRY = Path(__file__).with_name("entry")
 MARK = "of the project: "  # what introspect.py begins its line with
 LOAD_TIMEOUT = "1m"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-# What supervisor/defaults.sh takes from the environment; the database's and Redis's addresses are the project's too.
-SETS_UP_SERVERS = {*KNOBS, "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"} - {"REDIS_URL"}
+# What supervisor/defaults.sh takes from the environment; the database's and Redis's addresses are the project's too. So
+# are the words for fetching.
+SETS_UP_SERVERS = {*KNOBS, "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"} - {"REDIS_URL", *FETCHING}
 
 
 @dataclasses.dataclass(frozen=True)

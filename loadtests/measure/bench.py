@@ -19,7 +19,7 @@ from loadtests.plan.kinds.over_websocket import in_dialect
 from loadtests.plan.study import Entry, Study
 from loadtests.serve.base import Server
 from loadtests.serve.serving import serving
-from loadtests.setups import Setup, services
+from loadtests.setups import Setup, fetching, services
 from loadtests.setups.needs import lacking
 from loadtests.store import Contract
 from loadtests.workload import Load
@@ -113,9 +113,21 @@ class Bench:
                 if (lacks := lacking(beside[name].needs)) is not None:
                     raise UserError(f"test {test.name}: the service {name}: {lacks}")
         for entry in study.entries:
+            self._require_fetching(entry, study.tests)
             for name in self.beside(entry):
                 if (lacks := lacking(beside[name].needs)) is not None:
                     raise UserError(f"{entry.label}: the service {name}: {lacks}")
+
+    def _require_fetching(self, entry: Entry, tests: Sequence[Test]) -> None:
+        """Raises UserError where a test asks for a view that fetches, and there is no origin or another client."""
+        setup = self.setups[entry.setup]
+        for test in tests if not self.application.own else ():
+            if self.application.refused(setup, test.demands, test.requests) is not None:
+                continue
+            beside = {*setup.services, *test.services}
+            for path in dict.fromkeys(request.path for request in test.requests):
+                if (wrong := fetching.wrong(path, setup.interface, entry.env, beside)) is not None:
+                    raise UserError(f"{entry.label} in test {test.name}: {wrong}")
 
 
 def bench(study: Study, application: Application, where: str = "local") -> Bench:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 
@@ -24,9 +24,13 @@ from loadtests.serve.http import Answer
 from loadtests.serve.sample_requests import REQUESTS
 from loadtests.serve.serving import Serving, serving
 from loadtests.serve.websocket import Conformity, conformity
-from loadtests.setups import Setup
+from loadtests.setups import Setup, fetching
+from loadtests.setups import services as beside
+from loadtests.setups.needs import lacking
 from loadtests.workload import Request
 
+LEAST_FETCH_TIMEOUT_S = 1.0  # a machine that is slow for a moment is no difference between setups
+RECIPE = "fast"  # what the origin plays: answers that are alike at all times
 REFERENCE = "gunicorn"  # WSGI is what Django's views have been written for the longest
 
 Start = Callable[[Setup], AbstractContextManager[Serving]]
@@ -77,7 +81,8 @@ def check(
     this machine cannot start; one that was not named is skipped.
     """
     application = application or sample()
-    requests = application.addressed(requests)
+    questions = _Questions.of(application, requests)
+    requests = application.addressed(questions.requests)
     result = Check(requests)
     found = [setup for setup in setups.find(names) if names or not (application.own and setup.dialect)]
     chosen = _served(found, application, bool(names), result)
@@ -93,7 +98,8 @@ def check(
     told("preparing the project")
     application.prepare()
     start = partial(serving, env=env, bind=bind, port=port, application=application, host=host)
-    _compare(compared, start, application, told, result)
+    fetching_too = partial(start, env={**env, **questions.env}, services=questions.services)
+    _compare(compared, fetching_too, application, told, result)
     for setup in chosen:
         if setup.dialect:
             told(setup.name)
@@ -103,6 +109,35 @@ def check(
             except NotServing as error:
                 result.failed.append((setup, error))
     return result
+
+
+@dataclasses.dataclass(frozen=True)
+class _Questions:
+    """What is asked, the services that have to run beside each setup for it, and knobs."""
+
+    requests: Sequence[Request]
+    services: Sequence[str] = ()
+    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, application: Application, requests: Sequence[Request]) -> _Questions:
+        """These requests, without those to views that cannot fetch here: where the origin cannot be started, or where
+        the client that HTTP_CLIENT names is not for them behind every setup."""
+        if application.own:
+            return cls(requests)
+        client = os.environ.get("HTTP_CLIENT", "")
+        fit = [one for one in requests if all(fetching.fits(one.path, way, client) for way in ("wsgi", "asgi"))]
+        if not fit:
+            paths = ", ".join(one.path for one in requests)
+            raise UserError(f"HTTP_CLIENT={client} does not fit the views of {paths} behind every setup")
+        if not any(fetching.fetches(one.path) for one in fit):
+            return cls(fit)
+        if lacking(beside.known()[fetching.ORIGIN].needs) is not None and not os.environ.get("ORIGIN_URL"):
+            return cls([one for one in fit if not fetching.fetches(one.path)])
+        env = {"ORIGIN_RECIPE": RECIPE}
+        if (given := os.environ.get("FETCH_TIMEOUT")) and float(given) < LEAST_FETCH_TIMEOUT_S:
+            env["FETCH_TIMEOUT"] = f"{LEAST_FETCH_TIMEOUT_S:g}"
+        return cls(fit, [fetching.ORIGIN], env)
 
 
 def _compare(chosen: Sequence[Setup], start: Start, application: Application, told: Doing, result: Check) -> None:

@@ -12,8 +12,9 @@ from loadtests.analyse import validity
 from loadtests.engines.base import OnEnd, OnStart
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
-from loadtests.observe import conditions, processes
+from loadtests.observe import conditions, gauges, processes
 from loadtests.observe.conditions import Conditions, Moment
+from loadtests.observe.gauges import Series
 from loadtests.observe.processes import Usage
 from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
@@ -38,13 +39,15 @@ class TrialPlace:
 
 @dataclasses.dataclass(frozen=True)
 class Stretch:
-    """A stretch of time in which load was made: what the setup's processes used in it, and what happened on the
-    machine; and what they had used before it, and when all was over, by pid."""
+    """A stretch of time in which load was made: what the setup's processes used in it, what happened on the machine,
+    and what their gauges showed, from the load's begin on; and what they had used before it, and when all was over, by
+    pid."""
 
     processes: tuple[Process, ...]
     before: Mapping[int, Usage]
     after: Mapping[int, Usage]
     conditions: Conditions
+    gauges: Series = dataclasses.field(default_factory=dict)
 
     @property
     def died(self) -> list[Usage]:
@@ -66,24 +69,33 @@ class _Look:
     machine: Moment
 
 
-def stretch(bench: Bench, running: Server, make: Callable[[OnStart, OnEnd], None]) -> Stretch:
-    """Makes load on a running setup, whose processes and machine are read before and after.
+def stretch(bench: Bench, running: Server, make: Callable[[OnStart, OnEnd], None], settle_s: float = 0.0) -> Stretch:
+    """Makes load on a running setup, whose processes and machine are read before and after, and whose gauges meanwhile.
 
-    ``make`` is handed what it is to call right before that of which the use is to be known, and right after it.
+    ``make`` is handed what it is to call right before that of which the use is to be known, and right after it. The
+    first ``settle_s`` seconds of that are none of what the gauges are to tell of.
     """
     host, cores = bench.host, bench.cores.servers
     parts = running.parts()
     looks: list[_Look] = []
+    watch = gauges.GaugeWatch(running.folder)
 
     def look() -> None:
         looks.append(_Look(host.usage(parts, running.folder), host.moment(cores)))
 
-    make(look, look)
+    def begin() -> None:
+        look()
+        watch.begin()
+
+    try:
+        make(begin, look)
+    finally:
+        shown = watch.end(settle_s)
     first, last = looks
     rows = processes.difference(first.usage, last.usage)
     machine = conditions.between(first.machine, last.machine, cores, sum(row.cpu_s for row in rows))
     # Whoever died may have done so in the grace period.
-    return Stretch(rows, first.usage, host.usage(parts, running.folder), machine)
+    return Stretch(rows, first.usage, host.usage(parts, running.folder), machine, shown)
 
 
 @dataclasses.dataclass
@@ -95,6 +107,7 @@ class Seen:
     result: Result | None = None
     capacity: CapacityRecord | None = None
     processes: tuple[Process, ...] = ()
+    gauges: Series = dataclasses.field(default_factory=dict)
     log: str = ""
 
     @property
@@ -168,6 +181,7 @@ class Seen:
             processes=self.processes,
             cores=bench.cores.to_dict(),
             log=self.log,
+            gauges=self.gauges,
         )
 
 

@@ -68,6 +68,7 @@ def _loads(bench: Bench, running: Server, test: Test, load: Load, on_second: OnS
     loaded = _load(bench, running, test, load, on_second)
     used = loaded.stretch.processes
     seen.keep(loaded.result, used if rested is None else processes.since_rest(used, rested))
+    seen.gauges = loaded.stretch.gauges
     return [loaded]
 
 
@@ -139,4 +140,5 @@ def _search(
     seen.capacity = found.record()
     if (confirming := found.confirming) is not None:
         seen.keep(loads[confirming].result, loads[confirming].stretch.processes)
+        seen.gauges = loads[confirming].stretch.gauges
     return loads

@@ -19,7 +19,7 @@ from loadtests.engines.base import LoadMaker, OnEnd, OnStart, PreparedLoad, Slic
 from loadtests.measure.bench import Bench
 from loadtests.measure.held_to import verified
 from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
-from loadtests.observe import processes
+from loadtests.observe import gauges, processes
 from loadtests.plan import slices
 from loadtests.plan.kinds.base import START_S
 from loadtests.plan.schedule import GENERATOR_S
@@ -57,7 +57,8 @@ def run_by_turns(bench: Bench, places: Sequence[TrialPlace], doing: Doing) -> It
 @dataclasses.dataclass
 class _Asked:
     """A setup that is measured in a test: its place, its server, its load, how long it takes at rest to say that it is
-    healthy and to answer what the test asks, and what was seen of it in each slice."""
+    healthy and to answer what the test asks, what was seen of it in each slice, and how many seconds of each were
+    measured."""
 
     place: TrialPlace
     server: Server
@@ -66,6 +67,7 @@ class _Asked:
     healthy_in_s: float
     answers_in_s: float
     stretches: list[Stretch] = dataclasses.field(default_factory=list)
+    measured_s: list[float] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass
@@ -173,7 +175,8 @@ class _Turns:
             end()
 
         begun = time.monotonic()
-        one.stretches.append(stretch(self.bench, one.server, make))
+        one.stretches.append(stretch(self.bench, one.server, make, settle_s))
+        one.measured_s.append(seconds)
         late = time.monotonic() - begun > settle_s + seconds + OVERTIME_S
         if late and not one.server.calm_down(one.healthy_in_s):  # what it cannot work off, the others would bear
             one.seen.failed(NotServing("did not recover from a slice", one.server.logs()))
@@ -182,6 +185,7 @@ class _Turns:
         """What all slices of a setup say."""
         result = one.load.result()
         one.seen.keep(result, processes.together(each.processes for each in one.stretches))
+        one.seen.gauges = gauges.joined([each.gauges for each in one.stretches], one.measured_s)
         one.seen.happened(self.bench, one.stretches, result.contradicting)
         if one.place.test.fixed_rate is None:
             one.seen.note(planned=None, sent=None)  # only a fixed rate plans a number

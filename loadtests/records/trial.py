@@ -13,6 +13,10 @@ from loadtests.records.result import Figures, Result
 COST_UNSEEN = "cost_unseen"  # the reason of a flag: not all that the setup pays for was seen
 GENERATOR_LIMITS = "generator_limits"  # likewise: the generator could ask no faster, so the rate is a lower bound
 
+# What a gauge shows, such as ``pool in use``, and what it showed when: seconds after the start, and the value.
+GaugeName = Annotated[str, Meta(pattern=r"^[a-z][a-z ]{0,59}\Z")]
+Shown = tuple[Amount, Count]
+
 # In the name of a metric: nothing that would make it another's.
 Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
 
@@ -140,8 +144,9 @@ class Trial:
 
     ``result`` is None where none was reached. ``flags`` are the reasons, if any, why it is invalid or doubtful, judged
     from ``evidence``. ``capacity`` is what the search of a capacity test found; ``result`` and ``processes`` are then
-    those of the probe that confirmed it. ``cores`` are those of the servers and of the generator. ``log`` is the end of
-    the servers' logs, where something went wrong.
+    those of the probe that confirmed it. ``gauges`` are series of what the setup's processes show of themselves, summed
+    over all of them: ``pool in use`` and ``pool waiting`` where views fetch. ``cores`` are those of the servers and of
+    the generator. ``log`` is the end of the servers' logs, where something went wrong.
     """
 
     number: Ordinal
@@ -159,6 +164,7 @@ class Trial:
     evidence: Evidence = dataclasses.field(default_factory=Evidence)
     capacity: CapacityRecord | None = None
     log: str = ""
+    gauges: dict[GaugeName, tuple[Shown, ...]] = dataclasses.field(default_factory=dict)
 
     @property
     def valid(self) -> bool:

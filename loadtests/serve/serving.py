@@ -78,6 +78,17 @@ class Serving:
         beside = [service for service in self.services if service not in self.charged]
         return next((told for group in beside if (told := self._broken(group))), None)
 
+    def awaited(self) -> str | None:
+        """Which service cannot be used yet; None where all can. One that has ended has nothing to do: the origin, where
+        ORIGIN_URL names another."""
+        known = beside.known()
+        for name in self.services:
+            file = known[name].ready
+            programs = self._supervised.programs(name) if file and not (self.folder / file).exists() else []
+            if any(program.state != "EXITED" for program in programs):
+                return name
+        return None
+
     def _broken(self, group: str) -> str | None:
         for program in self._supervised.programs(group):
             # A program may exit with 0 by design: the redis program, where REDIS_URL names another Redis.
@@ -134,8 +145,7 @@ def _wait(running: Serving, workers: int) -> None:
     end = time.monotonic() + within_s
     while (why := _unhealthy(running)) is not None:
         if time.monotonic() > end:
-            where = f"{running.health.path}: {why}"
-            raise NotServing(f"was not healthy within {within_s:g} s: {where}", running.logs())
+            raise NotServing(f"was not healthy within {within_s:g} s: {why}", running.logs())
         time.sleep(health.LOOK_EVERY_S)
     if workers == 1:
         return
@@ -149,7 +159,10 @@ def _wait(running: Serving, workers: int) -> None:
 
 def _unhealthy(running: Serving) -> str | None:
     _require_up(running)
-    return health.unhealthy(lambda: running.ask(running.health, ANSWERED_WITHIN_S), running.application.own)
+    if (service := running.awaited()) is not None:
+        return f"the service {service} is not ready"
+    why = health.unhealthy(lambda: running.ask(running.health, ANSWERED_WITHIN_S), running.application.own)
+    return why and f"{running.health.path}: {why}"
 
 
 def _require_up(running: Serving) -> None:

@@ -1,7 +1,7 @@
 """What supervisor/ holds: the ways of serving the project, and what runs beside them. Read, never changed."""
 
-from loadtests.setups.knobs import KNOBS, bind, database, given, port, require_knobs, workers
+from loadtests.setups.knobs import FETCHING, KNOBS, bind, database, given, port, require_knobs, workers
 from loadtests.setups.reading import CANNOT, HTTP, WEBSOCKET, Setup, find, known, lacks, missing
 
-__all__ = ["CANNOT", "HTTP", "KNOBS", "WEBSOCKET", "Setup", "bind", "database", "find", "given", "known", "lacks"]
-__all__ += ["missing", "port", "require_knobs", "workers"]
+__all__ = ["CANNOT", "FETCHING", "HTTP", "KNOBS", "WEBSOCKET", "Setup", "bind", "database", "find", "given", "known"]
+__all__ += ["lacks", "missing", "port", "require_knobs", "workers"]

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from loadtests.errors import UserError, shown
+from loadtests.setups.fetching import CLIENTS
 
 # More workers than that are more than any machine has use for (the usual advice is two for each core, and one), and as
 # many processes as supervisord may hold with the open files that a user is commonly allowed.
@@ -28,11 +29,17 @@ STATE_BYTES = (1024, 65_536)
 MOST_DELAY_MS = 10_000
 DATASTORE_DATA = ("memory", "sqlite")
 MOST_MB = 1_000_000
+# Of the views that fetch; as testproject/testproject/settings/fetching.py.
+POOL_SIZE = (1, 10_000)
+POOLS = (1, 64)
+FETCH_TIMEOUT_S = (0.05, 60.0)
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # as a shell reads it: 010 would be 8 to one, 10 to another
 _CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
 _MIDDLEWARES = re.compile(r"(usual\+)?[0-9]{1,2}-(sync|async)")  # as testproject/testproject/settings/middleware.py
 _DATABASE = re.compile(r"sqlite:///.+|(postgresql|postgres)://.+")
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+_PATH = re.compile(r"/[A-Za-z0-9._~/-]{0,500}")
 _HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
 
 
@@ -84,6 +91,20 @@ def _is_redis(text: str) -> bool:
     return bool(parts.path) if parts.scheme == "unix" else parts.scheme in ("redis", "rediss") and bool(parts.hostname)
 
 
+def _is_origin(text: str) -> bool:
+    from loadtests.origin import loopback
+
+    try:
+        return loopback.parse(text).path == "/" and "#" not in text
+    except UserError:
+        return False
+
+
+def _is_timeout(text: str) -> bool:
+    low, high = FETCH_TIMEOUT_S
+    return _SECONDS.fullmatch(text) is not None and low <= float(text) <= high
+
+
 def _is_recipe(text: str) -> bool:
     from loadtests.origin import from_json  # many a command reads no recipe
 
@@ -112,6 +133,18 @@ SERVERS = {
         _is_recipe,
     ),
 }
+# What the views that fetch take; a project of the user's own may call its own settings so.
+FETCHING = {
+    "HTTP_CLIENT": Knob(f"one of {', '.join(CLIENTS)} is needed", lambda text: text in CLIENTS),
+    "POOL_SIZE": _whole(*POOL_SIZE, "a whole number of connections"),
+    "POOLS": _whole(*POOLS),
+    "FETCH_TIMEOUT": Knob("a number of seconds from {:g} to {:g} is needed".format(*FETCH_TIMEOUT_S), _is_timeout),
+    "FETCH_KEEP_ALIVE": Knob("1 or 0 is needed", lambda text: text in ("0", "1")),
+    "ORIGIN_URL": Knob(
+        "a URL of this machine's loopback, without a path, is needed, such as http://127.0.0.1:8100", _is_origin
+    ),
+    "ORIGIN_PATH": Knob("a path is needed, such as /news", lambda text: _PATH.fullmatch(text) is not None),
+}
 SAMPLES = {
     "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed", _is_redis),
     "MIDDLEWARES": Knob(
@@ -125,6 +158,7 @@ SAMPLES = {
     "DATASTORE_DATA": Knob("memory or sqlite is needed", lambda text: text in DATASTORE_DATA),
     "DATASTORE_MOST_MB": _whole(1, MOST_MB, "a whole number of megabytes"),
     "QUESTIONNAIRE_STATE_BYTES": _whole(*STATE_BYTES, "a whole number of bytes"),
+    **FETCHING,
 }
 KNOBS = {**SERVERS, **SAMPLES}
 DATABASE_URL = Knob(

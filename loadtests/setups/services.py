@@ -14,13 +14,15 @@ from loadtests.setups.sections import SupervisorSection
 
 @dataclasses.dataclass(frozen=True)
 class Service:
-    """What runs beside a setup. ``name`` is its supervisor group's; the other fields are as those of a setup."""
+    """What runs beside a setup. ``name`` is its supervisor group's; ``ready`` is a file in RUN_DIR that is there once
+    it can be used, empty where the servers themselves wait for it; the other fields are as those of a setup."""
 
     name: str
     label: str
     needs: tuple[str, ...]
     docs: str
     file: Path
+    ready: str = ""
 
 
 # What the questionnaire's sessions are in, by SESSIONS; what is not here needs nothing beside the server.
@@ -48,4 +50,5 @@ def _read(section: SupervisorSection) -> Service:
         needs=section.words("needs", NEEDS),
         docs=section.text("docs", ""),
         file=section.file,
+        ready=section.text("ready", ""),
     )

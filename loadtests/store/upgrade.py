@@ -46,6 +46,7 @@ def _test(values: dict[str, Any]) -> dict[str, Any]:
 
 def upgraded_trial(values: dict[str, Any], schema: int) -> dict[str, Any]:
     """The same of a trial's file."""
+    values = {"gauges": {}, **values}  # which no process had before views fetched
     if schema > 3:
         return values
     if schema > 1:

@@ -19,6 +19,7 @@ from loadtests.workload import Workload
 
 DEEPEST = 10  # of what is kept of a machine, which is told as it is
 LONGEST = 100_000  # seconds of a timeline: over a day
+MOST_SHOWN = 1_000_000  # readings of a gauge, ten a second
 
 
 def run(record: RunRecord) -> None:
@@ -65,6 +66,9 @@ def trial(found: Trial, slots: Mapping[int, Slot]) -> None:
         )
     if found.result:
         _result(found.result)
+    for name, shown in found.gauges.items():
+        if len(shown) > MOST_SHOWN:
+            raise ValueError(f"gauges.{name} has {len(shown):,} readings; at most {MOST_SHOWN:,} are allowed")
     for probe in found.capacity.probes if found.capacity else ():
         _figures("capacity.probes", probe.response_time_ms)
 

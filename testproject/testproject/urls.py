@@ -50,6 +50,7 @@ urlpatterns = [
     path("upload", upload.upload),
     path("async/upload", upload.upload_async),
     path("static/<path:path>", static.static),
+    path("", include("fetching.urls")),
     path("questionnaire/", include((pages.routes(views), "questionnaire"))),
     path(
         "async/questionnaire/",

@@ -14,6 +14,7 @@ import pytest
 from loadtests.analyse.validity import is_setups_own
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.trial import run_trial
+from loadtests.observe.gauges import NUMBERS
 from loadtests.observe.processes import Part, Usage
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
@@ -180,3 +181,15 @@ def test_the_services_of_a_test_are_started_with_the_setup(bench_of):
     bench.require(study)
     run_trial(bench, TrialPlace(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None)
     assert bench_of.server.served == [("gunicorn", {"CORES": "0"}, ("redis",))]
+
+
+def test_what_the_pools_showed_meanwhile_is_kept(run, bench_of, tmp_path):
+    (tmp_path / f"pool-{os.getpid()}").write_bytes(NUMBERS.pack(3, 1))
+    bench_of.server.folder = tmp_path
+    gauges = run("throughput").gauges
+    assert {name: shown[0] for name, shown in gauges.items()} == {"pool in use": (0.0, 3), "pool waiting": (0.0, 1)}
+    assert run("capacity").gauges["pool in use"][0] == (0.0, 3)
+
+
+def test_where_no_process_has_a_gauge_none_is_kept(run):
+    assert run("throughput").gauges == {}

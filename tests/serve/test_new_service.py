@@ -55,6 +55,23 @@ def test_it_runs_beside_a_setup_and_is_not_charged(sleeper, free_port):
 
 
 @pytest.mark.servers
+def test_a_setup_is_up_once_its_service_is_ready(sleeper, free_port):
+    ready = "import os, time; time.sleep(2); open(os.environ['RUN_DIR'] + '/there', 'w').close(); time.sleep(60)"
+    slow = SLEEPER.replace("import time; time.sleep(60)", ready)
+    sleeper.write_text(slow.replace("label=", "ready=there\nlabel="))
+    with serve(free_port, "sleeper") as running:
+        assert (running.folder / "there").exists()
+
+
+@pytest.mark.servers
+def test_one_that_has_nothing_to_do_is_not_waited_for(sleeper, free_port):
+    ended = SLEEPER.replace("import time; time.sleep(60)", "pass").replace("label=", "ready=there\nlabel=")
+    sleeper.write_text(ended.replace("autostart=false", "autostart=false\nautorestart=false\nstartsecs=0"))
+    with serve(free_port, "sleeper") as running:
+        assert not (running.folder / "there").exists()
+
+
+@pytest.mark.servers
 def test_one_that_does_not_start_is_named_with_the_end_of_its_log(sleeper, free_port):
     sleeper.write_text(SLEEPER.replace("import time; time.sleep(60)", "raise SystemExit(7)"))
     with pytest.raises(NotServing, match=r"sleeper:sleeper is (BACKOFF|FATAL|EXITED)"), serve(free_port, "sleeper"):

@@ -73,6 +73,7 @@ def trial(run):
         evidence=Evidence(started=True, generator_cpu=0.4),
         capacity=capacity.record(),
         log="the end of a log",
+        gauges={"pool in use": ((0.0, 3), (0.1, 4)), "pool waiting": ((0.0, 0), (0.1, 2))},
     )
     run.save_trial(saved)
     return json.loads((run.path / "trials" / f"{saved.name}.json").read_text(encoding="utf-8"))
@@ -107,6 +108,9 @@ def test_what_a_trial_writes_fits(trial):
         (("evidence", "mood"), 1),
         (("capacity", "limited_by"), "luck"),
         (("capacity", "probes", 0, "rate"), 0),
+        (("gauges", "pool in use", 0), [0.0, 0.5]),
+        (("gauges", "pool in use", 0), [-1, 0]),
+        (("gauges", "Pool"), []),
         (("nonsense",), 1),
     ],
 )

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from .database import databases
+from .fetching import fetching
 from .middleware import middleware
 from .sessions import sessions
 
@@ -26,6 +27,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "channels_relay",  # the command runrelayworker
     "endpoints",  # and the command prepare
+    "fetching",
     "questionnaire",
 ]
 
@@ -58,6 +60,9 @@ SESSION_FILE_PATH = _sessions.folder
 SESSION_SERVICE = _sessions.service
 CACHES = _sessions.caches
 QUESTIONNAIRE_STATE_BYTES = _sessions.state_bytes
+
+# What the views below /fetch fetch, and how.
+FETCHING = fetching(os.environ)
 
 # POST /echo takes bodies of 4 MB; Django's default is 2.5.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024

@@ -1,0 +1,34 @@
+"""One path for both interfaces: the sync view through WSGI, the async one through ASGI."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from django.urls import ResolverMatch
+from django.urls.resolvers import RoutePattern, URLPattern
+
+View = Callable[..., Any]
+
+
+class EitherPattern(URLPattern):
+    """Takes its view when it is asked: Django's ASGI handler resolves a path within its event loop, its WSGI handler in
+    a thread that has none."""
+
+    def __init__(self, route: str, view: View, view_async: View) -> None:
+        super().__init__(RoutePattern(route, is_endpoint=True), view)
+        self.view_async = view_async
+
+    def resolve(self, path: str) -> ResolverMatch | None:
+        """See URLPattern."""
+        match = super().resolve(path)
+        if match is not None and _in_event_loop():
+            match.func = self.view_async
+        return match
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,25 @@
+"""Where the origin is. It is what the settings say, and nothing that a request says: the views are no open proxy."""
+
+import functools
+
+from django.conf import settings
+
+from fetching.results import NoOrigin
+
+
+def url() -> str:
+    """What is fetched. Raises NoOrigin where there is no origin, or none yet."""
+    wanted = settings.FETCHING
+    if wanted.url is not None:
+        return f"{wanted.url}{wanted.path}"
+    if wanted.url_file is None:
+        raise NoOrigin("there is no origin: set ORIGIN_URL, or start the service origin in the same RUN_DIR")
+    try:
+        return _of_service(wanted.url_file, wanted.path)
+    except OSError:
+        raise NoOrigin("there is no origin, or not yet: start the service origin, or set ORIGIN_URL") from None
+
+
+@functools.lru_cache(maxsize=1)
+def _of_service(file, path):
+    return f"{file.read_text(encoding='ascii').strip()}{path}"

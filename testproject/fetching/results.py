@@ -1,0 +1,65 @@
+"""What comes of a fetch, whichever client made it. No Django in here."""
+
+import dataclasses
+from typing import ClassVar
+
+
+@dataclasses.dataclass(frozen=True)
+class Fetched:
+    """What the origin answered: the status, the content type as sent, the body."""
+
+    status: int
+    content_type: str
+    body: bytes
+
+
+class FetchError(Exception):
+    """A fetch without an answer: ``status`` is what our own client is answered with, ``kind`` names the reason, and the
+    text says it."""
+
+    status: ClassVar[int]
+    kind: ClassVar[str]
+    said: ClassVar[str] = ""
+
+    def __str__(self) -> str:
+        return super().__str__() or self.said
+
+
+class NotInTime(FetchError):
+    """The origin had a connection, and did not answer in time."""
+
+    status, kind = 504, "timeout"
+    said = "the origin did not answer within FETCH_TIMEOUT"
+
+
+class Exhausted(FetchError):
+    """All connections of the pool were in use for as long as a fetch may wait for one."""
+
+    status, kind = 503, "exhausted"
+    said = "no connection of the pool was free within FETCH_TIMEOUT"
+
+
+class Failed(FetchError):
+    """No connection, or one that broke."""
+
+    status, kind = 502, "failed"
+    said = "no connection to the origin, or it broke"
+
+
+class Refused(FetchError):
+    """The circuit breaker is open: the origin was not asked."""
+
+    status, kind = 503, "open"
+    said = "the circuit breaker is open"
+
+
+class NoOrigin(FetchError):
+    """Nobody said which origin to ask, or it is not up yet."""
+
+    status, kind = 503, "no-origin"
+
+
+class Misfit(FetchError):
+    """The chosen client is not for this kind of view."""
+
+    status, kind = 500, "misfit"

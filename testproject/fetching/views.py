@@ -1,0 +1,74 @@
+"""The views that fetch: each as a sync and as an async view, and with what production adds (``resilient``)."""
+
+import time
+
+from django.core.cache import cache
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from fetching import clients, resilience
+from fetching.resilience import Delivered
+from fetching.results import FetchError
+
+
+@require_safe
+def fetch(request: HttpRequest) -> HttpResponse:
+    """What the origin answers; 504, 503 or 502 where it does not (see fetching.results)."""
+    begun = time.perf_counter()
+    try:
+        return answer(Delivered(clients.of_threads().fetch()), begun)
+    except FetchError as error:
+        return answer(Delivered(error), begun)
+
+
+@require_safe
+async def fetch_async(request: HttpRequest) -> HttpResponse:
+    """The same from a coroutine. Where our client goes away, an ASGI server has Django cancel it, and the fetch is
+    given up; a thread goes on to its end."""
+    begun = time.perf_counter()
+    try:
+        async with clients.of_loop(isinstance(request, ASGIRequest)) as client:
+            return answer(Delivered(await client.fetch()), begun)
+    except FetchError as error:
+        return answer(Delivered(error), begun)
+
+
+@require_safe
+def resilient(request: HttpRequest) -> HttpResponse:
+    """The same with retries, a circuit breaker and a stale copy (see fetching.resilience)."""
+    begun = time.perf_counter()
+    try:
+        client = clients.of_threads()
+    except FetchError as error:  # nothing to retry: no origin, or no client
+        return answer(Delivered(error), begun)
+    return answer(resilience.run(resilience.of_process().course(), client, cache), begun)
+
+
+@require_safe
+async def resilient_async(request: HttpRequest) -> HttpResponse:
+    """The same from a coroutine. Django's caches are synchronous: each look into one is a hop to a thread and back."""
+    begun = time.perf_counter()
+    try:
+        async with clients.of_loop(isinstance(request, ASGIRequest)) as client:
+            return answer(await resilience.arun(resilience.of_process().course(), client, cache), begun)
+    except FetchError as error:
+        return answer(Delivered(error), begun)
+
+
+def answer(delivered: Delivered, begun: float) -> HttpResponse:
+    """The response; ``begun`` is when the view did, by time.perf_counter."""
+    outcome = delivered.outcome
+    if isinstance(outcome, FetchError):
+        response = HttpResponse(f"{outcome}\n", status=outcome.status, content_type="text/plain")
+        response["X-Fetch-Failed"] = outcome.kind
+    else:
+        kind = outcome.content_type or "application/octet-stream"
+        response = HttpResponse(outcome.body, status=outcome.status, content_type=kind)
+    if delivered.stale:
+        response["X-Stale"] = "1"
+    response["X-Fetch-Ms"] = f"{(time.perf_counter() - begun) * 1000:.1f}"
+    # Django would write a line to the log for each answer of 500 and above, a thousand a second while the origin fails;
+    # what failed is the origin, and the answer says so.
+    response._has_been_logged = True
+    return response

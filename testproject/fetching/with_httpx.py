@@ -1,0 +1,51 @@
+"""HTTPX from threads: the pool of httpcore, a list that every request and every answer goes through under a lock."""
+
+import httpx
+
+from fetching.gauges import PoolGauge
+from fetching.pools import IDLE_S, Pools
+from fetching.results import Exhausted, Failed, Fetched, NotInTime
+
+
+def options(wanted) -> dict:
+    """What both of its clients are told."""
+    return {
+        "limits": httpx.Limits(
+            max_connections=wanted.pool_size,
+            # By default it keeps 20 of 100, and closes the others after each answer.
+            max_keepalive_connections=wanted.pool_size if wanted.keep_alive else 0,
+            keepalive_expiry=IDLE_S,
+        ),
+        "timeout": httpx.Timeout(wanted.timeout_s),  # for a connection of the pool, to connect, to write, to read
+        "trust_env": False,  # no proxies of the environment: the origin is asked, and nobody else
+        "follow_redirects": False,
+    }
+
+
+def fetched(response: httpx.Response) -> Fetched:
+    """What it answered."""
+    return Fetched(response.status_code, response.headers.get("Content-Type", ""), response.content)
+
+
+class Client:
+    """See fetching.clients.ThreadClient."""
+
+    def __init__(self, wanted, url: str, gauge: PoolGauge) -> None:
+        self._url = url
+        pools = [httpx.Client(**options(wanted)) for _ in range(wanted.pools)]
+        self._pools = Pools(pools, wanted.pool_size, gauge)
+
+    def fetch(self) -> Fetched:
+        with self._pools.one() as counted:
+            try:
+                return fetched(counted.pool.get(self._url))
+            except httpx.PoolTimeout:
+                raise Exhausted from None
+            except httpx.TimeoutException:
+                raise NotInTime from None
+            except httpx.HTTPError as error:
+                raise Failed from error
+
+    def close(self) -> None:
+        for counted in self._pools.all:
+            counted.pool.close()

@@ -1,0 +1,65 @@
+"""requests: urllib3 below, whose pool it does not let block by default, and for which it knows no time-out.
+
+``pool_block`` alone waits for a connection for ever. The time-out is handed to urllib3 by a pool of our own class.
+"""
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool
+from urllib3.exceptions import EmptyPoolError
+
+from fetching.gauges import PoolGauge
+from fetching.pools import Pools
+from fetching.results import Exhausted, Failed, Fetched, NotInTime
+
+
+class Client:
+    """See fetching.clients.ThreadClient."""
+
+    def __init__(self, wanted, url: str, gauge: PoolGauge) -> None:
+        self._url = url
+        self._timeout_s = wanted.timeout_s
+        self._pools = Pools([_session(wanted) for _ in range(wanted.pools)], wanted.pool_size, gauge)
+
+    def fetch(self) -> Fetched:
+        with self._pools.one() as counted:
+            try:
+                response = counted.pool.get(self._url, timeout=self._timeout_s, allow_redirects=False)
+            except EmptyPoolError:  # requests hands it on as it is
+                raise Exhausted from None
+            except requests.Timeout:
+                raise NotInTime from None
+            except requests.RequestException as error:
+                raise Failed from error
+            return Fetched(response.status_code, response.headers.get("Content-Type", ""), response.content)
+
+    def close(self) -> None:
+        for counted in self._pools.all:
+            counted.pool.close()
+
+
+def _session(wanted) -> requests.Session:
+    session = requests.Session()
+    session.trust_env = False  # no proxies of the environment: the origin is asked, and nobody else
+    session.mount("http://", _Adapter(wanted))
+    if not wanted.keep_alive:
+        session.headers["Connection"] = "close"
+    return session
+
+
+class _Adapter(HTTPAdapter):
+    """Pools that wait for a connection as long as a fetch may."""
+
+    def __init__(self, wanted) -> None:
+        self._pool_timeout_s = wanted.timeout_s
+        super().__init__(pool_connections=1, pool_maxsize=wanted.pool_size, pool_block=True)
+
+    def init_poolmanager(self, *arguments, **options) -> None:
+        super().init_poolmanager(*arguments, **options)
+        timeout_s = self._pool_timeout_s
+
+        class Waiting(HTTPConnectionPool):
+            def urlopen(self, *arguments, **options):
+                return super().urlopen(*arguments, **{"pool_timeout": timeout_s, **options})
+
+        self.poolmanager.pool_classes_by_scheme = {"http": Waiting}

@@ -1,0 +1,94 @@
+"""What the views below /fetch fetch, and how, from the environment. docs/fetching.rst says what each variable means."""
+
+import dataclasses
+import ipaddress
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+CLIENTS = ("requests", "urllib3", "httpx", "aiohttp", "httpx-async")
+POOL_SIZE = (1, 10_000)
+POOLS = (1, 64)
+TIMEOUT_S = (0.05, 60.0)
+PATH = re.compile(r"/[A-Za-z0-9._~/-]{0,500}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Fetching:
+    """The origin is at ``url`` (without a path), or where ``url_file`` says once that is there; None: there is none.
+    It is asked for ``path``. ``client`` is empty where each kind of view takes its own default."""
+
+    client: str
+    pool_size: int
+    pools: int
+    timeout_s: float
+    keep_alive: bool
+    url: str | None
+    url_file: Path | None
+    path: str
+
+
+def fetching(environ: Mapping[str, str]) -> Fetching:
+    """The settings that the variables ask for. Raises ImproperlyConfigured where they make no sense."""
+    client = environ.get("HTTP_CLIENT", "")
+    if client and client not in CLIENTS:
+        raise ImproperlyConfigured(f"HTTP_CLIENT is {client!r}; allowed: {', '.join(CLIENTS)}")
+    keep_alive = environ.get("FETCH_KEEP_ALIVE") or "1"
+    if keep_alive not in ("0", "1"):
+        raise ImproperlyConfigured(f"FETCH_KEEP_ALIVE is {keep_alive!r}; 1 or 0 is allowed")
+    path = environ.get("ORIGIN_PATH") or "/"
+    if not PATH.fullmatch(path):
+        raise ImproperlyConfigured(f"ORIGIN_PATH is {path!r}; a path such as /news is needed")
+    folder = environ.get("RUN_DIR")
+    return Fetching(
+        client=client,
+        pool_size=_whole(environ, "POOL_SIZE", 100, *POOL_SIZE),
+        pools=_whole(environ, "POOLS", 1, *POOLS),
+        timeout_s=_seconds(environ, "FETCH_TIMEOUT", 10.0, *TIMEOUT_S),
+        keep_alive=keep_alive == "1",
+        url=_loopback(environ.get("ORIGIN_URL", "")),
+        url_file=Path(folder) / "origin.url" if folder else None,  # written by the service (supervisor/origin.sh)
+        path=path,
+    )
+
+
+def _whole(environ: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
+    given = environ.get(name)
+    if not given:
+        return default
+    if not (given.isascii() and given.isdecimal() and len(given) < 10 and low <= int(given) <= high):
+        raise ImproperlyConfigured(f"{name} is {given!r}; {low} to {high} is allowed")
+    return int(given)
+
+
+def _seconds(environ: Mapping[str, str], name: str, default: float, low: float, high: float) -> float:
+    given = environ.get(name)
+    if not given:
+        return default
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = math.nan
+    if not low <= seconds <= high:
+        raise ImproperlyConfigured(f"{name} is {given!r}; {low:g} to {high:g} seconds are allowed")
+    return seconds
+
+
+def _loopback(url: str) -> str | None:
+    """The URL without a slash at its end. Fetching is a load: it is sent to this machine and to no other."""
+    if not url:
+        return None
+    try:
+        parts = urlsplit(url)
+        host, good = parts.hostname or "", parts.scheme == "http" and parts.port != 0
+        good = good and parts.path in ("", "/") and not (parts.query or parts.fragment or "@" in parts.netloc)
+        good = good and (host == "localhost" or ipaddress.ip_address(host).is_loopback)
+    except ValueError:
+        good = False
+    if not good:
+        raise ImproperlyConfigured(f"ORIGIN_URL is {url!r}; such as http://127.0.0.1:8100, on the loopback, is needed")
+    return url.rstrip("/")

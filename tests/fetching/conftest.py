@@ -1,0 +1,92 @@
+"""Origins, clients of every kind, and the views over both handlers of Django."""
+
+import asyncio
+import contextlib
+import dataclasses
+import os
+
+import django
+import pytest
+from django.core.cache import cache
+from django.test import AsyncClient, Client, override_settings
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.base")
+django.setup()
+
+from fetching import clients, resilience  # noqa: E402
+from testproject.settings.fetching import fetching  # noqa: E402
+
+from tests.fixtures.fetches import Fetcher, Origin  # noqa: E402
+
+
+@pytest.fixture
+def origin():
+    """A function: an origin that plays a recipe."""
+    with contextlib.ExitStack() as stack:
+
+        def play(recipe):
+            playing = Origin(recipe)
+            stack.callback(playing.stop)
+            return playing
+
+        yield play
+
+
+@pytest.fixture(params=[*clients.OF_THREADS, *clients.OF_LOOPS])
+def fetcher(request):
+    """A function: a client of an origin at a URL, with settings that differ from the usual ones."""
+    with contextlib.ExitStack() as stack:
+
+        def make(url, folder=None, **changes):
+            wanted = dataclasses.replace(fetching({}), **changes)
+            made = Fetcher(request.param, wanted, f"{url}/", folder)
+            stack.callback(made.close)
+            return made
+
+        yield make
+
+
+@pytest.fixture
+def served(origin):
+    """A function: the views fetch from that URL, with settings that differ from the usual ones; what a process knows of
+    its origin is forgotten before and after."""
+    with contextlib.ExitStack() as stack:
+
+        def serve(url, **changes):
+            wanted = dataclasses.replace(fetching({}), url=url, **changes)
+            stack.enter_context(override_settings(FETCHING=wanted, ALLOWED_HOSTS=["testserver"]))
+
+        _forget()
+        yield serve
+        _forget()
+
+
+def _forget():
+    clients.close()
+    resilience.of_process.cache_clear()
+    cache.clear()
+
+
+@pytest.fixture(params=["wsgi", "asgi"])
+def ask(request):
+    """A function: the answers to paths, one after the other, through one of Django's handlers."""
+
+    async def through_asgi(paths, headers):
+        client = AsyncClient(raise_request_exception=False)
+        try:
+            return [await client.get(path, headers=headers) for path in paths]
+        finally:
+            await clients.aclose()
+            await asyncio.sleep(0.01)
+
+    def through_wsgi(paths, headers):
+        client = Client(raise_request_exception=False)
+        return [client.get(path, headers=headers) for path in paths]
+
+    def asked(*paths, **headers):
+        if request.param == "wsgi":
+            return through_wsgi(paths, headers)
+        return asyncio.run(through_asgi(paths, headers))
+
+    asked.handler = request.param
+    return asked

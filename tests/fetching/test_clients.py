@@ -1,0 +1,160 @@
+"""What the clients do alike: each over real connections, against an origin that is slow, fails, or goes away."""
+
+import asyncio
+import math
+import socket
+
+import pytest
+from fetching import clients
+from fetching.results import Exhausted, Failed, Fetched, NotInTime
+from testproject.settings import fetching as settings
+
+from loadtests.observe.gauges import GaugeFiles
+from tests.fixtures.fetches import PATIENCE_S, WELL, outcome, until
+
+JSON = {"content-type": "application/json"}
+SLOW = {"stages": [{"at": 0, "latency": "10m"}]}
+SILENT = {"stages": [{"at": 0, "stalls": 1}]}
+
+
+@pytest.mark.parametrize("status", [200, 201, 404, 503])
+def test_status_type_and_body_are_passed_on(origin, fetcher, status):
+    recipe = {
+        "stages": [{"at": 0, "status": status}],
+        "body": '{"a": 1}',
+        "headers": JSON,
+    }
+    found = fetcher(origin(recipe).url).fetch()
+    assert found.status == status
+    if status < 300:
+        assert found == Fetched(status, "application/json", b'{"a": 1}')
+
+
+def test_a_compressed_body_is_passed_on_as_it_was_before(origin, fetcher):
+    recipe = {**WELL, "headers": {"content-encoding": "gzip"}}
+    assert fetcher(origin(recipe).url).fetch().body == b"fine"
+
+
+def test_where_the_origin_sends_elsewhere_nobody_goes(origin, fetcher):
+    elsewhere = origin(WELL)
+    found = fetcher(
+        origin({"stages": [{"at": 0, "status": 302}], "headers": {"location": f"{elsewhere.url}/"}}).url
+    ).fetch()
+    assert found.status == 302
+    assert elsewhere.counts()["total_requests"] == 0
+
+
+def test_a_proxy_of_the_environment_is_not_asked(origin, fetcher, monkeypatch):
+    proxy = origin(WELL)
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, proxy.url)
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    found = fetcher(origin({**WELL, "body": "the origin's"}).url).fetch()
+    assert found.body == b"the origin's"
+
+
+@pytest.mark.parametrize("recipe", [SLOW, SILENT], ids=["slow", "silent"])
+def test_an_origin_that_takes_too_long_is_given_up(origin, fetcher, recipe):
+    client = fetcher(origin(recipe).url, timeout_s=0.2)
+    assert isinstance(client.fetch(), NotInTime)
+    assert client.shown == (0, 0)
+
+
+def test_no_connection_is_a_failure(fetcher):
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen
+        found = fetcher(f"http://127.0.0.1:{nobody.getsockname()[1]}").fetch()
+    assert isinstance(found, Failed)
+
+
+def test_a_connection_that_is_reset_is_a_failure(origin, fetcher):
+    assert isinstance(fetcher(origin({"stages": [{"at": 0, "resets": 1}]}).url).fetch(), Failed)
+
+
+def test_a_pool_is_never_exceeded_and_its_connections_are_used_again(origin, fetcher):
+    playing = origin({**WELL, "stages": [{"at": 0, "latency": "20ms"}]})
+    client = fetcher(playing.url, pool_size=3)
+    found = [outcome(future) for future in [client.begin() for _ in range(24)]]
+    assert {one.status for one in found} == {200}
+    counts = playing.counts()
+    assert counts["most_connections"] <= 3
+    assert counts["connections_opened"] <= 3
+    assert counts["connections_reused"] >= 21
+
+
+def test_what_is_in_use_and_what_waits_is_shown_and_an_origin_that_dies_ends_all(origin, fetcher):
+    playing = origin(SLOW)
+    client = fetcher(playing.url, pool_size=3, timeout_s=PATIENCE_S)
+    begun = [client.begin() for _ in range(12)]
+    until(lambda: client.shown == (3, 9) and playing.counts()["in_flight"] == 3)
+    assert playing.counts()["most_connections"] == 3
+    playing.stop()
+    assert {type(outcome(future)) for future in begun} == {Failed}
+    assert client.shown == (0, 0)
+
+
+def test_the_wait_for_a_connection_has_an_end(origin, fetcher):
+    """A pool of one, and each fetch holds its connection until it is given up: most wait in vain."""
+    client = fetcher(origin(SLOW).url, pool_size=1, timeout_s=0.5)
+    found = [outcome(future) for future in [client.begin() for _ in range(16)]]
+    assert {type(one) for one in found} == {NotInTime, Exhausted}
+    assert sum(isinstance(one, Exhausted) for one in found) > 8
+    assert client.shown == (0, 0)
+
+
+@pytest.mark.parametrize(("keep_alive", "opened"), [(True, 1), (False, 4)])
+def test_connections_are_kept_or_not(origin, fetcher, keep_alive, opened):
+    playing = origin(WELL)
+    client = fetcher(playing.url, keep_alive=keep_alive)
+    assert [client.fetch().status for _ in range(4)] == [200] * 4
+    assert playing.counts()["connections_opened"] == opened
+
+
+def test_pools_are_taken_in_turn(origin, fetcher):
+    playing = origin(WELL)
+    client = fetcher(playing.url, pools=3)
+    assert [client.fetch().status for _ in range(6)] == [200] * 6
+    counts = playing.counts()
+    assert (counts["connections_opened"], counts["connections_reused"]) == (3, 3)
+
+
+@pytest.mark.parametrize("fetcher", clients.OF_LOOPS, indirect=True)  # a thread cannot be cancelled
+def test_a_fetch_that_is_cancelled_closes_its_connection_and_frees_its_place(origin, fetcher):
+    playing = origin(SLOW)
+    client = fetcher(playing.url, pool_size=1, timeout_s=PATIENCE_S)
+    fetching, waiting = client.begin(), client.begin()
+    until(lambda: client.shown == (1, 1) and playing.counts()["in_flight"] == 1)
+    waiting.cancel()  # at once with the other HTTPX may lose its place: docs/fetching.rst
+    until(lambda: client.shown == (1, 0))
+    fetching.cancel()
+    assert until(lambda: playing.counts()["fates"].get("gone"))
+    until(lambda: client.shown == (0, 0))
+    playing.play(WELL)
+    assert client.fetch().status == 200
+
+
+def test_the_gauge_of_a_process_is_in_a_file_of_its_own(origin, fetcher, tmp_path):
+    playing = origin(SLOW)
+    client = fetcher(playing.url, tmp_path, pool_size=2, timeout_s=PATIENCE_S)
+    files = GaugeFiles(tmp_path)
+    assert not files.look()
+    begun = [client.begin() for _ in range(3)]
+    until(lambda: files.look() and files.read() == (2, 1))
+    playing.stop()
+    assert {type(outcome(future)) for future in begun} == {Failed}
+    assert files.read() == (0, 0)
+    files.close()
+
+
+def test_aiohttp_does_not_round_its_time_outs():
+    """By default it ends one of over five seconds with a whole second of its loop's clock."""
+    with_aiohttp = pytest.importorskip("fetching.with_aiohttp")
+
+    async def timeout():
+        session = with_aiohttp._session(settings.fetching({"FETCH_TIMEOUT": "7.5"}))
+        await session.close()
+        return session.timeout
+
+    found = asyncio.run(timeout())
+    assert (found.ceil_threshold, found.connect, found.sock_read, found.total) == (math.inf, 7.5, 7.5, None)

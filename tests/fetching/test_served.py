@@ -1,0 +1,111 @@
+"""The views that fetch on real servers, with an origin beside them."""
+
+import socket
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from loadtests import hosts, setups
+from loadtests.application import sample
+from loadtests.measure.bench import bench
+from loadtests.measure.seen import stretch
+from loadtests.observe.gauges import GaugeFiles
+from loadtests.plan import study as studies
+from loadtests.serve.serving import serving
+from tests.fixtures.fetches import WELL, until
+
+pytestmark = pytest.mark.servers
+pytest.importorskip("aiohttp")
+
+
+@pytest.fixture
+def serve(free_port):
+    """A function: a setup with an origin beside it, under these knobs."""
+
+    def start(name, **env):
+        [setup] = setups.find([name])
+        if (missing := setups.missing(setup)) is not None:
+            pytest.skip(missing)
+        return serving(setup, env, "127.0.0.1", free_port, sample(), hosts.at("local"), ["origin"])
+
+    return start
+
+
+def get(url):
+    """Status, body and headers of an answer."""
+    try:
+        with urllib.request.urlopen(url, timeout=60) as response:
+            return response.status, response.read(), response.headers
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read(), error.headers
+
+
+@pytest.mark.parametrize("name", ["gunicorn-gthread", "gunicorn-gevent", "uvicorn"])
+def test_a_setup_that_is_up_can_fetch_at_once_and_its_processes_show_their_pools(serve, name):
+    """Two processes; the origin's answers take so long that all requests are in flight at a time."""
+    knobs = {"WORKERS": "2", "THREADS": "8", "POOL_SIZE": "2", "ORIGIN_RECIPE": "slow", "FETCH_TIMEOUT": "60"}
+    with serve(name, **knobs) as running:
+        url = f"{running.url}/either/fetch"
+        status, body, headers = get(url)
+        assert (status, len(body)) == (200, 4096)
+        assert float(headers["X-Fetch-Ms"]) >= 1000
+        files = GaugeFiles(running.folder)
+        with ThreadPoolExecutor(8) as threads:
+            answers = [threads.submit(get, url) for _ in range(8)]
+            until(lambda: files.look() and files.read()[0] >= 2)
+            assert {answer.result()[0] for answer in answers} == {200}
+        until(lambda: files.read() == (0, 0))
+        files.close()
+
+
+def test_where_an_origin_is_named_the_service_starts_none(serve, origin):
+    playing = origin({**WELL, "body": "the named one"})
+    with serve("gunicorn", ORIGIN_URL=playing.url) as running:
+        assert get(f"{running.url}/fetch")[:2] == (200, b"the named one")
+        assert not (running.folder / "origin.url").exists()
+        assert [part.role for part in running.parts()] == ["web"]
+        assert running.failed() is None
+
+
+def test_an_asgi_server_has_a_fetch_given_up_whose_client_goes_away(serve, origin):
+    playing = origin({"stages": [{"at": 0, "latency": "10m"}]})
+    with serve("uvicorn", ORIGIN_URL=playing.url, FETCH_TIMEOUT="60") as running:
+        files = GaugeFiles(running.folder)
+        port = int(running.url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port)) as leaving:
+            leaving.sendall(b"GET /async/fetch HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            until(lambda: playing.counts()["in_flight"] == 1)
+            assert files.look()
+            assert files.read() == (1, 0)
+        assert until(lambda: playing.counts()["fates"]) == {"gone": 1}
+        until(lambda: files.read() == (0, 0))
+        files.close()
+
+
+def test_check_asks_them_too(cli):
+    cli.env |= {"FETCH_TIMEOUT": "0.05"}  # which check does not take: a slow machine is no difference
+    code, printed, errors = cli.run("check", "gunicorn", "uvicorn", "--path", "/fetch", "--path", "/either/fetch")
+    assert code == 0, printed + errors
+    assert "2 requests to each of 2 setups: 0 differences" in printed
+    cli.wait_until_nothing_runs()
+
+
+def test_what_the_pools_show_is_seen_while_load_is_made(serve):
+    study = studies.parse({"setups": ["uvicorn"], "tests": {"throughput": {"duration": "1s"}}}, "s", "s.toml")
+    with serve("uvicorn", POOL_SIZE="2", ORIGIN_RECIPE="slow", FETCH_TIMEOUT="60") as running:
+        url = f"{running.url}/async/fetch"
+
+        def make(begin):
+            get(url)
+            begin()
+            with ThreadPoolExecutor(8) as threads:
+                assert {status for status, _, _ in threads.map(get, [url] * 8)} == {200}
+
+        series = stretch(bench(study, sample()), running, make).gauges
+    assert set(series) == {"pool in use", "pool waiting"}
+    assert max(value for _, value in series["pool in use"]) == 2
+    assert 1 <= max(value for _, value in series["pool waiting"]) <= 6
+    assert all(t >= 0 for t, _ in series["pool in use"])

@@ -1,0 +1,160 @@
+"""The views that fetch, through both of Django's handlers."""
+
+import asyncio
+import dataclasses
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from django.core.handlers.asgi import ASGIHandler
+from django.test import override_settings
+from fetching import clients
+from testproject.settings.fetching import fetching
+
+from tests.fixtures.fetches import PATIENCE_S, WELL, until
+
+PLAIN = ["/fetch", "/async/fetch", "/either/fetch"]
+RESILIENT = [f"{path}/resilient" for path in PLAIN]
+FAILING = {"stages": [{"at": 0, "status": 503}]}
+
+pytest.importorskip("aiohttp")
+
+
+def test_every_view_answers_as_the_origin_does_and_says_how_long_it_took(origin, served, ask):
+    served(origin({**WELL, "stages": [{"at": 0, "status": 201}], "headers": {"content-type": "text/css"}}).url)
+    for response in ask(*PLAIN, *RESILIENT):
+        assert (response.status_code, response.content) == (201, b"fine")
+        assert response["Content-Type"] == "text/css"
+        assert float(response["X-Fetch-Ms"]) > 0
+        assert "X-Stale" not in response
+        assert "X-Fetch-Failed" not in response
+
+
+@pytest.mark.parametrize(
+    ("recipe", "status", "kind", "says"),
+    [
+        ({"stages": [{"at": 0, "latency": "10m"}]}, 504, "timeout", "the origin did not answer within FETCH_TIMEOUT"),
+        ({"stages": [{"at": 0, "resets": 1}]}, 502, "failed", "no connection to the origin, or it broke"),
+    ],
+)
+def test_what_fails_is_told_by_the_status_and_in_words(origin, served, ask, recipe, status, kind, says):
+    served(origin(recipe).url, timeout_s=0.2)
+    for response in ask(*PLAIN, *RESILIENT[:2]):  # the third would find the breaker open
+        assert (response.status_code, response["X-Fetch-Failed"]) == (status, kind)
+        assert response.content.decode() == f"{says}\n"
+
+
+def test_a_failure_of_the_origin_is_passed_on_and_no_line_of_the_log(origin, served, ask, caplog):
+    served(origin(FAILING).url)
+    for response in ask(*PLAIN, *RESILIENT[:1]):
+        assert (response.status_code, response.content) == (503, b"Error 503")
+        assert "X-Fetch-Failed" not in response
+    assert [record for record in caplog.records if record.name == "django.request"] == []
+
+
+def test_where_it_fails_the_resilient_ones_have_a_copy_and_mark_it(origin, served, ask):
+    playing = origin(WELL)
+    served(playing.url)
+    assert [response.status_code for response in ask(*RESILIENT)] == [200] * 3
+    playing.play(FAILING)
+    for response in ask(*RESILIENT):
+        assert (response.status_code, response.content, response["X-Stale"]) == (200, b"fine", "1")
+    assert [response.status_code for response in ask(*PLAIN)] == [503] * 3
+
+
+def test_an_open_breaker_leaves_the_origin_alone(origin, served, ask):
+    playing = origin(FAILING)
+    served(playing.url)
+    last = ask(*RESILIENT[:2] * 10)[-1]
+    assert (last.status_code, last["X-Fetch-Failed"]) == (503, "open")
+    assert playing.counts()["total_requests"] < 20
+
+
+def test_a_request_has_no_say_in_what_is_fetched(origin, served, ask):
+    elsewhere, playing = origin(WELL), origin([{**WELL, "route": "/news"}])
+    served(playing.url, path="/news")
+    headers = {"X-Forwarded-Host": "127.0.0.1:1", "X-Url": elsewhere.url}
+    found = ask(f"/fetch?url={elsewhere.url}/&path=/other", **headers)
+    assert [response.status_code for response in found] == [200]
+    assert elsewhere.counts()["total_requests"] == 0
+    assert playing.counts()["fates"] == {"answered": 1}
+
+
+def test_a_client_that_does_not_fit_a_view_is_named_with_those_that_do(origin, served, ask):
+    served(origin(WELL).url, client="requests")
+    one, other, either = ask(*PLAIN)
+    assert one.status_code == 200
+    assert other.status_code == 500
+    says = "HTTP_CLIENT=requests does not fit a view that is asynchronous, which takes aiohttp, httpx-async\n"
+    assert other.content.decode() == says
+    assert either.status_code == (200 if ask.handler == "wsgi" else 500)  # it is of the handler's kind
+
+
+def test_without_an_origin_that_is_said(served, ask):
+    served(None, url_file=None)
+    for response in ask(*PLAIN, *RESILIENT):
+        assert (response.status_code, response["X-Fetch-Failed"]) == (503, "no-origin")
+        assert response.content.startswith(b"there is no origin: set ORIGIN_URL")
+
+
+def test_the_address_of_the_service_is_read_once_it_is_there(origin, served, ask, tmp_path):
+    file = tmp_path / "origin.url"
+    served(None, url_file=file)
+    assert {response.status_code for response in ask(*PLAIN)} == {503}
+    file.write_text(f"{origin(WELL).url}\n")
+    assert {response.status_code for response in ask(*PLAIN)} == {200}
+
+
+def test_nothing_is_posted_through_them(origin, served):
+    from django.test import Client
+
+    playing = origin(WELL)
+    served(playing.url)
+    assert Client().post("/fetch").status_code == 405
+    assert playing.counts()["total_requests"] == 0
+
+
+@pytest.mark.parametrize("path", ["/async/fetch", "/either/fetch", "/async/fetch/resilient"])
+def test_where_the_client_goes_away_the_fetch_is_given_up(origin, served, path):
+    playing = origin({"stages": [{"at": 0, "latency": "10m"}]})
+    served(playing.url, timeout_s=PATIENCE_S)
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": [(b"host", b"testserver")]}
+
+    async def ask_and_leave():
+        asking = ApplicationCommunicator(ASGIHandler(), scope)
+        await asking.send_input({"type": "http.request"})
+        await asyncio.to_thread(until, lambda: playing.counts()["in_flight"] == 1)
+        await asking.send_input({"type": "http.disconnect"})
+        await asking.wait(PATIENCE_S)
+        counts = await asyncio.to_thread(until, lambda: playing.counts()["fates"] and playing.counts())
+        await clients.aclose()
+        return counts
+
+    assert asyncio.run(ask_and_leave())["fates"] == {"gone": 1}
+    assert (clients._gauge().in_use, clients._gauge().waiting) == (0, 0)
+
+
+def test_an_asynchronous_view_behind_wsgi_leaves_no_connection(origin, served):
+    """Its event loop ends with the request, and so does its pool."""
+    from django.test import Client
+
+    playing = origin(WELL)
+    served(playing.url)
+    assert [Client().get("/async/fetch").status_code for _ in range(3)] == [200] * 3
+    assert playing.counts()["connections_opened"] == 3
+    until(lambda: playing.counts()["connections_open"] == 0)
+
+
+def test_the_usual_settings_are_those_of_the_page():
+    usual = fetching({})
+    assert dataclasses.asdict(usual) == {
+        "client": "",
+        "pool_size": 100,
+        "pools": 1,
+        "timeout_s": 10.0,
+        "keep_alive": True,
+        "url": None,
+        "url_file": None,
+        "path": "/",
+    }
+    with override_settings(FETCHING=usual):
+        assert (next(iter(clients.OF_THREADS)), next(iter(clients.OF_LOOPS))) == ("urllib3", "aiohttp")

@@ -1,0 +1,64 @@
+"""What can be known beforehand of views that fetch: that a client does not fit, that there is no origin."""
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.plan import study as studies
+from loadtests.setups import fetching
+
+
+@pytest.fixture(autouse=True)
+def nothing_said(monkeypatch):
+    for name in ("HTTP_CLIENT", "ORIGIN_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("path", "interface", "client", "fits"),
+    [
+        ("/fetch", "wsgi", "httpx", True),
+        ("/fetch", "asgi", "httpx", True),
+        ("/fetch", "asgi", "aiohttp", False),
+        ("/async/fetch", "wsgi", "aiohttp", True),
+        ("/async/fetch/resilient", "asgi", "requests", False),
+        ("/either/fetch", "wsgi", "urllib3", True),
+        ("/either/fetch?x=1", "asgi", "urllib3", False),
+        ("/either/fetch/resilient", "asgi-layer", "httpx-async", True),
+        ("/fetch", "wsgi", "", True),
+        ("/fetched", "wsgi", "aiohttp", True),
+    ],
+)
+def test_a_client_is_for_one_kind_of_view(path, interface, client, fits):
+    assert fetching.fits(path, interface, client) is fits
+
+
+def test_what_is_wrong_is_said_with_what_would_be_right(monkeypatch):
+    env = {"HTTP_CLIENT": "requests"}
+    said = fetching.wrong("/async/fetch", "asgi", env, ["origin"])
+    assert said == "HTTP_CLIENT=requests does not fit /async/fetch, whose view takes aiohttp, httpx-async there"
+    said = fetching.wrong("/fetch", "wsgi", env, [])
+    assert said == '/fetch needs an origin: services = ["origin"] in the test, or ORIGIN_URL'
+    assert fetching.wrong("/fetch", "wsgi", {**env, "ORIGIN_URL": "http://127.0.0.1:8100"}, []) is None
+    assert fetching.wrong("/", "wsgi", env, []) is None
+    monkeypatch.setenv("ORIGIN_URL", "http://127.0.0.1:8100")
+    assert fetching.wrong("/fetch", "wsgi", env, []) is None
+
+
+@pytest.mark.parametrize(
+    ("env", "test", "says"),
+    [
+        ({"HTTP_CLIENT": "aiohttp"}, {"path": "/fetch", "services": ["origin"]}, "HTTP_CLIENT=aiohttp does not fit"),
+        ({}, {"path": "/either/fetch"}, "/either/fetch needs an origin"),
+    ],
+)
+def test_a_study_is_refused_before_anything_starts(bench_of, env, test, says):
+    table = {"setups": [{"setup": "gunicorn", "env": env}], "tests": {"throughput": {"duration": "1s", **test}}}
+    study = studies.parse(table, "s", "s.toml")
+    with pytest.raises(UserError, match=f"^gunicorn in test throughput: {says}"):
+        bench_of(study, None).require(study)
+
+
+def test_one_that_is_right_is_not(bench_of):
+    test = {"duration": "1s", "path": "/either/fetch", "services": ["origin"]}
+    study = studies.parse({"setups": ["gunicorn", "uvicorn"], "tests": {"throughput": test}}, "s", "s.toml")
+    bench_of(study, None).require(study)
