@@ -121,6 +121,7 @@ SAMPLES = {
     "DATASTORE_EMULATOR_HOST": Knob("HOST:PORT is needed", lambda text: _HOST.fullmatch(text) is not None),
     "DATASTORE_DELAY_MS": _whole(0, MOST_DELAY_MS, "a whole number of milliseconds"),
     "QUESTIONNAIRE_STATE_BYTES": _whole(*STATE_BYTES, "a whole number of bytes"),
+    "STACK_SETTINGS": Knob("original or today is needed", lambda text: text in ("original", "today")),
 }
 KNOBS = {**SERVERS, **SAMPLES}
 DATABASE_URL = Knob(

@@ -39,6 +39,7 @@ WRONG = [
     ("DATASTORE_EMULATOR_HOST", "http://127.0.0.1:8081", "HOST:PORT is needed"),
     ("DATASTORE_DELAY_MS", "10001", "a whole number of milliseconds from 0 to 10000 is needed"),
     ("QUESTIONNAIRE_STATE_BYTES", "1023", "a whole number of bytes from 1024 to 65536 is needed"),
+    ("STACK_SETTINGS", "2016", "original or today is needed"),
     ("DATABASE_URL", "mysql://127.0.0.1/x", "sqlite:///FILE or postgresql://HOST/NAME is needed"),
     ("DATABASE_URL", "sqlite:///", "sqlite:///FILE or postgresql://HOST/NAME is needed"),
 ]
