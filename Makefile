@@ -95,8 +95,8 @@ stacks/2016/.venv/.ready: stacks/2016/make.sh stacks/2016/requirements.txt
 
 stack-2016: stacks/2016/.venv/.ready  ## install the stack of 2016 into stacks/2016/.venv (docs/stacks.rst)
 
-stack-2016-decay: stacks/2016/.venv/.ready  ## time asgi_ipc of 2016 against the answers that it remembers
-	@stacks/2016/.venv/bin/python stacks/2016/decay.py
+stack-2016-decay: stacks/2016/.venv/.ready  ## time asgi_ipc of 2016 against the answers that it remembers, and count what it loses
+	@stacks/2016/.venv/bin/python -W ignore::UserWarning stacks/2016/decay.py
 
 clean:  ## remove what make installed and built
 	rm -rf $(VENV) node_modules peers/*/node_modules stacks/*/.venv docs/_build

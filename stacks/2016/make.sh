@@ -54,5 +54,5 @@ printf '%s\nimport python_of_2016\n' "$PWD/shim" > "$packages/python_of_2016.pth
 
 # All of it is imported once: what cannot run here shows now and not in a study.
 (cd project && ../.venv/bin/python manage.py check >/dev/null)
-.venv/bin/python -c 'import asgi_ipc, asgi_redis, channels, daphne.server, gunicorn.app.wsgiapp, msgpack._unpacker'
+.venv/bin/python -W ignore::UserWarning -c 'import asgi_ipc, asgi_redis, channels, daphne.server, gunicorn.app.wsgiapp, msgpack._unpacker'
 touch .venv/.ready

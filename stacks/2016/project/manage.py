@@ -1,4 +1,4 @@
-"""Django's commands, of Django 1.10; `runworker` is that of Channels."""
+"""Django's commands, of Django 1.11; `runworker` is that of Channels."""
 
 import os
 import sys

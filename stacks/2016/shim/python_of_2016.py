@@ -6,7 +6,6 @@ A .pth file in the environment of this stack imports it when Python starts (../m
 import collections
 import collections.abc
 import gettext
-import html.parser
 import inspect
 
 # Moved to collections.abc in Python 3.3, gone from collections in 3.10.
@@ -18,10 +17,6 @@ for _name in collections.abc.__all__:
 if not hasattr(inspect, "getargspec"):
     _ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
     inspect.getargspec = lambda function: _ArgSpec(*inspect.getfullargspec(function)[:4])
-
-# Gone in Python 3.5: raised by nothing since, and caught by Django 1.10 all the same.
-if not hasattr(html.parser, "HTMLParseError"):
-    html.parser.HTMLParseError = type("HTMLParseError", (Exception,), {})
 
 # Gone in Python 3.11: the encoding of translations that are asked for as bytes, which nobody does.
 if not hasattr(gettext.NullTranslations, "set_output_charset"):
