@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup peers bench test test-quick lint docs simulate serve clean clean-all
+.PHONY: help setup peers bench test test-quick lint docs simulate serve stack-2016 stack-2016-decay clean clean-all
 
 PYTHON ?= python3
 VENV := .venv
@@ -18,7 +18,7 @@ STUDY ?= first-look
 SETUP ?= gunicorn
 
 help:  ## this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
 $(VENV)/.ready: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.10 or newer is needed; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 10) else 0)'
@@ -88,8 +88,18 @@ simulate: setup  ## test the statistics on simulated data; writes the tables in 
 serve: setup  ## serve one setup in the foreground: make serve SETUP=daphne-ipc
 	$(BIN)/python -m loadtests serve $(SETUP)
 
+# The packages of 2016, with all that is known to be wrong with them: nothing else here asks for them.
+STACK_PYTHON ?=
+stacks/2016/.venv/.ready: stacks/2016/make.sh stacks/2016/requirements.txt
+	@sh stacks/2016/make.sh $(STACK_PYTHON)
+
+stack-2016: stacks/2016/.venv/.ready  ## install the stack of 2016 into stacks/2016/.venv (docs/stacks.rst)
+
+stack-2016-decay: stacks/2016/.venv/.ready  ## time asgi_ipc of 2016 against the answers that it remembers, and count what it loses
+	@stacks/2016/.venv/bin/python -W ignore::UserWarning stacks/2016/decay.py
+
 clean:  ## remove what make installed and built
-	rm -rf $(VENV) node_modules peers/*/node_modules docs/_build
+	rm -rf $(VENV) node_modules peers/*/node_modules stacks/*/.venv docs/_build
 	@if [ -d "$(CACHE)" ]; then \
 	    echo "The servers for projects of your own stay in $(CACHE); make clean-all removes them too"; fi
 

@@ -28,6 +28,7 @@ _TYPES = {
 }
 _NEEDED: Any = object()
 MOST = 10**15  # whatever number it is
+SHORTEST_S = 0.001  # of what takes time at all
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -116,15 +117,15 @@ class TomlTable:
             raise self.error(key, f"is {value:g}; a share between 0 and 1 is needed, such as 0.03")
         return value
 
-    def seconds(self, key: str, default: float = _NEEDED) -> float:
-        """A duration, in seconds."""
+    def seconds(self, key: str, default: float = _NEEDED, least_s: float = SHORTEST_S) -> float:
+        """A duration of ``least_s`` or more, in seconds."""
         self.known.append(key)
         if key not in self.left:
             if default is _NEEDED:
                 raise self.error(key, "is missing; a duration such as '10s' is needed")
             return default
         try:
-            return duration(self.left.pop(key))
+            return duration(self.left.pop(key), least_s)
         except UserError as error:
             raise self.error(key, str(error)) from None
 
@@ -157,13 +158,14 @@ class TomlTable:
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
-def duration(value: object) -> float:
-    """Seconds from ``'10s'``, ``'1.5m'``, ``'200ms'``, ``'1h'`` or a bare number of seconds. Raises UserError."""
+def duration(value: object, least_s: float = SHORTEST_S) -> float:
+    """Seconds from ``'10s'``, ``'1.5m'``, ``'200ms'``, ``'1h'`` or a bare number of seconds. Raises UserError, also for
+    fewer than ``least_s``."""
     text = value if isinstance(value, str) else quoted(value)
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|min|h)?\s*", text)
     if isinstance(value, bool) or match is None:
         raise UserError(f"{quoted(value)} is not a duration; write 10s, 500ms, 2m or 1h")
     seconds = float(match[1]) * _UNITS[match[2] or "s"]
-    if not 0.001 <= seconds <= 7 * 24 * 3600:
-        raise UserError(f"{quoted(value)} is not a usable duration; between 1ms and a week is")
+    if not least_s <= seconds <= 7 * 24 * 3600:
+        raise UserError(f"{quoted(value)} is not a usable duration; between {least_s * 1000:g}ms and a week is")
     return seconds

@@ -46,6 +46,7 @@ class Setups(FromCode):
             yield from [f":Needs: {', '.join((*setup.needs, *setup.services))}", f":Cannot: {cannot(setup.cannot)}"]
             if setup.dialect:
                 yield f":Speaks: WebSockets, the dialect ``{setup.dialect}`` (:doc:`peers`)"
+            yield from [f":Stack: that of {setup.stack} (:doc:`stacks`)"] if setup.stack else []
             yield from [f":Goes wrong: {setup.wrong}"] if setup.wrong else []
             yield from [f":Server: {setup.docs}", ""]
             yield from head_comment(setup.file)
@@ -76,7 +77,8 @@ class Fairness(FromCode):
     """A section for each thing that settings are about: why they are as they are, and who has which."""
 
     def lines(self) -> Iterator[str]:
-        for concern, settings in setup_settings.tables(setups.known().values()).items():
+        todays = (setup for setup in setups.known().values() if not setup.stack)
+        for concern, settings in setup_settings.tables(todays).items():
             yield from [*heading(concern.title), "", concern.why, "", ".. list-table::", "   :header-rows: 1"]
             yield from ["   :widths: 45 55", "", "   * - Setting", "     - Setups"]
             for shown, names in settings.items():

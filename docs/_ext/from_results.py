@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import repetition
 from docutils import nodes
 from measured_roles import ROLES
 from reference_runs import REFERENCES, REPORT, Reference
@@ -150,6 +151,19 @@ class ReferenceProfiles(FromResults):
         yield from (f"   {path.name}/index" for path in REFERENCES.profiles)
 
 
+class RepetitionOf2016(FromResults):
+    """The figures of the load test of 2016 beside those of its repetition on the same stack."""
+
+    def lines(self) -> Iterator[str]:
+        if repetition.STUDY not in REFERENCES.studies:
+            yield "No run of it is committed yet."
+            return
+        newest, *_ = REFERENCES.studies[repetition.STUDY]
+        page = f":doc:`the run of {newest.date} </results/{repetition.STUDY}>`"
+        yield from repetition.table(newest.results)
+        yield from ["", f"From {page}, {rest.escape(newest.machine)}."]
+
+
 class SimulationTables(SphinxDirective):
     """The tables in docs/statistics, which the simulation of the statistics wrote."""
 
@@ -166,6 +180,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("build-finished", copy_what_pages_link_to)
     app.add_directive("reference-studies", ReferenceStudies)
     app.add_directive("reference-profiles", ReferenceProfiles)
+    app.add_directive("repetition-of-2016", RepetitionOf2016)
     app.add_directive("simulation-tables", SimulationTables)
     for name, role in ROLES.items():
         app.add_role(name, role)

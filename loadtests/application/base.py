@@ -14,7 +14,7 @@ from pathlib import Path
 from loadtests import paths, setups
 from loadtests.cleanup import program
 from loadtests.errors import UserError, said
-from loadtests.setups import Setup
+from loadtests.setups import Setup, other_stacks
 from loadtests.workload import Request
 
 PREPARED_WITHIN_S = 600.0
@@ -59,19 +59,26 @@ class Application:
 
     def obstacle(self, setup: Setup) -> str | None:
         """Why the setup cannot serve it on this machine, in a few words; None where nothing is in the way."""
+        if self.own and setup.stack:
+            return f"it serves the project of {setup.stack}, and no other"
         if self.own and setup.dialect:
             return "it serves the WebSockets of the sample project and of its peers, and no other"
         if self.own and setup.interface == "asgi-layer":
             return "it needs the sample project's channel layer settings"
         if not (self.wsgi if setup.interface == "wsgi" else self.asgi):
             return f"the project has no {setup.interface.upper()} application; name one with --{setup.interface}"
-        return setups.missing(setup, self.bin)
+        if (lacks := setups.missing(setup, self.bin)) is not None:
+            return lacks
+        return other_stacks.obstacle(setup.stack) if setup.stack else None
 
     def refused(self, setup: Setup, demands: Collection[str], requests: Sequence[Request] = ()) -> str | None:
         """Why the setup cannot do what is asked of it, in a few words; None where it can.
 
         ``demands`` are words of ``loadtests.setups.CANNOT``; the sample's asynchronous views are a demand as well.
         """
+        asked = ((request.method, request.path) for request in requests)
+        if setup.stack and (why := other_stacks.refused(setup.stack, asked)) is not None:
+            return why
         asynchronous = not self.own and any(request.path.startswith(ASYNCHRONOUS) for request in requests)
         return setup.refuses({*demands, *(["async-views"] if asynchronous else [])})
 

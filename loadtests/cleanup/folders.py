@@ -2,7 +2,8 @@
 
 A folder bears the name of its owner: the process's id and start time, and the namespace in which that id counts. So
 there is no moment at which it belongs to nobody, and whatever ends the owner (SIGKILL included), the next process that
-makes a folder removes it. What is another user's, another container's or a living process's is left alone.
+makes a folder removes it, and likewise what stands beside it in shared memory under its name. What is another user's,
+another container's or a living process's is left alone.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from pathlib import Path
 MEMORY = "/dev/shm"
 # A Unix socket's path may have 107 bytes, of which the name of a folder takes 50 and that of a socket 30.
 SHORT = 25
-NAME = re.compile(r"bench-[a-z]+-(?P<pid>[0-9]+)-(?P<start>[0-9]+)-(?P<space>[0-9a-f]+)-\w{8}")
+# Also what a program put into shared memory under the name of its folder, a semaphore or memory (``-something``).
+NAME = re.compile(r"(sem\.)?bench-[a-z]+-(?P<pid>[0-9]+)-(?P<start>[0-9]+)-(?P<space>[0-9a-f]+)-\w{8}(-.+)?")
 
 
 def make(kind: str, *, memory: bool) -> Path:
@@ -56,14 +58,23 @@ def _remove_abandoned() -> None:
         with contextlib.suppress(OSError), os.scandir(place) as entries:
             for entry in entries:
                 if (owner := NAME.fullmatch(entry.name)) and _is_abandoned(entry, owner):
-                    shutil.rmtree(entry.path, ignore_errors=True)
+                    _remove(entry)
 
 
-def _is_abandoned(folder: os.DirEntry[str], owner: re.Match[str]) -> bool:
+def _is_abandoned(entry: os.DirEntry[str], owner: re.Match[str]) -> bool:
     with contextlib.suppress(FileNotFoundError):  # somebody else removed it
-        mine = folder.is_dir(follow_symlinks=False) and folder.stat(follow_symlinks=False).st_uid == os.getuid()
+        itself = entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)
+        mine = itself and entry.stat(follow_symlinks=False).st_uid == os.getuid()
         return mine and owner["space"] == _space() and _started(int(owner["pid"])) != owner["start"]
     return False
+
+
+def _remove(entry: os.DirEntry[str]) -> None:
+    if entry.is_dir(follow_symlinks=False):
+        shutil.rmtree(entry.path, ignore_errors=True)
+        return
+    with contextlib.suppress(OSError):
+        os.unlink(entry.path)
 
 
 def _started(pid: int) -> str | None:

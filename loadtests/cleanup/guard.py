@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import glob
 import os
 import select
 import shutil
@@ -25,6 +26,7 @@ import psutil
 GRACE_S = float(os.environ.pop("GUARD_GRACE_S", "5"))
 REMOVES = os.environ.pop("GUARD_REMOVES", None)
 
+SHARED_MEMORY = "/dev/shm"
 CANNOT_BE_RUN = 127  # as a shell says it
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -56,9 +58,14 @@ def main(command: list[str]) -> int:
         return child.returncode if child.returncode >= 0 else 128 - child.returncode
     finally:
         _end(child)
-        # The folder of sockets and logs goes with the servers, however the harness went.
+        # The folder of sockets and logs goes with the servers, however the harness went, and so does what they have put
+        # into shared memory under its name: that outlives all who use it (shm_overview(7)).
         if REMOVES:
             shutil.rmtree(REMOVES, ignore_errors=True)
+            name = glob.escape(os.path.basename(REMOVES))
+            for left in (*glob.glob(f"{SHARED_MEMORY}/{name}-*"), *glob.glob(f"{SHARED_MEMORY}/sem.{name}-*")):
+                with contextlib.suppress(OSError):
+                    os.unlink(left)
 
 
 def _prepare(libc: ctypes.CDLL) -> None:

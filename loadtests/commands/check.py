@@ -61,9 +61,9 @@ def print_check(checked: Check) -> None:
     """Prints what was left out, what failed and what differs."""
     for name, obstacle in checked.skipped.items():
         _told(name, "yellow", f" was skipped: {obstacle}")
-    for name, number in checked.not_asked.items():
-        unasked = plural(number, "request")
-        _told(name, "yellow", f" was not asked {unasked}: it cannot run asynchronous views")
+    for name, unasked in checked.not_asked.items():
+        for why, number in unasked.items():
+            _told(name, "yellow", f" was not asked {plural(number, 'request')}: {why}")
     for setup, error in checked.failed:
         _told(setup.name, "bold red", f": {error}\n{error.log}")
     for difference in checked.differences:

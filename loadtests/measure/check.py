@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -56,7 +57,7 @@ class Check:
     skipped: dict[str, str] = dataclasses.field(default_factory=dict)
     failed: list[tuple[Setup, NotServing]] = dataclasses.field(default_factory=list)
     differences: list[Difference] = dataclasses.field(default_factory=list)
-    not_asked: dict[str, int] = dataclasses.field(default_factory=dict)  # how many requests, of what it cannot answer
+    not_asked: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)  # how many requests, by why not
     conformities: list[Conformity] = dataclasses.field(default_factory=list)
 
     @property
@@ -147,7 +148,8 @@ def _compare(chosen: Sequence[Setup], start: Start, application: Application, to
         told(setup.name)
         try:
             with start(setup) as running:
-                asked = [one for one in result.requests if application.refused(setup, (), [one]) is None]
+                refused = {one.name: application.refused(setup, (), [one]) for one in result.requests}
+                asked = [one for one in result.requests if refused[one.name] is None]
                 given = answers(running, asked)
         except NotServing as error:
             result.failed.append((setup, error))
@@ -162,8 +164,8 @@ def _compare(chosen: Sequence[Setup], start: Start, application: Application, to
             for request, reference, own in zip(asked, theirs, given, strict=True)
             if not _alike(reference, own)
         ]
-        if len(asked) < len(result.requests):
-            result.not_asked[setup.name] = len(result.requests) - len(asked)
+        if unasked := Counter(why for why in refused.values() if why is not None):
+            result.not_asked[setup.name] = unasked
 
 
 def _alike(reference: Answer | str, given: Answer | str) -> bool:

@@ -12,6 +12,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from loadtests import paths, setups, store
 from loadtests.application import Application, project
@@ -26,7 +27,7 @@ from loadtests.plan import study as studies
 from loadtests.plan.at_once import fitting
 from loadtests.plan.schedule import schedule, within
 from loadtests.plan.study import Entry, Study
-from loadtests.setups import services
+from loadtests.setups import other_stacks, services
 from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, SetupRecord
 from loadtests.toml import duration
 from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
@@ -156,7 +157,7 @@ def prepare(
         database=setups.database(),
         cores=made.cores.to_dict(),
         machine=made.host.machine(),
-        versions=made.host.versions(),
+        versions=_versions(made, study),
         git=Git(**machine.git()),
     )
     record = dataclasses.replace(record, order=tuple(schedule(study, seed, record.places_left_out)))
@@ -195,7 +196,7 @@ def resume(folder: Path, bench_of: BenchOf = bench, told: Doing = silently) -> E
     made.contract, made.seed = record.contract, record.seed
     now_and_then = {
         "machine": (made.host.machine()["cpu"], record.machine.get("cpu")),
-        "packages": (made.host.versions()["packages"], record.versions.get("packages")),
+        "packages": (_packages(_versions(made, record.study)), _packages(record.versions)),
         "project": (about, record.application),
         "database": (setups.database(), record.database),
     }
@@ -263,6 +264,17 @@ def _services(made: Bench, study: Study) -> dict[str, str]:
     names = dict.fromkeys([*of_setups, *(name for test in study.tests for name in test.services)])
     known = services.known()
     return {name: known[name].file.read_text(encoding="utf-8") for name in names}
+
+
+def _versions(made: Bench, study: Study) -> dict[str, Any]:
+    """The software that the study is measured with, that of other stacks included."""
+    stacks = (made.setups[entry.setup].stack for entry in study.entries)
+    return {**made.host.versions(), **other_stacks.versions(name for name in stacks if name)}
+
+
+def _packages(versions: dict[str, Any]) -> dict[str, Any]:
+    """What of it must not change within a run: the packages for Python."""
+    return {name: value for name, value in versions.items() if name == "packages" or name.startswith("stack_")}
 
 
 def free_folder(name: str) -> Path:

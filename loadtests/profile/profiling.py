@@ -40,6 +40,10 @@ def plan(
 ) -> Plan:
     """What a person asked for. Raises UserError where it makes no sense or cannot be served."""
     [found] = setups.find([setup])
+    if found.stack:
+        raise UserError(
+            f"{setup}: profile looks into today's stack and into yours; it cannot into that of {found.stack}"
+        )
     require_within("--rounds", rounds, 1, MOST_ROUNDS)
     chosen = project.chosen(own, [found], told)
     if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):

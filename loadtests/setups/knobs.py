@@ -159,6 +159,7 @@ SAMPLES = {
     "DATASTORE_MOST_MB": _whole(1, MOST_MB, "a whole number of megabytes"),
     "QUESTIONNAIRE_STATE_BYTES": _whole(*STATE_BYTES, "a whole number of bytes"),
     **FETCHING,
+    "STACK_SETTINGS": Knob("original or today is needed", lambda text: text in ("original", "today")),
 }
 KNOBS = {**SERVERS, **SAMPLES}
 DATABASE_URL = Knob(

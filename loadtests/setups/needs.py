@@ -13,7 +13,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from loadtests.paths import ROOT
-from loadtests.setups import redis
+from loadtests.setups import other_stacks, redis
 
 HERE = Path(sys.executable).parent
 
@@ -96,6 +96,7 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
         "apt-get install --no-install-recommends ruby-actioncable ruby-railties puma ruby-redis (Debian)",
     ),
     "nginx": (system("nginx"), "apt-get install nginx"),
+    "stack-2016": (other_stacks.made("2016"), other_stacks.STACKS["2016"]),
     "google-cloud-datastore": (module("google.cloud.datastore"), "pip install google-cloud-datastore"),
     "redis": (redis_somewhere, "apt-get install redis-server, or set REDIS_URL"),
 }

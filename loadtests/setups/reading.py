@@ -10,6 +10,7 @@ from loadtests import paths
 from loadtests.errors import unknown
 from loadtests.setups import services
 from loadtests.setups.needs import NEEDS, absent, lacking
+from loadtests.setups.other_stacks import STACKS
 from loadtests.setups.sections import SupervisorSection
 
 # What somebody may want of a server and not get, as `cannot=` in supervisor/conf.d names it.
@@ -41,7 +42,9 @@ class Setup:
     peer in another language runs on (node, rack); ``dialect`` is what it speaks over WebSockets, in a word from
     DIALECTS, and empty where it is there for HTTP; ``needs`` are names from loadtests.setups.needs; ``docs`` is where
     its settings come from; ``cannot`` is what it cannot do, in words from CANNOT; ``services`` run beside it, and it
-    pays for those that it ``charges``; ``wrong`` is what goes wrong with it, where it is there to show that.
+    pays for those that it ``charges``; ``wrong`` is what goes wrong with it, where it is there to show that; ``stack``
+    is that whose packages and project it serves, in a word of loadtests.setups.other_stacks, and empty where that is
+    today's, or the user's.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Setup:
     charges: tuple[str, ...] = ()
     wrong: str = ""
     dialect: str = ""
+    stack: str = ""
 
     def refuses(self, demands: Iterable[str]) -> str | None:
         """Which of these demands (words from CANNOT, and HTTP) it cannot meet, in words; None where it can meet all."""
@@ -119,4 +123,5 @@ def _read(section: SupervisorSection, beside: Iterable[str]) -> Setup:
         charges=section.words("charges", beside),
         wrong=section.text("wrong", ""),
         dialect=section.word("dialect", DIALECTS),
+        stack=section.word("stack", STACKS),
     )

@@ -20,6 +20,7 @@ from loadtests.workload import Workload
 DEEPEST = 10  # of what is kept of a machine, which is told as it is
 LONGEST = 100_000  # seconds of a timeline: over a day
 MOST_SHOWN = 1_000_000  # readings of a gauge, ten a second
+PACKAGES = ("packages", "node_packages", "stack_2016")  # keys of versions that hold versions by names
 
 
 def run(record: RunRecord) -> None:
@@ -49,7 +50,7 @@ def run(record: RunRecord) -> None:
         _application(record.application)
     _told("machine", record.machine)
     _told("versions", record.versions)
-    for key in ("packages", "node_packages"):
+    for key in PACKAGES:
         packages = record.versions.get(key, {})
         if not isinstance(packages, dict) or not all(isinstance(version, str) for version in packages.values()):
             raise ValueError(f"versions.{key} are not versions by names")

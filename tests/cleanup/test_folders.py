@@ -63,6 +63,17 @@ def test_that_of_a_killed_process_is_removed_by_the_next(begin, abandoned):
     assert not abandoned.exists()
 
 
+def test_what_it_left_in_shared_memory_is_removed_as_well(begin, abandoned, tmp_path):
+    left = [tmp_path / f"{abandoned.name}-dict", tmp_path / f"sem.{abandoned.name}-dict-semaphore"]
+    _, living = begin()
+    kept = tmp_path / f"{living.name}-dict"
+    for file in (*left, kept):
+        file.write_text("")
+    begin()
+    assert [file for file in left if file.exists()] == []
+    assert kept.exists()
+
+
 def test_that_of_a_living_process_is_left_alone(begin):
     _, first = begin()
     _, second = begin()

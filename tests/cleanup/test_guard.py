@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -55,6 +56,24 @@ def test_when_the_harness_is_gone_all_that_was_started_goes(guard):
     guard.stdin.close()
     wait_until(lambda: not sleepers(guard.mark), "processes are left")
     assert guard.wait(10) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no /dev/shm")
+def test_what_was_shared_under_the_name_of_the_folder_goes_with_it(tmp_path):
+    folder = tmp_path / f"removed-{os.getpid()}-{time.monotonic_ns()}"
+    folder.mkdir()
+    shared = Path("/dev/shm")
+    left = [shared / f"{folder.name}-dict", shared / f"sem.{folder.name}-dict", shared / f"{folder.name}"]
+    for file in left:
+        file.touch()
+    try:
+        command = [sys.executable, "-m", "loadtests.cleanup.guard", "true"]
+        subprocess.run(command, env={**os.environ, "GUARD_REMOVES": str(folder)}, stdin=subprocess.DEVNULL, check=True)
+        assert not folder.exists()
+        assert [file for file in left if file.exists()] == [shared / folder.name]  # no more than is named so
+    finally:
+        for file in left:
+            file.unlink(missing_ok=True)
 
 
 def test_a_ctrl_c_is_the_harness_s_to_act_on(guard):

@@ -1,5 +1,7 @@
 """``check``: what it prints of what it found."""
 
+from collections import Counter
+
 import pytest
 
 from loadtests import setups
@@ -38,11 +40,18 @@ def test_what_differs_is_told_with_both_answers(pair, capsys):
 def test_what_was_left_out_is_told_with_its_reason(pair, capsys):
     failed = [(pair[1], NotServing("did not start", "the end of a log"))]
     print_check(
-        Check([ROOT, ITEMS], pair[:1], skipped={"uwsgi": "it is not here"}, failed=failed, not_asked={"gunicorn": 1})
+        Check(
+            [ROOT, ITEMS],
+            pair[:1],
+            skipped={"uwsgi": "it is not here"},
+            failed=failed,
+            not_asked={"gunicorn": Counter({"it cannot": 1, "it will not": 2})},
+        )
     )
     assert capsys.readouterr().out.splitlines() == [
         "uwsgi was skipped: it is not here",
-        "gunicorn was not asked 1 request: it cannot run asynchronous views",
+        "gunicorn was not asked 1 request: it cannot",
+        "gunicorn was not asked 2 requests: it will not",
         "uvicorn: did not start",
         "the end of a log",
         "2 requests to 1 setup: 0 differences",

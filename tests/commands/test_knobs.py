@@ -49,6 +49,7 @@ WRONG = [
     ("ORIGIN_URL", "http://192.0.2.1:8100", "a URL of this machine's loopback, without a path, is needed"),
     ("ORIGIN_URL", "http://127.0.0.1:8100/news", "a URL of this machine's loopback, without a path, is needed"),
     ("ORIGIN_PATH", "news", "a path is needed, such as /news"),
+    ("STACK_SETTINGS", "2016", "original or today is needed"),
     ("DATABASE_URL", "mysql://127.0.0.1/x", "sqlite:///FILE or postgresql://HOST/NAME is needed"),
     ("DATABASE_URL", "sqlite:///", "sqlite:///FILE or postgresql://HOST/NAME is needed"),
 ]

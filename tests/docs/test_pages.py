@@ -109,9 +109,9 @@ def test_the_knobs_and_their_bounds_are_on_their_page(root: Path) -> None:
 
 
 def test_the_make_targets_that_pages_name_exist(root: Path) -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    targets = set(re.findall(r"^([a-z0-9-]+):", (root / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
     for name, text in pages(root):
-        named = set(re.findall(r"(?:``|`|^ +|&& |=\S+ )make ([a-z-]+)", text, flags=re.MULTILINE))
+        named = set(re.findall(r"(?:``|`|^ +|&& |=\S+ )make ([a-z0-9-]+)", text, flags=re.MULTILINE))
         assert named <= targets, name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 import re
@@ -14,6 +15,8 @@ from typing import Any
 
 import pytest
 from sphinx.errors import ExtensionError
+
+from loadtests.analyse.results import Results
 
 FIRST_LOOK = "reference-2026-11-21-first-look"
 
@@ -78,6 +81,32 @@ def test_a_study_on_another_database_is_one_of_its_own(extension: Callable[[str]
     assert run.machine.endswith(", PostgreSQL")
     page = extension("from_results").study_page([run])
     assert f"the only reference run of this study, made on 2026-12-24 on {run.machine}" in page
+
+
+def test_the_load_test_of_2016_stands_beside_its_repetition(
+    extension: Callable[[str], ModuleType], build_run: Callable[..., Any]
+) -> None:
+    repetition = extension("repetition")
+    labels = ("2016-gunicorn", "2016-daphne-ipc")
+    tests = ("latency-as-then", "latency", "throughput-as-then", "throughput")
+
+    def decaying(label: str, test: str, block: int, result: Any) -> Any:
+        """Ten requests answered in the first second, nine in the next, and so on; half of those at a rate fail."""
+        seconds = [dataclasses.replace(one, ok=10 - int(one.t)) for one in result.timeline]
+        half = {"ok": result.planned // 2, "errors": {"status": result.planned // 2}}
+        return dataclasses.replace(result, timeline=tuple(seconds), **(half if test == "latency" else {}))
+
+    lost = (("2016-daphne-ipc", "throughput", 1), ("2016-daphne-ipc", "throughput", 2))
+    run = build_run(labels=labels, tests=tests, lost=lost, change=decaying, study={"name": repetition.STUDY})
+    rows = {(name.split("`")[1].split()[0], figure): rest for name, figure, *rest in repetition.rows(Results(run))}
+    assert [setup for setup, _ in rows] == ["2016-gunicorn"] * 6 + ["2016-daphne-ipc"] * 6
+    then, tool, _ = rows["2016-gunicorn", "p50 at 300 requests/s"]
+    assert (then, tool.endswith(" ms")) == ("2 ms", True)
+    assert rows["2016-gunicorn", "p90 at 300 requests/s"][2] == "not reached"
+    assert rows["2016-gunicorn", "of these requests failed"] == ["not said", "none", "50%"]
+    assert rows["2016-gunicorn", "Requests per 5 s, first and last"][1:] == ["40, then 15", "40, then 15"]
+    assert rows["2016-daphne-ipc", "Requests per 5 s, first and last"][1:] == ["40, then 15", "\u2013"]
+    assert len(list(repetition.table(Results(run)))) == 4 + 5 * 13
 
 
 def no_run_json(run: Path) -> None:

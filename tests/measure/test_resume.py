@@ -8,6 +8,7 @@ import pytest
 from loadtests.errors import UserError
 from loadtests.measure.prepare import prepare, resume
 from loadtests.plan import study as studies
+from loadtests.setups import other_stacks
 from loadtests.store import Expectation, Run
 
 TABLE = {"setups": ["gunicorn", "uvicorn"], "blocks": 1, "tests": {"throughput": {"duration": "1s"}}}
@@ -43,6 +44,12 @@ def test_the_order_and_the_contract_are_those_that_it_was_begun_with(begun, benc
 
 def test_other_packages_are_refused(begun, bench_of):
     bench_of.host.known["versions"] = {"packages": {"Django": "1.8"}}
+    with pytest.raises(UserError, match="since it was begun the packages changed; start a new run"):
+        resume(begun.path, bench_of)
+
+
+def test_other_packages_of_another_stack_are_refused(begun, bench_of, monkeypatch):
+    monkeypatch.setattr(other_stacks, "versions", lambda names: {"stack_2016": {"Django": "1.11"}})
     with pytest.raises(UserError, match="since it was begun the packages changed; start a new run"):
         resume(begun.path, bench_of)
 

@@ -35,6 +35,8 @@ WRONG_STUDIES = [
     (("tests", "latency", "rate"), "300"),
     (("tests", "latency", "duration"), ...),
     (("tests", "latency", "duration"), "soon"),
+    (("tests", "latency", "duration"), 0),
+    (("tests", "latency", "warmup"), -1),
     (("tests", "latency", "connections"), 10),
     (("tests", "latency", "kind"), "speed"),
     (("tests", "latency", "path"), "async/"),

@@ -1,4 +1,5 @@
-"""Every setup for HTTP that this machine has the servers for, with two workers: what a client may expect of all."""
+"""Every setup for HTTP on today's stack that this machine has the servers for, with two workers: what a client may
+expect of all."""
 
 import contextlib
 import dataclasses
@@ -20,7 +21,7 @@ from loadtests.observe.processes import Part
 from loadtests.plan import study
 from loadtests.serve.serving import serving
 
-SETUPS = {name: setup for name, setup in setups.known().items() if not setup.dialect}
+SETUPS = {name: setup for name, setup in setups.known().items() if not setup.dialect and not setup.stack}
 REDIS_URL = os.environ.get("REDIS_URL")
 BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB
 

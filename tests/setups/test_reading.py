@@ -47,6 +47,9 @@ INTERFACES = {
     "socketio-redis": "node",
     "action-cable": "rack",
     "action-cable-redis": "rack",
+    "2016-gunicorn": "wsgi",
+    "2016-daphne-redis": "asgi-layer",
+    "2016-daphne-ipc": "asgi-layer",
 }
 DIALECTS = {
     "python-socketio": "socket.io",
@@ -55,9 +58,10 @@ DIALECTS = {
     "action-cable": "action-cable",
     "action-cable-redis": "action-cable",
 }
+# Where the servers run, by the stack.
+DIRECTORIES = {"": "%(ENV_APP_DIR)s", "2016": "%(here)s/../../stacks/2016/project"}
 PROGRAM = {
     "autostart": "false",
-    "directory": "%(ENV_APP_DIR)s",
     "stopwaitsecs": "5",
     "stopasgroup": "true",
     "killasgroup": "true",
@@ -126,7 +130,8 @@ def test_who_has_channels_layer_in_memory_says_so_in_its_label():
 
 @pytest.mark.parametrize("name", INTERFACES)
 def test_a_setup_is_told_what_all_are_told(name):
-    file = setups.known()[name].file
+    setup = setups.known()[name]
+    file = setup.file
     config = configparser.RawConfigParser(inline_comment_prefixes=(";",))
     config.read(file)
     programs = [section for section in config.sections() if "command" in config[section]]
@@ -135,6 +140,7 @@ def test_a_setup_is_told_what_all_are_told(name):
         program = config[section]
         assert program["command"].startswith("taskset -c %(ENV_CORES)s ")
         assert {key: program[key] for key in PROGRAM} == PROGRAM
+        assert program["directory"] == DIRECTORIES[setup.stack]
         assert program["process_name"] in ("web", "web_%(process_num)d", "worker_%(process_num)d", "redis", "proxy")
         assert program["stdout_logfile"].startswith(f"%(ENV_RUN_DIR)s/{section.partition(':')[2]}")
     assert all(len(line) <= 120 for line in file.read_text().splitlines())
@@ -169,6 +175,7 @@ def test_a_file_that_describes_no_setup_is_named(mine):
         ("services=redis", "unknown word 'redis'; there are: none"),
         ("dialect=socketio", "did you mean socket.io"),
         ("dialect=plain socket.io", "one word is needed, not 2"),
+        ("stack=2015", "did you mean 2016"),
     ],
 )
 def test_a_word_that_nobody_knows_is_named(mine, key, says):

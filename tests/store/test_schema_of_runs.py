@@ -45,6 +45,8 @@ def test_a_schema_says_what_it_is_of(name):
 def test_what_a_run_writes_fits(about):
     assert errors("run", about) == []
     assert errors("run", {**about, "ended": "2026-11-21T08:00:00+00:00", "goal": None}) == []
+    versions = {**about["versions"], "stack_2016": {"Python": "3.11.7", "Django": "1.10.1"}}
+    assert errors("run", {**about, "versions": versions}) == []
 
 
 @pytest.mark.parametrize(
@@ -63,6 +65,7 @@ def test_what_a_run_writes_fits(about):
         (("machine", "cores"), "two"),
         (("machine", "secret"), 1),
         (("versions", "packages", "Django"), 5.2),
+        (("versions", "stack_2016"), {"Django": 1.1}),
         (("git", "dirty"), "yes"),
         (("knobs", "WORKERS"), 2),
         (("nonsense",), 1),

@@ -248,7 +248,7 @@ def common(name: str, table: TomlTable, engine: str = DEFAULT_ENGINE, warmup_s: 
     return {
         "name": name,
         "engine": table.take("engine", str, engine),
-        "warmup_s": table.seconds("warmup", warmup_s),
+        "warmup_s": table.seconds("warmup", warmup_s, least_s=0.0),
         "services": table.texts("services"),
     }
 

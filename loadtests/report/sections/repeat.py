@@ -19,6 +19,7 @@ def section(results: Results) -> Section:
     dirty = " with changes that were not committed, so it cannot be repeated exactly" if git.dirty else ""
     revision = f"Revision {git.revision}{dirty}." if git.revision else "The revision is not known."
     checkout = [f"git checkout {git.revision}"] if git.revision else []
+    stacks = ["make stack-2016"] if "stack_2016" in versions else []
     software = flat({name: _counted(value) for name, value in versions.items()})
     packages = [
         (name.replace("_", " ").capitalize(), "\n".join(f"{package}=={version}" for package, version in value.items()))
@@ -30,7 +31,7 @@ def section(results: Results) -> Section:
         "How to repeat it exactly",
         (f"{revision} The order of trials comes from the seed {record.seed}.",),
         (Table("software", "Software", ("what", "version"), tables.pairs(software)),) if software else (),
-        commands=(*checkout, "make setup", command(record)),
+        commands=(*checkout, "make setup", *stacks, command(record)),
         folded=(*packages, *_configurations(results)),
         only_on_pages=True,
     )

@@ -156,6 +156,13 @@ def test_a_command_without_a_seed_is_repeated_with_the_one_it_drew(page):
     assert "python -m loadtests run first-look --seed 99" in page(labels=("gunicorn",), blocks=1, record=record).text
 
 
+def test_what_was_measured_on_another_stack_takes_that_stack(page):
+    versions = {"packages": {"Django": "5.2.19"}, "stack_2016": {"Python": "3.11.7", "Django": "1.10.1"}}
+    text = page(labels=("gunicorn",), blocks=1, record={"versions": versions}).text
+    assert "make setup\nmake stack-2016\n" in text
+    assert "Python==3.11.7\nDjango==1.10.1" in text
+
+
 def test_what_is_long_is_folded(page):
     setups = {"gunicorn": SetupRecord("", "wsgi", "[program:gunicorn]\ncommand = gunicorn <x>")}
     lost = (("gunicorn", "latency", 1),)

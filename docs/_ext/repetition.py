@@ -1,0 +1,82 @@
+"""The load test of 2016 beside its repetition: the original's figures, what its tool says here, and what users would
+have felt. Taken from the newest reference run of the study `2016-stack` when the documentation is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from loadtests.analyse.holding import failed_share
+from loadtests.analyse.results import Results
+from loadtests.plan.censored import of_all
+from loadtests.records import Trial
+from loadtests.words import DASH, number, percent
+
+STUDY = "2016-stack"
+# As they were read off the report's charts; background/2016.rst has them in the same words.
+NO_BAR = "not in the chart"
+ORIGINAL = {
+    "2016-gunicorn": ("2 ms", "3 ms", "3 ms", "10 ms", "6,950 to 7,200"),
+    "2016-daphne-redis": ("21 ms", "70 ms", "85 ms", "118 ms", "3,000 to 3,250"),
+    "2016-daphne-ipc": (NO_BAR, NO_BAR, NO_BAR, NO_BAR, "375, falling to 80"),
+}
+PERCENTILES = ("p50", "p90", "p95", "p99")
+SECONDS = 5  # the report counts requests per so many
+HEADINGS = ("Setup", "Figure", "2016", "Its tool here", "What users would have felt")
+
+
+def table(results: Results) -> Iterator[str]:
+    """The reST of the table."""
+    yield from [".. list-table::", "   :header-rows: 1", "   :widths: 20 26 18 18 18", ""]
+    for row in (HEADINGS, *rows(results)):
+        yield from (f"   {'  ' if place else '* '}- {cell}" for place, cell in enumerate(row))
+
+
+def rows(results: Results) -> Iterator[tuple[str, ...]]:
+    """A row for each figure of each setup that was measured."""
+    for setup, original in ORIGINAL.items():
+        if setup not in results.labels:
+            continue
+        *times, per_seconds = original
+        name = f":ref:`{setup} <setup-{setup}>`"
+        as_then, now = (results.cells[setup, test].valid for test in ("latency-as-then", "latency"))
+        for percentile, then in zip(PERCENTILES, times, strict=True):
+            yield name, f"{percentile} at 300 requests/s", then, said(as_then, percentile), felt(now, percentile)
+        yield name, "of these requests failed", "not said", failed(as_then), failed(now)
+        as_then, now = (results.cells[setup, test].valid for test in ("throughput-as-then", "throughput"))
+        yield name, f"Requests per {SECONDS} s, first and last", per_seconds, falling(as_then), falling(now)
+
+
+def said(trials: Sequence[Trial], percentile: str) -> str:
+    """What the tool says: from the actual send, of what was answered as expected, in whole milliseconds."""
+    found = [trial.result.service_time_ms.get(percentile) for trial in trials if trial.result]
+    return _ms([one for one in found if one is not None])
+
+
+def felt(trials: Sequence[Trial], percentile: str) -> str:
+    """From the intended send, of all requests: those that failed are infinitely slow."""
+    found = [of_all(trial.result, percentile) for trial in trials if trial.result]
+    return _ms([one for one in found if one is not None])
+
+
+def _ms(found: Sequence[float]) -> str:
+    text = number(fmean(found) if found else None)
+    return f"{text} ms" if text[0].isdigit() else text
+
+
+def failed(trials: Sequence[Trial]) -> str:
+    """The share that failed."""
+    share = failed_share(trials)
+    return DASH if not trials else percent(share) if share else "none"
+
+
+def falling(trials: Sequence[Trial]) -> str:
+    """How many requests were answered well in the first and in the last seconds."""
+    results = [trial.result for trial in trials if trial.result]
+    if not results:
+        return DASH
+    # Without the grace period that may follow.
+    timelines = [[one.ok for one in found.timeline if one.t < found.duration_s] for found in results]
+    first = fmean(sum(seconds[:SECONDS]) for seconds in timelines)
+    last = fmean(sum(seconds[-SECONDS:]) for seconds in timelines)
+    return f"{first:,.0f}, then {last:,.0f}"

@@ -1,0 +1,197 @@
+"""Why asgi_ipc 1.1.0 grows slower with every answer, and loses some: the layer by itself, without a server.
+
+    make stack-2016-decay
+
+It keeps all channels in one map, in shared memory, and reads or writes all of it in each operation. A request gets a
+channel of its own for the answer, and the code that should drop an empty one is never reached. So in the first table
+answers are sent and received as Daphne and a worker do it, and in between one message is timed on a channel that is
+there already: that operation is the same each time, and only the map is another.
+
+Reading and writing are two steps, each under the lock by itself. In the second table one process asks and another
+answers, with so many requests under way at a time: what one writes while the other is between its two steps is gone.
+
+Run by the Python of this stack.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+import time
+
+import asgi_ipc
+import msgpack
+
+REMEMBERED = (0, 50, 100, 200, 400, 800, 1600)
+TIMES = 15
+IN_FLIGHT = (1, 10)  # 10: the connections of the original's throughput test
+SECONDS = 5.0
+LOST_AFTER_S = 2.0
+PAUSE_S = 0.01  # of Daphne and of the worker, where they find nothing
+QUEUE = "http.request"
+REQUEST = {
+    "reply_channel": "http.response!aaaaaaaaaaaa",
+    "http_version": "1.1",
+    "method": "GET",
+    "path": "/",
+    "root_path": "",
+    "scheme": "http",
+    "query_string": b"",
+    "headers": [[b"host", b"127.0.0.1:8000"], [b"connection", b"keep-alive"]],
+    "body": b"",
+    "client": ["127.0.0.1", 40000],
+    "server": ["127.0.0.1", 8000],
+}
+ANSWER = {
+    "status": 200,
+    "headers": [[b"Content-Type", b"text/html; charset=utf-8"], [b"X-Frame-Options", b"SAMEORIGIN"]],
+    "content": b"OK",
+    "more_content": False,
+}
+
+
+def private_layer():
+    """A layer in shared memory that has no name any more, so that it goes with this process, however that ends."""
+    layer = asgi_ipc.IPCChannelLayer(prefix=f"bench-decay-{os.getpid()}")
+    for store in (layer.channel_store, layer.group_store):
+        store.shm.unlink()
+        store.semaphore.unlink()
+    return layer
+
+
+def answer(layer):
+    """What is done to the layer for the answer to one request."""
+    channel = layer.new_channel("http.response!")
+    layer.send(channel, ANSWER)
+    found, _ = layer.receive_many([channel])
+    if found != channel:
+        raise SystemExit("asgi_ipc lost an answer that nobody else could have taken")
+
+
+def timed(operation):
+    """Milliseconds that it takes."""
+    begun = time.perf_counter()
+    operation()
+    return (time.perf_counter() - begun) * 1000
+
+
+def measure(layer, times):
+    """The medians of ``times`` messages: milliseconds to send one, to receive one, and to do both."""
+    pairs = [
+        (timed(lambda: layer.send(QUEUE, REQUEST)), timed(lambda: layer.receive_many([QUEUE]))) for _ in range(times)
+    ]
+    return {
+        "channels": len(layer.channel_store),
+        "map_bytes": len(msgpack.packb(dict(layer.channel_store.items()), use_bin_type=True)),
+        "send_ms": round(statistics.median(send for send, _ in pairs), 3),
+        "receive_ms": round(statistics.median(receive for _, receive in pairs), 3),
+        "both_ms": round(statistics.median(map(sum, pairs)), 3),
+    }
+
+
+def decay(remembered, times):
+    """A row for each number of answers remembered, from the smallest on."""
+    layer = private_layer()
+    measure(layer, 1)  # the queue's own channel is there from now on
+    served = 0
+    for wanted in sorted(remembered):
+        while served < wanted:
+            answer(layer)
+            served += 1
+        yield dict(answers=served, **measure(layer, times))
+
+
+def losses(in_flight, seconds):
+    """What becomes of requests that one process sends and another answers, ``in_flight`` at a time."""
+    layer = private_layer()
+    asking = os.getpid()
+    worker = os.fork()
+    if not worker:
+        work(layer, asking)
+    try:
+        return ask(layer, in_flight, seconds)
+    finally:
+        os.kill(worker, 9)
+        os.waitpid(worker, 0)
+
+
+def work(layer, asking):
+    """Answers, as a worker does, until the process that asks is gone."""
+    while os.getppid() == asking:
+        channel, message = layer.receive_many([QUEUE], block=True)
+        if channel is None:
+            time.sleep(PAUSE_S)
+        else:
+            layer.send(message["reply_channel"], ANSWER)
+    os._exit(0)
+
+
+def ask(layer, in_flight, seconds):
+    """Asks, as Daphne does, and counts."""
+    sent = answered = lost = 0
+    waiting = {}
+    end = time.monotonic() + seconds
+    while waiting or time.monotonic() < end:
+        now = time.monotonic()
+        gone = [channel for channel, since in waiting.items() if now - since > LOST_AFTER_S]
+        lost += len(gone)
+        for channel in gone:
+            del waiting[channel]
+        while len(waiting) < in_flight and now < end:
+            channel = layer.new_channel("http.response!")
+            layer.send(QUEUE, dict(REQUEST, reply_channel=channel))
+            waiting[channel] = time.monotonic()
+            sent += 1
+        channel, _ = layer.receive_many(list(waiting))
+        if channel is None:
+            time.sleep(PAUSE_S)
+        else:
+            del waiting[channel]
+            answered += 1
+    return {"in_flight": in_flight, "sent": sent, "answered": answered, "lost": lost}
+
+
+def about():
+    """What was measured, and with what."""
+    return {
+        "asgi_ipc": asgi_ipc.__version__,
+        "msgpack-python": ".".join(map(str, msgpack.version)),
+        "msgpack": "in Python" if msgpack.Packer.__module__.endswith("fallback") else "compiled",
+        "python": platform.python_version(),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--remembered", type=int, nargs="+", default=REMEMBERED, metavar="ANSWERS")
+    parser.add_argument("--times", type=int, default=TIMES, help="how often each is timed (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long is asked (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    given = parser.parse_args()
+    if given.times < 1 or min(given.remembered) < 0 or not 0 < given.seconds <= 3600:
+        parser.error("--times takes 1 or more, --remembered 0 or more, --seconds more than 0 and at most 3600")
+    rows = decay(given.remembered, given.times)
+    lost = (losses(in_flight, given.seconds) for in_flight in IN_FLIGHT)
+    if given.json:
+        json.dump({"about": about(), "rows": list(rows), "losses": list(lost)}, sys.stdout, indent=2)
+        print()
+        return
+    said = about()
+    print(f"asgi_ipc {said['asgi_ipc']}, msgpack-python {said['msgpack-python']} ({said['msgpack']}), ", end="")
+    print(f"Python {said['python']}\n")
+    print(f"One process: the median of {given.times} messages, in milliseconds, when so much is remembered")
+    print("answers served   channels in the map   map, KiB     send   receive   both")
+    for row in rows:
+        kib = row["map_bytes"] / 1024
+        times = f"{row['send_ms']:8.2f} {row['receive_ms']:9.2f} {row['both_ms']:6.2f}"
+        print(f"{row['answers']:14} {row['channels']:21} {kib:10.1f} {times}", flush=True)
+    print(f"\nTwo processes, for {given.seconds:g} s: lost is what has no answer after {LOST_AFTER_S:g} s")
+    print("requests at a time     sent   answered   lost")
+    for row in lost:
+        print(f"{row['in_flight']:18} {row['sent']:8} {row['answered']:10} {row['lost']:6}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""The stack of 2016 where it is not made: who is told what, and that it is out of everybody's way."""
+
+import configparser
+import dataclasses
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from loadtests import paths, setups
+from loadtests.application import sample
+from loadtests.plan import study as studies
+from loadtests.setups import other_stacks
+from loadtests.workload import Request
+
+STACK = paths.ROOT / "stacks" / "2016"
+SETUPS = sorted(name for name, setup in setups.known().items() if setup.stack == "2016")
+NOT_MADE = "stack-2016 is not installed: make stack-2016, with Python 3.11 or 3.10"
+STUDY = """
+setups = ["gunicorn", "2016-gunicorn"]
+[tests.throughput]
+duration = "1s"
+"""
+
+
+@pytest.fixture
+def environment(tmp_path, monkeypatch):
+    """Where the environment of the stack would be, in a folder that has none."""
+    monkeypatch.setattr(other_stacks, "FOLDER", tmp_path / "stacks")
+    monkeypatch.delenv("BIND", raising=False)
+    folder = tmp_path / "stacks" / "2016" / ".venv"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def gunicorn(environment):
+    """The setup that needs nothing else, its stack made."""
+    (environment / ".ready").touch()
+    return setups.find(["2016-gunicorn"])[0]
+
+
+def test_the_three_setups_of_2016_are_there():
+    assert SETUPS == ["2016-daphne-ipc", "2016-daphne-redis", "2016-gunicorn"]
+    assert all("stack-2016" in setup.needs for setup in setups.find(SETUPS))
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_a_setup_listens_on_loopback_whatever_bind_says(name):
+    [setup] = setups.find([name])
+    config = configparser.RawConfigParser(inline_comment_prefixes=(";",))
+    config.read(setup.file)
+    commands = [config[section]["command"] for section in config.sections() if "command" in config[section]]
+    scripts = [(paths.ROOT / script).read_text() for script in re.findall(r"stacks/2016/\w+\.sh", " ".join(commands))]
+    told = " ".join([*commands, *scripts])
+    assert "--bind 127.0.0.1" in told
+    assert "BIND" not in told
+    assert "0.0.0.0" not in told
+
+
+def test_one_that_is_not_made_is_left_out_with_what_to_install(environment):
+    [setup] = setups.find(["2016-gunicorn"])
+    assert sample().obstacle(setup) == NOT_MADE
+    (environment / ".ready").touch()
+    assert sample().obstacle(setup) is None
+
+
+def test_a_study_goes_on_without_one_that_is_not_made(environment, command, tmp_path):
+    study = tmp_path / "mine.toml"
+    study.write_text(STUDY)
+    code, printed, _ = command("run", study, "--dry-run")
+    assert code == 0
+    assert f"left out  2016-gunicorn: {NOT_MADE}" in printed
+
+
+@pytest.mark.parametrize(("name", "baseline"), [("2016-stack", "2016-gunicorn"), ("ten-years", "2016-gunicorn")])
+def test_a_study_of_them_alone_says_in_a_line_what_to_install(environment, command, name, baseline):
+    code, _, errors = command("run", name, "--dry-run")
+    assert code == 1
+    assert f"{baseline}, cannot be served: {NOT_MADE}" in errors
+
+
+def test_ten_years_has_each_setup_beside_its_heir_and_with_its_settings():
+    found = studies.load("ten-years").entries
+    assert {entry.setup for entry in found} == {*SETUPS, *(name.removeprefix("2016-") for name in SETUPS)}
+    assert all((entry.env == {"STACK_SETTINGS": "today"}) == (entry.setup in SETUPS) for entry in found)
+
+
+@pytest.mark.parametrize("name", ["2016-stack", "ten-years"])
+def test_nothing_hides_that_the_ipc_layer_has_no_steady_state(name):
+    study = studies.load(name)
+    assert not study.interleave
+    assert {test.warmup_s for test in study.tests} == {0}
+    assert setups.find(["2016-daphne-ipc"])[0].wrong
+
+
+def test_another_address_is_refused(gunicorn, monkeypatch):
+    monkeypatch.setenv("BIND", "0.0.0.0")
+    says = "the stack of 2016 has known vulnerabilities and listens on 127.0.0.1 alone, not on BIND=0.0.0.0"
+    assert sample().obstacle(gunicorn) == says
+
+
+def test_a_project_of_the_users_is_refused(gunicorn):
+    own = dataclasses.replace(sample(), own=True)
+    assert own.obstacle(gunicorn) == "it serves the project of 2016, and no other"
+
+
+@pytest.mark.parametrize(
+    ("request_", "answered"),
+    [
+        (Request("plain", path="/"), True),
+        (Request("health", path="/healthz"), True),
+        (Request("another", path="/json"), False),
+        (Request("with a query", path="/?a=1"), False),
+        (Request("another method", method="HEAD", path="/"), False),
+    ],
+)
+def test_it_is_asked_only_what_its_project_has(gunicorn, request_, answered):
+    why = None if answered else "the project of 2016 answers GET / and GET /healthz alone"
+    assert sample().refused(gunicorn, (), [request_]) == why
+
+
+def test_it_is_not_profiled(gunicorn, command):
+    code, _, errors = command("profile", "2016-gunicorn")
+    assert code == 1
+    assert "2016-gunicorn: profile looks into today's stack and into yours; it cannot into that of 2016" in errors
+
+
+def test_its_versions_are_read_from_its_files(environment):
+    assert other_stacks.versions([]) == {}
+    assert other_stacks.versions(["2016"]) == {"stack_2016": {}}
+    (environment / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.7\n")
+    package = environment / "lib" / "python3.11" / "site-packages" / "Django-1.10.1.dist-info"
+    package.mkdir(parents=True)
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: Django\nVersion: 1.10.1\n")
+    assert other_stacks.versions(["2016", "2016"]) == {"stack_2016": {"Python": "3.11.7", "Django": "1.10.1"}}
+
+
+def test_all_that_it_consists_of_is_pinned():
+    lines = [line.partition("#")[0].strip() for line in (STACK / "requirements.txt").read_text().splitlines()]
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines if line)
+
+
+@pytest.fixture
+def make(tmp_path):
+    """A function: runs make.sh where there is no Python but what it is told of; gives what it did."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "dirname").symlink_to(shutil.which("dirname"))
+    shutil.copy(STACK / "make.sh", tmp_path)
+
+    def run(*arguments):
+        command = [shutil.which("sh"), str(tmp_path / "make.sh"), *map(str, arguments)]
+        env = {"PATH": str(tools), "HOME": str(tmp_path)}
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+
+    return run
+
+
+def test_where_no_python_will_do_a_line_says_which_to_install(make):
+    made = make()
+    assert (made.returncode, made.stdout) == (1, "")
+    assert made.stderr.startswith("stack-2016: Python 3.11 or 3.10 is needed, with its venv module; install one (")
+    assert made.stderr.count("\n") == 1
+
+
+def test_one_that_is_named_and_will_not_do_is_said(make, tmp_path):
+    newest = tmp_path / "python3.14"
+    newest.write_text("#!/bin/sh\nexit 1\n")
+    newest.chmod(0o755)
+    made = make(newest)
+    assert made.returncode == 1
+    assert made.stderr.startswith(f"stack-2016: {newest} will not do: Python 3.11 or 3.10 is needed")
+    assert not (tmp_path / ".venv").exists()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_nothing_but_its_own_targets_makes_it():
+    def would_do(*targets):
+        command = ["make", "--dry-run", "--always-make", *targets]
+        env = {**os.environ, "MAKEFLAGS": ""}
+        return subprocess.run(command, cwd=paths.ROOT, env=env, capture_output=True, text=True, check=True).stdout
+
+    assert "stacks/" not in would_do("setup", "bench", "test", "test-quick", "lint", "docs")
+    assert "stacks/2016/make.sh" in would_do("stack-2016")
+
+
+def test_what_python_took_away_is_given_back():
+    program = (
+        "import python_of_2016, collections, gettext, inspect\n"
+        "assert issubclass(dict, collections.Mapping)\n"
+        "assert inspect.getargspec(lambda a, *b, **d: 0)[:3] == (['a'], 'b', 'd')\n"
+        "found = gettext.translation('none', fallback=True, codeset='utf-8')\n"
+        "found.set_output_charset('utf-8')\n"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", program]
+    subprocess.run(command, cwd=STACK / "shim", env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, check=True)

@@ -1,0 +1,118 @@
+"""The stack of 2016 as it runs, on a machine where it was made (`make stack-2016`); elsewhere all of it is skipped."""
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from loadtests import hosts, paths, setups
+from loadtests.application import sample
+from loadtests.serve.http import Answer
+from loadtests.serve.serving import serving
+from loadtests.setups import other_stacks
+from loadtests.workload import Request
+from tests.fixtures.command import a_free_port
+
+SETUPS = {name: setup for name, setup in setups.known().items() if setup.stack}
+PYTHON = paths.ROOT / "stacks" / "2016" / ".venv" / "bin" / "python"
+ROOT = Request("root", path="/")
+
+pytestmark = pytest.mark.servers
+
+
+@pytest.fixture(autouse=True)
+def made():
+    [setup] = setups.find(["2016-gunicorn"])
+    if (missing := setups.missing(setup)) is not None:
+        pytest.skip(missing)
+
+
+@pytest.fixture
+def serve(made):
+    """A function: serves a setup with these settings, for the length of a context."""
+
+    def begin(name, settings):
+        if (missing := setups.missing(SETUPS[name])) is not None:
+            pytest.skip(missing)
+        env = {"STACK_SETTINGS": settings}
+        return serving(SETUPS[name], env, "127.0.0.1", a_free_port(), sample(), hosts.at("local"))
+
+    return begin
+
+
+def processes(running):
+    started = [psutil.Process(part.pid) for part in running.parts()]
+    return [one for process in started for one in (process, *process.children(recursive=True))]
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_it_answers_as_the_setups_of_today_and_on_loopback_alone(serve, name):
+    with serve(name, "today") as running:
+        answers = {running.ask(ROOT, 10) for _ in range(5)}
+        assert answers == {Answer(200, "text/html; charset=utf-8", b"OK")}
+        family = processes(running)
+        listening = {
+            connection.laddr.ip
+            for process in family
+            for connection in process.net_connections("inet")
+            if connection.status == psutil.CONN_LISTEN
+        }
+        assert listening == {"127.0.0.1"}
+        assert all(part.charged for part in running.parts())
+        folder = running.folder
+    assert psutil.wait_procs(family, timeout=20)[1] == []
+    # asgi_ipc's memory has gone as well.
+    assert [file.name for file in Path("/dev/shm").glob("*") if folder.name in file.name] == []
+
+
+@pytest.mark.parametrize("name", SETUPS)
+@pytest.mark.parametrize("settings", ["original", "today"])
+def test_debug_and_the_access_log_are_as_then_or_as_in_the_setups_of_today(serve, name, settings):
+    with serve(name, settings) as running:
+        answer = running.ask(Request("nowhere", path="/nowhere"), 10)
+        assert answer.status == 404
+        assert (b"DEBUG = True" in answer.body) == (settings == "original")
+        # By itself Daphne wrote a line for each request, and Gunicorn none. This one was asked while it came up.
+        log = running.folder / f"{name}-web.log"
+        if settings == "original" and name != "2016-gunicorn":
+            wait_until(lambda: "/healthz" in log.read_text(encoding="utf-8"))
+        else:
+            assert "/healthz" not in log.read_text(encoding="utf-8")
+
+
+def wait_until(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_it_is_compared_in_what_it_answers(cli):
+    code, printed, errors = cli.run("check", "2016-gunicorn")
+    assert (code, errors) == (0, "")
+    assert "the project of 2016 answers GET / and GET /healthz alone" in printed
+    assert "each of 2 setups: 0 differences" in printed
+
+
+def test_a_run_knows_its_versions():
+    found = other_stacks.versions(["2016"])["stack_2016"]
+    assert found["Python"].startswith(("3.10.", "3.11."))
+    assert (found["daphne"], found["Django"], found["gunicorn"]) == ("0.14.3", "1.11.29", "19.6.0")
+
+
+def test_its_map_keeps_a_channel_for_each_answer():
+    command = [PYTHON, "stacks/2016/decay.py", "--remembered", "0", "20", "--times", "2"]
+    command += ["--seconds", "0.2", "--json"]
+    found = json.loads(subprocess.run(command, cwd=paths.ROOT, capture_output=True, check=True, timeout=100).stdout)
+    assert found["about"]["asgi_ipc"] == "1.1.0"
+    assert found["about"]["msgpack"] == "compiled"
+    first, last = found["rows"]
+    assert (first["answers"], last["answers"]) == (0, 20)
+    assert last["channels"] - first["channels"] == 20
+    assert last["map_bytes"] > first["map_bytes"]
+    assert [row["in_flight"] for row in found["losses"]] == [1, 10]
+    assert all(row["sent"] == row["answered"] + row["lost"] for row in found["losses"])
+    assert list(Path("/dev/shm").glob("*bench-decay-*")) == []
