@@ -51,7 +51,14 @@ def test_nobody_is_first_who_loses(run):
     assert all("Not ranked: daphne (3.00% of its deliveries are missing)." in one.answer for one in rest)
     lags = [one.answer for one in rest if "lag" in one.asked.lower()]
     assert len(lags) == 2
-    assert all(" Delivered: 100.00% or more." in answer for answer in lags)
+    assert all(" Every message reached every receiver." in answer for answer in lags)
+
+
+def test_a_share_is_told_where_it_is_not_whole(run):
+    page = pages.compose(Results(run("broadcast", change=delivering(missing={"daphne": 0.0001}))))
+    lags = [one.answer for one in page.findings if "lag" in one.asked.lower()]
+    assert len(lags) == 2
+    assert all(" Delivered: 99.9" in answer and "% or more." in answer for answer in lags)
 
 
 def test_every_table_with_a_lag_has_the_share_delivered(run):
