@@ -15,7 +15,10 @@ from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES,
 from loadtests.workload import Request
 
 KEPT = ("response_time", "service_time", "send_lag", "failed")  # histograms that stay with the result
-DELIVERY_COUNTS = ("expected", "delivered", "missing", "duplicate", "reordered", "stray", "in_time")
+DELIVERY_COUNTS = (
+    "expected", "delivered", "missing", "duplicate", "reordered", "stray", "in_time", "messages", "whole"
+)  # fmt: skip
+DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # as the generator calls them
 CONNECTION_COUNTS = ("wanted", "opened", "refused", "lost", "sent_bytes", "received_bytes")
 
 
@@ -32,8 +35,9 @@ def merge(
         errors.update(part["errors"])
         examples = {**part["examples"], **examples}
     spreads = {name: Spread.merged([part["spreads"][name] for part in parts]) for name in parts[0]["spreads"]}
+    kept = {name: spreads[name] for name in KEPT}
     duration_s = max(part["duration_s"] for part in parts)
-    deliveries, lag = merged_deliveries(parts) or (None, None)
+    deliveries, of_deliveries = merged_deliveries(parts)
     if deliveries is not None and deliveries.stray:
         examples.setdefault("wrong-body", f"{deliveries.stray:,} messages came to receivers of another room")
     return Result(
@@ -56,7 +60,7 @@ def merge(
         latency_of="response_time",
         examples=examples,
         timeline=tuple(timeline),
-        histograms={name: spreads[name].histogram.encode() for name in KEPT} | ({"lag": lag.encode()} if lag else {}),
+        histograms={name: spread.histogram.encode() for name, spread in {**kept, **of_deliveries}.items()},
         generator=tuple(Generator(**part["generator"]) for part in parts),
         requests=tuple(
             of_request(request.name, [part["requests"][index] for part in parts])
@@ -82,15 +86,19 @@ def of_request(name: str, shares: Sequence[Mapping[str, Any]]) -> OfRequest:
     )
 
 
-def merged_deliveries(parts: Sequence[Mapping[str, Any]]) -> tuple[Deliveries, Histogram] | None:
-    """What became of messages on their way to receivers, at all processes of a load, and the histogram of their lag in
-    microseconds; None where there are no receivers."""
+def merged_deliveries(parts: Sequence[Mapping[str, Any]]) -> tuple[Deliveries | None, dict[str, Spread]]:
+    """What became of messages on their way to receivers, at all processes of a load, and the distributions of their
+    times, by the names that histograms have; None and none where there are no receivers."""
     told = [part["deliveries"] for part in parts if part["deliveries"] is not None]
     if not told:
-        return None
-    lag = Spread.merged([each["lag"] for each in told])
-    counts = {name: sum(each[name] for each in told) for name in DELIVERY_COUNTS}
-    return Deliveries(**counts, lag_ms=lag.figures(), backlog=_of_slices(told)), lag.histogram
+        return None, {}
+    times = {name: Spread.merged([each[key] for each in told]) for name, key in DELIVERY_TIMES.items()}
+    deliveries = Deliveries(
+        **{name: sum(each[name] for each in told) for name in DELIVERY_COUNTS},
+        **{f"{name}_ms": spread.figures() for name, spread in times.items()},
+        backlog=_of_slices(told),
+    )
+    return deliveries, times
 
 
 def _of_slices(parts: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:

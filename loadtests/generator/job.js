@@ -104,7 +104,11 @@
  * @property {number} stray came to a receiver that they were not meant for
  * @property {number} in_time came while it was measured, also of what was sent before, while it settled
  * @property {number[]} backlog for each slice, by how many at least those under way became more; below 0 where they wavered
+ * @property {number} messages that were meant for receivers, told apart from what comes back
+ * @property {number} whole those of them that all of their receivers have
  * @property {Spread} lag arrival at a receiver minus intended send
+ * @property {Spread} last of those that are whole: arrival at the last of its receivers minus intended send
+ * @property {Spread} reading how long what arrived may have lain in the generator: see reading.js
  */
 
 /**

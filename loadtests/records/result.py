@@ -70,6 +70,11 @@ class Deliveries:
     ``duration_s``, among them what was sent before, while the server settled; None: not counted. ``backlog``: for each
     slice, by how many at least those under way (missing, and not overtaken by a later one) became more while it was
     measured; below 0 where they wavered.
+
+    ``messages`` are those that were published for receivers, ``whole`` those that all of their receivers have, and
+    ``last_ms`` is from the intended send until the last receiver of a whole one has it. ``reading_lag_ms`` is how long
+    what arrived may have lain in the generator since that last looked: no measured lateness, and not the most that its
+    machine can be at fault for (generator/reading.js). None: not kept, as in older runs.
     """
 
     expected: Count
@@ -81,6 +86,10 @@ class Deliveries:
     stray: Count = 0
     in_time: Count | None = None
     backlog: tuple[int, ...] = ()
+    messages: Count | None = None
+    whole: Count | None = None
+    last_ms: Figures | None = None
+    reading_lag_ms: Figures | None = None
 
     @property
     def timely(self) -> int:
@@ -188,9 +197,10 @@ class Result:
     its measured part began.
 
     ``histograms`` are HDR (compressed V2, base64) of microseconds: response_time, service_time, send_lag, failed, and
-    lag where there are deliveries; get, post and journey where users walk one. ``requests`` has a row for each request
-    of a load of several, and for each route and method of a journey; it is empty for a load of one. ``latency_of`` is
-    the best measure of what a user feels that the engine knows: ``response_time``, or ``service_time`` for an engine
+    lag, last and reading_lag where there are deliveries; get, post and journey where users walk one. ``requests`` has a
+    row for each request of a load of several, and for each route and method of a journey; it is empty for a load of
+    one. ``latency_of`` is the best measure of what a user feels that the engine knows: ``response_time``, or
+    ``service_time`` for an engine
     that knows no intended send.
     """
 

@@ -2,12 +2,15 @@
 each delivery at each receiver is counted."""
 
 import dataclasses
+from math import inf
 
 import pytest
 
 from loadtests.engines import get, node
 from loadtests.engines.base import EngineError
 from loadtests.errors import UserError
+from loadtests.plan.censored import of_last
+from loadtests.records.histogram import Histogram
 
 pytestmark = pytest.mark.servers
 
@@ -165,14 +168,34 @@ def test_deliveries_that_are_dropped_doubled_or_reordered_are_counted(made, conv
     def broadcast(**does):
         load = conversing(dialect, **does).load("broadcast", receivers=4, rate=100, duration_s=1, connections=1)
         result = made(load)
-        assert (result.planned, result.ok) == (100, 100)
-        return counts(result.deliveries)
+        assert (result.planned, result.ok, result.deliveries.messages) == (100, 100, 100)
+        return counts(result.deliveries) | {"whole": result.deliveries.whole}
 
-    as_it_should = {"expected": 400, "delivered": 400, "missing": 0, "duplicate": 0, "reordered": 0}
-    assert broadcast(drop=20) == as_it_should | {"delivered": 380, "missing": 20}
+    as_it_should = {"expected": 400, "delivered": 400, "missing": 0, "duplicate": 0, "reordered": 0, "whole": 100}
+    # Of each fifth message the last receiver lacks it.
+    assert broadcast(drop=20) == as_it_should | {"delivered": 380, "missing": 20, "whole": 80}
     assert broadcast(twice=20) == as_it_should | {"duplicate": 20}
     # Each twentieth is sent after the next one; the last of them waits for one that is never sent.
-    assert broadcast(swap=20) == as_it_should | {"delivered": 396, "missing": 4, "reordered": 16}
+    assert broadcast(swap=20) == as_it_should | {"delivered": 396, "missing": 4, "reordered": 16, "whole": 99}
+
+
+def test_the_time_to_the_last_receiver_is_that_of_the_slowest(made, conversing):
+    server = conversing(late=8)  # of each second message, one of four deliveries, by 600 ms
+    result = made(server.load("broadcast", receivers=4, rate=20, duration_s=1, connections=1))
+    found = result.deliveries
+    assert (found.expected, found.missing, found.messages, found.whole) == (80, 0, 20, 20)
+    last = Histogram.decode(result.histograms["last"])
+    assert (last.total, last.over(599_000)) == (20, 10)
+    assert Histogram.decode(result.histograms["lag"]).over(599_000) == 10
+    assert found.last_ms["max"] == found.lag_ms["max"] >= 600
+    assert found.lag_ms["p50"] < 600
+
+
+def test_what_was_read_late_is_a_part_of_the_lag(made, conversing):
+    result = made(conversing(after=100).load("broadcast", receivers=20, rate=40, duration_s=0.5, connections=1))
+    assert Histogram.decode(result.histograms["reading_lag"]).total == result.deliveries.delivered == 400
+    assert 0 < result.deliveries.reading_lag_ms["max"] <= result.deliveries.lag_ms["max"]
+    assert result.deliveries.reading_lag_ms["p50"] < 100 <= result.deliveries.lag_ms["p50"]
 
 
 def test_a_frozen_receiver_is_seen(made, conversing):
@@ -183,6 +206,7 @@ def test_a_frozen_receiver_is_seen(made, conversing):
         "expected": 100, "delivered": 80, "missing": 20, "duplicate": 0, "reordered": 0
     }  # fmt: skip
     assert result.connections.lost == 0
+    assert (result.deliveries.messages, result.deliveries.whole, of_last(result, "p50")) == (20, 0, inf)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -215,6 +239,7 @@ def test_what_reaches_another_room_breaks_the_contract(made, conversing):
         "expected": 60, "delivered": 60, "missing": 0, "duplicate": 0, "reordered": 0
     }  # fmt: skip
     assert (result.deliveries.stray, result.contradicting) == (3 * 4, 3 * 4)
+    assert (result.deliveries.messages, result.deliveries.whole) == (30, 30)
     assert result.examples == {"wrong-body": "12 messages came to receivers of another room"}
 
 

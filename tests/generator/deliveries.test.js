@@ -43,10 +43,12 @@ test('the lag is from the intended send to the arrival', () => {
 });
 
 test('nothing expected, nothing arrived: zeros', () => {
-  const { lag, backlog, ...counted } = new Deliveries().measured();
+  const { lag, last, reading, backlog, ...counted } = new Deliveries().measured();
   const zeros = { expected: 0, delivered: 0, missing: 0, duplicate: 0, reordered: 0, stray: 0, in_time: 0 };
-  assert.deepEqual([counted, backlog], [zeros, []]);
-  assert.deepEqual([lag.max_us, lag.sum_us], [0, 0]);
+  assert.deepEqual([counted, backlog], [{ ...zeros, messages: 0, whole: 0 }, []]);
+  for (const times of [lag, last, reading]) {
+    assert.deepEqual([times.max_us, times.sum_us], [0, 0]);
+  }
 });
 
 test('one send to several receivers is a delivery to each', () => {
@@ -247,4 +249,60 @@ test('what a lost receiver lacks stays missing, and is not waited for', () => {
   deliveries.withdraw(1, 'a', 3);
   deliveries.arrived(2, 'a', 1, 305);
   assert.deepEqual([deliveries.awaited, deliveries.underWay, deliveries.missing], [0, 0, 4]);
+});
+
+/**
+ * A message of the stream 'a' that is due at 100 times its number, meant for so many receivers from 1 on.
+ *
+ * @param {Deliveries} deliveries
+ * @param {number} number
+ * @param {number} receivers
+ */
+function publish(deliveries, number, receivers) {
+  deliveries.lasts.meant('a', number, 100 * number, receivers);
+  for (let receiver = 1; receiver <= receivers; receiver++) {
+    deliveries.expect(receiver, 'a', number, 100 * number);
+  }
+}
+
+test('a message is whole when the last of its receivers has it', () => {
+  const deliveries = new Deliveries();
+  publish(deliveries, 0, 3);
+  [2, 3].forEach((receiver) => deliveries.arrived(receiver, 'a', 0, 10 * receiver));
+  assert.deepEqual([deliveries.lasts.messages, deliveries.lasts.whole], [1, 0]);
+  deliveries.arrived(1, 'a', 0, 70);
+  const { messages, whole, last } = deliveries.measured();
+  assert.deepEqual([messages, whole, last.max_us, last.sum_us], [1, 1, 70 * MS, 70 * MS]);
+});
+
+test('what comes twice is not another receiver, and what never comes leaves a message open', () => {
+  const deliveries = new Deliveries();
+  publish(deliveries, 0, 2);
+  publish(deliveries, 1, 2);
+  [5, 6, 7].forEach((at) => deliveries.arrived(1, 'a', 0, at));
+  [1, 2].forEach((receiver) => deliveries.arrived(receiver, 'a', 1, 100 + receiver));
+  deliveries.gone(2);
+  const { messages, whole, last } = deliveries.measured();
+  assert.deepEqual([messages, whole, last.max_us], [2, 1, 2 * MS]);
+});
+
+test('a message that was withdrawn was meant for nobody', () => {
+  const deliveries = new Deliveries();
+  publish(deliveries, 0, 2);
+  publish(deliveries, 1, 2);
+  deliveries.lasts.withdraw('a', 1);
+  deliveries.lasts.withdraw('a', 7);
+  [1, 2].forEach((receiver) => deliveries.arrived(receiver, 'a', 0, 9));
+  const { messages, whole } = deliveries.measured();
+  assert.deepEqual([messages, whole], [1, 1]);
+});
+
+test('each delivery has how long it may have lain in the generator', () => {
+  const deliveries = new Deliveries((at) => at / 10);
+  publish(deliveries, 0, 2);
+  deliveries.arrived(1, 'a', 0, 20);
+  deliveries.arrived(2, 'a', 0, 50);
+  deliveries.arrived(2, 'a', 0, 90);
+  const { reading } = deliveries.measured();
+  assert.deepEqual([reading.max_us, reading.sum_us], [5 * MS, 7 * MS]);
 });

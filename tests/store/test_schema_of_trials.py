@@ -36,10 +36,10 @@ RESULT = Result(
     latency_of="response_time",
     examples={"status": "503"},
     timeline=(Second(0, 10, 9, 8, 1, 1.0, None),),
-    histograms={"response_time": "SElTVA==", "lag": "SElTVA=="},
+    histograms=dict.fromkeys(("response_time", "lag", "last", "reading_lag"), "SElTVA=="),
     generator=(Generator(0.1, 1.0, 80.0),),
     requests=(OfRequest("GET /", 2, 2, 2, 2, 2, {"status": 1}, TIMES),),
-    deliveries=Deliveries(9, 8, 1, 0, 0, TIMES, stray=1, in_time=7, backlog=(2, -1)),
+    deliveries=Deliveries(9, 8, 1, 0, 0, TIMES, 1, 7, (2, -1), 3, 2, last_ms=TIMES, reading_lag_ms=TIMES),
     connections=Connections(5, 4, 1, 2, TIMES, 0.5, 1000, 2000, "closed"),
     journeys=Journeys(
         64, None, 9, 1, 60, 62, TIMES, (OfRequest("GET", 2, 2, 2, 2, 0, {"mixed-up": 1}, TIMES),), 1.0, 1.0, 1.0, None
@@ -99,6 +99,8 @@ def test_what_a_trial_writes_fits(trial):
         (("result", "requests", 0, "ok"), ...),
         (("result", "deliveries", "in_time"), -1),
         (("result", "deliveries", "backlog"), [0.5]),
+        (("result", "deliveries", "whole"), -1),
+        (("result", "deliveries", "last_ms", "p42"), 1.0),
         (("result", "connections", "lost"), -1),
         (("result", "journeys", "users"), 0),
         (("result", "journeys", "methods", 0, "errors", "mixed-up"), 0),

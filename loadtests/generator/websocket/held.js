@@ -2,6 +2,7 @@
 
 import { nowMs } from '../clock.js';
 import { Deliveries } from '../deliveries.js';
+import { reading } from '../reading.js';
 import { Times } from '../times.js';
 import { Payloads } from './payload.js';
 import { Receiver, Seat, Speaker } from './seats.js';
@@ -52,7 +53,7 @@ export class Held {
     this.addressOf = this.addressOf.bind(this);
     this.payloads = new Payloads(conversation.size);
     const speaks = this.does === 'echo' || this.does === 'broadcast';
-    this.deliveries = speaks ? new Deliveries() : null;
+    this.deliveries = speaks ? new Deliveries((at) => reading.waited(at)) : null;
     /** The connections that speak are used in turn, not as few of them as will do. */
     this.inTurn = speaks;
 

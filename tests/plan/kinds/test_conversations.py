@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections import Counter
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -13,6 +14,8 @@ from loadtests.plan.kinds.over_websocket import in_dialect
 from loadtests.plan.schedule import planned_seconds
 from loadtests.plan.study import load as study_of
 from loadtests.plan.study import parse
+from loadtests.records.histogram import Histogram
+from loadtests.records.result import NOTHING
 from tests.fixtures.conversations import TABLES, conversing, delivering
 from tests.fixtures.schemas import as_json, errors, validator
 
@@ -55,7 +58,7 @@ def test_a_broadcast_has_receivers_in_rooms_and_publishers():
 def test_the_lag_is_judged_as_far_out_as_its_messages_know_it(duration, tail):
     """Twenty a second, whatever the number of receivers."""
     test = conversing("broadcast", duration=duration, receivers=10_000)
-    assert [metric.name for metric in test.judged] == ["lag_p50_ms", *tail, "cpu_us_per_delivery"]
+    assert [metric.name for metric in test.judged] == ["lag_p50_ms", *tail, "last_p50_ms", "cpu_us_per_delivery"]
     assert test.decisive.name == (tail or ["lag_p50_ms"])[0]
 
 
@@ -223,6 +226,39 @@ def test_messages_that_were_never_sent_rank_as_infinitely_late(broadcast):
     assert read["lag_p50_ms"](held_up) == pytest.approx(4, rel=0.05)
     assert read["lag_p99_ms"](held_up) == math.inf
     assert read["delivered_percent"](held_up) == pytest.approx(90)
+
+
+def test_the_last_receiver_is_infinitely_late_where_one_lacks_the_message(broadcast):
+    read = {name: kinds.metric(name).read for name in ("last_p50_ms", "last_p99_ms")}
+    found = broadcast(**dict.fromkeys(("planned", "sent", "ok"), 1000)).result.deliveries
+    assert read["last_p99_ms"](broadcast(planned=1000, sent=1000, ok=1000)) == found.last_ms["p99"]
+    lacking = dataclasses.replace(found, whole=980)
+    assert read["last_p50_ms"](broadcast(planned=1000, sent=1000, deliveries=lacking)) == pytest.approx(8, rel=0.05)
+    assert read["last_p99_ms"](broadcast(planned=1000, sent=1000, deliveries=lacking)) == math.inf
+    unsent = broadcast(planned=2500, sent=1000)
+    assert read["last_p50_ms"](unsent) == math.inf
+    older = dataclasses.replace(found, messages=None, whole=None, last_ms=None)
+    assert read["last_p50_ms"](broadcast(planned=1000, sent=1000, deliveries=older)) is None
+
+
+def test_a_lag_that_may_be_the_generators_reading_is_not_known(broadcast):
+    """A quarter of 4 ms, which the lag is, and of 8 ms, which the last receiver takes."""
+    reading = broadcast().result.deliveries
+
+    def known(lain_ms, latest_ms, share=0.5):
+        lain = dataclasses.replace(reading, reading_lag_ms={**NOTHING, "p50": lain_ms, "p99": lain_ms})
+        count = round(10_000 * share)
+        histogram = Counter({round(lain_ms * 1000): 10_000 - count, round(latest_ms * 1000): count})
+        kept = {**broadcast().result.histograms, "reading_lag": Histogram(3, 3_600_000_000, histogram).encode()}
+        trial = broadcast(planned=1000, sent=1000, ok=1000, deliveries=lain, histograms=kept)
+        return {name for name in ("lag_p50_ms", "lag_p99_ms", "last_p50_ms") if kinds.metric(name).read(trial)}
+
+    everything = {"lag_p50_ms", "lag_p99_ms", "last_p50_ms"}
+    assert known(0.9, 0.9) == everything
+    assert known(1.1, 1.1) == {"last_p50_ms"}
+    # Of ten receivers, the last is as late in the middle as one reading in fifteen is.
+    assert known(0.1, 2.04, share=0.05) == everything
+    assert known(0.1, 2.04, share=0.08) == everything - {"last_p50_ms"}
 
 
 def test_bytes_are_shared_among_all_that_took_them(broadcast):
