@@ -115,6 +115,7 @@ def merged_connections(parts: Sequence[Mapping[str, Any]]) -> Connections | None
         **{name: sum(each[name] for each in told) for name in CONNECTION_COUNTS},
         opening_ms=Spread.merged([each["opening"] for each in told]).figures(),
         opened_in_s=max(each["opened_in_s"] for each in told),  # all began at the same time
+        steps=tuple(map(sum, zip(*(each["steps"] for each in told), strict=True))),
         said=next((each["said"] for each in told if each["said"]), ""),
     )
 

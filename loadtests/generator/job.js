@@ -28,6 +28,7 @@
  * @property {string} prefix of the paths of handshakes; empty: the path is that of the request
  * @property {number} receivers of this process
  * @property {number} rooms
+ * @property {number} steps in which what idles is opened
  * @property {number} size bytes of a payload
  * @property {boolean} compression
  * @property {boolean} masking
@@ -122,6 +123,7 @@
  * @property {number} opened_in_s
  * @property {number} sent_bytes
  * @property {number} received_bytes
+ * @property {number[]} steps how many were open after each step
  * @property {string} said
  */
 
@@ -152,6 +154,7 @@
  *
  * @typedef {object} Running
  * @property {() => Promise<void>} ready resolves when the first slice may begin
+ * @property {() => Promise<void>} [step] opens the next part of what is held in steps
  * @property {() => Promise<void>} [mend] opens again what is held and was lost; to be waited for before each slice
  * @property {(slice: Slice) => Promise<void>} run resolves when the slice is over and all that was sent in it has its end
  * @property {() => void} stop ends the slice now

@@ -53,6 +53,11 @@ export class Load {
     }
   }
 
+  /** Opens the next part of what is to be held open, where that is done in steps. */
+  async step() {
+    await this.held?.step?.();
+  }
+
   /** Opens again what is to be held open and was lost; called between slices. */
   async mend() {
     await this.held?.mend?.();

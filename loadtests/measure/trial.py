@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from loadtests.engines import EngineError
 from loadtests.engines.base import OnSecond, OnStart, ShouldStop, SlicingEngine
@@ -10,7 +11,9 @@ from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
 from loadtests.measure.held_to import verified
 from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
+from loadtests.measure.steps import stepped
 from loadtests.observe import processes
+from loadtests.observe.processes import Usage
 from loadtests.plan.kinds import Test
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Result, Trial
@@ -32,10 +35,12 @@ def run_trial(bench: Bench, place: TrialPlace, on_second: OnSecond) -> Trial:
 
 @dataclasses.dataclass(frozen=True)
 class _Loaded:
-    """One load on a running setup, and what the setup and the machine did meanwhile."""
+    """One load on a running setup, and what the setup and the machine did meanwhile; ``steps`` are what its processes
+    had used after each of the steps in which connections were opened."""
 
     result: Result
     stretch: Stretch
+    steps: tuple[Mapping[int, Usage], ...] = ()
 
 
 def _trial(bench: Bench, running: Server, place: TrialPlace, on_second: OnSecond, seen: Seen) -> None:
@@ -67,7 +72,7 @@ def _loads(bench: Bench, running: Server, test: Test, load: Load, on_second: OnS
     rested = bench.host.usage(running.parts(), running.folder) if test.from_rest else None
     loaded = _load(bench, running, test, load, on_second)
     used = loaded.stretch.processes
-    seen.keep(loaded.result, used if rested is None else processes.since_rest(used, rested))
+    seen.keep(loaded.result, used if rested is None else processes.since_rest(used, rested, loaded.steps))
     return [loaded]
 
 
@@ -100,6 +105,7 @@ def _conversed(
     are closed give memory back and take CPU time, and neither is of what was measured."""
     with engine.generator(load.processes, load.core) as maker:
         prepared = maker.prepare(load)
+        steps = stepped(bench, running, load, prepared)
         if load.warmup_s:
             prepared.warm_up(load.warmup_s)
 
@@ -108,7 +114,7 @@ def _conversed(
             prepared.measure(load.duration_s, on_second=on_second, should_stop=should_stop)
 
         seen = stretch(bench, running, make)
-        return _Loaded(prepared.result(), seen)
+        return _Loaded(prepared.result(), seen, steps)
 
 
 def _search(

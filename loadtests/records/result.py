@@ -105,7 +105,8 @@ class Connections:
     opened again. ``opening_ms`` is from asking for one until it could receive, and ``opened_in_s`` from asking for the
     first until the last could. ``sent_bytes`` and ``received_bytes`` are those of all connections of the load in slices
     that were measured, also while it settled, as they are on the wire: handshakes, frames, what the dialect adds.
-    ``said`` tells in words why the first one was refused or lost.
+    ``said`` tells in words why the first one was refused or lost. ``steps`` is how many were open after each of the
+    steps in which they were opened; it is empty in older runs.
     """
 
     wanted: Count
@@ -117,6 +118,7 @@ class Connections:
     sent_bytes: Count
     received_bytes: Count
     said: str = ""
+    steps: tuple[Count, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,7 +20,8 @@ class Conversation:
 
     - ``connect``: each send opens a connection, and closes it once it is ready. The response time is from the intended
       moment until then.
-    - ``idle``: ``receivers`` connections are held, and nothing is sent.
+    - ``idle``: ``receivers`` connections are held, and nothing is sent. They are opened in ``steps``, so that the
+      server can be looked at in between.
     - ``echo``: each send is a message that must come back, on one of the load's ``connections``, which are held and
       take turns.
     - ``broadcast``: ``receivers`` connections are held, dealt out over ``rooms``. Each send is published in one of the
@@ -44,6 +45,7 @@ class Conversation:
     prefix: str = "/ws/"
     receivers: int = 0
     rooms: int = 1
+    steps: int = 1
     size: int = 64
     compression: bool = False
     masking: bool = True
@@ -59,6 +61,10 @@ class Conversation:
         if not 1 <= self.rooms <= max(self.receivers, 1):
             among = plural(max(self.receivers, 1), "receiver")
             raise UserError(f"{among} cannot be in {self.rooms} rooms; each room needs one")
+        if not 1 <= self.steps <= (self.receivers if self.does == "idle" else 1):
+            raise UserError(
+                f"what is opened in steps are idle connections, one at least in each, not {self.steps} steps"
+            )
         if not 1 <= self.size <= MOST_BYTES:
             raise UserError(f"a payload has from 1 to {MOST_BYTES:,} bytes, not {self.size}")
 

@@ -190,13 +190,14 @@ def test_without_receivers_there_are_no_deliveries():
 def test_the_connections_that_several_processes_hold_are_added_up():
     def held(opening_us, refused, lost, seconds, said):
         counts = {"wanted": len(opening_us) + refused, "opened": len(opening_us), "refused": refused, "lost": lost}
-        sizes = {"sent_bytes": 10 * lost, "received_bytes": 100}
+        sizes = {"sent_bytes": 10 * lost, "received_bytes": 100, "steps": [len(opening_us) // 2, len(opening_us)]}
         return {**counts, **sizes, "opening": spread_of(opening_us), "opened_in_s": seconds, "said": said}
 
     first, second = held([1000, 2000, 3000], 1, 0, 0.5, ""), held([9000], 0, 2, 0.75, "the server closed it")
     merged = merge("openloop", [part([], None, first), part([], None, second)], [], (Request("GET /"),))
     times = {"p50": 2.0, "p90": 9.0, "p95": 9.0, "p99": 9.0, "p99.9": 9.0, "max": 9.0, "mean": 3.75}
     assert merged.connections == Connections(
-        5, 4, 1, 2, opening_ms=times, opened_in_s=0.75, sent_bytes=20, received_bytes=200, said="the server closed it"
-    )
+        5, 4, 1, 2, opening_ms=times, opened_in_s=0.75, sent_bytes=20, received_bytes=200, said="the server closed it",
+        steps=(1, 4),
+    )  # fmt: skip
     assert merge("openloop", [part([1000])], [], (Request("GET /"),)).connections is None

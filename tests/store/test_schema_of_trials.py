@@ -40,7 +40,7 @@ RESULT = Result(
     generator=(Generator(0.1, 1.0, 80.0),),
     requests=(OfRequest("GET /", 2, 2, 2, 2, 2, {"status": 1}, TIMES),),
     deliveries=Deliveries(9, 8, 1, 0, 0, TIMES, 1, 7, (2, -1), 3, 2, last_ms=TIMES, reading_lag_ms=TIMES),
-    connections=Connections(5, 4, 1, 2, TIMES, 0.5, 1000, 2000, "closed"),
+    connections=Connections(5, 4, 1, 2, TIMES, 0.5, 1000, 2000, "closed", (2, 4)),
     journeys=Journeys(
         64, None, 9, 1, 60, 62, TIMES, (OfRequest("GET", 2, 2, 2, 2, 0, {"mixed-up": 1}, TIMES),), 1.0, 1.0, 1.0, None
     ),
@@ -68,7 +68,7 @@ def trial(run):
         status="ok",
         flags=(validity.Reason.cores_disturbed.flag("12%"),),
         result=RESULT,
-        processes=processes.difference(own, own),
+        processes=processes.since_rest(processes.difference(own, own), own, [own, own]),
         cores={"servers": (0,), "generator": (1,)},
         evidence=Evidence(started=True, generator_cpu=0.4),
         capacity=capacity.record(),

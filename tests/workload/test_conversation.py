@@ -18,6 +18,8 @@ def load(does="echo", talk=None, **options):
         ({"does": "idle"}, "idle holds from 1 to 60,000 receivers, not 0"),
         ({"does": "broadcast", "receivers": 70_000}, "broadcast holds from 1 to 60,000 receivers, not 70000"),
         ({"does": "echo", "receivers": 1}, "echo has no receivers; how many connections it has is said by"),
+        ({"does": "idle", "receivers": 3, "steps": 4}, "idle connections, one at least in each, not 4 steps"),
+        ({"does": "broadcast", "receivers": 3, "steps": 2}, "what is opened in steps are idle connections"),
         ({"does": "broadcast", "receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms; each room needs one"),
         ({"does": "echo", "rooms": 0}, "1 receiver cannot be in 0 rooms"),
         ({"does": "echo", "size": 0}, "a payload has from 1 to 1,000,000 bytes, not 0"),

@@ -25,6 +25,6 @@ async function hold(job) {
   const conversation = /** @type {Conversation} */ (job.conversation);
   const { dialect } = /** @type {{dialect: Dialect}} */ (await import(`../dialects/${conversation.dialect}.js`));
   const held = new Held(job, conversation, dialect);
-  await held.open();
+  await held.step();
   return held;
 }

@@ -36,6 +36,7 @@ export async function answering(job) {
       prefix: PREFIX,
       receivers: conversation.does === 'broadcast' ? 4 : 0,
       rooms: 1,
+      steps: 1,
       compression: false,
     },
     close: () => server.close(),

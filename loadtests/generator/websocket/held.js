@@ -71,6 +71,10 @@ export class Held {
     this.connected = 0;
     this.closing = 0; // of those that are not held
     this.takeSeats(connections, conversation.receivers);
+    this.stepsWanted = conversation.steps;
+    /** @type {number[]} */
+    this.steps = []; // how many were open after each
+    this.tried = 0;
 
     this.opened = 0;
     this.lost = 0;
@@ -112,14 +116,18 @@ export class Held {
     this.free.reverse();
   }
 
-  /** Opens all that is to be held. */
-  async open() {
+  /** Opens what is to be held: all of it, or the next part, where that is done in steps. */
+  async step() {
     const begun = nowMs();
-    await this.openEach(this.seats, (ms) => {
+    const took = this.openedInMs;
+    const until = Math.ceil((this.seats.length * (this.steps.length + 1)) / this.stepsWanted);
+    await this.openEach(this.seats.slice(this.tried, until), (ms) => {
       this.opened++;
       this.openingTimes.record(ms);
-      this.openedInMs = nowMs() - begun;
+      this.openedInMs = took + nowMs() - begun;
     });
+    this.tried = until;
+    this.steps.push(this.opened);
     this.assemble();
   }
 
@@ -271,6 +279,7 @@ export class Held {
       opened_in_s: this.openedInMs / 1000,
       sent_bytes: this.measuredTraffic.sent,
       received_bytes: this.measuredTraffic.received,
+      steps: this.steps,
       said: this.said,
     };
   }

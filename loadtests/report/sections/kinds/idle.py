@@ -44,7 +44,7 @@ def _by_role(results: Results, test: Test) -> Iterator[Table]:
             f"By role: {test.what}",
             ("setup", "role", "KB each", "CPU µs/s each"),
             rows,
-            "The median over trials of what the processes of a role grew by for each connection.",
+            "The median over trials of what the processes of a role grow by with each connection.",
             numeric=frozenset({2, 3}),
         )
 
