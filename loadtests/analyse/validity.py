@@ -68,7 +68,7 @@ class Reason(Enum):
     )
     did_not_recover = (
         Severity.INVALID,
-        "the server did not answer quickly again after a probe that was too much for it",
+        "the server did not serve again as before (after a probe or a slice that was too much for it, or a restart)",
         "Read the end of its log; lower max_rate, so that no probe is that much too much.",
     )
     engine_failed = (

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from loadtests.records import Connections, Deliveries, Generator, OfRequest, Result, Second
+from loadtests.records import Connections, Deliveries, Generator, OfRequest, Rejoined, Result, Second
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures
 from loadtests.workload import Request
@@ -38,6 +38,7 @@ def merge(
     kept = {name: spreads[name] for name in KEPT}
     duration_s = max(part["duration_s"] for part in parts)
     deliveries, of_deliveries = merged_deliveries(parts)
+    connections, of_connections = merged_connections(parts)
     if deliveries is not None and deliveries.stray:
         examples.setdefault("wrong-body", f"{deliveries.stray:,} messages came to receivers of another room")
     return Result(
@@ -60,7 +61,9 @@ def merge(
         latency_of="response_time",
         examples=examples,
         timeline=tuple(timeline),
-        histograms={name: spread.histogram.encode() for name, spread in {**kept, **of_deliveries}.items()},
+        histograms={
+            name: spread.histogram.encode() for name, spread in {**kept, **of_deliveries, **of_connections}.items()
+        },
         generator=tuple(Generator(**part["generator"]) for part in parts),
         requests=tuple(
             of_request(request.name, [part["requests"][index] for part in parts])
@@ -69,7 +72,7 @@ def merge(
         if len(requests) > 1
         else (),
         deliveries=deliveries,
-        connections=merged_connections(parts),
+        connections=connections,
     )
 
 
@@ -106,18 +109,31 @@ def _of_slices(parts: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
     return tuple(map(sum, zip(*(part["backlog"] for part in parts), strict=False)))
 
 
-def merged_connections(parts: Sequence[Mapping[str, Any]]) -> Connections | None:
-    """What became of the connections that all processes of a load were to hold open; None where they hold none."""
+def merged_connections(parts: Sequence[Mapping[str, Any]]) -> tuple[Connections | None, dict[str, Spread]]:
+    """What became of the connections that all processes of a load were to hold open, and the distributions that
+    histograms are kept of; None and none where they hold none."""
     told = [part["connections"] for part in parts if part["connections"] is not None]
     if not told:
-        return None
-    return Connections(
+        return None, {}
+    rejoined, times = _rejoined(told[0]["rejoined"])
+    connections = Connections(
         **{name: sum(each[name] for each in told) for name in CONNECTION_COUNTS},
         opening_ms=Spread.merged([each["opening"] for each in told]).figures(),
         opened_in_s=max(each["opened_in_s"] for each in told),  # all began at the same time
         steps=tuple(map(sum, zip(*(each["steps"] for each in told), strict=True))),
         said=next((each["said"] for each in told if each["said"]), ""),
+        rejoined=rejoined,
     )
+    return connections, times
+
+
+def _rejoined(told: Mapping[str, Any] | None) -> tuple[Rejoined | None, dict[str, Spread]]:
+    """What became of those that were to come back, which one process makes; None and none where nobody was."""
+    if told is None:
+        return None, {}
+    away = Spread.merged([told["away"]])
+    counts = {name: value for name, value in told.items() if name != "away"}
+    return Rejoined(**counts, away_ms=away.figures()), {"away": away}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -23,12 +23,14 @@
  * What is done over WebSockets: see loadtests/workload/conversation.py for what each means.
  *
  * @typedef {object} Conversation
- * @property {'connect' | 'idle' | 'echo' | 'broadcast'} does
+ * @property {'connect' | 'idle' | 'echo' | 'broadcast' | 'rejoin'} does
  * @property {string} dialect a file of dialects/, without its .js
  * @property {string} prefix of the paths of handshakes; empty: the path is that of the request
  * @property {number} receivers of this process
  * @property {number} rooms
  * @property {number} steps in which what idles is opened
+ * @property {number} jitter_s before those that were lost come back
+ * @property {number} publishes_per_s while they do
  * @property {number} size bytes of a payload
  * @property {boolean} compression
  * @property {boolean} masking
@@ -124,7 +126,21 @@
  * @property {number} sent_bytes
  * @property {number} received_bytes
  * @property {number[]} steps how many were open after each step
+ * @property {Rejoined | null} rejoined null: none is to come back
  * @property {string} said
+ */
+
+/**
+ * @typedef {object} Rejoined what became of receivers when the server was restarted: see loadtests/records/result.py
+ * @property {number} lost
+ * @property {number} back
+ * @property {number | null} down_s
+ * @property {number | null} all_back_s
+ * @property {number} published
+ * @property {number} unsent
+ * @property {number} expected
+ * @property {number} missed
+ * @property {Spread} away from when one was lost until it was back, for good
  */
 
 /**

@@ -88,7 +88,9 @@ export class Load {
   look(/** @type {number} */ now) {
     this.recorder.roll(now);
     this.recorder.deliveries?.look(now);
-    if (now < this.endMs) {
+    if (this.held?.isOver?.(now)) {
+      this.finish(now);
+    } else if (now < this.endMs) {
       for (const connection of this.connections) {
         if (connection.busy && now - connection.handedAt >= this.job.timeoutMs) {
           const { exchange, intended } = connection;

@@ -52,6 +52,7 @@
  * @property {() => Promise<void>} [mend] opens again what was lost, between slices
  * @property {number} [closing] connections that were not held and are being closed, which a slice does not end before
  * @property {(slice: Slice) => void} [begin] a slice begins
+ * @property {(now: number) => boolean} [isOver] whether what a slice waits for has happened, so that it ends before its time
  * @property {() => void} [end] it is over
  * @property {() => HeldOpen} [measured] what became of what was held open
  * @property {() => void | Promise<void>} close resolves when the other side has had its word

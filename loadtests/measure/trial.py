@@ -10,6 +10,7 @@ from loadtests.engines.base import OnSecond, OnStart, ShouldStop, SlicingEngine
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
 from loadtests.measure.held_to import verified
+from loadtests.measure.restarting import restarting
 from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
 from loadtests.measure.steps import stepped
 from loadtests.observe import processes
@@ -58,6 +59,8 @@ def _trial(bench: Bench, running: Server, place: TrialPlace, on_second: OnSecond
         return
     contradicting = sum(one.result.contradicting for one in loads)
     seen.happened(bench, [one.stretch for one in loads], contradicting)
+    if test.restarts:
+        seen.note(others_cpu=None)  # what the processes took that ended is not told apart from what others did
     if load.rate is None or test.search is not None:
         seen.note(planned=None, sent=None)  # only a fixed rate plans a number
     if contradicting or seen.evidence.processes_died or seen.evidence.service_failed:
@@ -69,6 +72,12 @@ def _loads(bench: Bench, running: Server, test: Test, load: Load, on_second: OnS
     """All loads of the trial: the one, or those of a search for its rate."""
     if test.search is not None:
         return _search(bench, running, test, load, test.search, on_second, seen)
+    if test.restarts:
+        engine = bench.engine(test.engine)
+        assert isinstance(engine, SlicingEngine)
+        restarted = _Loaded(*restarting(bench, running, engine, load, on_second))
+        seen.keep(restarted.result, ())
+        return [restarted]
     rested = bench.host.usage(running.parts(), running.folder) if test.from_rest else None
     loaded = _load(bench, running, test, load, on_second)
     used = loaded.stretch.processes

@@ -85,6 +85,15 @@ def _of_due(came: int, due: float, figures: Figures, histogram: str | None, key:
     return None if found is None else found / 1000
 
 
+def of_rejoined(result: Result, key: str) -> float | None:
+    """A percentile of the time in ms that connections were away when the server was restarted: those that never came
+    back are away for ever. None where it is not known, and where they were too few."""
+    found = result.connections.rejoined if result.connections else None
+    if found is None or not knowable(PERCENTILES[key], found.lost):
+        return None
+    return _of_due(found.back, found.lost, found.away_ms, result.histograms.get("away"), key)
+
+
 def knows_lag(result: Result, key: str) -> bool:
     """Whether there were enough messages to know a percentile of the lag of their deliveries. Messages and not
     deliveries: those of one message are late together, so that a hundred of them tell hardly more than one does."""

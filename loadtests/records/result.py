@@ -98,6 +98,27 @@ class Deliveries:
 
 
 @dataclasses.dataclass(frozen=True)
+class Rejoined:
+    """What became of receivers when the server was restarted under them.
+
+    Of those that were there ``lost`` lost their connection, and ``back`` of these could receive again at the end.
+    ``away_ms`` is from when one was lost until it was back for good; ``down_s`` from when the first was lost until the
+    first was back, ``all_back_s`` until the last was, None where not all are. ``published`` messages were sent, each
+    for every receiver (``expected``), of which ``missed`` never came; ``unsent`` were due while the publisher was away.
+    """
+
+    lost: Count
+    back: Count
+    away_ms: Figures
+    down_s: Amount | None
+    all_back_s: Amount | None
+    published: Count
+    unsent: Count
+    expected: Count
+    missed: Count
+
+
+@dataclasses.dataclass(frozen=True)
 class Connections:
     """What became of the connections that were to be held open for the whole of a load: ``wanted = opened + refused``.
 
@@ -106,7 +127,8 @@ class Connections:
     first until the last could. ``sent_bytes`` and ``received_bytes`` are those of all connections of the load in slices
     that were measured, also while it settled, as they are on the wire: handshakes, frames, what the dialect adds.
     ``said`` tells in words why the first one was refused or lost. ``steps`` is how many were open after each of the
-    steps in which they were opened; it is empty in older runs.
+    steps in which they were opened; it is empty in older runs. Where they are to come back after a restart ``rejoined``
+    says what became of that, and ``lost`` counts those that did not.
     """
 
     wanted: Count
@@ -119,6 +141,7 @@ class Connections:
     received_bytes: Count
     said: str = ""
     steps: tuple[Count, ...] = ()
+    rejoined: Rejoined | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,10 +222,10 @@ class Result:
     its measured part began.
 
     ``histograms`` are HDR (compressed V2, base64) of microseconds: response_time, service_time, send_lag, failed, and
-    lag, last and reading_lag where there are deliveries; get, post and journey where users walk one. ``requests`` has a
-    row for each request of a load of several, and for each route and method of a journey; it is empty for a load of
-    one. ``latency_of`` is the best measure of what a user feels that the engine knows: ``response_time``, or
-    ``service_time`` for an engine
+    lag, last and reading_lag where there are deliveries, away where connections come back; get, post and journey where
+    users walk one. ``requests`` has a row for each request of a load of several, and for each route and method of a
+    journey; it is empty for a load of one. ``latency_of`` is the best measure of what a user feels that the engine
+    knows: ``response_time``, or ``service_time`` for an engine
     that knows no intended send.
     """
 

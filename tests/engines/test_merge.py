@@ -191,6 +191,7 @@ def test_the_connections_that_several_processes_hold_are_added_up():
     def held(opening_us, refused, lost, seconds, said):
         counts = {"wanted": len(opening_us) + refused, "opened": len(opening_us), "refused": refused, "lost": lost}
         sizes = {"sent_bytes": 10 * lost, "received_bytes": 100, "steps": [len(opening_us) // 2, len(opening_us)]}
+        sizes["rejoined"] = None
         return {**counts, **sizes, "opening": spread_of(opening_us), "opened_in_s": seconds, "said": said}
 
     first, second = held([1000, 2000, 3000], 1, 0, 0.5, ""), held([9000], 0, 2, 0.75, "the server closed it")

@@ -1,5 +1,5 @@
-"""Each delivery at each receiver is counted, and each message by its last receiver, whatever a server of known behaviour
-does to them."""
+"""Each delivery at each receiver is counted, and each message by its last receiver, whatever a server of known
+behaviour does to them."""
 
 from math import inf
 

@@ -33,6 +33,10 @@ warmup = "100ms"
 [tests.idle]
 connections = 50
 duration = "500ms"
+
+[tests.rejoin]
+connections = 20
+jitter = "200ms"
 """
 
 
@@ -59,7 +63,12 @@ def test_a_study_of_websockets_from_its_file_to_its_report(command, tmp_path):
     broadcast = by_test["broadcast"].result.deliveries
     assert (broadcast.expected, broadcast.missing) == (10 * 5, 0)  # each to the five receivers of its room
     assert by_test["idle"].result.connections.opened == 50
+    assert len(by_test["idle"].result.connections.steps) == 4
+    rejoined = by_test["rejoin"].result.connections.rejoined
+    assert (rejoined.lost, rejoined.back, by_test["rejoin"].processes) == (20, 20, ())
+    assert rejoined.published > 0
+    assert rejoined.down_s <= rejoined.all_back_s
     assert all(process.rested_rss_mb is not None for process in by_test["idle"].processes)
     with (tmp_path / "run" / "summary.csv").open(encoding="utf-8", newline="") as text:
-        assert {row["test"] for row in csv.DictReader(text)} == {"connect", "echo", "broadcast", "idle"}
+        assert {row["test"] for row in csv.DictReader(text)} == {"connect", "echo", "broadcast", "idle", "rejoin"}
     assert "Broadcasts over WebSockets" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from loadtests import report
 from loadtests.analyse.results import Results
 from loadtests.report import page as pages
 from loadtests.report.formats.csv import csv_text
-from tests.fixtures.conversations import TABLES, conversing, delivering, holding
+from tests.fixtures.conversations import TABLES, conversing, delivering, histogram_of, holding, rejoining
 from tests.fixtures.schemas import errors
 from tests.report.test_answer import printed, row
 
@@ -143,6 +143,33 @@ def test_idle_connections_have_a_row_for_each_role(run):
     assert [field.text for field in roles.rows[0]][1:3] == ["web", "20.5"]
     said = printed(made)
     assert "Connections were refused or lost with 1,000 connections, so not ranked:" in " ".join(said)
+
+
+def test_what_came_back_has_times_and_no_cost(run):
+    def restarted(label, test, block, result):
+        away = {"uvicorn": 2000.0, "daphne": 4000.0, "granian": 2000.0}[label] + 10 * (
+            (block * len(label) + ord(label[0])) % 5
+        )
+        connections = dataclasses.replace(holding(1001), rejoined=rejoining(away_ms=away))
+        nothing = dict.fromkeys(("planned", "sent", "completed", "ok", "rate"), 0)
+        histograms = {"away": histogram_of(round(away * 1000), 1000)}
+        return dataclasses.replace(result, **nothing, timeline=(), connections=connections, histograms=histograms)
+
+    made = run("rejoin", change=restarted)
+    for trial in made.trials():
+        made.save_trial(dataclasses.replace(trial, processes=()))
+    page = pages.compose(Results(made), price=0.04)
+    assert page.answer.table.columns == ("setup", "all back, s", "away p50, s")
+    found = {section.name: section for section in page.sections}
+    assert "cost" not in found
+    [figures] = found["rejoin"].tables
+    assert figures.columns[:4] == ("setup", "all back, s", "p50, s", "p99, s")
+    rows = {one[0].text: [field.text for field in one] for one in figures.rows}
+    assert rows["daphne"][1:4] == ["8.04", "4.02", "4.02"]
+    assert rows["daphne"][5:] == ["3.00", "20.0", "0", "0", "6"]
+    assert "CPU" not in " ".join(one.asked for one in page.findings)
+    answers = {one.asked: one.answer for one in page.findings}
+    assert "daphne 8.04 s." in answers["Time until all are back with 1,000 connections"]
 
 
 def test_two_kinds_that_share_a_metric_are_told_apart(run):

@@ -11,13 +11,25 @@ from loadtests.measure.capacity import FoundCapacity, Probed
 from loadtests.observe import processes
 from loadtests.observe.processes import Part
 from loadtests.plan import objective
-from loadtests.records import Connections, Deliveries, Evidence, Generator, Journeys, OfRequest, Result, Second, Trial
+from loadtests.records import (
+    Connections,
+    Deliveries,
+    Evidence,
+    Generator,
+    Journeys,
+    OfRequest,
+    Rejoined,
+    Result,
+    Second,
+    Trial,
+)
 from loadtests.records.result import FIGURES, NOTHING
 from loadtests.searches.capacity import LimitedBy, Probe, Purpose, SearchedCapacity
 from loadtests.searches.judge import Judgement, Outcome
 from tests.fixtures.schemas import changed, errors, validator
 
 TIMES = dict.fromkeys(FIGURES, 1.5)
+REJOINED = Rejoined(5, 4, TIMES, 0.5, None, published=20, unsent=3, expected=100, missed=7)
 RESULT = Result(
     engine="openloop",
     planned=10,
@@ -36,11 +48,11 @@ RESULT = Result(
     latency_of="response_time",
     examples={"status": "503"},
     timeline=(Second(0, 10, 9, 8, 1, 1.0, None),),
-    histograms=dict.fromkeys(("response_time", "lag", "last", "reading_lag"), "SElTVA=="),
+    histograms=dict.fromkeys(("response_time", "lag", "last", "reading_lag", "away"), "SElTVA=="),
     generator=(Generator(0.1, 1.0, 80.0),),
     requests=(OfRequest("GET /", 2, 2, 2, 2, 2, {"status": 1}, TIMES),),
     deliveries=Deliveries(9, 8, 1, 0, 0, TIMES, 1, 7, (2, -1), 3, 2, last_ms=TIMES, reading_lag_ms=TIMES),
-    connections=Connections(5, 4, 1, 2, TIMES, 0.5, 1000, 2000, "closed", (2, 4)),
+    connections=Connections(5, 4, 1, 2, TIMES, 0.5, 1000, 2000, "closed", (2, 4), REJOINED),
     journeys=Journeys(
         64, None, 9, 1, 60, 62, TIMES, (OfRequest("GET", 2, 2, 2, 2, 0, {"mixed-up": 1}, TIMES),), 1.0, 1.0, 1.0, None
     ),
@@ -102,6 +114,8 @@ def test_what_a_trial_writes_fits(trial):
         (("result", "deliveries", "whole"), -1),
         (("result", "deliveries", "last_ms", "p42"), 1.0),
         (("result", "connections", "lost"), -1),
+        (("result", "connections", "rejoined", "back"), -1),
+        (("result", "connections", "rejoined", "down_s"), "long"),
         (("result", "journeys", "users"), 0),
         (("result", "journeys", "methods", 0, "errors", "mixed-up"), 0),
         (("result", "journeys", "lost"), 1),

@@ -280,6 +280,7 @@ export class Held {
       sent_bytes: this.measuredTraffic.sent,
       received_bytes: this.measuredTraffic.received,
       steps: this.steps,
+      rejoined: null,
       said: this.said,
     };
   }
