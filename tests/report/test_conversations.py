@@ -147,9 +147,8 @@ def test_idle_connections_have_a_row_for_each_role(run):
 
 def test_what_came_back_has_times_and_no_cost(run):
     def restarted(label, test, block, result):
-        away = {"uvicorn": 2000.0, "daphne": 4000.0, "granian": 2000.0}[label] + 10 * (
-            (block * len(label) + ord(label[0])) % 5
-        )
+        chance = 10 * ((block * len(label) + ord(label[0])) % 5)
+        away = (4000.0 if label == "daphne" else 2000.0) + chance
         connections = dataclasses.replace(holding(1001), rejoined=rejoining(away_ms=away))
         nothing = dict.fromkeys(("planned", "sent", "completed", "ok", "rate"), 0)
         histograms = {"away": histogram_of(round(away * 1000), 1000)}

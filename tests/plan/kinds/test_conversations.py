@@ -184,7 +184,9 @@ def test_idle_connections_are_held_for_two_heartbeats_and_not_warmed_up():
 def test_the_studies_send_enough_to_know_more_than_the_typical_lag():
     [room] = [test for test in study_of("websockets").tests if test.kind == "broadcast"]
     assert room.decisive.name == "lag_p95_ms"
-    assert {test.decisive.name for test in study_of("broadcast").tests} == {"lag_p99_ms"}
+    crowd, *others = sorted(study_of("broadcast").tests, key=lambda test: test.name)
+    assert (crowd.name, crowd.decisive.name) == ("crowd", "lag_p95_ms")
+    assert {test.decisive.name for test in others} == {"lag_p99_ms"}
 
 
 def test_what_is_counted_has_its_own_word_in_what_is_said():
