@@ -83,6 +83,7 @@ export class RejoinHeld extends Held {
     this.receiving = Array.from({ length: conversation.receivers }, (_, k) => new Comer(this, 'rooms', k));
     this.publisher = new Comer(this, 'publish', conversation.receivers);
     this.seats.push(...this.receiving, this.publisher);
+    this.numbers = 0;
     this.published = 0;
     this.unsent = 0;
     /** @type {number[]} */
@@ -135,7 +136,8 @@ export class RejoinHeld extends Held {
 
   /** @param {number} due */
   send(due) {
-    const number = this.published++;
+    const number = this.numbers++;
+    this.published++;
     this.publisher.talk?.send(this.payloads.write(STREAM, number), this.publisher.room);
     this.untold.push(number);
     for (const receiver of this.receiving) {
@@ -154,6 +156,7 @@ export class RejoinHeld extends Held {
     const number = this.untold.shift();
     if (full && number !== undefined) {
       this.unsent++;
+      this.published--;
       this.receiving.forEach((receiver) => this.news.withdraw(receiver.place, STREAM, number));
     }
   }
