@@ -72,6 +72,21 @@ def test_every_table_with_a_lag_has_the_share_delivered(run):
     assert lags["daphne"] == "not reached"
 
 
+def test_a_lag_that_the_generator_may_have_read_late_is_no_figure_and_the_reason_is_said(run):
+    def reading_late(label, test, block, result):
+        result = delivering()(label, test, block, result)
+        lain = dict.fromkeys(result.deliveries.lag_ms, 2.0 if label == "daphne" else 0.01)
+        return dataclasses.replace(result, deliveries=dataclasses.replace(result.deliveries, reading_lag_ms=lain))
+
+    page = pages.compose(Results(run("broadcast", change=reading_late)))
+    [figures, _] = next(section.tables for section in page.sections if section.name == "broadcast")
+    [daphne] = [one for one in figures.rows if one[0].text == "daphne"]
+    assert (daphne[1].text, daphne[1].detail) == ("–", "the generator may have read late (50% of p50)")
+    assert any(one.answer.endswith(" Without a figure: daphne.") for one in page.findings)
+    [generator] = [table for section in page.sections for table in section.tables if table.name == "generator"]
+    assert {row[0].text: row[3].text for row in generator.rows}["daphne"] == "2.00"
+
+
 def test_the_verdict_stands_above_the_ratios(run):
     found = sections(run("broadcast", change=delivering(missing={"daphne": 0.41})))["verdicts"]
     [table] = found.tables
