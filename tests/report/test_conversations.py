@@ -35,7 +35,7 @@ def sections(run):
 def test_the_answer_has_the_share_delivered_beside_the_lag(run):
     made = run("broadcast", change=delivering(missing={"daphne": 0.03}))
     heads = pages.compose(Results(made)).answer.table.columns
-    assert heads == ("setup", "lag p50, ms", "lag p99, ms", "CPU, µs", "delivered, %", "MB")
+    assert heads == ("setup", "lag p50, ms", "lag p99, ms", "last p50, ms", "CPU, µs", "delivered, %", "MB")
     lines = printed(made)
     assert "loses 3.0%" in " ".join(row(lines, "daphne"))
     assert "97.0" in row(lines, "daphne")
