@@ -133,12 +133,13 @@ class Rejoin(ConversingTest):
 
     @classmethod
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
+        fields = {**conversing(name, table), "warmup_s": 0.0}  # a server that is to be ended is not warmed up
         return cls(
             connections=table.whole("connections", CONNECTIONS_AWAY, MOST_CONNECTIONS),
             rate=table.positive("rate", RATE),
             jitter_s=table.seconds("jitter", JITTER_S),
             duration_s=table.seconds("duration", AT_MOST_S),
-            **conversing(name, table),
+            **fields,
         )
 
     def quick(self) -> Self:
@@ -154,8 +155,8 @@ class Rejoin(ConversingTest):
 
     @property
     def planned_s(self) -> float:
-        # They are not warmed up, and opened twice.
-        return super().planned_s - self.warmup_s + self.held * OPENING_S
+        # They are opened twice.
+        return super().planned_s + self.held * OPENING_S
 
     @property
     def in_slices(self) -> bool:
