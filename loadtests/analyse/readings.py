@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from loadtests.analyse.observations import Observation
 from loadtests.plan import counted
 from loadtests.plan.kinds import Test, every_metric
-from loadtests.plan.lateness import lag_too_late, late_share, late_share_of_lag, too_late
+from loadtests.plan.lateness import (
+    LATE,
+    late_share,
+    late_share_of_lag,
+    late_share_of_last,
+    read_share_of_lag,
+    read_share_of_last,
+)
 from loadtests.plan.metrics import Metric
 from loadtests.plan.percentiles import knowable
 from loadtests.records import Result, Trial
 from loadtests.records.result import PERCENTILES
 
 ROLES = ("web", "worker", "redis")  # the order they are shown in; other roles follow
-LAG = "lag_"  # what the names of percentiles of deliveries begin with
+ShareOf = Callable[[Result, str], float | None]
+# What the names of percentiles begin with, and the generator's part in such a one: in sending, and in reading.
+LAG, LAST = "lag_", "last_"
+OWN_PART: dict[str, tuple[ShareOf, ShareOf | None]] = {
+    LAG: (late_share_of_lag, read_share_of_lag),
+    LAST: (late_share_of_last, read_share_of_last),
+    "": (late_share, None),
+}
 
 
 def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, ...]:
@@ -43,11 +57,14 @@ def roles(trials: Iterable[Trial], charged: bool = True) -> list[str]:
     return [role for role in ROLES if role in seen] + sorted(seen - set(ROLES))
 
 
-def generator(trial: Trial) -> tuple[float | None, float | None]:
-    """The generator's own part in a trial: p99 of its lateness in ms, and its CPU, 1 a core."""
-    if trial.result is None:
-        return None, None
-    return trial.result.pacing_lag_ms.get("p99"), generator_cpu(trial.result)
+def generator(trial: Trial) -> tuple[float | None, float | None, float | None]:
+    """The generator's own part in a trial: p99 of its lateness in ms, how long at p99 what arrived may have lain in it
+    in ms, and its CPU, 1 a core."""
+    result = trial.result
+    if result is None:
+        return None, None, None
+    lain = result.deliveries.reading_lag_ms if result.deliveries else None
+    return result.pacing_lag_ms.get("p99"), lain.get("p99") if lain else None, generator_cpu(result)
 
 
 def generator_cpu(result: Result) -> float | None:
@@ -68,25 +85,30 @@ def too_few(trials: Iterable[Trial], metric: Metric) -> bool:
 def why_late(trial: Trial, metric: Metric) -> str:
     """That the generator's lateness hides a percentile of a trial, with its part in it; empty where it does not."""
     key, result = _key(metric), trial.result
-    if result is None or key is None or not (lag_too_late if _is_lag(metric) else too_late)(result, key):
+    if result is None or key is None:
         return ""
-    share = (late_share_of_lag if _is_lag(metric) else late_share)(result, key)
-    return f"the generator was late ({share:.0%} of {key})"
+    sent, read = OWN_PART[_prefix(metric)]
+    if (share := sent(result, key)) is not None and share > LATE:
+        return f"the generator was late ({share:.0%} of {key})"
+    if read is not None and (share := read(result, key)) is not None and share > LATE:
+        return f"the generator may have read late ({share:.0%} of {key})"
+    return ""
 
 
 def _key(metric: Metric) -> str | None:
     """Which percentile a metric is; None where it is none."""
-    key = metric.name.removesuffix("_ms").removeprefix(LAG)
+    key = metric.name.removesuffix("_ms").removeprefix(_prefix(metric))
     return key if key in PERCENTILES else None
 
 
-def _is_lag(metric: Metric) -> bool:
-    return metric.name.startswith(LAG)
+def _prefix(metric: Metric) -> str:
+    """What the name of a percentile of deliveries begins with; empty for another metric."""
+    return next(prefix for prefix in OWN_PART if metric.name.startswith(prefix))
 
 
 def _count(result: Result, metric: Metric) -> int:
     """How many tell of a percentile: what was planned, and for a lag the messages that had receivers."""
-    return result.ok if _is_lag(metric) else result.planned
+    return result.ok if _prefix(metric) else result.planned
 
 
 def requests_by_process(trial: Trial, role: str) -> list[int]:

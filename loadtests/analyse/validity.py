@@ -51,6 +51,11 @@ class Reason(Enum):
         "the setup did not answer as the contract says",
         "Run python -m loadtests check <setup>: it prints what differs.",
     )
+    stray_deliveries = (
+        Severity.INVALID,
+        "messages reached receivers in another room, for whom they were not meant",
+        "Look at how the setup's layer or adapter tells its groups apart. No figure makes up for this.",
+    )
     process_died = (
         Severity.INVALID,
         "a process of the setup died or was restarted during the trial",
@@ -63,7 +68,7 @@ class Reason(Enum):
     )
     did_not_recover = (
         Severity.INVALID,
-        "the server did not answer quickly again after a probe that was too much for it",
+        "the server did not serve again as before (after a probe or a slice that was too much for it, or a restart)",
         "Read the end of its log; lower max_rate, so that no probe is that much too much.",
     )
     engine_failed = (
@@ -153,7 +158,13 @@ class Reason(Enum):
 
 # What the setup did wrong, rather than the machine or the generator: a run that ends with one of these has failed.
 SETUPS_OWN = frozenset(
-    {Reason.server_did_not_start, Reason.contract_broken, Reason.process_died, Reason.did_not_recover}
+    {
+        Reason.server_did_not_start,
+        Reason.contract_broken,
+        Reason.stray_deliveries,
+        Reason.process_died,
+        Reason.did_not_recover,
+    }
 )
 
 # What the machine or the generator did: no setup would have been measured then. A service that fails is neither's.
@@ -201,8 +212,12 @@ def judge(
 def _flags(seen: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag]:
     if seen.started is False:
         yield Reason.server_did_not_start.flag()
-    if seen.contract_differences:
-        yield Reason.contract_broken.flag(plural(seen.contract_differences, "difference"))
+    # What strays is a failure of its own; in a search, which has many results, it is one of the differences.
+    stray = result.deliveries.stray if result and result.deliveries else 0
+    if (differences := (seen.contract_differences or 0) - stray) > 0:
+        yield Reason.contract_broken.flag(plural(differences, "difference"))
+    if stray:
+        yield Reason.stray_deliveries.flag(plural(stray, "time"))
     if seen.processes_died:
         yield Reason.process_died.flag("; ".join([plural(seen.processes_died, "time"), *_journeys_lost(result)]))
     if seen.service_failed:

@@ -73,6 +73,10 @@ class LoadMaker(Protocol):
 class PreparedLoad(Protocol):
     """A load that can be made, in several slices if need be: its connections stay open in between."""
 
+    def step(self) -> None:
+        """Opens the next part of the connections that it holds, where that is done in steps (``Conversation.steps``):
+        the first is open when it is prepared. Raises EngineError."""
+
     def warm_up(self, seconds: float) -> None:
         """Makes the load for so long, and nothing of it is kept. Raises EngineError."""
 

@@ -9,13 +9,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from loadtests.records import Connections, Deliveries, Generator, OfRequest, Result, Second
+from loadtests.records import Connections, Deliveries, Generator, OfRequest, Rejoined, Result, Second
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures
 from loadtests.workload import Request
 
 KEPT = ("response_time", "service_time", "send_lag", "failed")  # histograms that stay with the result
-DELIVERY_COUNTS = ("expected", "delivered", "missing", "duplicate", "reordered", "stray", "in_time")
+DELIVERY_COUNTS = (
+    "expected", "delivered", "missing", "duplicate", "reordered", "stray", "in_time", "messages", "whole"
+)  # fmt: skip
+DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # as the generator calls them
 CONNECTION_COUNTS = ("wanted", "opened", "refused", "lost", "sent_bytes", "received_bytes")
 
 
@@ -32,8 +35,10 @@ def merge(
         errors.update(part["errors"])
         examples = {**part["examples"], **examples}
     spreads = {name: Spread.merged([part["spreads"][name] for part in parts]) for name in parts[0]["spreads"]}
+    kept = {name: spreads[name] for name in KEPT}
     duration_s = max(part["duration_s"] for part in parts)
-    deliveries, lag = merged_deliveries(parts) or (None, None)
+    deliveries, of_deliveries = merged_deliveries(parts)
+    connections, of_connections = merged_connections(parts)
     if deliveries is not None and deliveries.stray:
         examples.setdefault("wrong-body", f"{deliveries.stray:,} messages came to receivers of another room")
     return Result(
@@ -56,7 +61,9 @@ def merge(
         latency_of="response_time",
         examples=examples,
         timeline=tuple(timeline),
-        histograms={name: spreads[name].histogram.encode() for name in KEPT} | ({"lag": lag.encode()} if lag else {}),
+        histograms={
+            name: spread.histogram.encode() for name, spread in {**kept, **of_deliveries, **of_connections}.items()
+        },
         generator=tuple(Generator(**part["generator"]) for part in parts),
         requests=tuple(
             of_request(request.name, [part["requests"][index] for part in parts])
@@ -65,7 +72,7 @@ def merge(
         if len(requests) > 1
         else (),
         deliveries=deliveries,
-        connections=merged_connections(parts),
+        connections=connections,
     )
 
 
@@ -82,15 +89,21 @@ def of_request(name: str, shares: Sequence[Mapping[str, Any]]) -> OfRequest:
     )
 
 
-def merged_deliveries(parts: Sequence[Mapping[str, Any]]) -> tuple[Deliveries, Histogram] | None:
-    """What became of messages on their way to receivers, at all processes of a load, and the histogram of their lag in
-    microseconds; None where there are no receivers."""
+def merged_deliveries(parts: Sequence[Mapping[str, Any]]) -> tuple[Deliveries | None, dict[str, Spread]]:
+    """What became of messages on their way to receivers, at all processes of a load, and the distributions of their
+    times, by the names that histograms have; None and none where there are no receivers."""
     told = [part["deliveries"] for part in parts if part["deliveries"] is not None]
     if not told:
-        return None
-    lag = Spread.merged([each["lag"] for each in told])
-    counts = {name: sum(each[name] for each in told) for name in DELIVERY_COUNTS}
-    return Deliveries(**counts, lag_ms=lag.figures(), backlog=_of_slices(told)), lag.histogram
+        return None, {}
+    times = {name: Spread.merged([each[key] for each in told]) for name, key in DELIVERY_TIMES.items()}
+    deliveries = Deliveries(
+        **{name: sum(each[name] for each in told) for name in DELIVERY_COUNTS},
+        lag_ms=times["lag"].figures(),
+        last_ms=times["last"].figures(),
+        reading_lag_ms=times["reading_lag"].figures(),
+        backlog=_of_slices(told),
+    )
+    return deliveries, times
 
 
 def _of_slices(parts: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
@@ -98,17 +111,31 @@ def _of_slices(parts: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
     return tuple(map(sum, zip(*(part["backlog"] for part in parts), strict=False)))
 
 
-def merged_connections(parts: Sequence[Mapping[str, Any]]) -> Connections | None:
-    """What became of the connections that all processes of a load were to hold open; None where they hold none."""
+def merged_connections(parts: Sequence[Mapping[str, Any]]) -> tuple[Connections | None, dict[str, Spread]]:
+    """What became of the connections that all processes of a load were to hold open, and the distributions that
+    histograms are kept of; None and none where they hold none."""
     told = [part["connections"] for part in parts if part["connections"] is not None]
     if not told:
-        return None
-    return Connections(
+        return None, {}
+    rejoined, times = _rejoined(told[0]["rejoined"])
+    connections = Connections(
         **{name: sum(each[name] for each in told) for name in CONNECTION_COUNTS},
         opening_ms=Spread.merged([each["opening"] for each in told]).figures(),
         opened_in_s=max(each["opened_in_s"] for each in told),  # all began at the same time
+        steps=tuple(map(sum, zip(*(each["steps"] for each in told), strict=True))),
         said=next((each["said"] for each in told if each["said"]), ""),
+        rejoined=rejoined,
     )
+    return connections, times
+
+
+def _rejoined(told: Mapping[str, Any] | None) -> tuple[Rejoined | None, dict[str, Spread]]:
+    """What became of those that were to come back, which one process makes; None and none where nobody was."""
+    if told is None:
+        return None, {}
+    away = Spread.merged([told["away"]])
+    counts = {name: value for name, value in told.items() if name != "away"}
+    return Rejoined(**counts, away_ms=away.figures()), {"away": away}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -129,13 +129,20 @@ class NodeLoad:
             self._timeline.add(event, on_second)
         self._timeline.over(on_second)
 
+    def step(self) -> None:
+        """Opens the next part of the connections that are to be held, where that is done in steps. Raises
+        EngineError."""
+        self._hold("step", "stepped")
+
     def _mend(self) -> None:
         """Has the connections that are to be held, and were lost, opened again."""
-        if self._load.conversation is None:
-            return
+        if self._load.conversation is not None:
+            self._hold("mend", "mended")
+
+    def _hold(self, what: str, done: str) -> None:
         for process in self._processes:
-            process.write({"load": self._name, "mend": True})
-        for _ in events(self._processes, "mended", _preparation_s(self._load), None):
+            process.write({"load": self._name, what: True})
+        for _ in events(self._processes, done, _preparation_s(self._load), None):
             pass
 
     def close(self) -> tuple[list[Event], tuple[Second, ...]]:

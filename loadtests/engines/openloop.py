@@ -96,6 +96,10 @@ class OpenloopLoad:
         self._slices = 0
         self._measured_s = 0.0
 
+    def step(self) -> None:
+        """See base.PreparedLoad."""
+        self._prepared.step()
+
     def warm_up(self, seconds: float) -> None:
         """See base.PreparedLoad."""
         self._prepared.slice(node.SchedulePart(seconds, 0.0, seconds), node.NONE, self._load.moments(WARM_UP))

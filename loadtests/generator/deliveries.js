@@ -1,6 +1,7 @@
 // What became of messages on their way to receivers: one send may be meant for many, or for none.
 
 import { GONE, Inbox } from './inbox.js';
+import { Lasts } from './lasts.js';
 import { Times } from './times.js';
 
 /** @import { Delivered } from './job.js' */
@@ -30,7 +31,9 @@ import { Times } from './times.js';
  * What is kept of a delivery is forgotten when it arrives.
  */
 export class Deliveries {
-  constructor() {
+  /** @param {(at: number) => number} waited how long what is read then may have lain in the generator */
+  constructor(waited = () => 0) {
+    this.waited = waited;
     this.expected = 0;
     this.delivered = 0;
     this.duplicate = 0;
@@ -41,6 +44,8 @@ export class Deliveries {
     /** @type {number[]} */
     this.backlog = []; // for each slice, by how many at least those under way became more
     this.lag = new Times();
+    this.reading = new Times(); // how much of it the generator may be at fault for
+    this.lasts = new Lasts(); // is told by whoever sends a message to many
     this.sinceMs = -Number.MAX_VALUE;
     this.fromMs = -Infinity; // of what is measured of a slice
     this.endMs = Infinity;
@@ -127,6 +132,7 @@ export class Deliveries {
     if (early !== undefined) {
       inbox.early?.delete(number);
       this.wasDelivered(intended, early.at, early.overtaken);
+      this.lasts.has(stream, number, early.at);
       this.duplicate += early.duplicate;
     } else if (this.left.has(receiver)) {
       inbox.missing.set(number, GONE);
@@ -157,6 +163,7 @@ export class Deliveries {
       inbox.missing.delete(number);
       this.noLongerMissing(intended);
       this.wasDelivered(intended, at, overtaken);
+      this.lasts.has(stream, number, at);
     } else if (number >= inbox.first && number < inbox.next) {
       this.duplicate += inbox.withdrawn?.has(number) ? 0 : 1;
     } else {
@@ -215,6 +222,7 @@ export class Deliveries {
   wasDelivered(intended, at, overtaken) {
     this.delivered++;
     this.lag.record(at - intended);
+    this.reading.record(this.waited(at));
     this.came(at);
     if (overtaken) {
       this.reordered++;
@@ -253,7 +261,12 @@ export class Deliveries {
   /** @returns {Delivered} */
   measured() {
     const { expected, delivered, missing, duplicate, reordered, stray, inTime, backlog } = this;
-    const counts = { expected, delivered, missing, duplicate, reordered, stray };
-    return { ...counts, in_time: inTime, backlog, lag: this.lag.spread() };
+    const { messages, whole, times } = this.lasts;
+    return {
+      ...{ expected, delivered, missing, duplicate, reordered, stray, in_time: inTime, messages, whole, backlog },
+      lag: this.lag.spread(),
+      last: times.spread(),
+      reading: this.reading.spread(),
+    };
   }
 }

@@ -23,11 +23,14 @@
  * What is done over WebSockets: see loadtests/workload/conversation.py for what each means.
  *
  * @typedef {object} Conversation
- * @property {'connect' | 'idle' | 'echo' | 'broadcast'} does
+ * @property {'connect' | 'idle' | 'echo' | 'broadcast' | 'rejoin'} does
  * @property {string} dialect a file of dialects/, without its .js
  * @property {string} prefix of the paths of handshakes; empty: the path is that of the request
  * @property {number} receivers of this process
  * @property {number} rooms
+ * @property {number} steps in which what idles is opened
+ * @property {number} jitter_s before those that were lost come back
+ * @property {number} publishes_per_s while they do
  * @property {number} size bytes of a payload
  * @property {boolean} compression
  * @property {boolean} masking
@@ -104,7 +107,11 @@
  * @property {number} stray came to a receiver that they were not meant for
  * @property {number} in_time came while it was measured, also of what was sent before, while it settled
  * @property {number[]} backlog for each slice, by how many at least those under way became more; below 0 where they wavered
+ * @property {number} messages that were meant for receivers, told apart from what comes back
+ * @property {number} whole those of them that all of their receivers have
  * @property {Spread} lag arrival at a receiver minus intended send
+ * @property {Spread} last of those that are whole: arrival at the last of its receivers minus intended send
+ * @property {Spread} reading how long what arrived may have lain in the generator: see reading.js
  */
 
 /**
@@ -118,7 +125,22 @@
  * @property {number} opened_in_s
  * @property {number} sent_bytes
  * @property {number} received_bytes
+ * @property {number[]} steps how many were open after each step
+ * @property {Rejoined | null} rejoined null: none is to come back
  * @property {string} said
+ */
+
+/**
+ * @typedef {object} Rejoined what became of receivers when the server was restarted: see loadtests/records/result.py
+ * @property {number} lost
+ * @property {number} back
+ * @property {number | null} down_s
+ * @property {number | null} all_back_s
+ * @property {number} published
+ * @property {number} unsent
+ * @property {number} expected
+ * @property {number} missed
+ * @property {Spread} away from when one was lost until it was back, for good
  */
 
 /**
@@ -148,6 +170,7 @@
  *
  * @typedef {object} Running
  * @property {() => Promise<void>} ready resolves when the first slice may begin
+ * @property {() => Promise<void>} [step] opens the next part of what is held in steps
  * @property {() => Promise<void>} [mend] opens again what is held and was lost; to be waited for before each slice
  * @property {(slice: Slice) => Promise<void>} run resolves when the slice is over and all that was sent in it has its end
  * @property {() => void} stop ends the slice now

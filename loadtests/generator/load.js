@@ -53,6 +53,11 @@ export class Load {
     }
   }
 
+  /** Opens the next part of what is to be held open, where that is done in steps. */
+  async step() {
+    await this.held?.step?.();
+  }
+
   /** Opens again what is to be held open and was lost; called between slices. */
   async mend() {
     await this.held?.mend?.();
@@ -83,7 +88,9 @@ export class Load {
   look(/** @type {number} */ now) {
     this.recorder.roll(now);
     this.recorder.deliveries?.look(now);
-    if (now < this.endMs) {
+    if (this.held?.isOver?.(now)) {
+      this.finish(now);
+    } else if (now < this.endMs) {
       for (const connection of this.connections) {
         if (connection.busy && now - connection.handedAt >= this.job.timeoutMs) {
           const { exchange, intended } = connection;

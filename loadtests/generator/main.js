@@ -2,6 +2,7 @@
 //
 //     {"load": <name>, "job": <Job>}         prepare a load; answered by {"event": "ready"} with the threads that need
 //                                            no priority
+//     {"load": <name>, "step": true}         open the next part of what it holds open; answered by {"event": "stepped"}
 //     {"load": <name>, "mend": true}         open again what it holds open and has lost; answered by {"event": "mended"}
 //     {"load": <name>, "slice": <Slice>}     make it for a while; an event "second" for each second that is over, and
 //                                            {"event": "over"}
@@ -123,6 +124,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   } else if (message.mend && prepared) {
     await prepared.running.mend?.();
     tell({ event: 'mended' });
+  } else if (message.step && prepared) {
+    await prepared.running.step?.();
+    tell({ event: 'stepped' });
   } else if (message.stop) {
     running?.stop();
   } else if (message.slice && prepared) {

@@ -48,9 +48,11 @@
  *   grace period is then for what is missing, too. null: there are no receivers
  * @property {boolean} [inTurn] whether all connections that send are made before the first slice and used in turn, not as
  *   few of them as will do
+ * @property {() => Promise<void>} [step] opens the next part of what it holds, where `hold` has opened a part alone
  * @property {() => Promise<void>} [mend] opens again what was lost, between slices
  * @property {number} [closing] connections that were not held and are being closed, which a slice does not end before
  * @property {(slice: Slice) => void} [begin] a slice begins
+ * @property {(now: number) => boolean} [isOver] whether what a slice waits for has happened, so that it ends before its time
  * @property {() => void} [end] it is over
  * @property {() => HeldOpen} [measured] what became of what was held open
  * @property {() => void | Promise<void>} close resolves when the other side has had its word

@@ -85,7 +85,7 @@ export function randomMoments(rate, durationMs, seed) {
  *
  * @param {number} seed
  */
-function uniforms(seed) {
+export function uniforms(seed) {
   let [a, b, c, counter] = [0, seed | 0, (seed / 2 ** 32) | 0, 1];
   const next = () => {
     const found = (a + b + counter) | 0;

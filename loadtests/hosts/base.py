@@ -32,6 +32,9 @@ class Supervised(Protocol):
     def start(self, group: str) -> None:
         """Starts a setup's or a service's group without waiting for it to be ready."""
 
+    def stop(self, group: str) -> None:
+        """Stops a group and waits until its processes have ended. Raises UserError where they do not in their time."""
+
     def programs(self, group: str) -> list[Program]:
         """The group's processes as supervisord sees them now."""
 

@@ -26,6 +26,7 @@ from loadtests.hosts.base import Program
 TELL_SERVERS = ("GUNICORN_CMD_ARGS", "UVICORN_", "GRANIAN_", "UWSGI_", "FORWARDED_ALLOW_IPS")
 STARTED_WITHIN_S = 10.0
 STOPPED_WITHIN_S = 25.0
+LOOK_EVERY_S = 0.02
 LOG_LINES = 20
 MOST_SAID = 4096  # bytes of what supervisord says when it does not start
 
@@ -86,6 +87,16 @@ class Supervisor:
     def start(self, group: str) -> None:
         """Starts the group without waiting for it to be ready."""
         self._rpc.startProcessGroup(group, False)
+
+    def stop(self, group: str) -> None:
+        """Stops the group and waits until its processes have ended. Raises UserError where they do not in
+        STOPPED_WITHIN_S."""
+        self._rpc.stopProcessGroup(group, False)
+        end = time.monotonic() + STOPPED_WITHIN_S
+        while any(program.pid for program in self.programs(group)):
+            if time.monotonic() > end:
+                raise UserError(f"{group} did not stop within {STOPPED_WITHIN_S:g} s; its file says how it is stopped")
+            time.sleep(LOOK_EVERY_S)
 
     def programs(self, group: str) -> list[Program]:
         """The group's processes as supervisord sees them now."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from loadtests.engines import EngineError
 from loadtests.engines.base import OnEnd, OnSecond, OnStart, ShouldStop, SlicingEngine
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
 from loadtests.measure.held_to import verified
+from loadtests.measure.restarting import restarting
 from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
+from loadtests.measure.stepping import stepped
 from loadtests.observe import processes
+from loadtests.observe.processes import Usage
 from loadtests.plan.kinds import Test
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Result, Trial
@@ -32,10 +36,12 @@ def run_trial(bench: Bench, place: TrialPlace, on_second: OnSecond) -> Trial:
 
 @dataclasses.dataclass(frozen=True)
 class _Loaded:
-    """One load on a running setup, and what the setup and the machine did meanwhile."""
+    """One load on a running setup, and what the setup and the machine did meanwhile; ``steps`` are what its processes
+    had used after each of the steps in which connections were opened."""
 
     result: Result
     stretch: Stretch
+    steps: tuple[Mapping[int, Usage], ...] = ()
 
 
 def _trial(bench: Bench, running: Server, place: TrialPlace, on_second: OnSecond, seen: Seen) -> None:
@@ -53,6 +59,8 @@ def _trial(bench: Bench, running: Server, place: TrialPlace, on_second: OnSecond
         return
     contradicting = sum(one.result.contradicting for one in loads)
     seen.happened(bench, [one.stretch for one in loads], contradicting)
+    if test.restarts:
+        seen.note(others_cpu=None)  # what the processes took that ended is not told apart from what others did
     if load.rate is None or test.search is not None:
         seen.note(planned=None, sent=None)  # only a fixed rate plans a number
     if contradicting or seen.evidence.processes_died or seen.evidence.service_failed:
@@ -64,10 +72,16 @@ def _loads(bench: Bench, running: Server, test: Test, load: Load, on_second: OnS
     """All loads of the trial: the one, or those of a search for its rate."""
     if test.search is not None:
         return _search(bench, running, test, load, test.search, on_second, seen)
+    if test.restarts:
+        engine = bench.engine(test.engine)
+        assert isinstance(engine, SlicingEngine)
+        restarted = _Loaded(*restarting(bench, running, engine, load, on_second))
+        seen.keep(restarted.result, ())
+        return [restarted]
     rested = bench.host.usage(running.parts(), running.folder) if test.from_rest else None
     loaded = _load(bench, running, test, load, on_second)
     used = loaded.stretch.processes
-    seen.keep(loaded.result, used if rested is None else processes.since_rest(used, rested))
+    seen.keep(loaded.result, used if rested is None else processes.since_rest(used, rested, loaded.steps))
     seen.gauges = loaded.stretch.gauges
     return [loaded]
 
@@ -103,6 +117,7 @@ def _conversed(
     are closed give memory back and take CPU time, and neither is of what was measured."""
     with engine.generator(load.processes, load.core) as maker:
         prepared = maker.prepare(load)
+        steps = stepped(bench, running, load, prepared)
         if load.warmup_s:
             prepared.warm_up(load.warmup_s)
 
@@ -112,7 +127,7 @@ def _conversed(
             end()
 
         seen = stretch(bench, running, make)
-        return _Loaded(prepared.result(), seen)
+        return _Loaded(prepared.result(), seen, steps)
 
 
 def _search(

@@ -8,7 +8,7 @@ import dataclasses
 import os
 import struct
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -103,12 +103,23 @@ def together(stretches: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
     return tuple(found.values())
 
 
-def since_rest(rows: Iterable[Process], rested: Mapping[int, Usage]) -> tuple[Process, ...]:
-    """The rows with the memory that each process had at rest, when ``rested`` was seen."""
+def since_rest(
+    rows: Iterable[Process], rested: Mapping[int, Usage], steps: Sequence[Mapping[int, Usage]]
+) -> tuple[Process, ...]:
+    """The rows with the memory that each process had at rest, when ``rested`` was seen, and in each of the ``steps``
+    after it."""
     return tuple(
-        dataclasses.replace(row, rested_rss_mb=round(rested[row.pid].rss_mb, 2) if row.pid in rested else 0.0)
+        dataclasses.replace(
+            row,
+            rested_rss_mb=_rss_mb(rested, row.pid),
+            stepped_rss_mb=tuple(_rss_mb(step, row.pid) for step in steps),
+        )
         for row in rows
     )
+
+
+def _rss_mb(seen: Mapping[int, Usage], pid: int) -> float:
+    return round(seen[pid].rss_mb, 2) if pid in seen else 0.0
 
 
 def _kind(role: str) -> str:

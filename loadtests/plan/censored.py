@@ -3,13 +3,12 @@ that were expected."""
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import inf
 
 from loadtests.plan.objective import MAX_ERRORS
 from loadtests.plan.percentiles import knowable
 from loadtests.records import OfRequest, Result
-from loadtests.records.histogram import Histogram
+from loadtests.records.histogram import decoded
 from loadtests.records.result import PERCENTILES, Figures
 
 
@@ -48,7 +47,7 @@ def _percentile(ok: int, failed: int, figures: Figures, histogram: str | None, k
         return inf
     if histogram is None:
         return figures.get(key) if failed <= asked * MAX_ERRORS else None
-    found = _histogram(histogram).percentile(PERCENTILES[key] * asked / ok)
+    found = decoded(histogram).percentile(PERCENTILES[key] * asked / ok)
     return None if found is None else found / 1000
 
 
@@ -56,26 +55,46 @@ def of_deliveries(result: Result, key: str) -> float | None:
     """A percentile of the lag in ms over all deliveries that were expected, of which those that are missing rank as
     infinitely late: infinite where so many are that it is never reached. So do those of messages that were due and
     never sent. None where it is not known."""
-    deliveries, due = result.deliveries, result.deliveries_due
+    deliveries = result.deliveries
     if deliveries is None:
         return None
-    if deliveries.delivered == due:
-        return deliveries.lag_ms.get(key)
-    if deliveries.delivered < due * PERCENTILES[key] / 100:
-        return inf
-    text = result.histograms.get("lag")
-    if text is None:
+    came, histogram = deliveries.delivered, result.histograms.get("lag")
+    return _of_due(came, result.deliveries_due, deliveries.lag_ms, histogram, key)
+
+
+def of_last(result: Result, key: str) -> float | None:
+    """A percentile of the time in ms until the last of a message's receivers has it, over all messages that had any:
+    those that one of them never got rank as infinitely late, and so do those that were due and never sent. None where
+    it is not known."""
+    deliveries = result.deliveries
+    if deliveries is None or not deliveries.messages or deliveries.last_ms is None:
         return None
-    found = _histogram(text).percentile(PERCENTILES[key] * due / deliveries.delivered)
+    due = deliveries.messages * (result.planned / result.sent)
+    return _of_due(deliveries.whole or 0, due, deliveries.last_ms, result.histograms.get("last"), key)
+
+
+def _of_due(came: int, due: float, figures: Figures, histogram: str | None, key: str) -> float | None:
+    """The percentile of all that were due, of which ``came`` did, whose times are known."""
+    if came == due:
+        return figures.get(key)
+    if came < due * PERCENTILES[key] / 100:
+        return inf
+    if histogram is None:
+        return None
+    found = decoded(histogram).percentile(PERCENTILES[key] * due / came)
     return None if found is None else found / 1000
+
+
+def of_rejoined(result: Result, key: str) -> float | None:
+    """A percentile of the time in ms that connections were away when the server was restarted: those that never came
+    back are away for ever. None where it is not known, and where they were too few."""
+    found = result.connections.rejoined if result.connections else None
+    if found is None or not knowable(PERCENTILES[key], found.lost):
+        return None
+    return _of_due(found.back, found.lost, found.away_ms, result.histograms.get("away"), key)
 
 
 def knows_lag(result: Result, key: str) -> bool:
     """Whether there were enough messages to know a percentile of the lag of their deliveries. Messages and not
     deliveries: those of one message are late together, so that a hundred of them tell hardly more than one does."""
     return result.deliveries is not None and knowable(PERCENTILES[key], result.ok)
-
-
-@lru_cache(maxsize=8)
-def _histogram(text: str) -> Histogram:
-    return Histogram.decode(text)

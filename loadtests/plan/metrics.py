@@ -33,9 +33,10 @@ class Metric:
     ``label`` is what it is called among others, ``called`` in a verdict and ``short`` in a narrow one; ``{latency}``
     in these stands for response time, or service time where the engine knows no better. ``better`` and ``worse`` are
     the words of its verdicts. ``question`` is how a reader asks for one that verdicts are given on.
-    ``says_unit``: ``called`` says the unit already. ``of`` are the words of what a test counts (``Counted.many``) whose
-    trials have it; all have one without any. ``at_least`` tells of a trial that knows the value whether it is a lower
-    bound, because something else than the setup ended there.
+    ``says_unit``: ``called`` says the unit already. ``complete`` is the sentence for a share of which nobody lacks
+    anything. ``of`` are the words of what a test counts (``Counted.many``) whose trials have it; all have one without
+    any. ``at_least`` tells of a trial that knows the value whether it is a lower bound, because something else than the
+    setup ended there.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Metric:
     worse: str = "slower"
     question: Question | None = None
     says_unit: bool = False
+    complete: str = ""
     of: tuple[str, ...] = ()
     at_least: Callable[[Trial], bool] = lambda trial: False
 

@@ -3,7 +3,17 @@
 The type of run.json is in ``loadtests.store``."""
 
 from loadtests.records.advice import Advice, AdviceOutcome, Round
-from loadtests.records.result import Connections, Deliveries, Figures, Generator, Journeys, OfRequest, Result, Second
+from loadtests.records.result import (
+    Connections,
+    Deliveries,
+    Figures,
+    Generator,
+    Journeys,
+    OfRequest,
+    Rejoined,
+    Result,
+    Second,
+)
 from loadtests.records.trial import CapacityRecord, Evidence, Flag, ProbeRecord, Process, Trial
 
 __all__ = [
@@ -20,6 +30,7 @@ __all__ = [
     "OfRequest",
     "ProbeRecord",
     "Process",
+    "Rejoined",
     "Result",
     "Round",
     "Second",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import functools
 import math
 import struct
 import zlib
@@ -114,6 +115,12 @@ class Histogram:
     @property
     def _half(self) -> int:
         return 1 << (math.ceil(math.log2(2 * 10**self.digits)) - 1)
+
+
+@functools.lru_cache(maxsize=8)
+def decoded(text: str) -> Histogram:
+    """``Histogram.decode``, of which the last few are kept."""
+    return Histogram.decode(text)
 
 
 def _numbers(data: bytes) -> list[int]:

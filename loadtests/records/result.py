@@ -70,6 +70,11 @@ class Deliveries:
     ``duration_s``, among them what was sent before, while the server settled; None: not counted. ``backlog``: for each
     slice, by how many at least those under way (missing, and not overtaken by a later one) became more while it was
     measured; below 0 where they wavered.
+
+    ``messages`` are those that were published for receivers, ``whole`` those that all of their receivers have, and
+    ``last_ms`` is from the intended send until the last receiver of a whole one has it. ``reading_lag_ms`` is how long
+    what arrived may have lain in the generator since that last looked: no measured lateness, and not the most that its
+    machine can be at fault for (generator/reading.js). None: not kept, as in older runs.
     """
 
     expected: Count
@@ -81,11 +86,36 @@ class Deliveries:
     stray: Count = 0
     in_time: Count | None = None
     backlog: tuple[int, ...] = ()
+    messages: Count | None = None
+    whole: Count | None = None
+    last_ms: Figures | None = None
+    reading_lag_ms: Figures | None = None
 
     @property
     def timely(self) -> int:
         """Those in time; where that was not counted, all that came."""
         return self.delivered if self.in_time is None else self.in_time
+
+
+@dataclasses.dataclass(frozen=True)
+class Rejoined:
+    """What became of receivers when the server was restarted under them.
+
+    Of those that were there ``lost`` lost their connection, and ``back`` of these could receive again at the end.
+    ``away_ms`` is from when one was lost until it was back for good; ``down_s`` from when the first was lost until the
+    first was back, ``all_back_s`` until the last was, None where not all are. ``published`` messages were sent, each
+    for every receiver (``expected``), of which ``missed`` never came; ``unsent`` were due while the publisher was away.
+    """
+
+    lost: Count
+    back: Count
+    away_ms: Figures
+    down_s: Amount | None
+    all_back_s: Amount | None
+    published: Count
+    unsent: Count
+    expected: Count
+    missed: Count
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +126,9 @@ class Connections:
     opened again. ``opening_ms`` is from asking for one until it could receive, and ``opened_in_s`` from asking for the
     first until the last could. ``sent_bytes`` and ``received_bytes`` are those of all connections of the load in slices
     that were measured, also while it settled, as they are on the wire: handshakes, frames, what the dialect adds.
-    ``said`` tells in words why the first one was refused or lost.
+    ``said`` tells in words why the first one was refused or lost. ``steps`` is how many were open after each of the
+    steps in which they were opened; it is empty in older runs. Where they are to come back after a restart ``rejoined``
+    says what became of that, and ``lost`` counts those that did not.
     """
 
     wanted: Count
@@ -108,6 +140,8 @@ class Connections:
     sent_bytes: Count
     received_bytes: Count
     said: str = ""
+    steps: tuple[Count, ...] = ()
+    rejoined: Rejoined | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,9 +223,10 @@ class Result:
     its measured part began.
 
     ``histograms`` are HDR (compressed V2, base64) of microseconds: response_time, service_time, send_lag, failed, and
-    lag where there are deliveries; get, post and journey where users walk one. ``requests`` has a row for each request
-    of a load of several, and for each route and method of a journey; it is empty for a load of one. ``latency_of`` is
-    the best measure of what a user feels that the engine knows: ``response_time``, or ``service_time`` for an engine
+    lag, last and reading_lag where there are deliveries, away where connections come back; get, post and journey where
+    users walk one. ``requests`` has a row for each request of a load of several, and for each route and method of a
+    journey; it is empty for a load of one. ``latency_of`` is the best measure of what a user feels that the engine
+    knows: ``response_time``, or ``service_time`` for an engine
     that knows no intended send.
     """
 

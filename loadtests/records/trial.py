@@ -28,7 +28,8 @@ class Process:
     ``role`` is its part in the setup or service (web, worker, redis). One that is not ``charged`` stands beside the
     setup, as an origin or a database does: it is shown, and not part of what the setup costs. ``requests`` is how many
     it handled, where it counts them. ``rested_rss_mb`` is its memory before any connection was opened, where that was
-    looked at; 0 where it was not there yet.
+    looked at; 0 where it was not there yet. ``stepped_rss_mb`` is the same after each of the steps in which they were
+    opened (``Connections.steps``).
     """
 
     role: Role
@@ -41,6 +42,7 @@ class Process:
     requests: Count | None = None
     charged: bool = True
     rested_rss_mb: Amount | None = None
+    stepped_rss_mb: tuple[Amount, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

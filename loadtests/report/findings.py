@@ -106,15 +106,20 @@ def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
 
 def _beside(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:
     """What the figures of those that are ranked are not to be told without, at its least."""
-    told = ""
-    for other in test.beside if metric is not test.counted.cpu else ():
-        found = [one.value for label in labels if (one := results.estimate(label, test.name, other.name))]
-        told += (
-            f" {other.label.capitalize()}: {math.floor(100 * min(found)) / 100:.2f}{other.unit} or more."
-            if found
-            else ""
-        )
-    return told
+    return "".join(
+        f" {_least(results, test, other, labels)}"
+        for other in (test.beside if metric is not test.counted.cpu else ())
+        if any(results.estimate(label, test.name, other.name) for label in labels)
+    )
+
+
+def _least(results: Results, test: Test, share: Metric, labels: list[str]) -> str:
+    """The least of a share, or that nobody lacks anything: a mean over blocks may hide a single one that is missing."""
+    standings = [results.standings[label, test.name] for label in labels]
+    if share.complete and not any(one.failed or one.lost for one in standings):
+        return share.complete
+    least = min(one.value for label in labels if (one := results.estimate(label, test.name, share.name)))
+    return f"{share.label.capitalize()}: {math.floor(100 * least) / 100:.2f}{share.unit} or more."
 
 
 class _Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
@@ -53,9 +54,9 @@ def measured(
     )
 
 
-def unknown() -> Field:
+def unknown(why: str = "") -> Field:
     """What is not known."""
-    return Field(DASH, tone="muted")
+    return Field(DASH, why, DASH, tone="muted")
 
 
 def why_empty(cell: Cell) -> str:
@@ -70,7 +71,8 @@ def estimate(results: Results, label: str, test: Test, metric: Metric) -> Field:
     """The mean and interval of a metric."""
     known = results.estimate(label, test.name, metric.name)
     if known is None:
-        return unknown()
+        valid = results.cells[label, test.name].valid
+        return unknown(next((why for trial in valid if (why := readings.why_late(trial, metric))), ""))
     text = figure(known)
     return Field(text, interval(known), f"{text} {relative(known)}".strip())
 

@@ -51,5 +51,9 @@ class Server(Protocol):
     def seconds_to_answer(self) -> float:
         """How long it takes at rest. Raises OSError or http.client.HTTPException."""
 
+    def restart(self) -> None:
+        """Stops the setup, not what runs beside it, and starts it again; returns when it is healthy. Raises NotServing
+        where it does not stop in its time, or does not come up."""
+
     def calm_down(self, idle_s: float) -> bool:
         """Waits until an overload is worked off and it answers as at rest; returns whether it did in time."""

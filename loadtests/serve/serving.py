@@ -9,6 +9,7 @@ from pathlib import Path
 
 from loadtests import setups
 from loadtests.application import Application
+from loadtests.errors import UserError
 from loadtests.hosts import Host, Supervised
 from loadtests.observe.processes import Part
 from loadtests.serve import health
@@ -34,12 +35,14 @@ class Serving:
         host: Host,
         supervised: Supervised,
         address: tuple[str, int],
+        workers: int,
     ) -> None:
         self.setup = setup
         self.services = tuple(services)
         self.charged = frozenset(charged)
         self.application = application
         self.host = host
+        self.workers = workers
         self._supervised = supervised
         self._address = address
 
@@ -99,6 +102,14 @@ class Serving:
     def ask(self, request: Request, timeout_s: float) -> Answer:
         return ask(*self._address, request, timeout_s)
 
+    def restart(self) -> None:
+        try:
+            self._supervised.stop(self.setup.name)
+        except UserError as error:
+            raise NotServing(str(error), self.logs()) from None
+        self._supervised.start(self.setup.name)
+        _wait(self)
+
     def seconds_to_answer(self) -> float:
         return health.seconds_to_answer(self._asked)
 
@@ -131,14 +142,15 @@ def serving(
     wanted = dict.fromkeys([*setup.services, *asked, *services])
     with host.supervise({**application.environment, **env, "BIND": bind, "PORT": str(port)}) as supervised:
         charged = {*setup.charges, *asked}
-        running = Serving(setup, tuple(wanted), charged, application, host, supervised, (host.address(bind), port))
+        address, workers = (host.address(bind), port), setups.workers(env)
+        running = Serving(setup, tuple(wanted), charged, application, host, supervised, address, workers)
         for group in (*wanted, setup.name):
             supervised.start(group)
-        _wait(running, setups.workers(env))
+        _wait(running)
         yield running
 
 
-def _wait(running: Serving, workers: int) -> None:
+def _wait(running: Serving) -> None:
     """Until it answers and, where it has several workers, until all of them have come up: the first one that answers
     says nothing of the others."""
     within_s = running.application.healthy_within_s
@@ -147,7 +159,7 @@ def _wait(running: Serving, workers: int) -> None:
         if time.monotonic() > end:
             raise NotServing(f"was not healthy within {within_s:g} s: {why}", running.logs())
         time.sleep(health.LOOK_EVERY_S)
-    if workers == 1:
+    if running.workers == 1:
         return
     own = [part for part in running.parts() if part.charged]
     stillness = health.Stillness(lambda: running.host.usage(own, running.folder))

@@ -106,8 +106,11 @@ def _application(own: OwnProject) -> None:
 def _result(result: Result) -> None:
     times = (result.response_time_ms, result.service_time_ms, result.send_lag_ms, result.pacing_lag_ms)
     of_requests = (of.response_time_ms for of in result.requests)
-    lags = [result.deliveries.lag_ms] if result.deliveries else []
+    told = result.deliveries
+    lags = [figures for figures in (told.lag_ms, told.last_ms, told.reading_lag_ms) if figures] if told else []
     openings = [result.connections.opening_ms] if result.connections else []
+    if result.connections and result.connections.rejoined:
+        openings.append(result.connections.rejoined.away_ms)
     of_journeys = (
         [result.journeys.duration_ms, *(of.response_time_ms for of in result.journeys.methods)]
         if result.journeys

@@ -7,7 +7,8 @@ import dataclasses
 from loadtests.errors import UserError, quoted
 from loadtests.words import plural
 
-DOES = ("connect", "idle", "echo", "broadcast")
+DOES = ("connect", "idle", "echo", "broadcast", "rejoin")
+HOLDING = ("idle", "rejoin")  # nothing that the load would pace
 SENDING = ("echo", "broadcast")  # over connections that are held
 
 MOST_CONNECTIONS = 60_000  # an address has about so many ports
@@ -20,12 +21,17 @@ class Conversation:
 
     - ``connect``: each send opens a connection, and closes it once it is ready. The response time is from the intended
       moment until then.
-    - ``idle``: ``receivers`` connections are held, and nothing is sent.
+    - ``idle``: ``receivers`` connections are held, and nothing is sent. They are opened in ``steps``, so that the
+      server can be looked at in between.
     - ``echo``: each send is a message that must come back, on one of the load's ``connections``, which are held and
       take turns.
     - ``broadcast``: ``receivers`` connections are held, dealt out over ``rooms``. Each send is published in one of the
       rooms, in turn, by one of the load's ``connections``; its response time is until the server has taken it. Each
       arrival at a receiver is a delivery.
+    - ``rejoin``: ``receivers`` connections are held in one room, into which ``publishes_per_s`` messages are published
+      by one more. The server is restarted meanwhile by whoever makes the load. Each that is lost comes back after a
+      random part of ``jitter_s``, and again so after each attempt that failed. The load is over when all are back, or
+      with its time.
 
     Connections that are held are opened before the load and stay open over all of its slices. One that is lost is
     opened again before the next slice, or for the send that needs it.
@@ -44,6 +50,9 @@ class Conversation:
     prefix: str = "/ws/"
     receivers: int = 0
     rooms: int = 1
+    steps: int = 1
+    jitter_s: float = 0.0
+    publishes_per_s: float = 0.0
     size: int = 64
     compression: bool = False
     masking: bool = True
@@ -51,7 +60,7 @@ class Conversation:
     def __post_init__(self) -> None:
         if self.does not in DOES:
             raise UserError(f"a conversation does {quoted(self.does)}; it can do one of: {', '.join(DOES)}")
-        holds = self.does in ("idle", "broadcast")
+        holds = self.does in (*HOLDING, "broadcast")
         if holds and not 1 <= self.receivers <= MOST_CONNECTIONS:
             raise UserError(f"{self.does} holds from 1 to {MOST_CONNECTIONS:,} receivers, not {self.receivers}")
         if not holds and self.receivers:
@@ -59,6 +68,12 @@ class Conversation:
         if not 1 <= self.rooms <= max(self.receivers, 1):
             among = plural(max(self.receivers, 1), "receiver")
             raise UserError(f"{among} cannot be in {self.rooms} rooms; each room needs one")
+        if (self.does == "rejoin") != (self.publishes_per_s > 0) or self.jitter_s < 0:
+            raise UserError(f"rejoin publishes at a rate, and nothing else does; this is {self.does}")
+        if not 1 <= self.steps <= (self.receivers if self.does == "idle" else 1):
+            raise UserError(
+                f"what is opened in steps are idle connections, one at least in each, not {self.steps} steps"
+            )
         if not 1 <= self.size <= MOST_BYTES:
             raise UserError(f"a payload has from 1 to {MOST_BYTES:,} bytes, not {self.size}")
 

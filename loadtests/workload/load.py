@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from loadtests.errors import UserError
 from loadtests.words import plural
-from loadtests.workload.conversation import MOST_CONNECTIONS, Conversation
+from loadtests.workload.conversation import HOLDING, MOST_CONNECTIONS, Conversation
 from loadtests.workload.request import Request, Workload
 from loadtests.workload.secrets import without_login
 from loadtests.workload.users import Users
@@ -148,9 +148,11 @@ class Load:
         if len(self.requests) != 1 or self.recorded:
             raise ValueError("a conversation has one request, that of its handshakes")
         if (self.rate == 0) != self.only_holds:
-            raise UserError(f"idle has the rate 0, and nothing else has; this is {talk.does} at {self.rate}")
-        if talk.does == "broadcast" and self.processes > 1:
-            raise UserError("a broadcast is made by one process, which knows what each receiver is to get")
+            raise UserError(
+                f"idle and rejoin have the rate 0, and nothing else has; this is {talk.does} at {self.rate}"
+            )
+        if talk.does in ("broadcast", "rejoin") and self.processes > 1:
+            raise UserError(f"a {talk.does} is made by one process, which knows what each receiver is to get")
         if talk.receivers and talk.receivers < self.processes:
             shared = plural(talk.receivers, "receiver")
             raise UserError(f"{shared} cannot be shared by {plural(self.processes, 'process', 'processes')}")
@@ -158,7 +160,7 @@ class Load:
     @property
     def only_holds(self) -> bool:
         """Whether it holds connections and sends nothing."""
-        return self.conversation is not None and self.conversation.does == "idle"
+        return self.conversation is not None and self.conversation.does in HOLDING
 
     @property
     def connection_count(self) -> int:

@@ -143,6 +143,18 @@ def test_idle_connections_cost_memory_from_rest(results):
     [process] = trial.processes
     rested = dataclasses.replace(trial, processes=(dataclasses.replace(process, rested_rss_mb=30.0),))
     assert metric.read(rested) == pytest.approx((55 - 30) * 1024 / 800)
+    # What it took for the first of them, once, is no part of what each takes.
+    grown = dataclasses.replace(process, rested_rss_mb=30.0, stepped_rss_mb=(50.0, 55.0, 60.0, 65.0))
+    opened = dataclasses.replace(trial.result.connections, steps=(200, 400, 600, 800))
+    in_steps = dataclasses.replace(
+        trial, processes=(grown, grown), result=dataclasses.replace(trial.result, connections=opened)
+    )
+    assert metric.read(in_steps) == pytest.approx(2 * (65 - 50) * 1024 / 600)
+    refused = dataclasses.replace(trial.result.connections, steps=(200, 200, 200, 200))
+    assert (
+        metric.read(dataclasses.replace(in_steps, result=dataclasses.replace(trial.result, connections=refused)))
+        is None
+    )
     assert found.estimate("uvicorn", "idle", "cpu_us_per_connection_second").value == pytest.approx(
         process.cpu_s * 1e6 / (800 * 10)
     )

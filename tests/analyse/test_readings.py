@@ -80,7 +80,7 @@ def test_a_setup_that_stops_answering_is_slow_and_not_unknown(trial):
 def test_the_processes_of_a_generator_share_its_core(trial):
     two = (Generator(cpu_s=4.6, wall_s=10.0, peak_rss_mb=80.0), Generator(cpu_s=4.4, wall_s=10.0, peak_rss_mb=80.0))
     busy = dataclasses.replace(trial.result, generator=two)
-    _, cpu = readings.generator(dataclasses.replace(trial, result=busy))
+    *_, cpu = readings.generator(dataclasses.replace(trial, result=busy))
     assert cpu == pytest.approx(0.9)
     [flag] = validity.judge(Evidence(**generator_evidence(busy)))
     assert flag.reason == "generator_busy"

@@ -2,8 +2,8 @@ import dataclasses
 
 import pytest
 
-from loadtests.analyse.validity import Reason, Severity, judge
-from loadtests.records import Evidence, Figures, Journeys, Result
+from loadtests.analyse.validity import Reason, Severity, is_setups_own, judge
+from loadtests.records import Deliveries, Evidence, Figures, Journeys, Result
 from loadtests.records.result import FIGURES, NOTHING
 
 QUIET = Evidence(
@@ -59,9 +59,24 @@ def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> Non
 
 
 def test_every_reason_can_be_found() -> None:
-    everything = Evidence(False, 1, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True, True)
-    found = {flag.reason for flag in judge(everything, walked(200.0, 100.0, late_ms=5.0), ["redis"])}
+    everything = Evidence(False, 2, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True, True)
+    strayed = Deliveries(9, 9, 0, 0, 0, {**NOTHING, "p50": 2.0, "p99": 4.0}, stray=1)
+    result = dataclasses.replace(walked(200.0, 100.0, late_ms=5.0), deliveries=strayed)
+    found = {flag.reason for flag in judge(everything, result, ["redis"])}
     assert found == {reason.name for reason in Reason} - {"cores_disturbed", "send_lag_seen", "generator_limits"}
+
+
+def test_what_strays_is_told_apart_from_what_else_breaks_the_contract() -> None:
+    strayed = dataclasses.replace(measured(0.1, 0.1), deliveries=Deliveries(9, 9, 0, 0, 0, dict(NOTHING), stray=3))
+    [flag] = judge(dataclasses.replace(QUIET, contract_differences=3), strayed)
+    assert (flag.reason, flag.invalid) == ("stray_deliveries", True)
+    assert "in another room, for whom they were not meant (3 times)." in flag.sentence
+    assert is_setups_own([flag])
+    both = judge(dataclasses.replace(QUIET, contract_differences=5), strayed)
+    assert [one.reason for one in both] == ["contract_broken", "stray_deliveries"]
+    assert "(2 differences)" in both[0].sentence
+    # A search has no single result.
+    assert reasons(contract_differences=3) == ["contract_broken"]
 
 
 def test_a_service_that_was_not_seen_is_named() -> None:

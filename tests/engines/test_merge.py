@@ -157,7 +157,8 @@ def test_a_load_that_sends_nothing_is_zeros():
 def deliveries(lags_us, missing, duplicate, reordered):
     counts = {"expected": len(lags_us) + missing, "delivered": len(lags_us), "missing": missing}
     counts.update(duplicate=duplicate, reordered=reordered, stray=0, in_time=len(lags_us), backlog=[3, -1])
-    return {**counts, "lag": spread_of(lags_us)}
+    counts.update(messages=5, whole=4)
+    return {**counts, "lag": spread_of(lags_us), "last": spread_of(lags_us[:1]), "reading": spread_of([7])}
 
 
 def test_the_deliveries_of_several_processes_are_added_up():
@@ -165,14 +166,19 @@ def test_the_deliveries_of_several_processes_are_added_up():
     merged = merge("openloop", [part([1000], first), part([], second)], [], (Request("GET /"),))
     times = {"p50": 2.0, "p90": 9.0, "p95": 9.0, "p99": 9.0, "p99.9": 9.0, "max": 9.0, "mean": 3.75}
     counts = {"missing": 2, "duplicate": 4, "reordered": 1, "in_time": 4, "backlog": (6, -2)}
-    assert merged.deliveries == Deliveries(6, 4, **counts, lag_ms=times)
-    assert merged.histograms["lag"] == Histogram.decode(encoded([1000, 2000, 3000, 9000])["text"]).encode()
+    counts |= {"messages": 10, "whole": 8}
+    last = {"p50": 1.0, **dict.fromkeys(("p90", "p95", "p99", "p99.9", "max"), 9.0), "mean": 5.0}
+    lain = dict.fromkeys(FIGURES, 0.007)
+    assert merged.deliveries == Deliveries(6, 4, **counts, lag_ms=times, last_ms=last, reading_lag_ms=lain)
+    for name, values in (("lag", [1000, 2000, 3000, 9000]), ("last", [1000, 9000]), ("reading_lag", [7, 7])):
+        assert merged.histograms[name] == Histogram.decode(encoded(values)["text"]).encode()
 
 
 def test_where_nothing_arrived_there_is_no_lag():
     parts = [part([], deliveries([], 5, 0, 0)), part([], deliveries([], 0, 0, 0))]
     merged = merge("openloop", parts, [], (Request("GET /"),)).deliveries
-    assert merged == Deliveries(5, 0, 5, 0, 0, NOTHING, in_time=0, backlog=(6, -2))
+    assert (merged.expected, merged.delivered, merged.missing, merged.in_time) == (5, 0, 5, 0)
+    assert merged.lag_ms == merged.last_ms == NOTHING
 
 
 def test_without_receivers_there_are_no_deliveries():
@@ -184,13 +190,15 @@ def test_without_receivers_there_are_no_deliveries():
 def test_the_connections_that_several_processes_hold_are_added_up():
     def held(opening_us, refused, lost, seconds, said):
         counts = {"wanted": len(opening_us) + refused, "opened": len(opening_us), "refused": refused, "lost": lost}
-        sizes = {"sent_bytes": 10 * lost, "received_bytes": 100}
+        sizes = {"sent_bytes": 10 * lost, "received_bytes": 100, "steps": [len(opening_us) // 2, len(opening_us)]}
+        sizes["rejoined"] = None
         return {**counts, **sizes, "opening": spread_of(opening_us), "opened_in_s": seconds, "said": said}
 
     first, second = held([1000, 2000, 3000], 1, 0, 0.5, ""), held([9000], 0, 2, 0.75, "the server closed it")
     merged = merge("openloop", [part([], None, first), part([], None, second)], [], (Request("GET /"),))
     times = {"p50": 2.0, "p90": 9.0, "p95": 9.0, "p99": 9.0, "p99.9": 9.0, "max": 9.0, "mean": 3.75}
     assert merged.connections == Connections(
-        5, 4, 1, 2, opening_ms=times, opened_in_s=0.75, sent_bytes=20, received_bytes=200, said="the server closed it"
-    )
+        5, 4, 1, 2, opening_ms=times, opened_in_s=0.75, sent_bytes=20, received_bytes=200, said="the server closed it",
+        steps=(1, 4),
+    )  # fmt: skip
     assert merge("openloop", [part([1000])], [], (Request("GET /"),)).connections is None

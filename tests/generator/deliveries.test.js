@@ -43,10 +43,12 @@ test('the lag is from the intended send to the arrival', () => {
 });
 
 test('nothing expected, nothing arrived: zeros', () => {
-  const { lag, backlog, ...counted } = new Deliveries().measured();
+  const { lag, last, reading, backlog, ...counted } = new Deliveries().measured();
   const zeros = { expected: 0, delivered: 0, missing: 0, duplicate: 0, reordered: 0, stray: 0, in_time: 0 };
-  assert.deepEqual([counted, backlog], [zeros, []]);
-  assert.deepEqual([lag.max_us, lag.sum_us], [0, 0]);
+  assert.deepEqual([counted, backlog], [{ ...zeros, messages: 0, whole: 0 }, []]);
+  for (const times of [lag, last, reading]) {
+    assert.deepEqual([times.max_us, times.sum_us], [0, 0]);
+  }
 });
 
 test('one send to several receivers is a delivery to each', () => {

@@ -7,7 +7,7 @@ import pytest
 
 from loadtests.analyse import readings
 from loadtests.errors import UserError
-from loadtests.measure import held_to, preflight, turns
+from loadtests.measure import held_to, preflight, stepping, turns
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.trial import run_trial
 from loadtests.measure.turns import run_by_turns
@@ -33,8 +33,10 @@ def broken(monkeypatch):
 
 
 @pytest.fixture
-def bench(bench_of):
+def bench(bench_of, monkeypatch):
     """A function: the bench of a study of these kinds of test on one setup, which speaks a dialect; and its places."""
+
+    monkeypatch.setattr(stepping, "SETTLED_S", 0.0)
 
     def build(*kinds, dialect="plain", **changes):
         tests = {kind: {**TABLES[kind], "warmup": "500ms", "duration": "1s", **changes} for kind in kinds}
@@ -94,26 +96,28 @@ def test_what_holds_connections_is_measured_by_turns_as_well(bench, bench_of, br
     assert [seconds for _, _, seconds in bench_of.engine.slices] == [0.5] * 2 * 4
 
 
-def test_the_memory_of_idle_connections_is_known_from_before_they_were_opened(bench, bench_of, broken):
+def test_the_memory_of_idle_connections_is_looked_at_after_each_step_in_which_they_are_opened(bench, bench_of, broken):
     made, _, [place] = bench("idle")
-    usage, opened = bench_of.host.usage, []
+    usage = bench_of.host.usage
 
     def growing(parts, folder):
         found = usage(parts, folder)
-        grown = 25.0 if bench_of.engine.loads or opened else 0.0
-        return {pid: dataclasses.replace(one, rss_mb=100.0 + grown) for pid, one in found.items()}
-
-    def opening(load):
-        opened.append(load.conversation.receivers)
-        return {"planned": 0, "sent": 0, "completed": 0, "ok": 0, "rate": 0.0, "connections": holding(1000)}
+        first = 30.0 if bench_of.engine.loads else 0.0  # for the first connection, once
+        rss_mb = 100.0 + first + 8.0 * bench_of.engine.stepped
+        return {pid: dataclasses.replace(one, rss_mb=rss_mb) for pid, one in found.items()}
 
     bench_of.host.usage = growing
-    bench_of.engine.meanwhile = opening
+    bench_of.engine.meanwhile = lambda load: {
+        **dict.fromkeys(("planned", "sent", "completed", "ok", "rate"), 0),
+        "connections": dataclasses.replace(holding(1000), steps=(250, 500, 750, 1000)),
+    }
     trial = run_trial(made, place, lambda second: None)
     assert trial.status == "ok"
-    assert {(process.rested_rss_mb, process.rss_mb) for process in trial.processes} == {(100.0, 125.0)}
+    assert bench_of.engine.loads[0].conversation.steps == 4
+    for process in trial.processes:
+        assert (process.rested_rss_mb, process.stepped_rss_mb) == (100.0, (130.0, 138.0, 146.0, 154.0))
     [metric] = place.test.judged
-    assert metric.read(trial) == pytest.approx(25 * 1024 / 1000 * len(trial.processes))
+    assert metric.read(trial) == pytest.approx(8 * 1024 / 250 * len(trial.processes))
 
 
 @pytest.mark.parametrize("kind", ["idle", "broadcast"])

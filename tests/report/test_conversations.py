@@ -12,7 +12,7 @@ from loadtests import report
 from loadtests.analyse.results import Results
 from loadtests.report import page as pages
 from loadtests.report.formats.csv import csv_text
-from tests.fixtures.conversations import TABLES, conversing, delivering, holding
+from tests.fixtures.conversations import TABLES, conversing, delivering, histogram_of, holding, rejoining
 from tests.fixtures.schemas import errors
 from tests.report.test_answer import printed, row
 
@@ -35,7 +35,7 @@ def sections(run):
 def test_the_answer_has_the_share_delivered_beside_the_lag(run):
     made = run("broadcast", change=delivering(missing={"daphne": 0.03}))
     heads = pages.compose(Results(made)).answer.table.columns
-    assert heads == ("setup", "lag p50, ms", "lag p99, ms", "CPU, µs", "delivered, %", "MB")
+    assert heads == ("setup", "lag p50, ms", "lag p99, ms", "last p50, ms", "CPU, µs", "delivered, %", "MB")
     lines = printed(made)
     assert "loses 3.0%" in " ".join(row(lines, "daphne"))
     assert "97.0" in row(lines, "daphne")
@@ -51,7 +51,14 @@ def test_nobody_is_first_who_loses(run):
     assert all("Not ranked: daphne (3.00% of its deliveries are missing)." in one.answer for one in rest)
     lags = [one.answer for one in rest if "lag" in one.asked.lower()]
     assert len(lags) == 2
-    assert all(" Delivered: 100.00% or more." in answer for answer in lags)
+    assert all(" Every message reached every receiver." in answer for answer in lags)
+
+
+def test_a_share_is_told_where_it_is_not_whole(run):
+    page = pages.compose(Results(run("broadcast", change=delivering(missing={"daphne": 0.0001}))))
+    lags = [one.answer for one in page.findings if "lag" in one.asked.lower()]
+    assert len(lags) == 2
+    assert all(" Delivered: 99.9" in answer and "% or more." in answer for answer in lags)
 
 
 def test_every_table_with_a_lag_has_the_share_delivered(run):
@@ -63,6 +70,21 @@ def test_every_table_with_a_lag_has_the_share_delivered(run):
     assert told["daphne"][3:5] == ["not reached", "97.0"]
     lags = {one[0].text: one[-2].text for one in deliveries.rows}
     assert lags["daphne"] == "not reached"
+
+
+def test_a_lag_that_the_generator_may_have_read_late_is_no_figure_and_the_reason_is_said(run):
+    def reading_late(label, test, block, result):
+        result = delivering()(label, test, block, result)
+        lain = dict.fromkeys(result.deliveries.lag_ms, 2.0 if label == "daphne" else 0.01)
+        return dataclasses.replace(result, deliveries=dataclasses.replace(result.deliveries, reading_lag_ms=lain))
+
+    page = pages.compose(Results(run("broadcast", change=reading_late)))
+    [figures, _] = next(section.tables for section in page.sections if section.name == "broadcast")
+    [daphne] = [one for one in figures.rows if one[0].text == "daphne"]
+    assert (daphne[1].text, daphne[1].detail) == ("–", "the generator may have read late (50% of p50)")
+    assert any(one.answer.endswith(" Without a figure: daphne.") for one in page.findings)
+    [generator] = [table for section in page.sections for table in section.tables if table.name == "generator"]
+    assert {row[0].text: row[3].text for row in generator.rows}["daphne"] == "2.00"
 
 
 def test_the_verdict_stands_above_the_ratios(run):
@@ -136,6 +158,32 @@ def test_idle_connections_have_a_row_for_each_role(run):
     assert [field.text for field in roles.rows[0]][1:3] == ["web", "20.5"]
     said = printed(made)
     assert "Connections were refused or lost with 1,000 connections, so not ranked:" in " ".join(said)
+
+
+def test_what_came_back_has_times_and_no_cost(run):
+    def restarted(label, test, block, result):
+        chance = 10 * ((block * len(label) + ord(label[0])) % 5)
+        away = (4000.0 if label == "daphne" else 2000.0) + chance
+        connections = dataclasses.replace(holding(1001), rejoined=rejoining(away_ms=away))
+        nothing = dict.fromkeys(("planned", "sent", "completed", "ok", "rate"), 0)
+        histograms = {"away": histogram_of(round(away * 1000), 1000)}
+        return dataclasses.replace(result, **nothing, timeline=(), connections=connections, histograms=histograms)
+
+    made = run("rejoin", change=restarted)
+    for trial in made.trials():
+        made.save_trial(dataclasses.replace(trial, processes=()))
+    page = pages.compose(Results(made), price=0.04)
+    assert page.answer.table.columns == ("setup", "all back, s", "away p50, s")
+    found = {section.name: section for section in page.sections}
+    assert "cost" not in found
+    [figures] = found["rejoin"].tables
+    assert figures.columns[:4] == ("setup", "all back, s", "p50, s", "p99, s")
+    rows = {one[0].text: [field.text for field in one] for one in figures.rows}
+    assert rows["daphne"][1:4] == ["8.04", "4.02", "4.02"]
+    assert rows["daphne"][5:] == ["3.00", "20.0", "0", "0", "6"]
+    assert "CPU" not in " ".join(one.asked for one in page.findings)
+    answers = {one.asked: one.answer for one in page.findings}
+    assert "daphne 8.04 s." in answers["Time until all are back with 1,000 connections"]
 
 
 def test_two_kinds_that_share_a_metric_are_told_apart(run):

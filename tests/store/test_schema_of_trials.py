@@ -11,13 +11,25 @@ from loadtests.measure.capacity import FoundCapacity, Probed
 from loadtests.observe import processes
 from loadtests.observe.processes import Part
 from loadtests.plan import objective
-from loadtests.records import Connections, Deliveries, Evidence, Generator, Journeys, OfRequest, Result, Second, Trial
+from loadtests.records import (
+    Connections,
+    Deliveries,
+    Evidence,
+    Generator,
+    Journeys,
+    OfRequest,
+    Rejoined,
+    Result,
+    Second,
+    Trial,
+)
 from loadtests.records.result import FIGURES, NOTHING
 from loadtests.searches.capacity import LimitedBy, Probe, Purpose, SearchedCapacity
 from loadtests.searches.judge import Judgement, Outcome
 from tests.fixtures.schemas import changed, errors, validator
 
 TIMES = dict.fromkeys(FIGURES, 1.5)
+REJOINED = Rejoined(5, 4, TIMES, 0.5, None, published=20, unsent=3, expected=100, missed=7)
 RESULT = Result(
     engine="openloop",
     planned=10,
@@ -36,11 +48,11 @@ RESULT = Result(
     latency_of="response_time",
     examples={"status": "503"},
     timeline=(Second(0, 10, 9, 8, 1, 1.0, None),),
-    histograms={"response_time": "SElTVA==", "lag": "SElTVA=="},
+    histograms=dict.fromkeys(("response_time", "lag", "last", "reading_lag", "away"), "SElTVA=="),
     generator=(Generator(0.1, 1.0, 80.0),),
     requests=(OfRequest("GET /", 2, 2, 2, 2, 2, {"status": 1}, TIMES),),
-    deliveries=Deliveries(9, 8, 1, 0, 0, TIMES, stray=1, in_time=7, backlog=(2, -1)),
-    connections=Connections(5, 4, 1, 2, TIMES, 0.5, 1000, 2000, "closed"),
+    deliveries=Deliveries(9, 8, 1, 0, 0, TIMES, 1, 7, (2, -1), 3, 2, last_ms=TIMES, reading_lag_ms=TIMES),
+    connections=Connections(5, 4, 1, 2, TIMES, 0.5, 1000, 2000, "closed", (2, 4), REJOINED),
     journeys=Journeys(
         64, None, 9, 1, 60, 62, TIMES, (OfRequest("GET", 2, 2, 2, 2, 0, {"mixed-up": 1}, TIMES),), 1.0, 1.0, 1.0, None
     ),
@@ -68,7 +80,7 @@ def trial(run):
         status="ok",
         flags=(validity.Reason.cores_disturbed.flag("12%"),),
         result=RESULT,
-        processes=processes.difference(own, own),
+        processes=processes.since_rest(processes.difference(own, own), own, [own, own]),
         cores={"servers": (0,), "generator": (1,)},
         evidence=Evidence(started=True, generator_cpu=0.4),
         capacity=capacity.record(),
@@ -100,7 +112,11 @@ def test_what_a_trial_writes_fits(trial):
         (("result", "requests", 0, "ok"), ...),
         (("result", "deliveries", "in_time"), -1),
         (("result", "deliveries", "backlog"), [0.5]),
+        (("result", "deliveries", "whole"), -1),
+        (("result", "deliveries", "last_ms", "p42"), 1.0),
         (("result", "connections", "lost"), -1),
+        (("result", "connections", "rejoined", "back"), -1),
+        (("result", "connections", "rejoined", "down_s"), "long"),
         (("result", "journeys", "users"), 0),
         (("result", "journeys", "methods", 0, "errors", "mixed-up"), 0),
         (("result", "journeys", "lost"), 1),

@@ -18,6 +18,13 @@ def load(does="echo", talk=None, **options):
         ({"does": "idle"}, "idle holds from 1 to 60,000 receivers, not 0"),
         ({"does": "broadcast", "receivers": 70_000}, "broadcast holds from 1 to 60,000 receivers, not 70000"),
         ({"does": "echo", "receivers": 1}, "echo has no receivers; how many connections it has is said by"),
+        ({"does": "rejoin", "receivers": 3}, "rejoin publishes at a rate, and nothing else does"),
+        (
+            {"does": "idle", "receivers": 3, "publishes_per_s": 1.0},
+            "rejoin publishes at a rate, and nothing else does; this is idle",
+        ),
+        ({"does": "idle", "receivers": 3, "steps": 4}, "what is opened in steps are idle connections, one at"),
+        ({"does": "broadcast", "receivers": 3, "steps": 2}, "what is opened in steps are idle connections"),
         ({"does": "broadcast", "receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms; each room needs one"),
         ({"does": "echo", "rooms": 0}, "1 receiver cannot be in 0 rooms"),
         ({"does": "echo", "size": 0}, "a payload has from 1 to 1,000,000 bytes, not 0"),
@@ -32,11 +39,22 @@ def test_nonsense_is_refused(values, says):
 @pytest.mark.parametrize(
     ("does", "talk", "options", "says"),
     [
-        ("echo", {}, {"rate": 0}, "idle has the rate 0, and nothing else has; this is echo at 0"),
-        ("idle", {"receivers": 5}, {"rate": 1.0}, "idle has the rate 0, and nothing else has; this is idle at 1.0"),
-        ("idle", {"receivers": 5}, {"rate": None}, "idle has the rate 0, and nothing else has; this is idle at None"),
+        ("echo", {}, {"rate": 0}, "idle and rejoin have the rate 0, and nothing else has; this is echo at 0"),
+        (
+            "idle",
+            {"receivers": 5},
+            {"rate": 1.0},
+            "idle and rejoin have the rate 0, and nothing else has; this is idle at 1.0",
+        ),
+        (
+            "idle",
+            {"receivers": 5},
+            {"rate": None},
+            "idle and rejoin have the rate 0, and nothing else has; this is idle at None",
+        ),
         ("idle", {"receivers": 1}, {"rate": 0, "processes": 2}, "1 receiver cannot be shared by 2 processes"),
         ("broadcast", {"receivers": 5}, {"processes": 2}, "a broadcast is made by one process"),
+        ("rejoin", {"receivers": 5, "publishes_per_s": 1.0}, {"rate": 0, "processes": 2}, "a rejoin is made by one"),
     ],
 )
 def test_a_load_that_makes_no_sense_is_refused(does, talk, options, says):

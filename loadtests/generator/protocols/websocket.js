@@ -7,6 +7,7 @@
 import { Exchange } from '../mix.js';
 import { answering } from '../websocket/answering.js';
 import { Held } from '../websocket/held.js';
+import { RejoinHeld } from '../websocket/rejoining.js';
 
 /** @import { Conversation, Job } from '../job.js' */
 /** @import { Protocol } from '../protocol.js' */
@@ -24,7 +25,8 @@ export const protocol = {
 async function hold(job) {
   const conversation = /** @type {Conversation} */ (job.conversation);
   const { dialect } = /** @type {{dialect: Dialect}} */ (await import(`../dialects/${conversation.dialect}.js`));
-  const held = new Held(job, conversation, dialect);
-  await held.open();
+  const Kind = conversation.does === 'rejoin' ? RejoinHeld : Held;
+  const held = new Kind(job, conversation, dialect);
+  await held.step();
   return held;
 }

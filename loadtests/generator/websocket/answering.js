@@ -11,8 +11,17 @@ import { acceptOf } from './handshake.js';
 /** @import { Job } from '../job.js' */
 /** @import { Answering } from '../protocol.js' */
 
+/** @typedef {import('../job.js').Conversation['does']} Does */
+
 const NOTHING = Buffer.alloc(0);
 const PREFIX = '/ws/';
+
+/**
+ * What is done in place of that to which there is nothing, or something only where a server is restarted.
+ *
+ * @type {Record<string, Does>}
+ */
+const INSTEAD = { idle: 'echo', rejoin: 'broadcast' };
 
 /**
  * @param {Job} job what is warmed up for
@@ -26,16 +35,18 @@ export async function answering(job) {
   await once(server, 'listening');
   const { port } = /** @type {AddressInfo} */ (server.address());
   const { conversation } = job;
+  const does = conversation && (INSTEAD[conversation.does] ?? conversation.does);
   return {
     origin: `http://127.0.0.1:${port}`,
     asked: { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null },
     conversation: conversation && {
       ...conversation,
-      does: conversation.does === 'idle' ? 'echo' : conversation.does, // there is nothing to it
+      does: /** @type {Does} */ (does),
       dialect: 'plain',
       prefix: PREFIX,
-      receivers: conversation.does === 'broadcast' ? 4 : 0,
+      receivers: does === 'broadcast' ? 4 : 0,
       rooms: 1,
+      steps: 1,
       compression: false,
     },
     close: () => server.close(),

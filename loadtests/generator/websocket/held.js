@@ -2,6 +2,7 @@
 
 import { nowMs } from '../clock.js';
 import { Deliveries } from '../deliveries.js';
+import { reading } from '../reading.js';
 import { Times } from '../times.js';
 import { Payloads } from './payload.js';
 import { Receiver, Seat, Speaker } from './seats.js';
@@ -52,7 +53,7 @@ export class Held {
     this.addressOf = this.addressOf.bind(this);
     this.payloads = new Payloads(conversation.size);
     const speaks = this.does === 'echo' || this.does === 'broadcast';
-    this.deliveries = speaks ? new Deliveries() : null;
+    this.deliveries = speaks ? new Deliveries((at) => reading.waited(at)) : null;
     /** The connections that speak are used in turn, not as few of them as will do. */
     this.inTurn = speaks;
 
@@ -70,6 +71,10 @@ export class Held {
     this.connected = 0;
     this.closing = 0; // of those that are not held
     this.takeSeats(connections, conversation.receivers);
+    this.stepsWanted = conversation.steps;
+    /** @type {number[]} */
+    this.steps = []; // how many were open after each
+    this.tried = 0;
 
     this.opened = 0;
     this.lost = 0;
@@ -111,14 +116,18 @@ export class Held {
     this.free.reverse();
   }
 
-  /** Opens all that is to be held. */
-  async open() {
+  /** Opens what is to be held: all of it, or the next part, where that is done in steps. */
+  async step() {
     const begun = nowMs();
-    await this.openEach(this.seats, (ms) => {
+    const took = this.openedInMs;
+    const until = Math.ceil((this.seats.length * (this.steps.length + 1)) / this.stepsWanted);
+    await this.openEach(this.seats.slice(this.tried, until), (ms) => {
       this.opened++;
       this.openingTimes.record(ms);
-      this.openedInMs = nowMs() - begun;
+      this.openedInMs = took + nowMs() - begun;
     });
+    this.tried = until;
+    this.steps.push(this.opened);
     this.assemble();
   }
 
@@ -270,6 +279,8 @@ export class Held {
       opened_in_s: this.openedInMs / 1000,
       sent_bytes: this.measuredTraffic.sent,
       received_bytes: this.measuredTraffic.received,
+      steps: this.steps,
+      rejoined: null,
       said: this.said,
     };
   }

@@ -192,6 +192,7 @@ export class PublishSender extends Sender {
   send(exchange, intended) {
     this.begin(exchange, intended);
     this.receivers = [];
+    this.number = -1;
     this.room = this.held.nextRoom();
     this.seat = this.desk.seats[this.room];
     if (this.seat.isOpen) {
@@ -221,6 +222,9 @@ export class PublishSender extends Sender {
     seat.talk?.send(held.payloads.write(stream, number), held.rooms[room]);
     this.number = number;
     this.receivers = held.receivers[room];
+    if (this.receivers.length > 0) {
+      held.deliveries?.lasts.meant(stream, number, this.intended, this.receivers.length);
+    }
     for (const receiver of this.receivers) {
       held.deliveries?.expect(receiver.name, stream, number, this.intended);
     }
@@ -236,6 +240,7 @@ export class PublishSender extends Sender {
   }
 
   withdraw() {
+    this.held.deliveries?.lasts.withdraw(this.stream, this.number);
     for (const receiver of this.receivers) {
       this.held.deliveries?.withdraw(receiver.name, this.stream, this.number);
     }

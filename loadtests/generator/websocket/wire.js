@@ -2,6 +2,7 @@
 
 import { connect } from 'node:net';
 
+import { reading } from '../reading.js';
 import { deflate, inflate } from './deflate.js';
 import { CLOSE, FrameReader, isValidText, PING, PONG, TEXT, Violation } from './frames.js';
 import { Handshake, NotOpened } from './handshake.js';
@@ -156,6 +157,7 @@ export class Wire {
    */
   onBytes(bytes) {
     this.line.traffic.received += bytes;
+    reading.begin();
     try {
       if (this.state === OPENING) {
         this.readHead(bytes);

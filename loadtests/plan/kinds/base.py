@@ -78,6 +78,8 @@ class Test(abc.ABC):
     needs: ClassVar[frozenset[Feature]] = frozenset()
     from_rest: ClassVar[bool] = False
     """Whether its figures need the memory that the processes have before its connections are opened."""
+    restarts: ClassVar[bool] = False
+    """Whether the server is restarted under its load."""
     heading: ClassVar[str]
     about: ClassVar[str]
     caption: ClassVar[str]

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadtests.plan.censored import knows_lag, of_deliveries
+from loadtests.plan.censored import knows_lag, of_deliveries, of_last
 from loadtests.plan.counted import DELIVERIES
 from loadtests.plan.kinds.echo_throughput import DELIVERED, wire_bytes
 from loadtests.plan.kinds.over_websocket import PacedConversation, conversing
-from loadtests.plan.lateness import lag_too_late
+from loadtests.plan.lateness import lag_too_late, last_too_late
 from loadtests.plan.metrics import Metric, Question
 from loadtests.plan.percentiles import knowable
 from loadtests.plan.requests import arrivals
@@ -51,6 +51,30 @@ def _of_lag(key: str, asked: str) -> Metric:
     )
 
 
+def _last(key: str) -> Callable[[Trial], float | None]:
+    def read(trial: Trial) -> float | None:
+        result = trial.result
+        if result is None or not knows_lag(result, key) or last_too_late(result, key):
+            return None
+        return of_last(result, key)
+
+    return read
+
+
+def _of_last(key: str, asked: str) -> Metric:
+    """A percentile of the time until the last receiver of a message has it, over all messages."""
+    return Metric(
+        f"last_{key}_ms",
+        f"last receiver {key}",
+        "ms",
+        _last(key),
+        called=f"{key} time to the last receiver",
+        short=f"last {key}",
+        question=Question(asked, "is the fastest", "every other takes at least ×{}"),
+        of=(DELIVERIES.many,),
+    )
+
+
 def _per_s(trial: Trial) -> float | None:
     result = trial.result
     return result.deliveries.timely / result.duration_s if result and result.deliveries else None
@@ -64,6 +88,8 @@ def _wire_bytes(trial: Trial) -> float | None:
 LAG_P50 = _of_lag("p50", "typical lag of a delivery (p50)")
 LAG_P95 = _of_lag("p95", "lag that 1 delivery in 20 exceeds (p95)")
 LAG_P99 = _of_lag("p99", "lag that 1 delivery in 100 exceeds (p99)")
+LAST_P50 = _of_last("p50", "typical time until the last receiver has a message (p50)")
+LAST_P99 = _of_last("p99", "time until the last receiver has a message that 1 in 100 exceeds (p99)")
 DELIVERIES_PER_S = Metric(
     "deliveries_per_s", "deliveries", "deliveries/s", _per_s, more_is_better=True, of=(DELIVERIES.many,)
 )
@@ -80,7 +106,7 @@ class Broadcast(PacedConversation):
     kind = "broadcast"
     place = 7
     does = "broadcast"
-    metrics = (LAG_P50, LAG_P95, LAG_P99, DELIVERIES_PER_S, WIRE_BYTES_EACH)
+    metrics = (LAG_P50, LAG_P95, LAG_P99, LAST_P50, LAST_P99, DELIVERIES_PER_S, WIRE_BYTES_EACH)
     beside = (DELIVERED,)
     counted = DELIVERIES
     sends = "message"
@@ -88,10 +114,11 @@ class Broadcast(PacedConversation):
     heading = "Broadcasts over WebSockets"
     about = (
         "Lag is from the moment a message should have been published until it is at a receiver, counted at every "
-        "receiver. A delivery that is missing at the end of the grace period counts as infinitely late, and a setup "
-        "that lacks more than 1 in 10,000 has that as its verdict: a lag says nothing without the share that was "
-        "delivered. Setups of Channels that name no other layer have the one in memory, which is for tests: its work "
-        "for a message grows with the square of the receivers."
+        "receiver. What is missing at the end of the grace period counts as infinitely late, and a setup that lacks "
+        "more than 1 in 10,000 has that as its verdict: a lag says nothing without the share that was delivered. Last "
+        "is the time until the last receiver of a message has it, over all messages. Setups of Channels that name no "
+        "other layer have the one in memory, which is for tests: its work for a message grows with the square of the "
+        "receivers."
     )
     caption = "Lag, ms: {what}"
     columns = {  # noqa: RUF012 - it is never changed
@@ -99,10 +126,12 @@ class Broadcast(PacedConversation):
         LAG_P95.name: "p95",
         LAG_P99.name: "p99",
         DELIVERED.name: "delivered, %",
+        LAST_P50.name: "last p50",
+        LAST_P99.name: "last p99",
         DELIVERIES_PER_S.name: "deliveries/s",
         WIRE_BYTES_EACH.name: "bytes each",
     }
-    optional = ("p95", "trials", "bytes each", "deliveries/s")
+    optional = ("p95", "trials", "bytes each", "last p99", "deliveries/s")
 
     receivers: Ordinal
     rooms: Ordinal = 1
@@ -128,7 +157,8 @@ class Broadcast(PacedConversation):
     @property
     def judged(self) -> tuple[Metric, ...]:  # type: ignore[override]
         tail = self.decisive
-        return (LAG_P50, DELIVERIES.cpu) if tail is LAG_P50 else (LAG_P50, tail, DELIVERIES.cpu)
+        tails = () if tail is LAG_P50 else (tail,)
+        return (LAG_P50, *tails, LAST_P50, DELIVERIES.cpu)
 
     @property
     def decisive(self) -> Metric:  # type: ignore[override]

@@ -73,6 +73,7 @@ DELIVERED = Metric(
     _delivered,
     more_is_better=True,
     short="delivered",
+    complete="Every message reached every receiver.",
     of=(MESSAGES.many, DELIVERIES.many),
 )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from statistics import linear_regression
 from typing import TYPE_CHECKING, Any
 
 from loadtests.plan.counted import HELD
 from loadtests.plan.kinds.over_websocket import ConversingTest, conversing
 from loadtests.plan.metrics import Metric, Question
-from loadtests.records import Process, Trial
+from loadtests.records import Connections, Process, Trial
 from loadtests.records.bounds import Ordinal, Seconds
 from loadtests.toml import TomlTable
 from loadtests.words import plural
@@ -21,16 +22,29 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 IDLE = 1000
+STEPS = 4  # numbers of connections at which memory is looked at
+STEP_S = 1.0  # about how long that takes at each
 
 
 def memory_kb(trial: Trial, processes: Iterable[Process]) -> float | None:
-    """The memory, in KB a connection, by which some of a trial's processes grew from rest until the end of it. None
-    where nothing was opened, or their memory at rest was not seen."""
-    known = [(one.rss_mb, one.rested_rss_mb) for one in processes if one.rested_rss_mb is not None]
+    """The memory, in KB, by which some of a trial's processes grow with each connection: the slope of the line through
+    what they had at several numbers of connections (least squares). What they allocate once, for the first ones, is not
+    in it. None where nothing was opened, or their memory was not looked at."""
     connections = trial.result.connections if trial.result else None
-    if not known or not connections or not connections.opened:
+    if connections is None:
         return None
-    return sum(held - rested for held, rested in known) * 1024 / connections.opened
+    seen = [points for one in processes if (points := _points(one, connections))]
+    slopes = [linear_regression([at for at, _ in points], [mb for _, mb in points]).slope for points in seen]
+    return sum(slopes) * 1024 if slopes else None
+
+
+def _points(process: Process, connections: Connections) -> list[tuple[int, float]]:
+    """The memory of a process in MB by the number of connections; where these were opened at once, as in older runs,
+    at rest and at the end. None where no two numbers are known."""
+    points = list(zip(connections.steps, process.stepped_rss_mb, strict=False))
+    if not process.stepped_rss_mb and process.rested_rss_mb is not None:
+        points = [(0, process.rested_rss_mb), (connections.opened, process.rss_mb)]
+    return points if len({number for number, _ in points}) > 1 else []
 
 
 def _opened_in_s(trial: Trial) -> float | None:
@@ -57,7 +71,8 @@ OPENED_IN = Metric("opened_in_s", "time to accept all", "s", _opened_in_s, short
 class Idle(ConversingTest):
     """``connections`` are opened and held for ``duration_s``; nothing is sent but answers to the server's heartbeats.
 
-    It is never made in slices: of the memory of processes at rest there is only one moment."""
+    They are opened in steps, and the memory of the processes is looked at after each. It is never made in slices: of
+    that there is only one moment."""
 
     kind = "idle"
     place = 8
@@ -70,8 +85,9 @@ class Idle(ConversingTest):
     from_rest = True
     heading = "Idle WebSockets"
     about = (
-        "What the processes of a setup grew by, from rest until all connections had been open for a while, over the "
-        "connections that were opened; CPU time is that of answering, sending and awaiting heartbeats."
+        "By how much the processes of a setup grow with each connection: the slope of a line through their memory at "
+        "several numbers of connections, so that what they allocate once is not in it. CPU time is that of answering, "
+        "sending and awaiting heartbeats."
     )
     caption = "Cost of a connection: {what}"
     columns = {  # noqa: RUF012 - it is never changed
@@ -96,7 +112,7 @@ class Idle(ConversingTest):
     @property
     def planned_s(self) -> float:
         # What only holds connections is not warmed up.
-        return super().planned_s - self.warmup_s
+        return super().planned_s - self.warmup_s + self.steps * STEP_S
 
     @property
     def in_slices(self) -> bool:
@@ -104,7 +120,12 @@ class Idle(ConversingTest):
 
     @property
     def audience(self) -> dict[str, Any]:
-        return {"receivers": self.connections}
+        return {"receivers": self.connections, "steps": self.steps}
+
+    @property
+    def steps(self) -> int:
+        """In how many steps they are opened."""
+        return min(STEPS, self.connections)
 
     @property
     def held(self) -> int:

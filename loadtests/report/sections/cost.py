@@ -36,7 +36,7 @@ def _shown(counted: Counted) -> dict[Metric, str]:
 
 def section(results: Results, price: float | None) -> Section | None:
     """Tables and charts of cost; None where no process was seen. ``price`` goes before the study's."""
-    tests = [test for test in results.tests if _seen(results, test)]
+    tests = [test for test in results.tests if test.tells(test.counted.cpu) and _seen(results, test)]
     if not tests:
         return None
     if price is None:

@@ -15,7 +15,8 @@ from loadtests.report import tables
 from loadtests.report.view import Field, Table
 from loadtests.words import number
 
-COLUMNS = ("setup", "delivered", "missing", "duplicate", "reordered", *(f"lag {key}, ms" for key in PERCENTILES))
+COUNTS = ("missing", "duplicate", "reordered", "stray")
+COLUMNS = ("setup", "delivered", *COUNTS, *(f"lag {key}, ms" for key in PERCENTILES))
 
 
 def deliveries(results: Results, test: Test) -> Iterator[Table]:
@@ -29,9 +30,10 @@ def deliveries(results: Results, test: Test) -> Iterator[Table]:
             COLUMNS,
             rows,
             "Delivered: the share of the messages that arrived, each counted for every receiver that it was meant for. "
-            "Reordered: those that came after one that the same sender had sent later. Lag: from the intended send to "
-            "the arrival at the receiver, those that are missing being infinitely late. Counts are the sum over valid "
-            "trials, times their median.",
+            "Reordered: those that came after one that the same sender had sent later. Stray: came to a receiver in "
+            "another room, which makes a trial invalid. Lag: from the intended send to the arrival at the receiver, "
+            "those that are missing being infinitely late. Counts are the sum over valid trials, that of stray ones "
+            "over all; times are the median.",
             numeric=frozenset(range(1, len(COLUMNS))),
             optional=tuple(COLUMNS.index(f"lag {key}, ms") for key in ("p95", "p90", "p99.9")),
         )
@@ -43,10 +45,13 @@ def _row(cell: Cell) -> tuple[Field, ...] | None:
     if not known:
         return None
     expected, delivered = sum(one.expected for one in known), sum(one.delivered for one in known)
+    trials = (*cell.valid, *cell.invalid)
+    everywhere = [trial.result.deliveries for trial in trials if trial.result and trial.result.deliveries]
     counts = (
         sum(one.missing for one in known),
         sum(one.duplicate for one in known),
         sum(one.reordered for one in known),
+        sum(one.stray for one in everywhere),
     )
     return (
         Field(cell.label),

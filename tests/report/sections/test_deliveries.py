@@ -40,16 +40,35 @@ def test_a_test_whose_trials_deliver_has_a_table_in_its_section(sections):
     assert deliveries.name == "deliveries-latency"
     rows = {row[0].text: row for row in deliveries.rows}
     assert list(rows) == ["uvicorn", "daphne"]
-    told = {label: [field.text for field in row[1:5]] for label, row in rows.items()}
-    assert told == {"uvicorn": ["100.00%", "0", "6", "0"], "daphne": ["90.00%", "200", "6", "0"]}
+    told = {label: [field.text for field in row[1:6]] for label, row in rows.items()}
+    assert told == {"uvicorn": ["100.00%", "0", "6", "0", "0"], "daphne": ["90.00%", "200", "6", "0", "0"]}
     assert rows["daphne"][1].detail == "1,800 of 2,000"
     assert rows["daphne"][2].tone == "bad"
 
 
+def test_what_strayed_is_counted_in_invalid_trials_too(build_run):
+    def straying(label, test, block, result):
+        result = delivering("uvicorn", test, block, result)
+        return dataclasses.replace(result, deliveries=dataclasses.replace(result.deliveries, stray=block - 1))
+
+    run = build_run(labels=("uvicorn", "daphne"), blocks=2, change=straying, tests=("latency",))
+    for trial in run.trials():
+        if trial.block == 2:
+            run.save_trial(dataclasses.replace(trial, status="invalid"))
+    [table] = [
+        table
+        for section in pages.compose(Results(run)).sections
+        for table in section.tables
+        if table.name == "deliveries-latency"
+    ]
+    stray = [row[table.columns.index("stray")] for row in table.rows]
+    assert [(field.text, field.tone) for field in stray] == [("1", "bad"), ("1", "bad")]
+
+
 def test_a_lag_is_the_median_over_trials_where_all_of_them_know_it(sections):
     table = sections(tests=("latency",))["latency"].tables[1]
-    lags = {row[0].text: [field.text for field in row[5:]] for row in table.rows}
-    assert table.columns[5:] == tuple(f"lag {key}, ms" for key in PERCENTILES)
+    lags = {row[0].text: [field.text for field in row[6:]] for row in table.rows}
+    assert table.columns[6:] == tuple(f"lag {key}, ms" for key in PERCENTILES)
     # 3,000 messages know no 99.9th percentile, however many deliveries each of them has; and a tenth is missing.
     assert lags["uvicorn"] == ["3.00", "6.00", "7.50", "13.5", "–"]
     assert lags["daphne"] == ["3.00", "3.00", "not reached", "not reached", "–"]

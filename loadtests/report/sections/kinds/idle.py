@@ -19,13 +19,15 @@ def _connections(cell: Cell) -> list[Connections]:
     return [one for trial in cell.valid if trial.result and (one := trial.result.connections)]
 
 
-def _refused(cell: Cell) -> Field:
+def refused(cell: Cell) -> Field:
+    """How many connections the server did not take."""
     known = _connections(cell)
     count = sum(one.refused for one in known)
     return Field(f"{count:,}", tone="bad" if count else "") if known else tables.unknown()
 
 
-def _lost(cell: Cell) -> Field:
+def lost(cell: Cell) -> Field:
+    """How many it ended, or of those that were to come back how many did not."""
     known = _connections(cell)
     count = sum(one.lost for one in known)
     return Field(f"{count:,}", tone="bad" if count else "") if known else tables.unknown()
@@ -44,7 +46,7 @@ def _by_role(results: Results, test: Test) -> Iterator[Table]:
             f"By role: {test.what}",
             ("setup", "role", "KB each", "CPU µs/s each"),
             rows,
-            "The median over trials of what the processes of a role grew by for each connection.",
+            "The median over trials of what the processes of a role grow by with each connection.",
             numeric=frozenset({2, 3}),
         )
 
@@ -69,7 +71,7 @@ def _row(results: Results, test: Test, cell: Cell, role: str, charged: bool) -> 
 
 
 ADDITIONS = Additions(
-    columns={"refused": _refused, "lost": _lost, "trials": tables.counted},
+    columns={"refused": refused, "lost": lost, "trials": tables.counted},
     note=f"{tables.MEAN} Lost: closed by the server while it was to be held.",
     tables=_by_role,
 )

@@ -1,0 +1,104 @@
+"""Each delivery at each receiver is counted, and each message by its last receiver, whatever a server of known
+behaviour does to them."""
+
+from math import inf
+
+import pytest
+
+from loadtests.plan.censored import of_last
+from loadtests.records.histogram import Histogram
+
+pytestmark = pytest.mark.servers
+
+DIALECTS = ["plain", "json", "socket.io", "action-cable"]
+
+
+def counts(deliveries):
+    return {name: getattr(deliveries, name) for name in ("expected", "delivered", "missing", "duplicate", "reordered")}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_deliveries_that_are_dropped_doubled_or_reordered_are_counted(made, conversing, dialect):
+    def broadcast(**does):
+        load = conversing(dialect, **does).load("broadcast", receivers=4, rate=100, duration_s=1, connections=1)
+        result = made(load)
+        assert (result.planned, result.ok, result.deliveries.messages) == (100, 100, 100)
+        return counts(result.deliveries) | {"whole": result.deliveries.whole}
+
+    as_it_should = {"expected": 400, "delivered": 400, "missing": 0, "duplicate": 0, "reordered": 0, "whole": 100}
+    # Of each fifth message the last receiver lacks it.
+    assert broadcast(drop=20) == as_it_should | {"delivered": 380, "missing": 20, "whole": 80}
+    assert broadcast(twice=20) == as_it_should | {"duplicate": 20}
+    # Each twentieth is sent after the next one; the last of them waits for one that is never sent.
+    assert broadcast(swap=20) == as_it_should | {"delivered": 396, "missing": 4, "reordered": 16, "whole": 99}
+
+
+def test_the_time_to_the_last_receiver_is_that_of_the_slowest(made, conversing):
+    server = conversing(late=8)  # of each second message, one of four deliveries, by 600 ms
+    result = made(server.load("broadcast", receivers=4, rate=20, duration_s=1, connections=1))
+    found = result.deliveries
+    assert (found.expected, found.missing, found.messages, found.whole) == (80, 0, 20, 20)
+    last = Histogram.decode(result.histograms["last"])
+    assert (last.total, last.over(599_000)) == (20, 10)
+    assert Histogram.decode(result.histograms["lag"]).over(599_000) == 10
+    assert found.last_ms["max"] == found.lag_ms["max"] >= 600
+    assert found.lag_ms["p50"] < 600
+
+
+def test_what_was_read_late_is_a_part_of_the_lag(made, conversing):
+    result = made(conversing(after=100).load("broadcast", receivers=20, rate=40, duration_s=0.5, connections=1))
+    assert Histogram.decode(result.histograms["reading_lag"]).total == result.deliveries.delivered == 400
+    assert 0 < result.deliveries.reading_lag_ms["max"] <= result.deliveries.lag_ms["max"]
+    assert result.deliveries.reading_lag_ms["p50"] < 100 <= result.deliveries.lag_ms["p50"]
+
+
+def test_a_frozen_receiver_is_seen(made, conversing):
+    server = conversing(frozen=True)
+    result = made(server.load("broadcast", receivers=5, rate=40, duration_s=0.5, connections=1))
+    assert (result.planned, result.ok) == (20, 20)
+    assert counts(result.deliveries) == {
+        "expected": 100, "delivered": 80, "missing": 20, "duplicate": 0, "reordered": 0
+    }  # fmt: skip
+    assert result.connections.lost == 0
+    assert (result.deliveries.messages, result.deliveries.whole, of_last(result, "p50")) == (20, 0, inf)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_a_layer_refuses_is_an_error_and_no_loss(made, conversing, dialect):
+    server = conversing(dialect, full=4)
+    result = made(server.load("broadcast", receivers=5, rate=40, duration_s=1, connections=2))
+    assert (result.planned, result.ok, result.completed, result.errors) == (40, 30, 40, {"status": 10})
+    assert result.examples == {"status": "full: the layer did not take it"}
+    assert counts(result.deliveries) == {
+        "expected": 150, "delivered": 150, "missing": 0, "duplicate": 0, "reordered": 0
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("takes_ms", "falls_behind"), [(10, True), (1, False)])
+def test_deliveries_that_fall_behind_are_seen_though_all_come_in_the_end(made, conversing, takes_ms, falls_behind):
+    server = conversing(queue=takes_ms)  # of 200 a second, each takes so long, and publishes are taken at once
+    result = made(server.load("broadcast", receivers=5, rate=40, duration_s=1, connections=1, timeout_s=5.0))
+    assert (result.planned, result.ok, result.backlog) == (40, 40, (0,))
+    found = result.deliveries
+    assert (found.expected, found.missing) == (200, 0)
+    [grown] = found.backlog
+    assert (grown > 40) == (grown > 20) == falls_behind
+    assert (found.in_time < 120) == (found.in_time < 190) == falls_behind
+
+
+def test_what_reaches_another_room_breaks_the_contract(made, conversing):
+    server = conversing(stray=10)
+    result = made(server.load("broadcast", receivers=6, rooms=3, rate=60, duration_s=0.5, connections=1))
+    assert counts(result.deliveries) == {
+        "expected": 60, "delivered": 60, "missing": 0, "duplicate": 0, "reordered": 0
+    }  # fmt: skip
+    assert (result.deliveries.stray, result.contradicting) == (3 * 4, 3 * 4)
+    assert (result.deliveries.messages, result.deliveries.whole) == (30, 30)
+    assert result.examples == {"wrong-body": "12 messages came to receivers of another room"}
+
+
+def test_a_message_that_nobody_says_is_taken_is_missing_where_it_does_not_come(made, conversing):
+    server = conversing(close=10)
+    result = made(server.load("broadcast", receivers=4, rate=50, duration_s=1, connections=1))
+    assert (result.planned, result.ok, result.errors) == (50, 45, {"reset": 5})
+    assert (result.deliveries.expected, result.deliveries.missing) == (200, 20)

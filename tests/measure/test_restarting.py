@@ -1,0 +1,107 @@
+"""A server that is restarted under a load; no server is started."""
+
+import dataclasses
+
+import pytest
+
+from loadtests.analyse.validity import is_setups_own
+from loadtests.errors import UserError
+from loadtests.hosts.base import Program
+from loadtests.hosts.local import Local
+from loadtests.measure import held_to, restarting
+from loadtests.measure.seen import TrialPlace
+from loadtests.measure.trial import run_trial
+from loadtests.plan import study as studies
+from loadtests.plan.schedule import schedule
+from loadtests.records.result import NOTHING
+from loadtests.serve.base import NotServing
+from loadtests.serve.serving import Serving
+from loadtests.setups import find
+from tests.fixtures.conversations import holding, rejoining
+
+
+@pytest.fixture
+def trial(bench_of, monkeypatch):
+    """A function: the trial of a rejoin on a setup whose restart does as it is told."""
+    monkeypatch.setattr(restarting, "LEAD_S", 0.0)
+    monkeypatch.setattr(held_to.websocket, "verified", lambda running, dialect, prefix: [])
+    study = studies.parse({"setups": ["uvicorn"], "blocks": 1, "tests": {"rejoin": {"connections": 1000}}}, "s", "s")
+    bench = bench_of(study, None)
+    bench.contract = {"rejoin": ()}
+    [slot] = schedule(study, seed=1)
+
+    def run(restart=lambda: None, **fields):
+        bench_of.server.restart = restart
+        nothing = dict.fromkeys(("planned", "sent", "completed", "ok", "rate"), 0)
+        times = {"response_time_ms": dict(NOTHING), "service_time_ms": dict(NOTHING), "pacing_lag_ms": dict(NOTHING)}
+        connections = dataclasses.replace(holding(1001), rejoined=rejoining(**fields))
+        bench_of.engine.meanwhile = lambda load: {**nothing, **times, "connections": connections}
+        return run_trial(bench, TrialPlace(slot, study.entries[0], study.tests[0], 1), lambda second: None)
+
+    return run
+
+
+def test_the_server_is_restarted_and_what_its_processes_used_is_not_told(trial):
+    restarts = []
+    found = trial(lambda: restarts.append(True))
+    assert restarts == [True]
+    assert (found.status, found.flags, found.processes) == ("ok", (), ())
+    assert found.evidence.others_cpu is None
+    assert found.evidence.processes_died == 0
+    assert found.result.connections.rejoined.back == 1000
+
+
+def test_one_that_does_not_come_up_again_is_invalid_by_its_own_fault(trial):
+    def restart():
+        raise NotServing("uvicorn did not stop within 25 s", "the end of its log")
+
+    found = trial(restart)
+    assert found.status == "invalid"
+    assert [flag.reason for flag in found.flags] == ["did_not_recover"]
+    assert is_setups_own(found.flags)
+    assert found.log == "uvicorn did not stop within 25 s\nthe end of its log"
+    assert found.result is None
+
+
+class Stubborn:
+    """A supervisord whose group does not stop, as ``hosts.base.Supervised`` says."""
+
+    def stop(self, group):
+        raise UserError(f"{group} did not stop within 25 s")
+
+    def start(self, group):
+        raise AssertionError("it is still there")
+
+    def logs(self):
+        return "still there"
+
+
+def test_a_setup_that_does_not_stop_in_its_time_is_not_serving(bench_of):
+    [setup] = find(["uvicorn"])
+    server = Serving(setup, (), (), bench_of.application, Local(), Stubborn(), ("127.0.0.1", 1), 1)
+    with pytest.raises(NotServing, match=r"^uvicorn did not stop within 25 s$") as raised:
+        server.restart()
+    assert raised.value.log == "still there"
+
+
+def test_a_group_is_waited_for_until_all_of_it_has_ended(monkeypatch):
+    supervised = Local().supervise({})
+    states = [["STOPPING", "STOPPING"], ["STOPPED", "STOPPING"], ["STOPPED", "STOPPED"]]
+    asked = []
+
+    class Rpc:
+        def stopProcessGroup(self, group, wait):
+            asked.append((group, wait))
+
+    def programs(group):
+        now = states.pop(0) if len(states) > 1 else states[0]
+        return [Program(f"web_{k}", state, 0 if state == "STOPPED" else 7, 0) for k, state in enumerate(now)]
+
+    monkeypatch.setattr(supervised, "_rpc", Rpc())
+    monkeypatch.setattr(supervised, "programs", programs)
+    supervised.stop("uvicorn")
+    assert (asked, len(states)) == ([("uvicorn", False)], 1)
+    states[0] = ["STOPPED", "STOPPING"]
+    monkeypatch.setattr("loadtests.hosts.supervisor.STOPPED_WITHIN_S", 0.0)
+    with pytest.raises(UserError, match=r"^uvicorn did not stop within 0 s; "):
+        supervised.stop("uvicorn")
