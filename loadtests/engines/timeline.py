@@ -8,6 +8,7 @@ from typing import Any
 
 from loadtests.engines.base import OnSecond
 from loadtests.records import Second
+from loadtests.records.heat import heat
 from loadtests.records.histogram import Histogram
 
 Event = dict[str, Any]
@@ -46,6 +47,9 @@ class Timeline:
 
 def _row(t: int, parts: list[Event]) -> Second:
     times = functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts))
-    percentiles = (None if (value := times.percentile(percent)) is None else value / 1000 for percent in (50.0, 99.0))
+    percentiles = (
+        None if (value := times.percentile(percent)) is None else value / 1000 for percent in (50.0, 99.0, 95.0)
+    )
     counts = (sum(part[name] for part in parts) for name in ("sent", "completed", "ok", "errors"))
-    return Second(t, *counts, *percentiles)
+    ends = sum((Counter(part["ends"]) for part in parts), Counter[str]())
+    return Second(t, *counts, *percentiles, heat=heat(times), ends=dict(sorted(ends.items())))

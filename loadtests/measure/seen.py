@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from loadtests.analyse import validity
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
+from loadtests.measure.watch import Watch
 from loadtests.observe import conditions, processes
 from loadtests.observe.conditions import Conditions
 from loadtests.observe.processes import Usage
 from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Entry
-from loadtests.records import CapacityRecord, Evidence, Process, Result, Trial
+from loadtests.records import CapacityRecord, Evidence, Meanwhile, Process, Result, Trial
 from loadtests.serve.base import NotServing, Server
 
 
@@ -35,6 +36,9 @@ class TrialPlace:
         return f"{self.entry.label}, {self.test.name}{again}"
 
 
+NOTHING_SEEN = Meanwhile()
+
+
 @dataclasses.dataclass(frozen=True)
 class Stretch:
     """A stretch of time in which load was made: what the setup's processes used, what they had used before and after
@@ -44,6 +48,7 @@ class Stretch:
     before: Mapping[int, Usage]
     after: Mapping[int, Usage]
     conditions: Conditions
+    meanwhile: Meanwhile = NOTHING_SEEN
 
     @property
     def died(self) -> list[Usage]:
@@ -71,11 +76,13 @@ def stretch(bench: Bench, running: Server, make: Callable[[Callable[[], None]], 
         nonlocal usage, first
         usage, first = host.usage(parts, running.folder), host.moment(cores)
 
-    make(begin)
+    with Watch(host, running) as watch:
+        make(watch.beginning(begin))
+        meanwhile = watch.seen()
     after = host.usage(parts, running.folder)
     rows = processes.difference(usage, after)
     machine = conditions.between(first, host.moment(cores), cores, sum(row.cpu_s for row in rows))
-    return Stretch(rows, usage, after, machine)
+    return Stretch(rows, usage, after, machine, meanwhile)
 
 
 @dataclasses.dataclass
@@ -87,6 +94,7 @@ class Seen:
     result: Result | None = None
     capacity: CapacityRecord | None = None
     processes: tuple[Process, ...] = ()
+    meanwhile: Meanwhile | None = None
     log: str = ""
 
     @property
@@ -118,9 +126,9 @@ class Seen:
         self.note(engine_failed=True)
         self.log = str(error)
 
-    def keep(self, result: Result, used: tuple[Process, ...]) -> None:
+    def keep(self, result: Result, used: tuple[Process, ...], meanwhile: Meanwhile) -> None:
         """This was measured."""
-        self.result, self.processes = result, used
+        self.result, self.processes, self.meanwhile = result, used, meanwhile
         self.note(**capacity.generator_evidence(result))
 
     def happened(self, bench: Bench, stretches: Sequence[Stretch], wrong_bodies: int) -> None:
@@ -159,6 +167,7 @@ class Seen:
             processes=self.processes,
             cores=bench.cores.to_dict(),
             log=self.log,
+            meanwhile=self.meanwhile,
         )
 
 

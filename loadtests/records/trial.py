@@ -7,13 +7,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from loadtests.records.bounds import Amount, Count, Name, Number, Ordinal, Positive
+from loadtests.records.bounds import Amount, Count, Name, Number, Ordinal, Positive, Role
+from loadtests.records.meanwhile import Meanwhile
 from loadtests.records.result import Figures, Result
 
 COST_UNSEEN = "cost_unseen"  # the reason of a flag: not all that the setup pays for was seen
-
-# In the name of a metric: nothing that would make it another's.
-Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +132,8 @@ class Trial:
     ``result`` is None where none was reached. ``flags`` are the reasons, if any, why it is invalid or doubtful, judged
     from ``evidence``. ``capacity`` is what the search of a capacity test found; ``result`` and ``processes`` are then
     those of the probe that confirmed it. ``cores`` are those of the servers and of the generator. ``log`` is the end of
-    the servers' logs, where something went wrong.
+    the servers' logs, where something went wrong. ``meanwhile`` is what was seen while ``result`` was measured; None
+    where nothing was looked at, as in runs of earlier.
     """
 
     number: Ordinal
@@ -152,6 +151,7 @@ class Trial:
     evidence: Evidence = dataclasses.field(default_factory=Evidence)
     capacity: CapacityRecord | None = None
     log: str = ""
+    meanwhile: Meanwhile | None = None
 
     @property
     def valid(self) -> bool:

@@ -11,7 +11,21 @@ from loadtests.measure.capacity import FoundCapacity, Probed
 from loadtests.observe import processes
 from loadtests.observe.processes import Part
 from loadtests.plan import objective
-from loadtests.records import Connections, Deliveries, Evidence, Generator, Journeys, OfRequest, Result, Second, Trial
+from loadtests.records import (
+    Connections,
+    CpuSample,
+    Deliveries,
+    Evidence,
+    Generator,
+    Journeys,
+    Meanwhile,
+    OfRequest,
+    OriginSeen,
+    OriginStage,
+    Result,
+    Second,
+    Trial,
+)
 from loadtests.records.result import FIGURES, NOTHING
 from loadtests.searches.capacity import LimitedBy, Probe, Purpose, SearchedCapacity
 from loadtests.searches.judge import Judgement, Outcome
@@ -35,7 +49,7 @@ RESULT = Result(
     waited=0,
     latency_of="response_time",
     examples={"status": "503"},
-    timeline=(Second(0, 10, 9, 8, 1, 1.0, None),),
+    timeline=(Second(0, 10, 9, 8, 1, 1.0, None, 1.5, ((1.0, 8),), {"200": 7, "stale": 1, "timeout": 1}),),
     histograms={"response_time": "SElTVA==", "lag": "SElTVA=="},
     generator=(Generator(0.1, 1.0, 80.0),),
     requests=(OfRequest("GET /", 2, 2, 2, 2, 2, {"status": 1}, TIMES),),
@@ -73,6 +87,9 @@ def trial(run):
         evidence=Evidence(started=True, generator_cpu=0.4),
         capacity=capacity.record(),
         log="the end of a log",
+        meanwhile=Meanwhile(
+            (CpuSample(1.0, {"web": 0.5}),), OriginSeen((OriginStage(-0.1, "200", True, None),), 3, 3.0)
+        ),
     )
     run.save_trial(saved)
     return json.loads((run.path / "trials" / f"{saved.name}.json").read_text(encoding="utf-8"))
@@ -96,6 +113,10 @@ def test_what_a_trial_writes_fits(trial):
         (("result", "errors", "unlucky"), 1),
         (("result", "response_time_ms", "p42"), 1.0),
         (("result", "timeline", 0, "t"), ...),
+        (("result", "timeline", 0, "ends", "timeout"), 0),
+        (("result", "timeline", 0, "heat", 0), [1.0]),
+        (("meanwhile", "cpu", 0, "cores", "web"), -1),
+        (("meanwhile", "origin", "stages", 0, "t"), ...),
         (("result", "requests", 0, "ok"), ...),
         (("result", "deliveries", "in_time"), -1),
         (("result", "deliveries", "backlog"), [0.5]),
@@ -114,7 +135,9 @@ def test_a_wrong_trial_is_refused(trial, path, new):
     assert errors("trial", changed(trial, path, new))
 
 
-@pytest.mark.parametrize(("kind", "part"), [(Result, "result"), (Evidence, "evidence"), (Trial, None)])
+@pytest.mark.parametrize(
+    ("kind", "part"), [(Result, "result"), (Evidence, "evidence"), (Meanwhile, "meanwhile"), (Trial, None)]
+)
 def test_every_field_is_required_by_the_schema(kind, part):
     schema = validator("trial").schema
     required = schema["$defs"][part]["required"] if part else schema["required"]
