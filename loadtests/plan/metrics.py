@@ -34,7 +34,7 @@ class Metric:
     in these stands for response time, or service time where the engine knows no better. ``better`` and ``worse`` are
     the words of its verdicts. ``question`` is how a reader asks for one that verdicts are given on.
     ``says_unit``: ``called`` says the unit already. ``of`` are the words of what a test counts (``Counted.many``) whose
-    trials have it; all have one without any.
+    trials have it; all have one without any. ``told``: a verdict says the figures as well, not their ratio alone.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Metric:
     question: Question | None = None
     says_unit: bool = False
     of: tuple[str, ...] = ()
+    told: bool = False
 
     def in_words(self, latency: str) -> str:
         """What it is called; ``latency`` is what the engine knows: response time or service time."""

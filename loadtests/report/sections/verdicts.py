@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
@@ -140,7 +142,8 @@ def _table(results: Results, test: Test) -> Table:
     for metric in known:
         for label in ranking.by_ratio(results, test, metric):
             named = Field(results.called(test.name, metric.name), short=metric.short)
-            rows.append((Field(label), named, *fields(results.comparisons.get((label, test.name, metric.name)))))
+            compared = fields(results.comparisons.get((label, test.name, metric.name)))
+            rows.append((Field(label), named, *_with_figures(results, test, label, metric, compared)))
     return Table(
         f"verdicts-{test.name}",
         f"{test.name}: against {results.baseline}",
@@ -151,6 +154,22 @@ def _table(results: Results, test: Test) -> Table:
         optional=(5, 4),
         grouped=1,
     )
+
+
+def _with_figures(
+    results: Results, test: Test, label: str, metric: Metric, compared: tuple[Field, ...]
+) -> tuple[Field, ...]:
+    """Ratio, verdict, remark and blocks; before the remark the two figures, of a metric that is to be told so."""
+    if not metric.told:
+        return compared
+    figures = [
+        f"{number(found.value)} {metric.unit}{of}" if math.isfinite(found.value) else f"{NOT_REACHED}{of}"
+        for whose, of in ((label, ""), (results.baseline, f" of {results.baseline}"))
+        if (found := results.estimate(whose, test.name, metric.name))
+    ]
+    ratio_field, verdict, said, blocks = compared
+    told = "; ".join(filter(None, [", ".join(figures), said.text]))
+    return ratio_field, verdict, dataclasses.replace(said, text=told, short=told), blocks
 
 
 def _known(results: Results, test: Test) -> list[Metric]:
