@@ -26,6 +26,7 @@ _TYPES = {
     int: "a whole number",
     float: "a number",
 }
+LEAST_S = 0.001  # of a duration
 _NEEDED: Any = object()
 MOST = 10**15  # whatever number it is
 
@@ -116,7 +117,7 @@ class TomlTable:
             raise self.error(key, f"is {value:g}; a share between 0 and 1 is needed, such as 0.03")
         return value
 
-    def seconds(self, key: str, default: float = _NEEDED) -> float:
+    def seconds(self, key: str, default: float = _NEEDED, least: float = LEAST_S) -> float:
         """A duration, in seconds."""
         self.known.append(key)
         if key not in self.left:
@@ -124,7 +125,7 @@ class TomlTable:
                 raise self.error(key, "is missing; a duration such as '10s' is needed")
             return default
         try:
-            return duration(self.left.pop(key))
+            return duration(self.left.pop(key), least)
         except UserError as error:
             raise self.error(key, str(error)) from None
 
@@ -157,13 +158,14 @@ class TomlTable:
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
-def duration(value: object) -> float:
-    """Seconds from ``'10s'``, ``'1.5m'``, ``'200ms'``, ``'1h'`` or a bare number of seconds. Raises UserError."""
+def duration(value: object, least: float = LEAST_S) -> float:
+    """Seconds from ``'10s'``, ``'1.5m'``, ``'200ms'``, ``'1h'`` or a bare number of seconds, ``least`` or more. Raises
+    UserError."""
     text = value if isinstance(value, str) else quoted(value)
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|min|h)?\s*", text)
     if isinstance(value, bool) or match is None:
         raise UserError(f"{quoted(value)} is not a duration; write 10s, 500ms, 2m or 1h")
     seconds = float(match[1]) * _UNITS[match[2] or "s"]
-    if not 0.001 <= seconds <= 7 * 24 * 3600:
-        raise UserError(f"{quoted(value)} is not a usable duration; between 1ms and a week is")
+    if not least <= seconds <= 7 * 24 * 3600:
+        raise UserError(f"{quoted(value)} is not a usable duration; between {least * 1000:g}ms and a week is")
     return seconds

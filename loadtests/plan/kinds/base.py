@@ -19,7 +19,7 @@ from loadtests.plan.objective import MAX_ERRORS, Objective, SearchPlan
 from loadtests.records import Trial
 from loadtests.records.bounds import Amount, Name
 from loadtests.setups import HTTP
-from loadtests.toml import TomlTable
+from loadtests.toml import LEAST_S, TomlTable
 from loadtests.words import plural
 from loadtests.workload import DEFAULT_ENGINE, Feature, Load, Request
 
@@ -222,13 +222,15 @@ class Test(abc.ABC):
         return dataclasses.replace(msgspec.convert({**values, "requests": []}, cls), requests=requests)
 
 
-def common(name: str, table: TomlTable, engine: str = DEFAULT_ENGINE, warmup_s: float = WARMUP_S) -> dict[str, Any]:
+def common(
+    name: str, table: TomlTable, engine: str = DEFAULT_ENGINE, warmup_s: float = WARMUP_S, cold: bool = False
+) -> dict[str, Any]:
     """The fields that all kinds have, from a study's table; ``engine`` and ``warmup_s`` are those of a test that says
-    none."""
+    none. ``cold``: it can do without a warm-up, of 0 seconds."""
     return {
         "name": name,
         "engine": table.take("engine", str, engine),
-        "warmup_s": table.seconds("warmup", warmup_s),
+        "warmup_s": table.seconds("warmup", warmup_s, 0.0 if cold else LEAST_S),
         "services": table.texts("services"),
     }
 

@@ -71,7 +71,7 @@ class Latency(RequestsTest):
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
         workload = asked.workload(table, folder)
         replay = asked.replay(table, workload)
-        fields = common(name, table)
+        fields = common(name, table, cold=True)
         if replay is None:
             replay = {**asked.rate(table), "duration_s": table.seconds("duration"), "arrivals": asked.arrivals(table)}
         return cls(requests=workload.requests, **fields, **replay)

@@ -66,7 +66,7 @@ class Recovery(Latency):
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
         workload = asked.workload(table, folder)
         asked.no_replay(table, cls.kind)
-        fields = common(name, table)
+        fields = common(name, table, cold=True)
         rate, duration_s = table.positive("rate"), table.seconds("duration")
         arrivals = asked.arrivals(table)
         return cls(requests=workload.requests, rate=rate, duration_s=duration_s, arrivals=arrivals, **fields)

@@ -58,7 +58,7 @@ class Throughput(RequestsTest):
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
         workload = asked.workload(table, folder)
         asked.no_replay(table, cls.kind)
-        fields = common(name, table)
+        fields = common(name, table, cold=True)
         connections, duration_s = table.whole("connections", 10, MAX_CONNECTIONS), table.seconds("duration")
         return cls(requests=workload.requests, connections=connections, duration_s=duration_s, **fields)
 
