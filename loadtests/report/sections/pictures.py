@@ -25,6 +25,7 @@ from loadtests.words import number, plural, series
 MOST_COLUMNS = 60  # of a picture: a longer test has several seconds in each
 LEAST_SECONDS = 3  # fewer are no picture
 MOST_SETUPS = 8  # of a test: more pictures nobody looks at, and a page is to stay light
+WITHIN_S = 0.25  # before its end a sample of CPU is surely of the second that it is drawn in
 WELL = ("2", "3")  # what the statuses begin with that are no failure
 STALE, OK = "stale", "ok"
 
@@ -41,7 +42,8 @@ def section(results: Results) -> Section | None:
         "their counts are averaged, of their percentiles the highest is drawn. Times are those of requests answered "
         "well; they stand in the second in which they were answered, not in which they were sent."
     )
-    return Section("seconds", "Second by second", (about, *_about_stale(results), *_left_out(results)), charts=charts)
+    texts = (about, *_about_stale(results), *_left_out(results))
+    return Section("seconds", "Second by second", texts, charts=charts, only_on_pages=True)
 
 
 def _about_stale(results: Results) -> Iterator[str]:
@@ -215,7 +217,7 @@ def _cpu(trial: Trial, columns: Sequence[_Column]) -> Rows:
     rows: Rows = []
     for role in roles:
         for column in columns:
-            taken = [sample.cores.get(role, 0.0) for sample in samples if column.t < sample.t <= column.t2 + 0.5]
+            taken = [one.cores.get(role, 0.0) for one in samples if column.t <= one.t - WITHIN_S < column.t2]
             if taken:
                 middle = (column.t + column.t2) / 2
                 value = round(sum(taken) / len(taken), 3)

@@ -27,7 +27,7 @@ const tip = () => document.getElementById("tip").hidden ? "" : document.getEleme
 const box = svg.querySelectorAll("[data-tip]")[3].getBoundingClientRect();
 const at = (x, y) => svg.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: x, clientY: y }));
 const press = (key) => svg.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-const found = { folded, focusable: svg.tabIndex === 0, named: Boolean(svg.ariaLabel || svg.getAttribute("aria-label")) };
+const found = { folded, focusable: svg.tabIndex === 0, named: Boolean(svg.getAttribute("aria-label")) };
 at((box.left + box.right) / 2, svg.getBoundingClientRect().bottom - 40); // in the last panel
 found.pointed = tip();
 found.cursor = svg.querySelectorAll(".cursor").length;
