@@ -126,9 +126,9 @@ class Seen:
         self.note(engine_failed=True)
         self.log = str(error)
 
-    def keep(self, result: Result, used: tuple[Process, ...], meanwhile: Meanwhile) -> None:
+    def keep(self, result: Result, used: tuple[Process, ...]) -> None:
         """This was measured."""
-        self.result, self.processes, self.meanwhile = result, used, meanwhile
+        self.result, self.processes = result, used
         self.note(**capacity.generator_evidence(result))
 
     def happened(self, bench: Bench, stretches: Sequence[Stretch], wrong_bodies: int) -> None:

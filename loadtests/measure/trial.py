@@ -67,8 +67,8 @@ def _loads(bench: Bench, running: Server, test: Test, load: Load, on_second: OnS
     rested = bench.host.usage(running.parts(), running.folder) if test.from_rest else None
     loaded = _load(bench, running, test, load, on_second)
     used = loaded.stretch.processes
-    used = used if rested is None else processes.since_rest(used, rested)
-    seen.keep(loaded.result, used, loaded.stretch.meanwhile)
+    seen.keep(loaded.result, used if rested is None else processes.since_rest(used, rested))
+    seen.meanwhile = loaded.stretch.meanwhile
     return [loaded]
 
 
@@ -136,5 +136,6 @@ def _search(
     found = capacity.find(load, *search, run_load, on_second, lambda probed: None)
     seen.capacity = found.record()
     if (confirming := found.confirming) is not None:
-        seen.keep(loads[confirming].result, loads[confirming].stretch.processes, loads[confirming].stretch.meanwhile)
+        seen.keep(loads[confirming].result, loads[confirming].stretch.processes)
+        seen.meanwhile = loads[confirming].stretch.meanwhile
     return loads

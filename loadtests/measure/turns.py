@@ -183,7 +183,8 @@ class _Turns:
     def _keep(self, one: _Asked) -> None:
         """What all slices of a setup say."""
         result = one.load.result()
-        one.seen.keep(result, processes.together(each.processes for each in one.stretches), joined(one.lasted))
+        one.seen.keep(result, processes.together(each.processes for each in one.stretches))
+        one.seen.meanwhile = joined(one.lasted)
         one.seen.happened(self.bench, one.stretches, result.contradicting)
         if one.place.test.fixed_rate is None:
             one.seen.note(planned=None, sent=None)  # only a fixed rate plans a number
