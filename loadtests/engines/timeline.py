@@ -47,9 +47,9 @@ class Timeline:
 
 def _row(t: int, parts: list[Event]) -> Second:
     times = functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts))
-    percentiles = (
-        None if (value := times.percentile(percent)) is None else value / 1000 for percent in (50.0, 99.0, 95.0)
+    p50, p95, p99 = (
+        None if (value := times.percentile(percent)) is None else value / 1000 for percent in (50.0, 95.0, 99.0)
     )
-    counts = (sum(part[name] for part in parts) for name in ("sent", "completed", "ok", "errors"))
+    sent, completed, ok, errors = (sum(part[name] for part in parts) for name in ("sent", "completed", "ok", "errors"))
     ends = sum((Counter(part["ends"]) for part in parts), Counter[str]())
-    return Second(t, *counts, *percentiles, heat=heat(times), ends=dict(sorted(ends.items())))
+    return Second(t, sent, completed, ok, errors, p50, p99, p95, heat(times), dict(sorted(ends.items())))

@@ -9,7 +9,6 @@ import http.client
 import json
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -106,10 +105,10 @@ class CpuWatch:
         """What was used since the last sample. A process that has ended is left out, and one that is new."""
         used, now = self._read(), self._clock()
         elapsed = now - self._last
-        cores: Counter[str] = Counter(dict.fromkeys(self._roles.values(), 0.0))  # type: ignore[arg-type]
+        cores = dict.fromkeys(self._roles.values(), 0.0)
         for pid, cpu_s in used.items():
             if pid in self._used:
-                cores[self._roles[pid]] += (cpu_s - self._used[pid]) / elapsed  # type: ignore[assignment]
+                cores[self._roles[pid]] += (cpu_s - self._used[pid]) / elapsed
         rounded = {role: round(max(0.0, value), 4) for role, value in sorted(cores.items())}
         self._samples.append(CpuSample(round(now - self._began, 3), rounded))
         self._used, self._last = used, now

@@ -60,7 +60,7 @@ class Recovery(Latency):
     )
     caption = "Recovery: {what}"
     columns = {"recovery_s": "recovers in, s", "p50_ms": "p50, ms", "p99_ms": "p99, ms"}  # noqa: RUF012 - never changed
-    optional = ("p50, ms", "stale", "trials")
+    optional = ("p50, ms", "stale", "trials")  # type: ignore[assignment]
 
     @classmethod
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
@@ -72,7 +72,7 @@ class Recovery(Latency):
         return cls(requests=workload.requests, rate=rate, duration_s=duration_s, arrivals=arrivals, **fields)
 
     @property
-    def judged(self) -> tuple[Metric, ...]:
+    def judged(self) -> tuple[Metric, ...]:  # type: ignore[override]
         return (RECOVERY,)
 
     @property

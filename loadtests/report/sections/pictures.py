@@ -141,7 +141,7 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
     )
     played = f"; the origin: {series(stages)}" if stages else ""
     each = len(columns[0].seconds)
-    grain = "each column a second" if each == 1 else f"each column {each} seconds"
+    grain = "a second" if each == 1 else f"{each} seconds"
     return Chart(
         f"seconds-{test.name}-{trial.label}",
         f"{trial.label} in {test.name}, second by second, in block {trial.block}.",
@@ -152,7 +152,10 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
             time,
             many,
             f"{trial.label}, second by second",
-            [f"{test.what}, {test.engine}; block {trial.block}, {grain}"],
+            [
+                f"{test.what}, {test.engine}; block {trial.block}",
+                f"seconds since the measurement began, each column {grain}",
+            ],
         ),
         summary=f"{trial.label}, {test.name}: {said}",
     )
@@ -161,18 +164,19 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
 def _seconds(trial: Trial, columns: Sequence[_Column]) -> Seconds:
     lasts = columns[-1].t2
     ends, heat = _ends(columns), _heat(columns)
-    times = [
-        {"t": (column.t + column.t2) / 2, "name": key, "value": value}
+    times: Rows = [
+        {"t": (column.t + column.t2) / 2, "name": key, "value": column.highest(f"{key}_ms")}
         for key in ("p50", "p95", "p99")
         for column in columns
-        if (value := column.highest(f"{key}_ms"))
     ]
     in_flight: Rows = [{"t": column.t2, "name": "in flight", "value": float(column.in_flight)} for column in columns]
     cpu, pool = _cpu(trial, columns), _pool(trial, columns)
     stages = _stages(trial, lasts)
     told = [_text(trial.label, column, stages, [*pool, *cpu]) for column in columns]
     shown: Rows = [{"t": one.t, "t2": one.t2, "text": text} for one, text in zip(columns, told, strict=True)]
-    return Seconds(lasts, ends, times, heat, in_flight, pool, cpu, stages, shown)
+    return Seconds(
+        lasts, ends, times if any(row["value"] for row in times) else [], heat, in_flight, pool, cpu, stages, shown
+    )
 
 
 def _ends(columns: Sequence[_Column]) -> Rows:
