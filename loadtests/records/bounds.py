@@ -28,5 +28,3 @@ Moment = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9}
 # How a request ended, in a word: a status, an error's kind, stale or ok.
 Ending = Annotated[str, Meta(pattern=r"^([1-9][0-9]{2}|[a-z][a-z-]{0,19})\Z")]
 ErrorKind = Annotated[str, Meta(pattern=r"^(status|timeout|refused|reset|wrong-body|mixed-up|other)\Z")]
-# In the name of a metric: nothing that would make it another's.
-Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from loadtests.records.bounds import Amount, Count, Number, Role
+from loadtests.records.bounds import Amount, Count, Name, Number
 
 
 @dataclasses.dataclass(frozen=True)
@@ -13,7 +13,7 @@ class CpuSample:
     is when it ended, in seconds after the beginning of what is measured."""
 
     t: Amount
-    cores: dict[Role, Amount]
+    cores: dict[Name, Amount]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,11 +7,14 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from loadtests.records.bounds import Amount, Count, Name, Number, Ordinal, Positive, Role
+from loadtests.records.bounds import Amount, Count, Name, Number, Ordinal, Positive
 from loadtests.records.meanwhile import Meanwhile
 from loadtests.records.result import Figures, Result
 
 COST_UNSEEN = "cost_unseen"  # the reason of a flag: not all that the setup pays for was seen
+
+# In the name of a metric: nothing that would make it another's.
+Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,13 +130,13 @@ class CapacityRecord:
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """One trial.
+    """One trial. ``meanwhile`` is what was seen while its ``result`` was measured; None where nothing was looked at, as
+    in runs of earlier.
 
     ``result`` is None where none was reached. ``flags`` are the reasons, if any, why it is invalid or doubtful, judged
     from ``evidence``. ``capacity`` is what the search of a capacity test found; ``result`` and ``processes`` are then
     those of the probe that confirmed it. ``cores`` are those of the servers and of the generator. ``log`` is the end of
-    the servers' logs, where something went wrong. ``meanwhile`` is what was seen while ``result`` was measured; None
-    where nothing was looked at, as in runs of earlier.
+    the servers' logs, where something went wrong.
     """
 
     number: Ordinal
@@ -146,12 +149,12 @@ class Trial:
     status: Annotated[str, Meta(pattern=r"^(ok|invalid)\Z")]
     flags: tuple[Flag, ...] = ()
     result: Result | None = None
+    meanwhile: Meanwhile | None = None
     processes: tuple[Process, ...] = ()
     cores: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
     evidence: Evidence = dataclasses.field(default_factory=Evidence)
     capacity: CapacityRecord | None = None
     log: str = ""
-    meanwhile: Meanwhile | None = None
 
     @property
     def valid(self) -> bool:

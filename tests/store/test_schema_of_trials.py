@@ -82,14 +82,14 @@ def trial(run):
         status="ok",
         flags=(validity.Reason.cores_disturbed.flag("12%"),),
         result=RESULT,
+        meanwhile=Meanwhile(
+            (CpuSample(1.0, {"web": 0.5}),), OriginSeen((OriginStage(-0.1, "200", True, None),), 3, 3.0)
+        ),
         processes=processes.difference(own, own),
         cores={"servers": (0,), "generator": (1,)},
         evidence=Evidence(started=True, generator_cpu=0.4),
         capacity=capacity.record(),
         log="the end of a log",
-        meanwhile=Meanwhile(
-            (CpuSample(1.0, {"web": 0.5}),), OriginSeen((OriginStage(-0.1, "200", True, None),), 3, 3.0)
-        ),
     )
     run.save_trial(saved)
     return json.loads((run.path / "trials" / f"{saved.name}.json").read_text(encoding="utf-8"))
