@@ -124,7 +124,7 @@ def ratio(value: float) -> str:
     return f"×{value:.2f}" if value < 100 else f"×{value:,.0f}"
 
 
-class Compared(Protocol):
+class Ratio(Protocol):
     """A ratio of which one side or both may be a lower bound."""
 
     @property
@@ -135,7 +135,7 @@ class Compared(Protocol):
     def at_most(self) -> bool: ...
 
 
-def bounded_ratio(found: Compared) -> str:
+def bounded_ratio(found: Ratio) -> str:
     """``ratio`` of it, with ``at least`` or ``at most`` before a bound; a dash where both sides are bounds, which says
     nothing of their ratio."""
     if found.at_least and found.at_most:

@@ -30,7 +30,7 @@ from loadtests.plan.kinds import every_metric
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.kinds.capacity import CAPACITY
 from loadtests.plan.metrics import MEMORY_SETTLED, TIMES
-from loadtests.report.sections import verdicts
+from loadtests.report import told
 from loadtests.words import interval, number, ratio, ratio_interval
 
 SHORT = {metric.short: metric.name for metric in TIMES}
@@ -87,7 +87,7 @@ class RatioRole(OfRun):
 
     def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
         found = compared(results, asked["label"], asked["test"], metric, asked["other"])
-        word = verdicts.word(found)
+        word = told.word(found)
         if found.inside_noise and word != "equivalent":
             word = "inconclusive"
         if asked["verdict"] not in (None, word):

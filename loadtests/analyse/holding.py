@@ -116,7 +116,7 @@ def standing(test: Test, trials: Sequence[Trial]) -> Standing:
     measured = [trial for trial in trials if trial.result]
     found = Standing(
         failed_share(measured),
-        allowed=FAILED if test.search is None else test.search[0].max_errors,
+        allowed=test.may_fail,
         lost=lost_share(measured),
         unconnected=unconnected_share(measured),
         what=f"{test.sends}s",

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
+from loadtests.commands import completion
 from loadtests.commands.console import data, err, fail, out
 from loadtests.commands.waiting import waiting
 from loadtests.grid import grid, print_grid
@@ -9,12 +14,18 @@ from loadtests.grid import grid, print_grid
 COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
 
 
-def command() -> None:
+def command(
+    study: Annotated[
+        str | None,
+        typer.Argument(help="A study, to hear what it needs: its name or its file.", autocompletion=completion.studies),
+    ] = None,
+) -> None:
     """Say what will disturb a measurement on this machine, and how to put it right; changes nothing."""
     with waiting(err, "looking at this machine"):
         from loadtests.measure import doctor
+        from loadtests.plan import study as studies
 
-        findings = doctor.examine()
+        findings = doctor.examine(study=None if study is None else studies.load(study))
     table = grid(("", ""), right=(0,), whole=(0,))
     for finding in findings:
         table.add_row(data(finding.level, COLOURS[finding.level]), data(finding.what))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def command(
     recipe: Annotated[
         str | None,
-        typer.Argument(help="A recipe file, or the name of one that ships: fast, flaky, slow, stumble."),
+        typer.Argument(help="A recipe file, or the name of one that ships: fast, flaky, relapse, slow, stumble."),
     ] = None,
     port: Annotated[int, typer.Option(help="The port on 127.0.0.1; 0 takes a free one.")] = 8100,
     url_file: Annotated[Path | None, typer.Option(help="Where its URL is written while it listens.")] = None,

@@ -45,7 +45,7 @@ def command(
     until: Annotated[str | None, typer.Option(help="Add blocks until no interval is wider than this: 2%.")] = None,
     max_time: Annotated[str | None, typer.Option(help="The longest that --until may take; by default 1h.")] = None,
     price: Price = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Short trials, two blocks: a first look.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Short trials, one block or two: a first look.")] = False,
     path: Paths = None,
     workload: WorkloadFile = None,
     dry_run: Annotated[

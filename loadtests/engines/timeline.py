@@ -8,6 +8,7 @@ from typing import Any
 
 from loadtests.engines.base import OnSecond
 from loadtests.records import Second
+from loadtests.records.heat import heat
 from loadtests.records.histogram import Histogram
 
 Event = dict[str, Any]
@@ -46,6 +47,9 @@ class Timeline:
 
 def _row(t: int, parts: list[Event]) -> Second:
     times = functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts))
-    percentiles = (None if (value := times.percentile(percent)) is None else value / 1000 for percent in (50.0, 99.0))
-    counts = (sum(part[name] for part in parts) for name in ("sent", "completed", "ok", "errors"))
-    return Second(t, *counts, *percentiles)
+    p50, p95, p99 = (
+        None if (value := times.percentile(percent)) is None else value / 1000 for percent in (50.0, 95.0, 99.0)
+    )
+    sent, completed, ok, errors = (sum(part[name] for part in parts) for name in ("sent", "completed", "ok", "errors"))
+    ends = sum((Counter(part["ends"]) for part in parts), Counter[str]())
+    return Second(t, sent, completed, ok, errors, p50, p99, p95, heat(times), dict(sorted(ends.items())))

@@ -83,6 +83,8 @@
  * @property {number} completed
  * @property {number} ok
  * @property {number} errors
+ * @property {Record<string, number>} ends how those that ended in it did, in a word each: the status of the answer,
+ *   `stale` for one that says it is a stale copy, an ErrorKind, or `ok` where the protocol has no statuses
  * @property {string} hdr response times (of `loadtest`: service times) of the requests answered well in it, as
  *   Spread.hdr
  */

@@ -191,7 +191,7 @@ export class Load {
   }
 
   onOk(/** @type {Connection} */ connection, /** @type {number} */ at) {
-    this.recorder.wasOk(connection.exchange.tally, connection.intended, connection.sentAt, at);
+    this.recorder.wasOk(connection.exchange.tally, connection.intended, connection.sentAt, at, connection.how);
     this.release(connection);
   }
 
@@ -203,7 +203,8 @@ export class Load {
    * @param {string} text
    */
   onFailed(connection, at, kind, answered, text) {
-    this.recorder.wasError(connection.exchange.tally, kind, answered, connection.intended, at, text);
+    const how = kind === 'status' ? connection.how : kind;
+    this.recorder.wasError(connection.exchange.tally, kind, answered, connection.intended, at, text, how);
     setImmediate(() => this.release(connection)); // a client need not bear to be used while it reports an error
   }
 

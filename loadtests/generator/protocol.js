@@ -27,6 +27,7 @@
  * @property {number} intended when that was due; the owner may set it when it is told of the send
  * @property {number} handedAt when `send` was called
  * @property {number} sentAt when it was put on the wire; 0: not yet
+ * @property {string | number} [how] it was answered, in a word: the status. A protocol that has none leaves it out
  * @property {(exchange: Exchange, intended: number) => void} send takes an exchange of this protocol
  * @property {() => void} destroy closes it, and gives up what was sent. The owner is not told
  */

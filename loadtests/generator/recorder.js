@@ -44,6 +44,8 @@ export class Recorder {
     this.billed = 0;
     this.waited = 0;
     this.durationMs = 0;
+    this.silentMs = 0; // of that, what went by until an answer could be there at all
+    this.answersYet = false; // in this slice
     /** @type {Partial<Record<ErrorKind, number>>} */
     this.errors = {};
     /** @type {Partial<Record<ErrorKind, string>>} */
@@ -55,10 +57,11 @@ export class Recorder {
     /** @type {Deliveries | null} */
     this.deliveries = null; // unless the protocol has receivers
 
+    this.startMs = 0;
     this.fromMs = 0;
     this.endMs = Infinity;
     this.secondEndMs = Infinity;
-    this.second = { t: 0, sent: 0, completed: 0, ok: 0, errors: 0 };
+    this.second = fresh(0);
     this.secondTimes = new Times(2);
   }
 
@@ -70,8 +73,10 @@ export class Recorder {
    * @param {number} endMs
    */
   start(startMs, fromMs, endMs) {
+    this.startMs = startMs;
     this.fromMs = fromMs;
     this.endMs = endMs;
+    this.answersYet = false;
     this.lastBeforeMs = startMs;
     this.lastInTimeMs = 0;
     const into = this.durationMs % 1000; // slices may be parts of a second
@@ -128,9 +133,11 @@ export class Recorder {
    * @param {number} intended
    * @param {number} sentAt
    * @param {number} at
+   * @param {string | number} how it was answered, in a word: the status
    */
-  wasOk(tally, intended, sentAt, at) {
+  wasOk(tally, intended, sentAt, at, how = 'ok') {
     if (this.measures) {
+      this.answers(at - intended);
       this.billed++;
       if (at < this.fromMs) {
         this.lastBeforeMs = at;
@@ -149,6 +156,7 @@ export class Recorder {
     tally.ok++;
     this.second.completed++;
     this.second.ok++;
+    this.ends(how);
     tally.responseTime.record(at - intended);
     this.serviceTime.record(at - sentAt);
     this.secondTimes.record(at - intended);
@@ -163,8 +171,9 @@ export class Recorder {
    * @param {number} intended
    * @param {number} at
    * @param {string} text
+   * @param {string | number} how it ended, in a word: the status, where it was answered with another
    */
-  wasError(tally, kind, answered, intended, at, text) {
+  wasError(tally, kind, answered, intended, at, text, how = kind) {
     if (!this.counts(intended)) {
       return;
     }
@@ -175,10 +184,29 @@ export class Recorder {
       this.second.completed++;
     }
     this.second.errors++;
+    this.ends(how);
     this.errors[kind] = (this.errors[kind] ?? 0) + 1;
     tally.errors[kind] = (tally.errors[kind] ?? 0) + 1;
     this.examples[kind] ??= text;
     this.failed.record(at - intended);
+  }
+
+  /**
+   * The first answer of a slice says from when on there could be any: one that takes a second is none of the first
+   * second's, and what is answered per second is not to be less by that.
+   *
+   * @param {number} tookMs
+   */
+  answers(tookMs) {
+    if (!this.answersYet) {
+      this.answersYet = true;
+      this.silentMs += Math.min(Math.max(0, this.startMs + tookMs - this.fromMs), this.endMs - this.fromMs);
+    }
+  }
+
+  /** @param {string | number} how */
+  ends(how) {
+    this.second.ends[how] = (this.second.ends[how] ?? 0) + 1;
   }
 
   /** Whether a request that is due then is one of those that are measured. */
@@ -200,7 +228,7 @@ export class Recorder {
 
   handOut() {
     this.onSecond({ ...this.second, hdr: this.secondTimes.encoded() });
-    this.second = { t: this.second.t + 1, sent: 0, completed: 0, ok: 0, errors: 0 };
+    this.second = fresh(this.second.t + 1);
     this.secondTimes.histogram.reset();
   }
 
@@ -209,12 +237,12 @@ export class Recorder {
    *
    * A closed loop has as many under way all the time, so what it answers is counted from an answer to an answer: cut at
    * the edges of a slice, a count is off by up to one answer (or one round of them), and by the same in every slice. At
-   * a fixed rate the requests are those of the slice.
+   * a fixed rate they are those of the slice, from when on the first could be there.
    *
    * @param {boolean} closed
    */
   rate(closed) {
-    const elapsedMs = closed ? this.answeredMs : this.durationMs;
+    const elapsedMs = closed ? this.answeredMs : this.durationMs - this.silentMs;
     return elapsedMs > 0 ? (this.okInTime * 1000) / elapsedMs : 0;
   }
 
@@ -253,4 +281,14 @@ export class Recorder {
       own_ms: null,
     };
   }
+}
+
+/**
+ * A second in which nothing has happened yet.
+ *
+ * @param {number} t
+ * @returns {Omit<Second, 'hdr'>}
+ */
+function fresh(t) {
+  return { t, sent: 0, completed: 0, ok: 0, errors: 0, ends: {} };
 }

@@ -60,6 +60,10 @@ class Host(Protocol):
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
         """What each part and all its descendants have used so far, by pid; ``folder`` is the supervisord's."""
 
+    def cpu_s(self, pids: Iterable[int]) -> dict[int, float]:
+        """The CPU seconds that processes have used so far, by pid; one that has ended is left out. Takes next to no
+        time: it is asked while load is made."""
+
     def moment(self, cores: Sequence[int]) -> Moment:
         """The machine at this moment; ``cores`` are the servers'."""
 

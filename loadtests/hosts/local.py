@@ -48,6 +48,9 @@ class Local:
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
         return processes.snapshot(parts, folder)
 
+    def cpu_s(self, pids: Iterable[int]) -> dict[int, float]:
+        return processes.cpu_s(pids)
+
     def moment(self, cores: Sequence[int]) -> Moment:
         return conditions.now(cores)
 

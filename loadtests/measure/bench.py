@@ -13,6 +13,7 @@ from loadtests.application import Application
 from loadtests.engines import Engine, require_able
 from loadtests.errors import UserError
 from loadtests.hosts import Host
+from loadtests.measure import open_files
 from loadtests.observe.cores import Cores
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.over_websocket import in_dialect
@@ -100,6 +101,7 @@ class Bench:
         is missing or cannot make a test's load, a service that is not there."""
         self.host.require_free(self.bind, self.port)
         beside = services.known()
+        open_files.require(study.tests)
         for test in study.tests:
             try:
                 engine = self.engine(test.engine)

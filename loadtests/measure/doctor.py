@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from loadtests import engines
+from loadtests.measure import open_files
 from loadtests.observe import conditions, machine
+from loadtests.plan.study import Study
 from loadtests.setups import redis
 from loadtests.workload import DEFAULT_ENGINE
 
@@ -26,11 +28,21 @@ class MachineFinding:
     fix: str = ""
 
 
-def examine(watch_s: float = 1.0) -> list[MachineFinding]:
-    """All findings, the errors first. Watches the machine for ``watch_s`` seconds to see what else runs."""
+def examine(watch_s: float = 1.0, study: Study | None = None) -> list[MachineFinding]:
+    """All findings, the errors first. Watches the machine for ``watch_s`` seconds to see what else runs; says what a
+    ``study`` needs, too, where one is given."""
     facts = machine.describe()
     found = [*_tools(), *_cores(facts), *_frequency(facts), *_memory(facts), *_limits(facts), *_others(watch_s)]
+    if study is not None:
+        found.append(_open_files(study))
     return sorted(found, key=lambda finding: ("error", "warning", "ok").index(finding.level))
+
+
+def _open_files(study: Study) -> MachineFinding:
+    test = max(study.tests, key=open_files.needed)
+    wanted, most = open_files.needed(test), open_files.allowed()
+    needs = f"{study.name} needs {wanted:,} open files in a process, in its test {test.name}; {most:,} are allowed"
+    return MachineFinding("ok", needs) if wanted <= most else MachineFinding("error", needs, open_files.fix(wanted))
 
 
 def possible(findings: Sequence[MachineFinding]) -> bool:

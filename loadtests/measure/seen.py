@@ -12,6 +12,7 @@ from loadtests.analyse import validity
 from loadtests.engines.base import OnEnd, OnStart
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
+from loadtests.measure.watch import Watch
 from loadtests.observe import conditions, gauges, processes
 from loadtests.observe.conditions import Conditions, Moment
 from loadtests.observe.gauges import Series
@@ -19,7 +20,7 @@ from loadtests.observe.processes import Usage
 from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Entry
-from loadtests.records import CapacityRecord, Evidence, Process, Result, Trial
+from loadtests.records import CapacityRecord, Evidence, Meanwhile, Process, Result, Trial
 from loadtests.serve.base import NotServing, Server
 
 
@@ -37,6 +38,9 @@ class TrialPlace:
         return f"{self.entry.label}, {self.test.name}{again}"
 
 
+NOTHING_SEEN = Meanwhile()
+
+
 @dataclasses.dataclass(frozen=True)
 class Stretch:
     """A stretch of time in which load was made: what the setup's processes used in it, what happened on the machine,
@@ -48,6 +52,7 @@ class Stretch:
     after: Mapping[int, Usage]
     conditions: Conditions
     gauges: Series = dataclasses.field(default_factory=dict)
+    meanwhile: Meanwhile = NOTHING_SEEN
 
     @property
     def died(self) -> list[Usage]:
@@ -78,24 +83,26 @@ def stretch(bench: Bench, running: Server, make: Callable[[OnStart, OnEnd], None
     host, cores = bench.host, bench.cores.servers
     parts = running.parts()
     looks: list[_Look] = []
-    watch = gauges.GaugeWatch(running.folder)
+    pools = gauges.GaugeWatch(running.folder)
 
     def look() -> None:
         looks.append(_Look(host.usage(parts, running.folder), host.moment(cores)))
 
     def begin() -> None:
         look()
-        watch.begin()
+        pools.begin()
 
     try:
-        make(begin, look)
+        with Watch(host, running) as watch:
+            make(watch.beginning(begin), look)
+            meanwhile = watch.seen()
     finally:
-        shown = watch.end(settle_s)
+        shown = pools.end(settle_s)
     first, last = looks
     rows = processes.difference(first.usage, last.usage)
     machine = conditions.between(first.machine, last.machine, cores, sum(row.cpu_s for row in rows))
     # Whoever died may have done so in the grace period.
-    return Stretch(rows, first.usage, host.usage(parts, running.folder), machine, shown)
+    return Stretch(rows, first.usage, host.usage(parts, running.folder), machine, shown, meanwhile)
 
 
 @dataclasses.dataclass
@@ -108,6 +115,7 @@ class Seen:
     capacity: CapacityRecord | None = None
     processes: tuple[Process, ...] = ()
     gauges: Series = dataclasses.field(default_factory=dict)
+    meanwhile: Meanwhile | None = None
     log: str = ""
 
     @property
@@ -182,6 +190,7 @@ class Seen:
             cores=bench.cores.to_dict(),
             log=self.log,
             gauges=self.gauges,
+            meanwhile=self.meanwhile,
         )
 
 

@@ -83,6 +83,7 @@ def _loads(bench: Bench, running: Server, test: Test, load: Load, on_second: OnS
     used = loaded.stretch.processes
     seen.keep(loaded.result, used if rested is None else processes.since_rest(used, rested, loaded.steps))
     seen.gauges = loaded.stretch.gauges
+    seen.meanwhile = loaded.stretch.meanwhile
     return [loaded]
 
 
@@ -156,4 +157,5 @@ def _search(
     if (confirming := found.confirming) is not None:
         seen.keep(loads[confirming].result, loads[confirming].stretch.processes)
         seen.gauges = loads[confirming].stretch.gauges
+        seen.meanwhile = loads[confirming].stretch.meanwhile
     return loads

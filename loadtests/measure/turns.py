@@ -19,6 +19,7 @@ from loadtests.engines.base import LoadMaker, OnEnd, OnStart, PreparedLoad, Slic
 from loadtests.measure.bench import Bench
 from loadtests.measure.held_to import verified
 from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
+from loadtests.measure.watch import Lasted, joined
 from loadtests.observe import gauges, processes
 from loadtests.plan import slices
 from loadtests.plan.kinds.base import START_S
@@ -67,7 +68,7 @@ class _Asked:
     healthy_in_s: float
     answers_in_s: float
     stretches: list[Stretch] = dataclasses.field(default_factory=list)
-    measured_s: list[float] = dataclasses.field(default_factory=list)
+    lasted: list[Lasted] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass
@@ -176,7 +177,7 @@ class _Turns:
 
         begun = time.monotonic()
         one.stretches.append(stretch(self.bench, one.server, make, settle_s))
-        one.measured_s.append(seconds)
+        one.lasted.append(Lasted(settle_s, seconds, one.stretches[-1].meanwhile))
         late = time.monotonic() - begun > settle_s + seconds + OVERTIME_S
         if late and not one.server.calm_down(one.healthy_in_s):  # what it cannot work off, the others would bear
             one.seen.failed(NotServing("did not recover from a slice", one.server.logs()))
@@ -185,7 +186,10 @@ class _Turns:
         """What all slices of a setup say."""
         result = one.load.result()
         one.seen.keep(result, processes.together(each.processes for each in one.stretches))
-        one.seen.gauges = gauges.joined([each.gauges for each in one.stretches], one.measured_s)
+        one.seen.gauges = gauges.joined(
+            [each.gauges for each in one.stretches], [each.measured_s for each in one.lasted]
+        )
+        one.seen.meanwhile = joined(one.lasted)
         one.seen.happened(self.bench, one.stretches, result.contradicting)
         if one.place.test.fixed_rate is None:
             one.seen.note(planned=None, sent=None)  # only a fixed rate plans a number

@@ -62,6 +62,16 @@ def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usa
     return found
 
 
+def cpu_s(pids: Iterable[int]) -> dict[int, float]:
+    """The CPU seconds of processes so far, by pid, by their own clocks; one that has ended, or whose clock cannot be
+    asked, is left out."""
+    found = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            found[pid] = _clock_s(pid)
+    return found
+
+
 def difference(before: dict[int, Usage], after: dict[int, Usage]) -> tuple[Process, ...]:
     """What each process used in between, as a trial keeps it: CPU and switches as differences, memory as it ended.
 
@@ -178,9 +188,13 @@ def _cpu_s(pid: int, ticks_s: float) -> float:
     /proc counts in ticks of 10 ms and cuts user and system time off apart: of a process that is asked by turns for half
     a second, what it took in each would be a few ticks."""
     try:
-        return time.clock_gettime_ns((~pid << 3) | CPUCLOCK_SCHED) / 1e9
+        return _clock_s(pid)
     except OSError:  # it has ended, or a sandbox has no such clock
         return ticks_s
+
+
+def _clock_s(pid: int) -> float:
+    return time.clock_gettime_ns((~pid << 3) | CPUCLOCK_SCHED) / 1e9
 
 
 def _switches(task: Path) -> int:

@@ -44,7 +44,7 @@ class Counts:
 
     def clear(self) -> None:
         """Counts anew; what is open or in flight stays so."""
-        self._began = self._last = self._clock()
+        self._began = self._last = self._looked = self._clock()
         self._cpu = time.process_time()
         self._requests = self._opened = self._reused = self._refused = 0
         self._carried = self._in_flight  # requests that came before
@@ -53,6 +53,7 @@ class Counts:
         self._statuses: Counter[int] = Counter()
         self._late: Counter[int] = Counter()
         self._most_late = 0.0
+        self._request_s = 0.0
         self._seconds: deque[OriginSecond] = deque(maxlen=KEPT_SECONDS)
         self._second = self._fresh(0)
 
@@ -109,6 +110,7 @@ class Counts:
             **{str(status): count for status, count in sorted(self._statuses.items())},
             "elapsed_s": round(elapsed_s, 3),
             "cpu_s": round(time.process_time() - self._cpu, 3),
+            "request_seconds": round(self._request_s, 3),
             "in_flight": self._in_flight,
             "most_in_flight": self._most_in_flight,
             "in_flight_before": self._carried,
@@ -137,6 +139,8 @@ class Counts:
     def _turn(self) -> OriginSecond:
         """The second that it is now; those before it are over, also where nothing happened in them."""
         now = self._clock()
+        self._request_s += self._in_flight * (now - self._looked)
+        self._looked = now
         elapsed = now - self._began
         if elapsed - self._second.t > KEPT_SECONDS:  # nobody asks for so much of nothing
             self._second = self._fresh(int(elapsed) - KEPT_SECONDS)

@@ -35,8 +35,8 @@ class Metric:
     the words of its verdicts. ``question`` is how a reader asks for one that verdicts are given on.
     ``says_unit``: ``called`` says the unit already. ``complete`` is the sentence for a share of which nobody lacks
     anything. ``of`` are the words of what a test counts (``Counted.many``) whose trials have it; all have one without
-    any. ``at_least`` tells of a trial that knows the value whether it is a lower bound, because something else than the
-    setup ended there.
+    any. ``told``: a verdict says the figures as well, not their ratio alone. ``at_least`` tells of a trial that knows
+    the value whether it is a lower bound, because something else than the setup ended there.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Metric:
     says_unit: bool = False
     complete: str = ""
     of: tuple[str, ...] = ()
+    told: bool = False
     at_least: Callable[[Trial], bool] = lambda trial: False
 
     def in_words(self, latency: str) -> str:

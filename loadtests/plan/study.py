@@ -19,7 +19,7 @@ from loadtests.plan import kinds
 from loadtests.plan import sweep as sweeps
 from loadtests.plan.kinds import Test
 from loadtests.plan.sweep import Sweep
-from loadtests.records.bounds import Count, FileName, Name, Positive, Share, Variable
+from loadtests.records.bounds import Count, FileName, Name, Ordinal, Positive, Share, Variable
 from loadtests.setups.knobs import SERVERS
 from loadtests.toml import TomlTable
 from loadtests.toml import duration as duration
@@ -30,6 +30,7 @@ THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
 # A run of so many trials takes days; what is more is a mistake, or somebody's joke.
 MOST_BLOCKS = 10_000
 MOST_TRIALS = 10_000
+QUICK_BLOCKS = 2
 LEAST_AT_ONCE = 2  # the baseline and what is compared with it
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Labels and tests' names are parts of files' names, of which there are two in 255 bytes.
@@ -64,6 +65,8 @@ class Study:
     """The setups of a block run at once and are measured by turns, where a test can be; else one after the other."""
     at_once: Count = 0
     """How many of them run at once at the most, the baseline among them; 0: all."""
+    quick_blocks: Ordinal = QUICK_BLOCKS
+    """How many blocks are made with ``--quick``, if there are as many."""
 
     def to_dict(self) -> dict[str, Any]:
         """The study as run.json keeps it."""
@@ -106,13 +109,14 @@ class Study:
         return dataclasses.replace(self, tests=tuple(test.asking(requests) for test in self.tests))
 
     def quick(self) -> Study:
-        """The study with short trials and a single pair of blocks: a first look at whether all works."""
+        """The study with short trials and few blocks, a single pair unless it says otherwise: a first look at whether
+        all works."""
         return dataclasses.replace(
             self,
             name=f"{self.name}-quick",
             title=f"{self.title} (quick)",
             tests=tuple(test.quick() for test in self.tests),
-            blocks=min(2, self.blocks),
+            blocks=min(self.quick_blocks, self.blocks),
         )
 
     @property
@@ -194,6 +198,7 @@ def parse(table: dict[str, Any], name: str, where: str) -> Study:
         sweep=sweep,
         interleave=top.take("interleave", bool, True),
         at_once=_at_once(top, sweep, len(entries)),
+        quick_blocks=top.whole("quick_blocks", QUICK_BLOCKS, MOST_BLOCKS),
     )
     twin = top.take("aa", bool, False)
     top.nothing_else()

@@ -3,6 +3,7 @@
 The type of run.json is in ``loadtests.store``."""
 
 from loadtests.records.advice import Advice, AdviceOutcome, Round
+from loadtests.records.meanwhile import CpuSample, Meanwhile, OriginSeen, OriginStage
 from loadtests.records.result import (
     Connections,
     Deliveries,
@@ -21,13 +22,17 @@ __all__ = [
     "AdviceOutcome",
     "CapacityRecord",
     "Connections",
+    "CpuSample",
     "Deliveries",
     "Evidence",
     "Figures",
     "Flag",
     "Generator",
     "Journeys",
+    "Meanwhile",
     "OfRequest",
+    "OriginSeen",
+    "OriginStage",
     "ProbeRecord",
     "Process",
     "Rejoined",

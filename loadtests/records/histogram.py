@@ -14,6 +14,7 @@ import math
 import struct
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 
 _OUTER = struct.Struct(">ii")
 _INNER = struct.Struct(">iiiiqqd")
@@ -90,6 +91,11 @@ class Histogram:
     def over(self, value: float) -> int:
         """How many values are higher."""
         return sum(count for bucket, count in self.counts.items() if self._highest_in(bucket) > value)
+
+    def values(self) -> Iterator[tuple[int, int]]:
+        """The highest value of each bucket that has any, from the lowest on, and how many it has."""
+        for bucket in sorted(self.counts):
+            yield self._highest_in(bucket), self.counts[bucket]
 
     def percentile(self, percent: float) -> int | None:
         """The smallest recorded value with at least ``percent`` of all values at or below it, as the highest value

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from loadtests.records.bounds import Amount, Count, ErrorKind, Number, Ordinal, Positive
+from loadtests.records.bounds import Amount, Count, Ending, ErrorKind, Number, Ordinal, Positive
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
 FIGURES = (*PERCENTILES, "max", "mean")
@@ -24,7 +24,10 @@ class Second:
     """One second of a load: ``t`` is when it began, in seconds after the start; the counts are of what happened in it.
 
     The percentiles, in ms, are of the times that ``Result.latency_of`` names, of those answered ok in it; None where
-    none was.
+    none was. ``heat`` are the same times by steps (``loadtests.records.heat``): where a step begins, in ms, and how
+    many are in it. ``ends`` says in a word how each request ended that did: the status of its answer, ``stale`` for one
+    that says it is a copy of earlier (``X-Stale``), an error's kind, or ``ok`` where there are no statuses. None: not
+    known, as of older runs.
     """
 
     t: Amount
@@ -34,6 +37,9 @@ class Second:
     errors: Count
     p50_ms: Number | None
     p99_ms: Number | None
+    p95_ms: Number | None = None
+    heat: tuple[tuple[Amount, Count], ...] = ()
+    ends: dict[Ending, Count] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,9 +206,10 @@ class Result:
       the other side; ``other``: see ``examples``.
     - ``unfinished``: neither answered nor failed by the end of the grace period (or by the early stop).
     - ``duration_s``: from the start to the schedule's end, or to the early stop. The grace period is not in it.
-    - ``rate``: requests answered ok within ``duration_s``, per second of it; in a closed loop per second from answer to
-      answer. Answers of the grace period are in ``ok`` but not in ``rate``, those to requests sent before, while the
-      server settled, in ``rate`` but not in ``ok``.
+    - ``rate``: requests answered ok within ``duration_s``, per second of it from when on the first could be there (one
+      that takes a second is none of the first second's); in a closed loop per second from answer to answer. Answers of
+      the grace period are in ``ok`` but not in ``rate``, those to requests sent before, while the server settled, in
+      ``rate`` but not in ``ok``.
 
     Times are in milliseconds, each a dict of FIGURES, None where not known. They are of ok requests, except
     ``send_lag_ms`` and ``pacing_lag_ms`` (all sent ones) and the histogram ``failed`` (all that failed or are

@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from loadtests.records.bounds import Amount, Count, Name, Number, Ordinal, Positive
+from loadtests.records.meanwhile import Meanwhile
 from loadtests.records.result import Figures, Result
 
 COST_UNSEEN = "cost_unseen"  # the reason of a flag: not all that the setup pays for was seen
@@ -142,7 +143,8 @@ class CapacityRecord:
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """One trial.
+    """One trial. ``meanwhile`` is what was seen while its ``result`` was measured; None where nothing was looked at, as
+    in runs of earlier.
 
     ``result`` is None where none was reached. ``flags`` are the reasons, if any, why it is invalid or doubtful, judged
     from ``evidence``. ``capacity`` is what the search of a capacity test found; ``result`` and ``processes`` are then
@@ -161,6 +163,7 @@ class Trial:
     status: Annotated[str, Meta(pattern=r"^(ok|invalid)\Z")]
     flags: tuple[Flag, ...] = ()
     result: Result | None = None
+    meanwhile: Meanwhile | None = None
     processes: tuple[Process, ...] = ()
     cores: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
     evidence: Evidence = dataclasses.field(default_factory=Evidence)

@@ -17,7 +17,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric
 from loadtests.report import ranking, tables
 from loadtests.report.findings import NAMED, as_asked, condition
-from loadtests.report.sections.verdicts import TONES, what_would_settle
+from loadtests.report.told import TONES, what_would_settle
 from loadtests.report.view import Field, Finding, RunAnswer, Table
 from loadtests.words import TELLS_NOTHING, figure, number, percent, plural, plus_minus, series
 

@@ -8,7 +8,18 @@ from collections.abc import Iterator
 from loadtests.analyse.results import Results
 from loadtests.report import answer as answers
 from loadtests.report import findings
-from loadtests.report.sections import cost, flagged, kinds, overview, repeat, requests, sweep, verdicts
+from loadtests.report.sections import (
+    arithmetic,
+    cost,
+    flagged,
+    kinds,
+    overview,
+    pictures,
+    repeat,
+    requests,
+    sweep,
+    verdicts,
+)
 from loadtests.report.view import Page
 from loadtests.store import OwnProject
 from loadtests.words import plural, series
@@ -19,7 +30,8 @@ def compose(results: Results, price: float | None = None) -> Page:
     # A search measured a setup the less the worse it looked, which no verdict allows for.
     searched = results.record.advice is not None
     sections = [sweep.section(results), overview.section(results), None if searched else verdicts.section(results)]
-    sections += [*kinds.sections(results), requests.section(results), cost.section(results, price)]
+    sections += [*kinds.sections(results), arithmetic.section(results), pictures.section(results)]
+    sections += [requests.section(results), cost.section(results, price)]
     sections += [flagged.section(results), repeat.section(results)]
     advice = sweep.findings(results)
     found = () if searched else findings.findings(results)

@@ -6,6 +6,7 @@
 - Schema 2: what the slices of a trial left behind was not kept.
 - Schema 3: all setups of a block ran at once; a result had neither connections that were held nor journeys, as no test
   held any or had users.
+- Schema 4, at first: a trial did not keep what was seen beside its requests.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def _test(values: dict[str, Any]) -> dict[str, Any]:
 
 def upgraded_trial(values: dict[str, Any], schema: int) -> dict[str, Any]:
     """The same of a trial's file."""
-    values = {"gauges": {}, **values}  # which no process had before views fetched
+    # Which no process had before views fetched, and nobody looked at.
+    values = {"gauges": {}, "meanwhile": None, **values}
     if schema > 3:
         return values
     if schema > 1:

@@ -108,6 +108,17 @@ def test_the_list_has_a_table_a_kind(command):
         assert f"{kind} " in printed or f"{kind}\n" in printed
 
 
+def test_the_doctor_says_what_a_study_needs(command):
+    _, printed, _ = command("doctor", "idle")
+    assert "idle needs 1,2" in printed  # a thousand connections, and what else there is
+
+
+def test_the_doctor_knows_no_study_that_is_not_there(command):
+    code, _, said = command("doctor", "idel")
+    assert code != 0
+    assert "did you mean idle?" in said
+
+
 def test_the_doctor_looks_at_tools_cores_and_limits(command):
     code, printed, _ = command("doctor")
     assert code in (0, 1)

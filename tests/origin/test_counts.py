@@ -67,6 +67,21 @@ def test_requests_in_flight_are_told_over_time(counts, clock):
     assert [second["opened"] for second in seconds] == [2, 0, 0]
 
 
+def test_how_long_requests_were_in_flight_is_told_of_all_together(counts, clock):
+    counts.began(True)
+    clock.now += 1.5
+    counts.began(False)
+    clock.now += 1.0
+    counts.ended(Fate.ANSWERED, 200, 0.0)
+    clock.now += 0.25
+    counts.left(Fate.ANSWERED)
+    clock.now += 10
+    totals = counts.totals()
+    assert (totals["request_seconds"], totals["total_requests"]) == (3.75, 2)
+    counts.clear()
+    assert counts.totals()["request_seconds"] == 0
+
+
 def test_lateness_is_told_as_percentiles(counts):
     for late_ms in range(1, 101):
         counts.began(False)

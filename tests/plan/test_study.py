@@ -45,6 +45,13 @@ def test_the_studies_that_come_with_the_project_are_valid(name):
     assert study.load(name).name == name
 
 
+def test_a_test_can_do_without_a_warm_up_and_a_study_with_one_quick_block(tmp_path):
+    cold = GOOD.replace("[tests.latency]", "[tests.latency]\nwarmup = 0")
+    found = study.load(write(tmp_path, f"quick_blocks = 1\n{cold}"))
+    assert found.tests[0].warmup_s == 0
+    assert (found.quick().blocks, found.blocks) == (1, 2)
+
+
 def test_the_nearest_names_are_given_for_an_unknown_study():
     with pytest.raises(UserError, match=r"unknown study 'first-lok'; did you mean first-look\?"):
         study.load("first-lok")

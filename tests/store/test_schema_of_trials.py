@@ -13,11 +13,15 @@ from loadtests.observe.processes import Part
 from loadtests.plan import objective
 from loadtests.records import (
     Connections,
+    CpuSample,
     Deliveries,
     Evidence,
     Generator,
     Journeys,
+    Meanwhile,
     OfRequest,
+    OriginSeen,
+    OriginStage,
     Rejoined,
     Result,
     Second,
@@ -47,7 +51,7 @@ RESULT = Result(
     waited=0,
     latency_of="response_time",
     examples={"status": "503"},
-    timeline=(Second(0, 10, 9, 8, 1, 1.0, None),),
+    timeline=(Second(0, 10, 9, 8, 1, 1.0, None, 1.5, ((1.0, 8),), {"200": 7, "stale": 1, "timeout": 1}),),
     histograms=dict.fromkeys(("response_time", "lag", "last", "reading_lag", "away"), "SElTVA=="),
     generator=(Generator(0.1, 1.0, 80.0),),
     requests=(OfRequest("GET /", 2, 2, 2, 2, 2, {"status": 1}, TIMES),),
@@ -80,6 +84,9 @@ def trial(run):
         status="ok",
         flags=(validity.Reason.cores_disturbed.flag("12%"),),
         result=RESULT,
+        meanwhile=Meanwhile(
+            (CpuSample(1.0, {"web": 0.5}),), OriginSeen((OriginStage(-0.1, "200", True, None),), 3, 3.0)
+        ),
         processes=processes.since_rest(processes.difference(own, own), own, [own, own]),
         cores={"servers": (0,), "generator": (1,)},
         evidence=Evidence(started=True, generator_cpu=0.4),
@@ -109,6 +116,10 @@ def test_what_a_trial_writes_fits(trial):
         (("result", "errors", "unlucky"), 1),
         (("result", "response_time_ms", "p42"), 1.0),
         (("result", "timeline", 0, "t"), ...),
+        (("result", "timeline", 0, "ends", "timeout"), 0),
+        (("result", "timeline", 0, "heat", 0), [1.0]),
+        (("meanwhile", "cpu", 0, "cores", "web"), -1),
+        (("meanwhile", "origin", "stages", 0, "t"), ...),
         (("result", "requests", 0, "ok"), ...),
         (("result", "deliveries", "in_time"), -1),
         (("result", "deliveries", "backlog"), [0.5]),
@@ -134,7 +145,9 @@ def test_a_wrong_trial_is_refused(trial, path, new):
     assert errors("trial", changed(trial, path, new))
 
 
-@pytest.mark.parametrize(("kind", "part"), [(Result, "result"), (Evidence, "evidence"), (Trial, None)])
+@pytest.mark.parametrize(
+    ("kind", "part"), [(Result, "result"), (Evidence, "evidence"), (Meanwhile, "meanwhile"), (Trial, None)]
+)
 def test_every_field_is_required_by_the_schema(kind, part):
     schema = validator("trial").schema
     required = schema["$defs"][part]["required"] if part else schema["required"]

@@ -16,6 +16,7 @@ import { Exchange } from '../mix.js';
 /** @import { Asked, ErrorKind, Job } from '../job.js' */
 /** @import { Answering, Connection, Owner, Protocol } from '../protocol.js' */
 
+const STALE = 'x-stale'; // what a view adds that answers with a copy of earlier, for the origin failed
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK');
 
 /** @type {Protocol} */
@@ -77,6 +78,8 @@ class HttpConnection {
     this.handedAt = 0;
     this.sentAt = 0; // 0: not yet
     this.status = 0;
+    /** @type {string | number} */
+    this.how = 0; // the status, or that it was a stale copy
     this.read = 0;
     this.bodyIsRight = true;
   }
@@ -121,9 +124,13 @@ class HttpConnection {
     }
   }
 
-  /** @param {number} status */
-  onHeaders(status) {
+  /**
+   * @param {number} status
+   * @param {Buffer[]} headers names and values by turns
+   */
+  onHeaders(status, headers) {
     this.status = status;
+    this.how = isStale(headers) ? 'stale' : status;
     return true;
   }
 
@@ -162,6 +169,17 @@ class HttpConnection {
     this.busy = false;
     this.owner.onFailed(this, nowMs(), kindOf(error), false, error.message || String(error));
   }
+}
+
+/** @param {Buffer[]} headers */
+function isStale(headers) {
+  for (let at = 0; at < headers.length; at += 2) {
+    // Most names have another length: hardly any is ever turned into a text.
+    if (headers[at].length === STALE.length && headers[at].toString('latin1').toLowerCase() === STALE) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /**

@@ -57,6 +57,7 @@ class _Second:
     completed: int = 0
     ok: int = 0
     errors: int = 0
+    ends: Counter[str] = dataclasses.field(default_factory=Counter)
     times: Times = dataclasses.field(default_factory=lambda: Times(SECOND_DIGITS))
 
 
@@ -110,6 +111,7 @@ class Recorder(Observer):
         answered = failure is None or failure.kind in ANSWERED
         share.completed += answered
         second.completed += answered
+        second.ends[failure.kind if failure else "ok"] += 1
         if failure is not None:
             share.errors[failure.kind] += 1
             second.errors += 1
@@ -147,7 +149,8 @@ class Recorder(Observer):
         while self.begin + self._told + 1 <= now:
             second = self._seconds.pop(self._told, None) or _Second()
             counts = {"sent": second.sent, "completed": second.completed, "ok": second.ok, "errors": second.errors}
-            rows.append({"t": self._told, **counts, "hdr": second.times.histogram.encode()})
+            times = second.times.histogram.encode()
+            rows.append({"t": self._told, **counts, "ends": dict(second.ends), "hdr": times})
             self._told += 1
         return rows
 

@@ -15,7 +15,7 @@ import msgspec
 from loadtests.plan import slices
 from loadtests.plan.counted import REQUESTS, Counted
 from loadtests.plan.metrics import Metric
-from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.plan.objective import MAX_ERRORS, Objective, SearchPlan
 from loadtests.records import Trial
 from loadtests.records.bounds import Amount, Name
 from loadtests.setups import HTTP
@@ -195,6 +195,11 @@ class Test(abc.ABC):
         """The requests (or whatever it ``sends``) per second that a setup is to hold; None where none are asked for, or
         the rate is searched."""
         return None
+
+    @property
+    def may_fail(self) -> float:
+        """The share of its requests, 0 to 1, that may fail without any doubt about its figures."""
+        return MAX_ERRORS if self.search is None else self.search[0].max_errors
 
     def tells(self, metric: Metric) -> bool:
         """Whether its trials have a metric: one that is not of something else than it counts."""

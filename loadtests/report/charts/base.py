@@ -23,7 +23,8 @@ schemapi.disable_debug_mode()
 
 @dataclasses.dataclass(frozen=True)
 class Chart:
-    """One chart: the name of its files, its caption, what it says in words and numbers, and what specifies it.
+    """One chart: the name of its files, its caption, what it says in words and numbers, and what specifies it; and, for
+    one of many, the ``summary`` that a page shows in its place until it is asked for.
 
     The specification is made when it is asked for: it takes longer than all else of a page, and words need none.
     """
@@ -32,6 +33,7 @@ class Chart:
     caption: str
     alt: str
     specify: Callable[[], dict[str, Any]]
+    summary: str = ""
 
     @cached_property
     def spec(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from loadtests.grid import grid, told, unwrapped
 from loadtests.plan.kinds import metric
 from loadtests.report.formats.terminal import print_table
 from loadtests.report.sections import verdicts
+from loadtests.report.told import what_would_settle
 from loadtests.report.view import Field, Table
 from loadtests.words import DASH, figure
 
@@ -57,6 +58,6 @@ def _fields(row: ComparisonRow) -> tuple[Field, ...]:
 def _note(compared: Compared) -> str:
     family = compared.comparisons[0].family
     held = f"The intervals hold together with 95% for all {family} comparisons" if family > 1 else "95% interval"
-    settling = verdicts.what_would_settle(compared.comparisons)
+    settling = what_would_settle(compared.comparisons)
     told = f"{held}; equivalent: within ±{compared.delta:.0%}. Invalid trials are left out. {settling}"
     return told.rstrip()

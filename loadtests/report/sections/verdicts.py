@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Comparison
-from loadtests.analyse.holding import FAILED, LOST, Standing
+from loadtests.analyse.holding import FAILED, LOST
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
 from loadtests.plan.counted import DELIVERIES, MESSAGES
 from loadtests.plan.kinds import Test
-from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.metrics import Metric
 from loadtests.report import ranking
 from loadtests.report.charts import verdicts
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import BEYOND, INTERVALS, ChartRow
+from loadtests.report.told import TONES, remark, short_remark, short_word, word
 from loadtests.report.view import Field, Section, Table
 from loadtests.words import (
     DASH,
@@ -26,7 +28,6 @@ from loadtests.words import (
     bounded_ratio,
     closed,
     number,
-    percent,
     plural,
     ratio,
     ratio_interval,
@@ -34,7 +35,6 @@ from loadtests.words import (
     span,
 )
 
-TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad", Verdict.CANNOT_HOLD: "bad", Verdict.LOSES: "bad"}
 NOT_COMPARED = "no block has both"
 
 
@@ -52,77 +52,6 @@ def section(results: Results) -> Section | None:
         tuple(table for table in every if table.rows),
         tuple(chart for test in results.tests for chart in _charts(results, test)),
     )
-
-
-def word(comparison: Comparison) -> str:
-    """The verdict in its metric's words: what costs is cheaper, and not faster; what it can hold instead, or loses."""
-    if comparison.of_candidate.overload:
-        return str(comparison.of_candidate.overload)
-    if comparison.verdict is Verdict.LOSES:
-        return f"loses {percent(comparison.of_candidate.lost)}"
-    metric = metric_of(comparison.metric)
-    own: dict[Verdict, str] = {Verdict.FASTER: metric.better, Verdict.SLOWER: metric.worse}
-    return own.get(comparison.verdict) or str(comparison.verdict.value)
-
-
-def remark(comparison: Comparison) -> str:
-    """What a reader needs beside the verdict: what failed, or that noise alone may make it."""
-    return "; ".join([*_failed(comparison), *(["inside the noise"] if _noisy(comparison) else [])])
-
-
-def what_would_settle(comparisons: Iterable[Comparison]) -> str:
-    """How many blocks would probably settle what is inconclusive, as a sentence for all of it; empty where all is
-    settled. What failed, or is a bound, is not settled by more of the same."""
-    found = [one for one in comparisons if one.verdict is Verdict.INCONCLUSIVE]
-    bounded = [one for one in found if one.at_least or one.at_most]
-    open_ones = [one for one in found if not (one.of_baseline.fails or one.of_candidate.fails or one in bounded)]
-    if not open_ones:
-        return ""
-    known = [one.blocks_needed for one in open_ones if one.blocks_needed is not None]
-    if not known:
-        return "More blocks (--blocks) or a quieter machine would tell."
-    ends = dict.fromkeys((max(low for low, _ in known), max(high for _, high in known)))
-    which = "it" if len(known) == len(open_ones) else f"{len(known)} of the {len(open_ones)}"
-    return f"{' to '.join(map(str, ends))} blocks (--blocks) would probably settle {which}."
-
-
-def _failed(comparison: Comparison) -> Iterator[str]:
-    """``15.1% failed``, and of the baseline where it is the baseline's."""
-    candidate, baseline = comparison.of_candidate, comparison.of_baseline
-    if candidate.overload:
-        yield candidate.overload.why
-        if candidate.loses:
-            yield f"loses {percent(candidate.lost)}"
-    else:
-        yield from (one for one in candidate.failures if one != word(comparison))
-    if baseline.fails:
-        name = "before" if comparison.baseline == comparison.candidate else f"of {comparison.baseline}"
-        yield from _of_baseline(baseline, name)
-
-
-def _of_baseline(baseline: Standing, name: str) -> Iterator[str]:
-    """What failed of the baseline, by the name that it has here."""
-    if baseline.failed > baseline.allowed:
-        yield f"{baseline.failed:.2%} {name} failed"
-    if baseline.loses:
-        yield f"{percent(baseline.lost)} {name} lost"
-    if baseline.unconnected > FAILED:
-        yield f"{percent(baseline.unconnected)} of the connections {name} refused or lost"
-
-
-def _short_word(comparison: Comparison) -> str:
-    """The verdict where there is little room."""
-    overload = comparison.of_candidate.overload
-    return f"holds {number(overload.holds)}/s" if overload else word(comparison)
-
-
-def _short_remark(comparison: Comparison) -> str:
-    parts = [*_failed(comparison), *(["noise"] if _noisy(comparison) else [])]
-    return ", ".join(parts) if parts != ["noise"] else "inside the noise"
-
-
-def _noisy(comparison: Comparison) -> bool:
-    return comparison.inside_noise and comparison.verdict is not Verdict.EQUIVALENT
 
 
 def _how_to_read(results: Results) -> str:
@@ -158,7 +87,8 @@ def _table(results: Results, test: Test) -> Table:
     for metric in known:
         for label in ranking.by_ratio(results, test, metric):
             named = Field(results.called(test.name, metric.name), short=metric.short)
-            rows.append((Field(label), named, *fields(results.comparisons.get((label, test.name, metric.name)))))
+            compared = fields(results.comparisons.get((label, test.name, metric.name)))
+            rows.append((Field(label), named, *_with_figures(results, test, label, metric, compared)))
     return Table(
         f"verdicts-{test.name}",
         f"{test.name}: against {results.baseline}",
@@ -169,6 +99,22 @@ def _table(results: Results, test: Test) -> Table:
         optional=(5, 4),
         grouped=1,
     )
+
+
+def _with_figures(
+    results: Results, test: Test, label: str, metric: Metric, compared: tuple[Field, ...]
+) -> tuple[Field, ...]:
+    """Ratio, verdict, remark and blocks; before the remark the two figures, of a metric that is to be told so."""
+    if not metric.told:
+        return compared
+    figures = [
+        f"{number(found.value)} {metric.unit}{of}" if math.isfinite(found.value) else f"{NOT_REACHED}{of}"
+        for whose, of in ((label, ""), (results.baseline, f" of {results.baseline}"))
+        if (found := results.estimate(whose, test.name, metric.name))
+    ]
+    ratio_field, verdict, said, blocks = compared
+    told = "; ".join(filter(None, [", ".join(figures), said.text]))
+    return ratio_field, verdict, dataclasses.replace(said, text=told, short=told), blocks
 
 
 def _known(results: Results, test: Test) -> list[Metric]:
@@ -188,8 +134,8 @@ def fields(comparison: Comparison | None) -> tuple[Field, ...]:
     short = f"{told} ({within.replace('×', '')})"
     return (
         Field(told, within, short, tone="muted" if muted else ""),
-        Field(word(comparison), short=_short_word(comparison), tone=tone),
-        Field(remark(comparison), short=_short_remark(comparison), tone="muted"),
+        Field(word(comparison), short=short_word(comparison), tone=tone),
+        Field(remark(comparison), short=short_remark(comparison), tone="muted"),
         Field(str(comparison.blocks)),
     )
 

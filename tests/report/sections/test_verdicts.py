@@ -6,6 +6,7 @@ import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.report.sections import verdicts
+from loadtests.report.told import what_would_settle
 from tests.fixtures.failing import failing
 
 
@@ -85,7 +86,7 @@ def test_an_interval_that_tells_nothing_is_open_and_what_would_settle_it_is_no_m
 def test_what_would_settle_the_inconclusive_is_one_sentence(build_run):
     def unsettled(**shape):
         comparisons = Results(build_run(labels=("gunicorn", "uvicorn"), **shape)).comparisons.values()
-        return verdicts.what_would_settle(comparisons)
+        return what_would_settle(comparisons)
 
     told = unsettled(name="wild", blocks=2, change=wild)
     assert told == "More blocks (--blocks) or a quieter machine would tell."

@@ -1,6 +1,6 @@
 // What is added where scripts run: a setup can be highlighted in all charts and tables, the figure under the pointer is
-// shown at once (without scripts, the drawings' own titles show it after a moment), and the keyboard stops only at what
-// scrolls.
+// shown at once (without scripts, the drawings' own titles show it after a moment), also by the keyboard in pictures over
+// time, and the keyboard stops only at these and at what scrolls.
 "use strict";
 
 const group = document.getElementById("highlight");
@@ -29,15 +29,81 @@ for (const title of document.querySelectorAll("figure svg [data-setup] > title")
   title.remove();
 }
 
-document.addEventListener("pointermove", (event) => {
-  const mark = event.target.closest("[data-tip]");
-  tip.hidden = !mark;
-  if (!mark) return;
-  tip.textContent = mark.dataset.tip;
-  const left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8);
-  const above = event.clientY - tip.offsetHeight - 12;
+function show(text, x, y) {
+  tip.hidden = !text;
+  if (!text) return;
+  tip.textContent = text;
+  const left = Math.min(x + 14, innerWidth - tip.offsetWidth - 8);
+  const above = y - tip.offsetHeight - 12;
   tip.style.left = `${Math.max(8, left)}px`;
-  tip.style.top = `${above > 0 ? above : event.clientY + 18}px`;
+  tip.style.top = `${above > 0 ? above : y + 18}px`;
+}
+
+// A picture over time has a column for each moment, over its first panel: it speaks for all panels, wherever the pointer
+// is at that moment; the arrow keys go from one to the next.
+class Picture {
+  constructor(svg) {
+    this.svg = svg;
+    this.columns = [...svg.querySelectorAll("[data-tip]")];
+    this.at = -1;
+    this.cursor = document.createElementNS(svg.namespaceURI, "line");
+    this.cursor.classList.add("cursor");
+    svg.tabIndex = 0;
+    svg.addEventListener("keydown", (event) => this.key(event));
+    svg.addEventListener("blur", () => this.leave());
+  }
+
+  /** Shows the moment that is so far to the right, if there is one. */
+  point(x, y) {
+    this.look(this.columns.findIndex((column) => {
+      const box = column.getBoundingClientRect();
+      return box.left <= x && x < box.right;
+    }), y);
+  }
+
+  key(event) {
+    const last = this.columns.length - 1;
+    const to = { ArrowRight: this.at + 1, ArrowLeft: this.at - 1, Home: 0, End: last }[event.key];
+    if (event.key === "Escape") this.leave();
+    if (to === undefined) return;
+    event.preventDefault();
+    this.look(Math.max(0, Math.min(to, last)), this.columns[0].getBoundingClientRect().top);
+  }
+
+  look(at, y) {
+    this.leave();
+    const column = this.columns[at];
+    if (!column) return;
+    this.at = at;
+    const box = column.getBoundingClientRect();
+    const within = this.svg.getScreenCTM().inverse();
+    const { x } = new DOMPoint((box.left + box.right) / 2, box.top).matrixTransform(within);
+    const { height } = this.svg.viewBox.baseVal;
+    for (const [name, value] of Object.entries({ x1: x, x2: x, y1: 0, y2: height })) {
+      this.cursor.setAttribute(name, value);
+    }
+    this.svg.append(this.cursor);
+    show(column.dataset.tip, box.right, y);
+  }
+
+  leave() {
+    this.cursor.remove();
+    show("");
+  }
+}
+
+const pictures = new Map([...document.querySelectorAll("figure.seconds svg")].map((svg) => [svg, new Picture(svg)]));
+
+document.addEventListener("pointermove", (event) => {
+  const picture = pictures.get(event.target.closest("figure.seconds svg"));
+  for (const other of pictures.values()) {
+    if (other !== picture && other.cursor.isConnected) other.leave();
+  }
+  if (picture) {
+    picture.point(event.clientX, event.clientY);
+  } else {
+    show(event.target.closest("[data-tip]")?.dataset.tip, event.clientX, event.clientY);
+  }
 });
 
 // A table that fits is no stop for the Tab key and no landmark; one that scrolls must be both.

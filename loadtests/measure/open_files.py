@@ -1,0 +1,60 @@
+"""How many files a test needs open at a time, and whether this user may have so many: a connection is an open file.
+
+What is started here takes as many as the hard limit allows (supervisor/defaults.sh), so that is the one that counts.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterable
+
+from loadtests.errors import UserError
+from loadtests.plan.kinds import Test
+from loadtests.workload import Load
+
+RESERVE = 200  # of each process: logs, sockets, a database, what is being opened anew
+MOST_TAKEN = 65_536  # more supervisor/defaults.sh does not take
+FETCHED_FROM = "origin"  # the service to which a server has a connection for each request that it holds
+NOWHERE = "http://127.0.0.1:1"
+
+
+def connections(load: Load) -> int:
+    """The connections that a load has open at a time, all of them; 0 of a fixed rate, which has few unless the server
+    is slow, and never over a thousand."""
+    if load.users is not None:
+        return load.users.users or 0
+    if (talk := load.conversation) is not None:
+        return talk.receivers + talk.sends * load.connection_count * talk.rooms
+    return load.connection_count if load.rate is None else 0
+
+
+def needed(test: Test) -> int:
+    """How many open files a process needs in a test, the one that needs the most: the server, which has a connection to
+    its origin for each of its clients' where there is one."""
+    held = connections(test.load(NOWHERE, test.requests, (), None))
+    return held * (2 if FETCHED_FROM in test.services else 1) + RESERVE
+
+
+def allowed() -> int:
+    """How many a process that is started here may have."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return MOST_TAKEN if hard == resource.RLIM_INFINITY else min(hard, MOST_TAKEN)
+
+
+def require(tests: Iterable[Test]) -> None:
+    """Raises UserError where a test needs more than this user may have."""
+    most = allowed()
+    for test in tests:
+        if (wanted := needed(test)) > most:
+            raise UserError(
+                f"test {test.name}: needs {wanted:,} open files in a process, and {most:,} are allowed; {fix(wanted)}"
+            )
+
+
+def fix(wanted: int) -> str:
+    """What to do about too few."""
+    if wanted > MOST_TAKEN:
+        return f"ask over fewer connections: no process takes more than {MOST_TAKEN:,}"
+    return (
+        f"raise the hard limit (as root, `ulimit -Hn {wanted}` before this; nofile in limits.conf), or ask over fewer"
+    )

@@ -1,0 +1,156 @@
+"""What happened to one setup second by second: several panels, one under another, on one time axis.
+
+Behind all of them stand the stages of the origin, where there was one. Over the first lies a column for each moment
+that says all of its figures; the page's script shows it wherever the pointer is at that moment, and by the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import altair as alt
+
+from loadtests.report.charts.base import WIDTH, axis_for, finish, heading, scale_for, values
+from loadtests.report.charts.palette import BAND, INK, RAMP
+
+Rows = list[dict[str, Any]]
+
+HIGH, LOW = 110, 70
+ROOM = 1.25  # over the first panel's bars, for what the stages are called
+LINE_COLOURS = ("#0072B2", "#B97F00", "#8C2D5A", "#3592C8", "#8A8A8A")
+ANSWERED = ("#0072B2", "#009E73", "#3592C8")  # 2xx, or ok; what is in a stale copy; any other
+FAILED = ("#D55E00", "#CC79A7", "#8C2D5A", "#B97F00", "#8A8A8A")
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """The rows of each panel, of ``lasts`` seconds; a panel without rows is not drawn.
+
+    ``ends``: t, t2, name, low and high (per second, one standing on the other), good; ``times`` and the other lines: t,
+    name, value (None where a line breaks off); ``heat``: t, t2, low, high, share (0 to 1). ``stages``: t, t2, told,
+    usual. ``columns``: t, t2, text.
+    """
+
+    lasts: float
+    ends: Rows
+    times: Rows
+    heat: Rows
+    in_flight: Rows
+    pool: Rows
+    cpu: Rows
+    stages: Rows = field(default_factory=list)
+    columns: Rows = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """A panel: its heading, its height in pixels, and what draws its rows over so many seconds."""
+
+    called: str
+    height: int
+    rows: Rows
+    draw: Callable[[Rows, float], Any]
+
+
+def spec(seconds: Seconds, time: str, many: str, title: str, subtitle: list[str]) -> dict[str, Any]:
+    """All panels that have something to show. ``time`` is which time it is, ``many`` what is answered."""
+    shown = [
+        _Panel(f"{many} answered per second, by status", HIGH, seconds.ends, _ends),
+        _Panel(f"{time}, ms", HIGH, seconds.times, _times),
+        _Panel(f"{time}, ms: the darker, the more {many}", HIGH, seconds.heat, _heat),
+        _Panel(f"{many} in flight", LOW, seconds.in_flight, _lines),
+        _Panel("connections of the pool in use, and fetches that wait for one", LOW, seconds.pool, _lines),
+        _Panel("CPU by role, cores", LOW, seconds.cpu, _lines),
+    ]
+    drawn = [panel for panel in shown if panel.rows]
+    layers = [[*_bands(seconds), panel.draw(panel.rows, seconds.lasts)] for panel in drawn]
+    layers[0] += [*_told(seconds), _columns(seconds)]
+    panels = [
+        alt.layer(*of_panel)
+        .resolve_scale(color="independent")
+        .properties(width=WIDTH, height=panel.height, title=heading(panel.called))
+        for panel, of_panel in zip(drawn, layers, strict=True)
+    ]
+    chart: Any = alt.vconcat(*panels, spacing=10)
+    chart = chart.resolve_scale(color="independent", x="independent", y="independent")
+    names = {str(row["name"]) for rows in (seconds.ends, seconds.times, seconds.pool, seconds.cpu) for row in rows}
+    return finish(chart, title, subtitle, names)
+
+
+def _x(lasts: float) -> alt.X:
+    return alt.X(
+        "t:Q",
+        title=None,  # the subtitle says it for all panels
+        scale=alt.Scale(domain=[0, lasts], nice=False, clamp=True),
+        axis=alt.Axis(grid=False, tickCount=10, titleFontSize=11),
+    )
+
+
+def _legend(names: list[str], colours: list[str]) -> alt.Color:
+    scale = alt.Scale(domain=names, range=colours)
+    return alt.Color("name:N", scale=scale, legend=alt.Legend(title=None, orient="right", columns=1))
+
+
+def _ends(rows: Rows, lasts: float) -> Any:
+    good = list(dict.fromkeys(row["name"] for row in rows if row["good"]))
+    bad = list(dict.fromkeys(row["name"] for row in rows if not row["good"]))
+    colours = [ANSWERED[place % len(ANSWERED)] for place in range(len(good))]
+    colours += [FAILED[place % len(FAILED)] for place in range(len(bad))]
+    top = max(row["high"] for row in rows) * ROOM
+    y = alt.Y("low:Q", title=None, scale=alt.Scale(domain=[0, top], nice=False), axis=alt.Axis(tickCount=4))
+    bars = alt.Chart(values(rows)).mark_rect(opacity=0.9)
+    return bars.encode(x=_x(lasts), x2="t2:Q", y=y, y2="high:Q", color=_legend([*good, *bad], colours))
+
+
+def _times(rows: Rows, lasts: float) -> Any:
+    """Percentiles: over decades on a logarithmic scale."""
+    scale = scale_for(row["value"] for row in rows if row["value"] is not None)
+    return _drawn(rows, lasts, alt.Y("value:Q", title=None, scale=scale, axis=axis_for(scale)))
+
+
+def _lines(rows: Rows, lasts: float) -> Any:
+    top = max(row["value"] for row in rows) * 1.1 or 1.0
+    scale = alt.Scale(domain=[0, top], nice=False)
+    return _drawn(rows, lasts, alt.Y("value:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4)))
+
+
+def _drawn(rows: Rows, lasts: float, y: alt.Y) -> Any:
+    """Lines by name, which a legend tells apart where there are several."""
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    colours = [LINE_COLOURS[place % len(LINE_COLOURS)] for place in range(len(names))]
+    paint = _legend(names, colours) if len(names) > 1 else alt.value(LINE_COLOURS[0])
+    lines = alt.Chart(values(rows)).mark_line(strokeWidth=1.6)
+    return lines.encode(x=_x(lasts), y=y, color=paint, detail="name:N", description=alt.Description("name:N"))
+
+
+def _heat(rows: Rows, lasts: float) -> Any:
+    """Cells, the darker the larger the share of the moment's times that is in them."""
+    painted = [{**row, "fill": RAMP[round(row["share"] * (len(RAMP) - 1))]} for row in rows]
+    low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
+    scale = alt.Scale(type="log", domain=[low, high], nice=False)
+    y = alt.Y("low:Q", title=None, scale=scale, axis=axis_for(scale))
+    cells = alt.Chart(values(painted)).mark_rect(opacity=1)
+    return cells.encode(x=_x(lasts), x2="t2:Q", y=y, y2="high:Q", fill=alt.Fill("fill:N", scale=None))
+
+
+def _bands(seconds: Seconds) -> list[Any]:
+    """The stages that are not as the first, behind a panel."""
+    rows = [row for row in seconds.stages if not row["usual"]]
+    band = alt.Chart(values(rows)).mark_rect(fill=BAND, opacity=0.55)
+    return [band.encode(x=_x(seconds.lasts), x2="t2:Q", y=alt.value(0), y2=alt.value("height"))] if rows else []
+
+
+def _told(seconds: Seconds) -> list[Any]:
+    """What each stage is, in words, over the first panel."""
+    texts = alt.Chart(values(seconds.stages)).mark_text(
+        align="left", baseline="top", dx=3, dy=2, fontSize=10, color=INK
+    )
+    return [texts.encode(x=_x(seconds.lasts), y=alt.value(0), text="told:N")] if seconds.stages else []
+
+
+def _columns(seconds: Seconds) -> Any:
+    columns = alt.Chart(values(seconds.columns)).mark_rect(opacity=0, fill=INK)
+    return columns.encode(
+        x=_x(seconds.lasts), x2="t2:Q", y=alt.value(0), y2=alt.value("height"), description=alt.Description("text:N")
+    )

@@ -1,0 +1,37 @@
+"""What recovery has beside its figures: what was lost until then, stale copies, and percentiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+
+from loadtests.analyse.results import Cell
+from loadtests.plan.recovering import Course, course
+from loadtests.report import tables
+from loadtests.report.sections.additions import Additions
+from loadtests.report.tables import Column
+from loadtests.report.view import Field
+from loadtests.words import number
+
+
+def _median(read: Callable[[Course], float], bad: bool = False) -> Column:
+    """The median over trials of what a course says."""
+
+    def field(cell: Cell) -> Field:
+        known = [read(found) for trial in cell.valid if (found := course(trial)) is not None]
+        if not known:
+            return tables.unknown()
+        return Field(number(median(known)), tone="bad" if bad and median(known) else "")
+
+    return field
+
+
+ADDITIONS = Additions(
+    columns={
+        "usual p50, ms": _median(lambda found: found.usual_ms),
+        "lost": _median(lambda found: found.lost, bad=True),
+        "stale": _median(lambda found: found.stale),
+        "trials": tables.counted,
+    },
+    note=f"{tables.MEAN} Usual, lost and stale: the median over blocks.",
+)

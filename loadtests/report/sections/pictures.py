@@ -1,0 +1,267 @@
+"""Each setup second by second: a picture for each test that has a timeline, of the block that stands for the others."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+
+from loadtests.analyse.holding import backlog
+from loadtests.analyse.results import Cell, Results
+from loadtests.plan.kinds import Test
+from loadtests.records import Second, Trial
+from loadtests.records.heat import end_of
+from loadtests.report import ranking
+from loadtests.report.charts import picture
+from loadtests.report.charts.base import Chart
+from loadtests.report.charts.picture import Rows, Seconds
+from loadtests.report.view import Section
+from loadtests.words import number, plural, series
+
+MOST_COLUMNS = 60  # of a picture: a longer test has several seconds in each
+LEAST_SECONDS = 3  # fewer are no picture
+MOST_SETUPS = 8  # of a test: more pictures nobody looks at, and a page is to stay light
+WITHIN_S = 0.25  # before its end a sample of CPU is surely of the second that it is drawn in
+WELL = ("2", "3")  # what the statuses begin with that are no failure
+STALE, OK = "stale", "ok"
+
+
+def section(results: Results) -> Section | None:
+    """A picture for each setup and test; None where no trial has seconds that say how their requests ended."""
+    charts = tuple(chart for test in results.tests for chart in _of_test(results, test))
+    if not charts:
+        return None
+    about = (
+        "What happened second by second, on one time axis: answers by status, response times, requests in flight, CPU, "
+        "and behind them the stages of the origin, where one stood beside the setup. Each picture is of one block, the "
+        f"one whose figure is in the middle. A test of more than {MOST_COLUMNS} seconds has several in each column: "
+        "their counts are averaged, of their percentiles the highest is drawn. Times are those of requests answered "
+        "well; they stand in the second in which they were answered, not in which they were sent."
+    )
+    texts = (about, *_about_stale(results), *_left_out(results))
+    return Section("seconds", "Second by second", texts, charts=charts, only_on_pages=True)
+
+
+def _about_stale(results: Results) -> Iterator[str]:
+    ends = (second.ends or {} for trial in results.trials if trial.result for second in trial.result.timeline)
+    if any(STALE in one for one in ends):
+        yield (
+            "Stale is what was answered with a copy of earlier, for the origin failed, and says so (X-Stale): it "
+            "counts as answered well, and is drawn apart."
+        )
+
+
+def _left_out(results: Results) -> Iterator[str]:
+    for test in results.tests:
+        labels = _labels(results, test)
+        if len(labels) > MOST_SETUPS:
+            yield f"Of {plural(len(labels), 'setup')} in {test.name} {MOST_SETUPS} are drawn, the first by its figure."
+
+
+def _labels(results: Results, test: Test) -> list[str]:
+    return [
+        label
+        for label in ranking.by_estimate(results, test, test.decisive)
+        if _representative(results, results.cells[label, test.name], test) is not None
+    ]
+
+
+def _of_test(results: Results, test: Test) -> Iterator[Chart]:
+    for label in _labels(results, test)[:MOST_SETUPS]:
+        trial = _representative(results, results.cells[label, test.name], test)
+        if trial is not None and trial.result is not None:
+            yield _chart(results, test, trial, trial.result.timeline)
+
+
+def _representative(results: Results, cell: Cell, test: Test) -> Trial | None:
+    """The trial whose decisive figure is in the middle, of those whose seconds say how their requests ended."""
+    drawn = [trial for trial in cell.valid if trial.result and _whole(trial.result.timeline)]
+    if not drawn:
+        return None
+    known = [(value, trial) for trial in drawn if (value := test.decisive.read(trial)) is not None]
+    if not known:
+        return drawn[0]
+    middle = median(value for value, _ in known)
+    return min(known, key=lambda pair: abs(pair[0] - middle) if math.isfinite(pair[0]) else math.inf)[1]
+
+
+def _whole(timeline: Sequence[Second]) -> bool:
+    return len(timeline) >= LEAST_SECONDS and all(second.ends is not None for second in timeline)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """Some seconds that are drawn as one, from ``t`` to ``t2``; ``in_flight`` is how many requests there are at its
+    end."""
+
+    t: float
+    t2: float
+    seconds: tuple[Second, ...]
+    in_flight: int
+
+    def per_second(self, count: float) -> float:
+        return count / (self.t2 - self.t)
+
+    def highest(self, name: str) -> float | None:
+        return max((value for second in self.seconds if (value := getattr(second, name)) is not None), default=None)
+
+    @property
+    def ends(self) -> Counter[str]:
+        return sum((Counter(second.ends) for second in self.seconds), Counter[str]())
+
+    @property
+    def heat(self) -> Counter[float]:
+        return sum((Counter(dict(second.heat)) for second in self.seconds), Counter[float]())
+
+
+def _columns(timeline: Sequence[Second]) -> list[_Column]:
+    each = math.ceil(len(timeline) / MOST_COLUMNS)
+    in_flight = backlog(timeline)
+    found = []
+    for start in range(0, len(timeline), each):
+        part = tuple(timeline[start : start + each])
+        found.append(_Column(part[0].t, part[-1].t + 1, part, in_flight[start + len(part) - 1]))
+    return found
+
+
+def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second]) -> Chart:
+    columns, time, many = _columns(timeline), results.latency(test.name), test.counted.many
+    answered = [column.per_second(sum(second.ok for second in column.seconds)) for column in columns]
+    slowest = max((p99 for column in columns if (p99 := column.highest("p99_ms")) is not None), default=None)
+    said = (
+        f"{number(min(answered))} to {number(max(answered))} {many} answered well per second, "
+        f"p99 up to {number(slowest)} ms, up to {number(max(column.in_flight for column in columns))} in flight"
+    )
+    stages = (
+        [stage.told for stage in trial.meanwhile.origin.stages] if trial.meanwhile and trial.meanwhile.origin else []
+    )
+    played = f"; the origin: {series(stages)}" if stages else ""
+    each = len(columns[0].seconds)
+    grain = "a second" if each == 1 else f"{each} seconds"
+    return Chart(
+        f"seconds-{test.name}-{trial.label}",
+        f"{trial.label} in {test.name}, second by second, in block {trial.block}.",
+        f"{trial.label}, {test.what}, second by second: {said}{played}.",
+        partial(
+            picture.spec,
+            _seconds(trial, columns),
+            time,
+            many,
+            f"{trial.label}, second by second",
+            [
+                f"{test.what}, {test.engine}; block {trial.block}",
+                f"seconds since the measurement began, each column {grain}",
+            ],
+        ),
+        summary=f"{trial.label}, {test.name}: {said}",
+    )
+
+
+def _seconds(trial: Trial, columns: Sequence[_Column]) -> Seconds:
+    lasts = columns[-1].t2
+    ends, heat = _ends(columns), _heat(columns)
+    times: Rows = [
+        {"t": (column.t + column.t2) / 2, "name": key, "value": column.highest(f"{key}_ms")}
+        for key in ("p50", "p95", "p99")
+        for column in columns
+    ]
+    in_flight: Rows = [{"t": column.t2, "name": "in flight", "value": float(column.in_flight)} for column in columns]
+    cpu, pool = _cpu(trial, columns), _pool(trial, columns)
+    stages = _stages(trial, lasts)
+    told = [_text(trial.label, column, stages, [*pool, *cpu]) for column in columns]
+    shown: Rows = [{"t": one.t, "t2": one.t2, "text": text} for one, text in zip(columns, told, strict=True)]
+    return Seconds(
+        lasts, ends, times if any(row["value"] for row in times) else [], heat, in_flight, pool, cpu, stages, shown
+    )
+
+
+def _ends(columns: Sequence[_Column]) -> Rows:
+    """How many ended how, one standing on the other: what was answered well at the bottom."""
+    names = sorted({name for column in columns for name in column.ends}, key=lambda name: (not _good(name), name))
+    rows: Rows = []
+    for column in columns:
+        below = 0.0
+        for name in names:
+            if count := column.per_second(column.ends[name]):
+                row = {"t": column.t, "t2": column.t2, "name": name, "low": below, "high": below + count}
+                rows.append({**row, "good": _good(name)})
+                below += count
+    return rows
+
+
+def _good(name: str) -> bool:
+    return name in (STALE, OK) or name.startswith(WELL)
+
+
+def _heat(columns: Sequence[_Column]) -> Rows:
+    rows: Rows = []
+    for column in columns:
+        heat = column.heat
+        most = max(heat.values(), default=0)
+        for begin, count in sorted(heat.items()):
+            row = {
+                "t": column.t,
+                "t2": column.t2,
+                "low": max(begin, 0.05),
+                "high": end_of(begin),
+                "share": count / most,
+            }
+            rows.append(row)
+    return rows
+
+
+def _cpu(trial: Trial, columns: Sequence[_Column]) -> Rows:
+    """The cores that each role took, in each column as it is drawn: the mean of the samples in it."""
+    samples = trial.meanwhile.cpu if trial.meanwhile else ()
+    roles = sorted({role for sample in samples for role in sample.cores})
+    rows: Rows = []
+    for role in roles:
+        for column in columns:
+            taken = [one.cores.get(role, 0.0) for one in samples if column.t <= one.t - WITHIN_S < column.t2]
+            if taken:
+                middle = (column.t + column.t2) / 2
+                value = round(sum(taken) / len(taken), 3)
+                rows.append({"t": middle, "name": role, "value": value, "text": f"{role} {value:.2f} cores"})
+    return rows
+
+
+def _pool(trial: Trial, columns: Sequence[_Column]) -> Rows:
+    """The connections of the pools that were in use, and how many fetches waited for one: the most in each column."""
+    rows: Rows = []
+    for name, shown in getattr(trial, "gauges", {}).items():
+        for column in columns:
+            seen = [value for t, value in shown if column.t <= t < column.t2]
+            if seen:
+                row = {"t": (column.t + column.t2) / 2, "name": name, "value": float(max(seen))}
+                rows.append({**row, "text": f"{name} {max(seen):,}"})
+    return rows
+
+
+def _stages(trial: Trial, lasts: float) -> Rows:
+    """The origin's stages as far as they are within the time that is drawn; the usual one is the first."""
+    stages = trial.meanwhile.origin.stages if trial.meanwhile and trial.meanwhile.origin else ()
+    if not stages:
+        return []
+    ends = [*(stage.t for stage in stages[1:]), lasts]
+    rows: Rows = []
+    for stage, end in zip(stages, ends, strict=True):
+        t, t2 = max(0.0, stage.t), min(end, lasts)
+        if t < t2:
+            rows.append({"t": t, "t2": t2, "told": stage.told, "usual": stage.told == stages[0].told})
+    return rows
+
+
+def _text(label: str, column: _Column, stages: Rows, lines: Rows) -> str:
+    """All figures of a column in words."""
+    when = f"second {column.t + 1:g}" if column.t2 - column.t <= 1 else f"seconds {column.t + 1:g} to {column.t2:g}"
+    ends = [f"{number(column.per_second(count))}/s {name}" for name, count in sorted(column.ends.items())]
+    times = [f"{key} {number(value)} ms" for key in ("p50", "p95", "p99") if (value := column.highest(f"{key}_ms"))]
+    middle = (column.t + column.t2) / 2
+    more = [row["text"] for row in lines if row["t"] == middle]
+    stage = [f"origin: {row['told']}" for row in stages if row["t"] <= column.t < row["t2"]]
+    parts = (ends or ["nothing ended"], times, [f"{column.in_flight:,} in flight"], more, stage)
+    return f"{label}: {when}: {', '.join(itertools.chain.from_iterable(parts))}"

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Recorder, Tally } from '../../loadtests/generator/recorder.js';
+
+/**
+ * What a recorder says of ten requests a second, each answered after `tookMs`, in slices of `durationMs`.
+ *
+ * @param {{tookMs: number, settleMs?: number, durationMs: number, slices?: number}} load
+ */
+function recorded({ tookMs, settleMs = 0, durationMs, slices = 1 }) {
+  const seconds = [];
+  const tally = new Tally();
+  const recorder = new Recorder((second) => seconds.push(second), [tally]);
+  for (let slice = 0; slice < slices; slice++) {
+    const start = slice * 1e6;
+    const end = start + settleMs + durationMs;
+    recorder.start(start, start + settleMs, end);
+    const moments = [];
+    for (let due = start; due < end; due += 100) {
+      moments.push([due, () => recorder.wasSent(tally, due, due)]);
+      moments.push([due + tookMs, (at) => recorder.wasOk(tally, due, due, at, 200)]);
+    }
+    moments.sort(([one], [other]) => one - other).forEach(([at, happens]) => happens(at));
+    recorder.end(end + tookMs);
+  }
+  return { ...recorder.measured(false), seconds };
+}
+
+test('what takes a second is answered as often as it is asked, from the second second on', () => {
+  assert.equal(recorded({ tookMs: 1000, durationMs: 5000 }).rate, 10.25); // the first of 41 begins what is counted
+  assert.equal(recorded({ tookMs: 1000, durationMs: 25_000 }).rate, 241 / 24);
+});
+
+test('what is quick is counted over all of the time', () => {
+  const { rate, ok, duration_s } = recorded({ tookMs: 1, durationMs: 10_000 });
+  assert.ok(Math.abs(rate - ok / duration_s) < 0.01, `${rate}`);
+});
+
+test('where it has settled no time is lost until the first answer', () => {
+  for (const slices of [1, 3]) {
+    const { rate, duration_s } = recorded({ tookMs: 1000, settleMs: 2000, durationMs: 3000, slices });
+    assert.equal(duration_s, 3 * slices);
+    assert.ok(Math.abs(rate - 10) < 0.4, `${rate}`);
+  }
+});
+
+test('where it settles for less than an answer takes, the rest of that is lost in each slice', () => {
+  const { rate } = recorded({ tookMs: 1000, settleMs: 500, durationMs: 3000, slices: 2 });
+  assert.ok(Math.abs(rate - 10) < 0.5, `${rate}`); // of the whole time it would be 8.3
+});
+
+test('without an answer there is no rate', () => {
+  assert.equal(recorded({ tookMs: 6000, durationMs: 5000 }).rate, 0);
+});
+
+test('each second says how its requests ended', () => {
+  const seconds = [];
+  const tally = new Tally();
+  const recorder = new Recorder((second) => seconds.push(second), [tally]);
+  recorder.start(0, 0, 2000);
+  recorder.wasOk(tally, 0, 0, 10, 200);
+  recorder.wasOk(tally, 0, 0, 20, 'stale');
+  recorder.wasOk(tally, 0, 0, 30); // of a protocol that has no statuses
+  recorder.wasError(tally, 'status', true, 0, 40, 'status 503 instead of 200', 503);
+  recorder.wasError(tally, 'timeout', false, 0, 1500, 'no answer in 1 s');
+  recorder.end(2000);
+  assert.deepEqual(seconds.map(({ ends }) => ends), [{ 200: 1, stale: 1, ok: 1, 503: 1 }, { timeout: 1 }]);
+});

@@ -1,0 +1,93 @@
+"""Pictures over time in a real browser: the figures of a moment, by the pointer and by the keyboard."""
+
+import dataclasses
+import json
+import re
+import subprocess
+
+import pytest
+
+from loadtests import report
+from loadtests.records import Second
+from tests.report.formats.test_html_in_chromium import CHROMIUM, FLAGS
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on PATH"),
+]
+
+PROBE = """
+const errors = [];
+addEventListener("error", (event) => errors.push(event.message));
+const details = document.querySelector("details:has(figure.seconds)");
+const folded = !details.open;
+details.open = true;
+const svg = details.querySelector("svg");
+const tip = () => document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent;
+const box = svg.querySelectorAll("[data-tip]")[3].getBoundingClientRect();
+const at = (x, y) => svg.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: x, clientY: y }));
+const press = (key) => svg.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+const found = { folded, focusable: svg.tabIndex === 0, named: Boolean(svg.getAttribute("aria-label")) };
+at((box.left + box.right) / 2, svg.getBoundingClientRect().bottom - 40); // in the last panel
+found.pointed = tip();
+found.cursor = svg.querySelectorAll(".cursor").length;
+at(svg.getBoundingClientRect().left + 1, box.top);
+found.beside = tip();
+press("Home");
+found.home = tip();
+press("ArrowRight");
+found.right = tip();
+press("End");
+press("ArrowRight");
+found.end = tip();
+press("Escape");
+found.escaped = tip();
+found.errors = errors;
+const result = document.createElement("pre");
+result.id = "probe";
+result.textContent = JSON.stringify(found);
+document.body.replaceChildren(result);
+"""
+
+
+@pytest.fixture(scope="module")
+def probed(run_builder, tmp_path_factory):
+    """What the probe saw on the page of a run whose seconds say how their requests ended."""
+
+    def change(label, test, block, result):
+        seconds = (Second(float(t), 300, 300, 300, 0, 2.0, 8.0, 4.0, ((1.5, 300),), {"200": 300}) for t in range(10))
+        return dataclasses.replace(result, timeline=tuple(seconds))
+
+    run = run_builder(tmp_path_factory.mktemp("pictures"))(
+        labels=("gunicorn", "uvicorn"), tests=("latency",), change=change
+    )
+    report.write(run)
+    page = run.path / "probed.html"
+    text = (run.path / "report.html").read_text(encoding="utf-8")
+    page.write_text(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"), encoding="utf-8")
+    profile = f"--user-data-dir={tmp_path_factory.mktemp('profile')}"
+    command = [CHROMIUM, *FLAGS, profile, "--window-size=1300,1000", "--dump-dom", page.as_uri()]
+    dump = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    found = re.search(r'<pre id="probe">(.*?)</pre>', dump, re.DOTALL)
+    assert found, dump[-2000:]
+    return json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+
+
+def test_a_picture_is_folded_and_can_be_reached(probed):
+    assert probed["errors"] == []
+    assert probed["folded"]
+    assert probed["focusable"]
+    assert probed["named"]
+
+
+def test_the_pointer_shows_the_moment_it_is_at_in_whichever_panel(probed):
+    assert probed["pointed"].startswith("gunicorn: second 4: 300/s 200, p50 2.00 ms")
+    assert probed["cursor"] == 1
+    assert probed["beside"] == ""
+
+
+def test_the_keyboard_goes_from_moment_to_moment(probed):
+    assert probed["home"].startswith("gunicorn: second 1: ")
+    assert probed["right"].startswith("gunicorn: second 2: ")
+    assert probed["end"].startswith("gunicorn: second 10: ")
+    assert probed["escaped"] == ""

@@ -1,0 +1,142 @@
+"""The arithmetic of waiting, beside what was measured."""
+
+import dataclasses
+import json
+
+import altair as alt
+import pytest
+
+from loadtests.analyse.little import waiting
+from loadtests.analyse.results import Results
+from loadtests.plan.kinds.latency import Latency
+from loadtests.plan.kinds.throughput import Throughput
+from loadtests.plan.study import Entry
+from loadtests.records import Meanwhile, OriginSeen, OriginStage
+from loadtests.report import page as pages
+from loadtests.report.formats import render
+from loadtests.report.sections import arithmetic
+from loadtests.store import SetupRecord
+from loadtests.workload import Request
+
+SLOW = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
+ENTRIES = (
+    Entry("few", "gunicorn-gthread", {"THREADS": "16", "POOL_SIZE": "1024"}),
+    Entry("many", "gunicorn-gthread", {"THREADS": "64", "WORKERS": "2", "POOL_SIZE": "1024"}),
+    Entry("pool", "uvicorn", {"POOL_SIZE": "32"}),
+    Entry("free", "uvicorn", {}),
+)
+THREADED = SetupRecord("threads", "wsgi", "command=gunicorn --threads %(ENV_THREADS)s")
+SETUPS = {
+    "few": THREADED,
+    "many": THREADED,
+    "pool": SetupRecord("ASGI", "asgi", ""),
+    "free": SetupRecord("ASGI", "asgi", ""),
+}
+MEASURED = {"few": 15.7, "many": 99.0, "pool": 31.0, "free": 250.0}
+FETCH = (Request("fetch", path="/either/fetch"),)
+CLOSED = Throughput(name="throughput", requests=FETCH, connections=100, duration_s=25.0)
+FIXED = Latency(name="latency", requests=FETCH, rate=40.0, duration_s=25.0)
+
+
+@pytest.fixture
+def results(build_run):
+    """A function: the results of a run whose setups wait for an origin of a second, which takes 1.01 s on average."""
+
+    def results(test=CLOSED, measured=MEASURED, stages=(SLOW,), answers=10_000, **shape):
+        def change(label, test, block, result):
+            rate = measured[label]
+            return dataclasses.replace(result, rate=rate, ok=answers, planned=990, duration_s=25.0)
+
+        run = build_run(
+            labels=tuple(measured),
+            tests=(test,),
+            change=change,
+            study={"entries": ENTRIES},
+            record={"setups": SETUPS},
+            **shape,
+        )
+        for trial in run.trials():
+            seen = Meanwhile((), OriginSeen(stages, 1000, 1010.0))
+            run.save_trial(dataclasses.replace(trial, meanwhile=seen))
+        return Results(run)
+
+    return results
+
+
+def by_label(found):
+    return {one.label: one for one in found}
+
+
+def test_threads_and_pools_over_the_origins_mean_latency_are_the_most_there_can_be(results):
+    found = by_label(waiting(results(), CLOSED))
+    assert set(found) == {"few", "many", "pool"}  # of the other neither threads nor a pool are known
+    assert {label: (one.own.many, one.at_once.of) for label, one in found.items()} == {
+        "few": (16, "16 threads"),
+        "many": (128, "100 connections"),  # the test has no more
+        "pool": (32, "32 connections of the pool"),
+    }
+    assert {label: round(one.expected, 2) for label, one in found.items()} == {
+        "few": 15.84,
+        "many": 99.01,
+        "pool": 31.68,
+    }
+
+
+def test_they_agree_within_three_percent_or_what_chance_makes_of_a_count(results):
+    assert {one.label: one.agrees for one in waiting(results(), CLOSED)} == {"few": True, "many": True, "pool": True}
+    off = {**MEASURED, "few": 15.0}  # 5.3%
+    assert not by_label(waiting(results(measured=off, name="off"), CLOSED))["few"].agrees
+    few = by_label(waiting(results(measured=off, answers=500, name="few"), CLOSED))["few"]  # 1,000 in two blocks
+    assert few.tolerance == pytest.approx(2 / 1000**0.5)
+    assert few.agrees
+
+
+def test_at_a_fixed_rate_no_more_is_answered_than_was_really_sent(results):
+    found = by_label(waiting(results(FIXED, {**MEASURED, "many": 39.5, "free": 39.5}), FIXED))
+    assert found["many"].sent == 39.6  # of 40: what random moments made of it
+    assert found["many"].expected == 39.6
+    assert found["pool"].expected == pytest.approx(32 / 1.01)
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        (),
+        (dataclasses.replace(SLOW, well=False),),
+        (dataclasses.replace(SLOW, latency_ms=None),),
+        (SLOW, dataclasses.replace(SLOW, t=20.0)),
+    ],
+)
+def test_only_of_an_origin_that_is_well_and_always_as_slow_a_mean_says_all(results, stages):
+    assert waiting(results(stages=stages), CLOSED) == []
+
+
+def test_what_fetches_nothing_waits_for_no_origin(results):
+    other = dataclasses.replace(CLOSED, requests=(Request("GET /", path="/"),))
+    assert waiting(results(other), other) == []
+    assert arithmetic.section(results(other, name="other")) is None
+
+
+def test_it_is_printed_and_drawn_beside_the_measurement(results):
+    made = results(measured={**MEASURED, "pool": 25.0})
+    section = arithmetic.section(made)
+    [table], [chart] = section.tables, section.charts
+    assert [[field.text for field in row] for row in table.rows] == [
+        ["few", "16 threads", "1,010", "", "15.8", "15.7", "-0.9%", "0.12"],
+        ["pool", "32 connections of the pool", "1,010", "", "31.7", "25", "-21.1%", "0.12"],
+        ["many", "100 connections", "1,010", "", "99", "99", "-0.0%", "0.12"],
+    ]
+    assert [row[6].tone for row in table.rows] == ["good", "bad", "good"]
+    assert "few 15.7 of 15.8" in chart.alt
+    alt.Chart.from_dict(chart.spec)
+    json.dumps(chart.spec, allow_nan=False)
+    assert ">pool<" in render.svg(chart.spec)
+    assert "arithmetic" in [one.name for one in pages.compose(made).sections]
+
+
+def test_the_line_of_the_arithmetic_has_its_knee_where_all_that_is_asked_is_answered(results):
+    [chart] = arithmetic.section(results(FIXED, {**MEASURED, "many": 39.6, "free": 39.6})).charts
+    [line] = [data for data in chart.spec["datasets"].values() if "label" not in data[0]]
+    knee = next(point for point in line if point["value"] == pytest.approx(39.6))
+    assert knee["at_once"] == pytest.approx(39.6 * 1.01)
+    assert line[0] == {"at_once": 16.0, "value": pytest.approx(16 / 1.01)}

@@ -1,0 +1,161 @@
+"""Pictures over time: what stands in each panel, which block is drawn, and what the page makes of them."""
+
+import dataclasses
+import json
+import xml.etree.ElementTree as ET
+
+import altair as alt
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.records import CpuSample, Meanwhile, OriginSeen, OriginStage, Second
+from loadtests.report import page as pages
+from loadtests.report.formats import render
+from loadtests.report.formats.html import html
+from loadtests.report.formats.rest import rst
+from loadtests.report.sections import pictures
+
+LABELS = ("gunicorn", "uvicorn")
+STAGES = (
+    OriginStage(0.0, "200 after 1000 ms", True, 1000.0),
+    OriginStage(4.0, "503 after 50 ms", False, 50.0),
+    OriginStage(8.0, "200 after 1000 ms", True, 1000.0),
+)
+
+
+def second(t, ok=300, p50=2.0, **ends):
+    bad = sum(count for name, count in ends.items() if name != "stale")
+    kinds = {"200": ok - ends.get("stale", 0), **{name.strip("_"): count for name, count in ends.items()}}
+    heat = ((1.5, ok // 2), (2.0, ok - ok // 2))
+    return Second(float(t), ok + bad, ok, ok, bad, p50, p50 * 4, p50 * 2, heat, kinds)
+
+
+def seen(seconds):
+    """What a run's results are made of, so that the seconds of each say how they ended."""
+    return lambda label, test, block, result: dataclasses.replace(result, timeline=tuple(seconds(label, block)))
+
+
+def steady(label, block):
+    return [second(t) for t in range(10)]
+
+
+@pytest.fixture
+def made(build_run):
+    """A function: the results of a run whose trials have such seconds and saw that meanwhile."""
+
+    def made(seconds=steady, meanwhile=None, **shape):
+        run = build_run(**{"labels": LABELS, "tests": ("latency",), "change": seen(seconds), **shape})
+        for trial in run.trials():
+            run.save_trial(dataclasses.replace(trial, meanwhile=meanwhile))
+        return Results(run)
+
+    return made
+
+
+def rows(chart, *keys):
+    """The data of the panel whose rows have these keys."""
+    found = [data for data in chart.spec["datasets"].values() if data and set(keys) <= set(data[0])]
+    return found[0] if found else []
+
+
+def test_there_is_a_picture_for_each_setup_in_each_test(made):
+    charts = pictures.section(made(tests=("latency", "throughput"))).charts
+    assert sorted(chart.name for chart in charts) == sorted(
+        f"seconds-{test}-{label}" for test in ("latency", "throughput") for label in LABELS
+    )
+    assert all(chart.summary.startswith(("gunicorn, ", "uvicorn, ")) for chart in charts)
+
+
+def test_runs_of_earlier_have_none(build_run):
+    assert pictures.section(Results(build_run(labels=LABELS))) is None
+
+
+def test_too_few_seconds_are_no_picture(made):
+    assert pictures.section(made(lambda label, block: [second(0), second(1)])) is None
+
+
+def test_answers_stand_on_one_another_by_status_with_what_failed_on_top(made):
+    [chart, _] = pictures.section(made(lambda *_: [second(t, 90, _503=8, stale=30) for t in range(5)])).charts
+    first = [row for row in rows(chart, "good") if row["t"] == 0]
+    assert [(row["name"], row["low"], row["high"], row["good"]) for row in first] == [
+        ("200", 0, 60, True),
+        ("stale", 60, 90, True),
+        ("503", 90, 98, False),
+    ]
+    assert (
+        "X-Stale"
+        in pictures.section(made(lambda *_: [second(t, stale=1) for t in range(5)], name="stale")).paragraphs[1]
+    )
+
+
+def test_times_and_requests_in_flight_are_lines(made):
+    [chart, _] = pictures.section(made()).charts
+    assert {(row["name"], row["value"]) for row in rows(chart, "name", "value")} == {
+        ("p50", 2.0),
+        ("p95", 4.0),
+        ("p99", 8.0),
+    }
+    in_flight = [data for data in chart.spec["datasets"].values() if data[0].get("name") == "in flight"]
+    assert [row["value"] for row in in_flight[0]] == [0.0] * 10
+
+
+def test_the_stages_of_the_origin_stand_behind_all_panels(made):
+    samples = tuple(CpuSample(float(t), {"web": 0.5, "origin": 0.125}) for t in range(1, 11))
+    [chart, _] = pictures.section(made(meanwhile=Meanwhile(samples, OriginSeen(STAGES, 10, 5.0)))).charts
+    bands = [data for data in chart.spec["datasets"].values() if "usual" in data[0]]
+    assert [(row["t"], row["t2"], row["told"]) for row in bands[0] if not row["usual"]] == [
+        (4.0, 8.0, "503 after 50 ms")
+    ]
+    panels = chart.spec["vconcat"]
+    assert len(panels) == 5  # with one for CPU
+    assert all(any(layer["mark"].get("fill") == "#c9d3de" for layer in panel["layer"]) for panel in panels)
+    assert "the origin: 200 after 1000 ms, 503 after 50 ms and 200 after 1000 ms" in chart.alt
+
+
+def test_a_column_says_all_of_its_moment(made):
+    samples = tuple(CpuSample(float(t), {"web": 0.5}) for t in range(1, 11))
+    [chart, _] = pictures.section(made(meanwhile=Meanwhile(samples, OriginSeen(STAGES, 10, 5.0)))).charts
+    columns = rows(chart, "text", "t2")
+    assert columns[4]["text"] == (
+        "gunicorn: second 5: 300/s 200, p50 2.00 ms, p95 4.00 ms, p99 8.00 ms, 0 in flight, web 0.50 cores, "
+        "origin: 503 after 50 ms"
+    )
+
+
+def test_a_long_test_has_several_seconds_in_a_column(made):
+    [chart, _] = pictures.section(made(lambda *_: [second(t, 300 + 30 * (t % 3)) for t in range(150)])).charts
+    columns = rows(chart, "text", "t2")
+    assert len(columns) == 50
+    assert columns[0]["text"].startswith("gunicorn: seconds 1 to 3: 330/s 200, p50 2.00 ms")
+
+
+def test_the_block_in_the_middle_is_drawn(made):
+    charts = pictures.section(made(blocks=3)).charts
+    assert {chart.caption for chart in charts} == {
+        f"{label} in latency, second by second, in block 2." for label in LABELS
+    }
+
+
+def test_of_many_setups_some_are_drawn_and_that_is_said(made):
+    many = tuple(f"setup-{number}" for number in range(11))
+    section = pictures.section(made(labels=many))
+    assert len(section.charts) == pictures.MOST_SETUPS
+    assert section.paragraphs[-1] == "Of 11 setups in latency 8 are drawn, the first by its figure."
+
+
+def test_a_picture_is_valid_light_and_folded_in_the_page(made):
+    origin = OriginSeen(STAGES, 10, 5.0)
+    samples = tuple(CpuSample(float(t), {"web": 0.5, "origin": 0.1}) for t in range(1, 121))
+    results = made(lambda *_: [second(t, 300, 2.0 + t % 7, _503=3) for t in range(120)], Meanwhile(samples, origin))
+    page = pages.compose(results)
+    [chart, _] = pictures.section(results).charts
+    alt.Chart.from_dict(chart.spec)
+    json.dumps(chart.spec, allow_nan=False)
+    drawn = render.svg(chart.spec)
+    assert ET.fromstring(drawn).tag.endswith("svg")
+    text = html(page, {one.name: drawn for one in page.charts})
+    assert text.count('<figure id="seconds-latency-gunicorn" class="seconds">') == 1
+    assert "<details><summary>gunicorn, latency: " in text
+    each = len(html(page, dict.fromkeys([one.name for one in page.charts], drawn)).encode()) / len(page.charts)
+    assert each < 120_000
+    assert ".. figure:: charts/seconds-latency-gunicorn.svg" in rst(page)
