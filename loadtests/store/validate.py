@@ -67,6 +67,8 @@ def trial(found: Trial, slots: Mapping[int, Slot]) -> None:
         _result(found.result)
     for probe in found.capacity.probes if found.capacity else ():
         _figures("capacity.probes", probe.response_time_ms)
+        if probe.lag_ms is not None:
+            _figures("capacity.probes", probe.lag_ms)
 
 
 def _test(test: Test) -> None:

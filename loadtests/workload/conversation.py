@@ -63,6 +63,11 @@ class Conversation:
             raise UserError(f"a payload has from 1 to {MOST_BYTES:,} bytes, not {self.size}")
 
     @property
+    def counts_each(self) -> float:
+        """How many deliveries a message that is published makes; 1 where none is."""
+        return self.receivers / self.rooms if self.does == "broadcast" else 1.0
+
+    @property
     def sends(self) -> bool:
         """Whether messages are sent over connections that are held."""
         return self.does in SENDING

@@ -15,7 +15,7 @@ import msgspec
 from loadtests.plan import slices
 from loadtests.plan.counted import REQUESTS, Counted
 from loadtests.plan.metrics import Metric
-from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.plan.objective import MAX_ERRORS, Objective, SearchPlan
 from loadtests.records import Trial
 from loadtests.records.bounds import Amount, Name
 from loadtests.setups import HTTP
@@ -154,6 +154,14 @@ class Test(abc.ABC):
         """The test that finds what each setup holds, where the rate of this one is to be a share of the least of that
         and is not known yet; else None."""
         return None
+
+    def holds(self, trial: Trial) -> float | None:
+        """What a trial says that its setup holds, in what is sent per second, where it is asked for all that it can;
+        None where that is not known, or too much failed."""
+        result = trial.result
+        if result is None or sum(result.failed.values()) > MAX_ERRORS * result.planned:
+            return None
+        return result.rate
 
     def at_rate(self, rate: float) -> Self:
         """The test at another fixed rate; as it is where it has none of its own choice."""
