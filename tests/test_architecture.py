@@ -13,7 +13,7 @@ GENERATED = {"package-lock.json"}
 SHARED = {
     "base",  # what the siblings of a folder have in common
     "capacity", "journey", "latency", "throughput",  # a kind of test: what it is, how it is searched for, shown, drawn
-    "connect", "echo", "echo_throughput", "broadcast", "idle",  # likewise; that of the layers' benchmark is another echo
+    "connect", "echo", "echo_throughput", "broadcast", "idle",  # likewise; that of the layers is another echo
     "connect_capacity", "echo_capacity", "broadcast_capacity",  # likewise
     "advise", "check", "doctor", "load", "run",  # a command, and what it calls
     "advice", "cost", "history", "requests", "sweep", "verdicts",  # what is found or planned, and its section and chart
