@@ -18,14 +18,15 @@ from loadtests.application import Application, sample
 from loadtests.doing import Doing
 from loadtests.errors import UserError
 from loadtests.hosts import Host
+from loadtests.serve import scripted
 from loadtests.serve.base import NotServing
 from loadtests.serve.contract import answers, expectation, meets, show
 from loadtests.serve.http import Answer
 from loadtests.serve.sample_requests import REQUESTS
 from loadtests.serve.serving import Serving, serving
 from loadtests.serve.websocket import Conformity, conformity
-from loadtests.setups import Setup
-from loadtests.workload import Request
+from loadtests.setups import WEBSOCKET, Setup
+from loadtests.workload import Conversation, Request
 
 REFERENCE = "gunicorn"  # WSGI is what Django's views have been written for the longest
 
@@ -54,12 +55,14 @@ class Check:
     differences: list[Difference] = dataclasses.field(default_factory=list)
     not_asked: dict[str, int] = dataclasses.field(default_factory=dict)  # how many requests, of what it cannot answer
     conformities: list[Conformity] = dataclasses.field(default_factory=list)
+    mute: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    """What went wrong over the WebSockets of a project of the user's, by each setup that was asked; none: it delivers."""
 
     @property
     def good(self) -> bool:
         """Whether every setup serves and answers as the reference does, and over WebSockets as is known of it."""
         surprising = any(one.broken or one.unknown for one in self.conformities)
-        return not self.failed and not self.differences and not surprising
+        return not self.failed and not self.differences and not surprising and not any(self.mute.values())
 
 
 def check(
@@ -114,6 +117,7 @@ def _compare(chosen: Sequence[Setup], start: Start, application: Application, to
             with start(setup) as running:
                 asked = [one for one in result.requests if application.refused(setup, (), [one]) is None]
                 given = answers(running, asked)
+                _talk(setup, running, application, result)
         except NotServing as error:
             result.failed.append((setup, error))
             if not expected and not application.own:
@@ -129,6 +133,15 @@ def _compare(chosen: Sequence[Setup], start: Start, application: Application, to
         ]
         if len(asked) < len(result.requests):
             result.not_asked[setup.name] = len(result.requests) - len(asked)
+
+
+def _talk(setup: Setup, running: Serving, application: Application, result: Check) -> None:
+    """Sends a message over the WebSockets of the user's, where there are any and the setup has them."""
+    own = application.websocket
+    if own is None or application.refused(setup, [WEBSOCKET]) is not None:
+        return
+    request, said = own.request(application.host), own.said_in(Conversation("echo"))
+    result.mute[setup.name] = scripted.verified(running, request, said)
 
 
 def _alike(reference: Answer | str, given: Answer | str) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from loadtests import paths, setups, store
 from loadtests.application import Application, project
+from loadtests.application.own_websocket import without_secrets
 from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, require_within
 from loadtests.measure import ceilings, preflight
@@ -31,7 +32,8 @@ from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, Setu
 from loadtests.toml import duration
 from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 
-OWN_STUDY = "own-project"  # what a project of the user's is asked, where nothing else is said
+# What a project of the user's is asked, and its WebSockets, where nothing else is said.
+OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
 SEEDS = 2**32
 LEAST_RATE = 0.1  # below it a trial sends nothing
 MAX_TIME = "1h"  # for adding blocks, where nothing else is said
@@ -74,6 +76,13 @@ def study_of(
         study = dataclasses.replace(study, price_per_core_hour=price)
     study = study.with_twin() if aa else study
     return study if minutes is None else within(study, minutes)
+
+
+def own_study(own: project.Options | None) -> str:
+    """The study of a project of the user's where none is named; empty where there is no such project."""
+    if own is None:
+        return ""
+    return OWN_STUDY if own.websocket is None else OWN_WEBSOCKETS
 
 
 def require_one_length(blocks: int | None, minutes: float | None, until: str | None = None) -> None:
@@ -141,7 +150,7 @@ def prepare(
     record = RunRecord(
         name=study.name,
         created=now(),
-        command=shlex.join(["python", "-m", "loadtests", *sys.argv[1:]]),
+        command=shlex.join(["python", "-m", "loadtests", *without_secrets(sys.argv[1:])]),
         study=study,
         setups={entry.label: _setup(made, entry) for entry in study.entries},
         services=_services(made, study),
@@ -187,6 +196,8 @@ def resume(folder: Path, bench_of: BenchOf = bench, told: Doing = silently) -> E
         own = project.Options.from_dict(record.application.options) if record.application else None
     except TypeError as error:
         raise UserError(f"{folder}: the options of its project are not known here: {error}") from None
+    except UserError as error:
+        raise UserError(f"{folder}: {error}") from None
     for entry in record.study.entries:
         setups.require_knobs(entry.env, own=own is not None, whose=f"{entry.label}: ")
     application, about = _application(own, record.study, told)

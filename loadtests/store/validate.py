@@ -94,8 +94,11 @@ def _advice(advice: Advice, labels: Collection[str]) -> None:
 
 
 def _application(own: OwnProject) -> None:
-    if "app" not in own.options:
+    if not isinstance(own.options.get("app"), str):
         raise ValueError("application.options lacks 'app'")
+    talk = own.options.get("websocket", {"path": "", "send": ""})
+    if not isinstance(talk, dict) or not {"path", "send"} <= talk.keys():
+        raise ValueError("application.options.websocket lacks 'path' or 'send'")
     if not all(own.remarks):
         raise ValueError("application.remarks holds an empty one")
 

@@ -6,6 +6,7 @@ import dataclasses
 
 from loadtests.errors import UserError, quoted
 from loadtests.words import plural
+from loadtests.workload.script import SCRIPT, Script
 
 DOES = ("connect", "idle", "echo", "broadcast")
 SENDING = ("echo", "broadcast")  # over connections that are held
@@ -34,7 +35,8 @@ class Conversation:
     generator/dialects/), and ``prefix`` what its paths begin with, where it has any; with an empty one the path is
     that of the load's request, as it is. ``size`` is the bytes of a payload, without what the dialect puts around it.
     ``compression`` says whether permessage-deflate is offered (RFC 7692). Without ``masking`` messages have a mask of
-    zeros, which masks nothing: to see what masking costs the generator.
+    zeros, which masks nothing: to see what masking costs the generator. ``script`` is what the dialect ``script`` says,
+    to an application of the user's.
 
     Raises UserError where a value makes no sense.
     """
@@ -47,10 +49,13 @@ class Conversation:
     size: int = 64
     compression: bool = False
     masking: bool = True
+    script: Script | None = None
 
     def __post_init__(self) -> None:
         if self.does not in DOES:
             raise UserError(f"a conversation does {quoted(self.does)}; it can do one of: {', '.join(DOES)}")
+        if (self.script is None) == (self.dialect == SCRIPT):
+            raise ValueError(f"a script is for the dialect {SCRIPT}; this is {self.dialect}")
         holds = self.does in ("idle", "broadcast")
         if holds and not 1 <= self.receivers <= MOST_CONNECTIONS:
             raise UserError(f"{self.does} holds from 1 to {MOST_CONNECTIONS:,} receivers, not {self.receivers}")
