@@ -54,7 +54,10 @@ def command(
         websocket.record(checked.conformities)
     print_check(checked)
     if not checked.good:
-        fail("a message was not delivered" if any(checked.mute.values()) else "the setups do not answer alike")
+        unlike = checked.differences or checked.failed or not any(checked.mute.values())
+        fail(
+            "the setups do not answer alike" if unlike else "a message over the project's WebSockets was not delivered"
+        )
 
 
 def print_check(checked: Check) -> None:

@@ -56,7 +56,7 @@ class Check:
     not_asked: dict[str, int] = dataclasses.field(default_factory=dict)  # how many requests, of what it cannot answer
     conformities: list[Conformity] = dataclasses.field(default_factory=list)
     mute: dict[str, list[str]] = dataclasses.field(default_factory=dict)
-    """What went wrong over the WebSockets of a project of the user's, by each setup that was asked; none: it delivers."""
+    """What went wrong over the WebSockets of the user's, by each setup that was asked; none where it delivers."""
 
     @property
     def good(self) -> bool:

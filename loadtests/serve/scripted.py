@@ -16,8 +16,8 @@ from loadtests.workload.script import ID, ROOM, Script
 
 WITHIN_S = 5.0  # for what is waited for
 SHOULD_LET_IN = (
-    "a cookie or a header that it needs is given by --ws-cookie or --ws-header, and its ALLOWED_HOSTS must have the host "
-    "of the Origin ({origin}, or what --host-header names)"
+    "a cookie or a header that it needs is given by --ws-cookie or --ws-header, and its ALLOWED_HOSTS must have the "
+    "host of the Origin ({origin}, or what --host-header names)"
 )
 
 
