@@ -80,7 +80,7 @@ def test_any_setup_of_asgi_serves_them_and_those_of_wsgi_do_not(application):
     [
         (
             {"path": "/ws/"},
-            r"--ws-path needs --ws-send beside it: --ws-path /ws/chat/ --ws-send '{\"text\": \"\$ID\"}'",
+            r"--ws-path needs --ws-send beside it: --ws-path /ws/chat/ --ws-send .*\$ID",
         ),
         ({"cookie": ["a=b"]}, "--ws-cookie needs --ws-path beside it"),
         ({**GIVEN, "path": "ws/chat/"}, "--ws-path: is 'ws/chat/'; it must begin with '/'"),
@@ -91,12 +91,12 @@ def test_any_setup_of_asgi_serves_them_and_those_of_wsgi_do_not(application):
         ({**GIVEN, "header": ["Connection: close"]}, "--ws-header: Connection is set by what sends"),
         (
             {**GIVEN, "cookie": ["hunter2"]},
-            "--ws-cookie: write a name and its value as a browser sends them: sessionid=abc",
+            "--ws-cookie: write a name and its value as a browser sends them: ",
         ),
         ({**GIVEN, "cookie": ["a=hunter2; b=c"]}, "--ws-cookie: write a name and its value"),
         (
             {**GIVEN, "cookie": ["a=b"], "header": ["cookie: a=hunter2"]},
-            "--ws-header: Cookie is given by --ws-cookie as",
+            "--ws-header: Cookie is given by --ws-cookie",
         ),
     ],
 )
@@ -120,9 +120,7 @@ def test_what_is_kept_of_them_has_no_value_of_a_cookie_or_a_header():
             "header": ["X-Token:REPLACED"],
         },
     }
-    with pytest.raises(
-        UserError, match="it was begun with --ws-cookie, whose value a run folder does not keep; start a"
-    ):
+    with pytest.raises(UserError, match="it was begun with --ws-cookie, whose value a run folder does not keep"):
         Options.from_dict(kept)
 
 

@@ -1,5 +1,5 @@
-"""WebSockets of the user's: what the command line says is what is said, and what comes back is told apart from what others
-said."""
+"""WebSockets of the user's: what the command line says is what is said, and what comes back is told apart from what
+others said."""
 
 import dataclasses
 
