@@ -100,9 +100,8 @@ def test_a_probe_is_the_generators_where_it_is_late_by_half_of_what_a_lag_may_be
         return {**delivering(load), "pacing_lag_ms": {**NOTHING, "p50": 0.1, "p99": late_ms}}
 
     bench_of.engine.meanwhile = late
-    trial, test = search("broadcast-capacity", max_rate=4000)
+    trial, _ = search("broadcast-capacity", max_rate=4000)
     assert trial.capacity.limited_by == limited_by
-    assert test.decisive.read(trial) is None
 
 
 @pytest.mark.parametrize("kind", ["echo-capacity", "broadcast-capacity"])

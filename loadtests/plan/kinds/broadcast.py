@@ -22,6 +22,8 @@ from loadtests.toml import TomlTable
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+CEILING_GRACE_S = 2.0  # for what was dropped under more than a layer holds
+
 
 def _lag(key: str) -> Callable[[Trial], float | None]:
     def read(trial: Trial) -> float | None:
@@ -144,4 +146,6 @@ class Broadcast(RoomTest, PacedConversation):
 
     def pace(self, seed: int) -> dict[str, Any]:
         at_rate = super().pace(seed)
-        return {**at_rate, "rate": None, "arrival_seed": None} if self.closed_loop else at_rate
+        if not self.closed_loop:
+            return at_rate
+        return {**at_rate, "rate": None, "arrival_seed": None, "timeout_s": CEILING_GRACE_S}
