@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # fewer long ones. For the time left only.
 SHORT_PROBES = 11
 LONG_PROBES = 18
+# For what is on its way when a probe is over: one that was too much waits for all that was lost.
+GRACE_S = 2.0
 
 
 def _read(trial: Trial) -> float | None:
@@ -169,8 +171,10 @@ class SearchingConversation(SearchingTest, ConversingTest):
         return self.conversation.counts_each
 
     def pace(self, seed: int) -> dict[str, Any]:
+        longest_s = max(limit.ms for limit in self.search[0].limits) / 1000
         return {
             "rate": self.start_rate / self.counts_each,
+            "timeout_s": max(GRACE_S, 2 * longest_s),
             "arrival_seed": seed if self.arrivals == "random" else None,
             "duration_s": self.probe_s,
             "warmup_s": self.warmup_s,
