@@ -72,6 +72,7 @@ def command(
             study = study or preparing.own_study(own)
             wanted = preparing.study_of(study, blocks, aa, price, quick, setups, minutes, rate, injectors)
             wanted = wanted.asking(requests.named(path or [], workload))
+            preparing.require_talk(own, wanted)
             goal = preparing.goal_of(until, max_time)
             if dry_run:
                 expected = outlook(wanted, output, seed, goal, own)

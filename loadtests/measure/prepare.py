@@ -85,6 +85,12 @@ def own_study(own: project.Options | None) -> str:
     return OWN_STUDY if own.websocket is None else OWN_WEBSOCKETS
 
 
+def require_talk(own: project.Options | None, study: Study) -> None:
+    """Raises UserError where it is said how to talk over WebSockets, and no test of the study does."""
+    if own and own.websocket and not any(setups.WEBSOCKET in test.demands for test in study.tests):
+        raise UserError(f"--ws-path: no test of {study.name} talks over WebSockets; {OWN_WEBSOCKETS} has such")
+
+
 def require_one_length(blocks: int | None, minutes: float | None, until: str | None = None) -> None:
     """Raises UserError where more than one of these says how many blocks there are."""
     others = [name for name, value in (("--blocks", blocks), ("--until", until)) if value is not None]

@@ -152,6 +152,18 @@ def test_another_host_is_asked_under_its_own_origin(command, chat):
     assert (code, "a message over its WebSockets was delivered" in printed) == (0, True)
 
 
+def test_a_study_that_does_not_talk_has_no_use_for_them(command, chat):
+    code, _, errors = command("run", "own-project", "--app", chat, *TALKING)
+    assert (code, errors.count("\n")) == (1, 1)
+    assert "--ws-path: no test of own-project talks over WebSockets; own-websockets has such" in errors
+
+
+def test_without_a_study_its_websockets_are_measured(command, chat):
+    code, printed, errors = command("run", "--app", chat, *TALKING, "--dry-run")
+    assert (code, errors) == (0, "")
+    assert "echoes of 64 B at 50% of what the slowest setup holds" in printed
+
+
 def test_options_for_websockets_are_for_a_project_of_ones_own(command):
     code, _, errors = command("run", "websockets", *TALKING)
     assert (code, errors) == (1, "error: --ws-path is for a project of your own; name its folder: --app\n")
