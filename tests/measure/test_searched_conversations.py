@@ -68,7 +68,8 @@ def test_the_capacity_is_found_in_what_is_counted(search, bench_of, kind):
     sent = [load.rate * load.counts_each for load in bench_of.engine.loads]
     assert sent == pytest.approx([probe.rate for probe in trial.capacity.probes])
     # The figures beside it are those of the probe that confirmed it.
-    assert trial.result.planned == int(trial.capacity.rate / bench_of.engine.loads[0].counts_each * 2)
+    per_send = bench_of.engine.loads[0].counts_each
+    assert trial.result.planned == int(trial.capacity.rate / per_send * trial.result.duration_s)
 
 
 def test_a_probe_keeps_the_lag_of_its_deliveries(search, bench_of):
