@@ -14,14 +14,14 @@ from statistics import fmean, median, stdev
 import numpy as np
 
 from loadtests.plan.kinds import Test
-from loadtests.plan.objective import MAX_ERRORS
+from loadtests.plan.objective import MAX_ERRORS, MAX_MISSING
 from loadtests.records import Result, Second, Trial
 from loadtests.words import percent
 
 # Above this share of failed requests what was answered no longer speaks for the setup.
 FAILED = MAX_ERRORS
 # Above this share of missing deliveries a setup loses messages, whatever else it does.
-LOST = 0.0001
+LOST = MAX_MISSING
 # A backlog grows if it takes up more than this share of the requests, second after second ...
 GROWTH = 0.01
 # ... steadily (Kendall's rank correlation of backlog and time) ...

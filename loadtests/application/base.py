@@ -12,10 +12,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from loadtests import paths, setups
+from loadtests.application.own_websocket import OwnWebsocket
 from loadtests.cleanup import program
 from loadtests.errors import UserError, said
-from loadtests.setups import Setup, other_stacks
-from loadtests.workload import Request
+from loadtests.setups import WEBSOCKET, Setup, other_stacks
+from loadtests.workload import Load, Request
 
 PREPARED_WITHIN_S = 600.0
 ASYNCHRONOUS = "/async/"  # what the paths of the sample's asynchronous views begin with
@@ -30,7 +31,7 @@ class Application:
     is set for all of its processes. ``before`` is run once in the directory before anything is served. ``health`` is a
     path that is not answered with a server error once the project works, which takes at most ``healthy_within_s``
     seconds. ``host`` is sent as the Host header where it is not None. ``own`` says that it is the user's and not the
-    sample project.
+    sample project; ``websocket`` is then how it is talked to over WebSockets, where that was said.
     """
 
     directory: Path
@@ -44,6 +45,7 @@ class Application:
     env: Mapping[str, str] = dataclasses.field(default_factory=dict)
     host: str | None = None
     own: bool = False
+    websocket: OwnWebsocket | None = None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -80,7 +82,26 @@ class Application:
         if setup.stack and (why := other_stacks.refused(setup.stack, asked)) is not None:
             return why
         asynchronous = not self.own and any(request.path.startswith(ASYNCHRONOUS) for request in requests)
-        return setup.refuses({*demands, *(["async-views"] if asynchronous else [])})
+        wanted = {*demands, *(["async-views"] if asynchronous else [])}
+        return self._mute(setup) if self.own and WEBSOCKET in wanted else setup.refuses(wanted)
+
+    def spoken(self, load: Load) -> Load:
+        """The load as the project is talked to: over WebSockets of the user's, in the user's words.
+
+        Raises UserError where nobody has said how.
+        """
+        if load.conversation is None or not self.own:
+            return load
+        if self.websocket is None:
+            raise UserError("it talks over WebSockets; say with --ws-path and --ws-send where, and what")
+        conversation = self.websocket.said_in(load.conversation)
+        return dataclasses.replace(load, requests=(self.websocket.request(self.host),), conversation=conversation)
+
+    def _mute(self, setup: Setup) -> str | None:
+        """Why the setup cannot serve WebSockets of the user's; None where it can."""
+        if setup.interface != "asgi":
+            return "it serves WSGI, which has no WebSockets"
+        return setup.refuses({WEBSOCKET}) if WEBSOCKET in setup.cannot else None
 
     def addressed(self, requests: Sequence[Request]) -> tuple[Request, ...]:
         """The requests under the project's host, where they name none themselves."""

@@ -59,14 +59,15 @@ class Overlay:
     left_out: tuple[str, ...] = ()
 
 
-def make(python: Path, setups: Iterable[Setup]) -> Overlay:
-    """The overlay with which the setups serve a project that runs on this Python; made where there is none yet.
+def make(python: Path, setups: Iterable[Setup], besides: Iterable[str] = ()) -> Overlay:
+    """The overlay with which the setups serve a project that runs on this Python, with what they need ``besides``; made
+    where there is none yet.
 
     Raises UserError where it cannot be made.
     """
     if python.parent.resolve() == Path(sys.executable).parent.resolve():
         return Overlay(python.parent)  # our own environment has all servers
-    wanted = requirements(setups)
+    wanted = requirements(setups, besides)
     # A Python that was replaced, or that finds its packages elsewhere now, is another one.
     key = f"{python}\n{_said([python, '-c', WHICH])}\n{wanted}"
     folder = cache() / "overlays" / hashlib.sha256(key.encode()).hexdigest()[:16]
@@ -91,9 +92,9 @@ def make(python: Path, setups: Iterable[Setup]) -> Overlay:
     return Overlay(folder / "bin", tuple(f"{line} was left out: {why}" for line, why in left_out.items()))
 
 
-def requirements(setups: Iterable[Setup]) -> list[str]:
-    """The pinned requirements of these setups, out of requirements.txt."""
-    wanted = {PACKAGES.get(need, need) for setup in setups for need in setup.needs}
+def requirements(setups: Iterable[Setup], besides: Iterable[str] = ()) -> list[str]:
+    """The pinned requirements of these setups, and of what else is needed, out of requirements.txt."""
+    wanted = {*besides, *(PACKAGES.get(need, need) for setup in setups for need in setup.needs)}
     lines = [line.split("#")[0].strip() for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines()]
     return [line for line in lines if line and _package(line) in wanted]
 

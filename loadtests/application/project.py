@@ -15,6 +15,7 @@ from typing import Any
 
 from loadtests.application import overlay
 from loadtests.application.base import Application, sample
+from loadtests.application.own_websocket import OwnWebsocket
 from loadtests.cleanup import program
 from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, said
@@ -44,18 +45,23 @@ class Options:
     before: str = ""
     host: str = ""
     load_timeout: str = LOAD_TIMEOUT
+    websocket: OwnWebsocket | None = None
 
-    def to_dict(self) -> dict[str, str]:
-        """The options as run.json keeps them, to go on with the run; paths are absolute."""
+    def to_dict(self) -> dict[str, Any]:
+        """The options as run.json keeps them, to go on with the run; paths are absolute, and what is secret of its
+        WebSockets is left out."""
         values = {name: value for name, value in vars(self).items() if value != getattr(Options, name, None)}
-        return {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in values.items()}
+        kept = {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in values.items()}
+        return kept if self.websocket is None else {**kept, "websocket": self.websocket.to_dict()}
 
     @classmethod
-    def from_dict(cls, values: dict[str, str]) -> Options:
-        """The options that ``to_dict`` gave."""
+    def from_dict(cls, values: dict[str, Any]) -> Options:
+        """The options that ``to_dict`` gave. Raises TypeError for others, and UserError where one was not kept."""
         given: dict[str, Any] = dict(values)
         for name in {"app", "python", "env_file"} & given.keys():
             given[name] = Path(given[name])
+        if "websocket" in given:
+            given["websocket"] = OwnWebsocket.from_dict(given["websocket"])
         return cls(**given)
 
 
@@ -108,7 +114,7 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
         )
         entry_points["asgi"] = "plain_asgi:application"
         remarks.append("the project has no ASGI application: Django's own is served; name another with --asgi")
-    made = overlay.make(python, [setup for setup in setups if not setup.dialect])
+    made = overlay.make(python, [setup for setup in setups if not setup.dialect], _besides(options))
     remarks += made.left_out
     # Again, and now as it will be served.
     facts.update(_load(made.bin / "python", directory, settings, env, entry_points, within_s))
@@ -128,6 +134,7 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
             env=env,
             host=options.host or None,
             own=True,
+            websocket=options.websocket,
         ),
         tuple(remarks),
         facts,
@@ -142,6 +149,7 @@ def unloaded(options: Options) -> Found:
         before=_words(options.before),
         host=options.host or None,
         own=True,
+        websocket=options.websocket,
     )
     return Found(application, ("the project was not loaded: what it lacks for a setup shows when it runs",), {})
 
@@ -169,6 +177,11 @@ def read_env_file(file: Path) -> dict[str, str]:
             value = re.sub(r"\s+#.*$", "", value)
         found[name] = value
     return found
+
+
+def _besides(options: Options) -> tuple[str, ...]:
+    """What the servers need to speak WebSockets: Uvicorn does without, unless it is asked for."""
+    return () if options.websocket is None else ("websockets",)
 
 
 def _words(command: str) -> tuple[str, ...]:

@@ -19,16 +19,22 @@ if TYPE_CHECKING:
 
 
 def command(
-    url: Annotated[str, typer.Argument(help="Where to send requests, such as http://127.0.0.1:8000/")],
+    url: Annotated[str, typer.Argument(help="Where to send requests, such as http://127.0.0.1:8000/ or ws://...")],
     header: Annotated[list[str] | None, typer.Option(help="A header, 'Host: example.com'; may be repeated.")] = None,
     objective: Annotated[str, typer.Option(help="What must hold, such as 'p99<50ms, errors<0.1%'.")] = "p99<50ms",
-    start_rate: Annotated[float, typer.Option(help="The first rate, in requests per second.")] = 100.0,
+    start_rate: Annotated[
+        float, typer.Option(help="The first rate, in requests (over ws://, messages) per second.")
+    ] = 100.0,
     max_rate: Annotated[float, typer.Option(help="The highest rate to try.")] = 100_000.0,
     probe: Annotated[str, typer.Option(help="How long a short probe takes.")] = "5s",
     confirm: Annotated[str, typer.Option(help="How long the confirming probe takes.")] = "30s",
     arrivals: Annotated[
         str, typer.Option(help="When requests are due: at random moments, or at even ones.")
     ] = "random",
+    connections: Annotated[
+        int | None, typer.Option(help="How many connections at the most; over ws:// so many are held, 50 by default.")
+    ] = None,
+    size: Annotated[int | None, typer.Option(help="Bytes of a message over ws://; 64 by default.")] = None,
     max_time: Annotated[
         str | None, typer.Option(help="How long the whole search may take: 5m; by default as long as it needs.")
     ] = None,
@@ -36,13 +42,24 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Find the highest rate at which a URL answers within an objective."""
-    lines = _ProbeLines()
     with waiting(err, "searching"):
         from loadtests.measure import url as urls
 
         search = urls.search(
-            url, header or (), objective, start_rate, max_rate, probe, confirm, max_time, allow_remote, arrivals
+            url,
+            header or (),
+            objective,
+            start_rate,
+            max_rate,
+            probe,
+            confirm,
+            max_time,
+            allow_remote,
+            arrivals,
+            connections,
+            size,
         )
+        lines = _ProbeLines(search.plan.counts)
         try:
             found = urls.find_capacity(search, lines.add)
         finally:
@@ -58,9 +75,10 @@ def command(
 
 class _ProbeLines:
     """A line for each probe, beside the result: it is not part of it. What was found again and again has one line, and
-    another that says how often."""
+    another that says how often. ``counts`` is what the rates are of."""
 
-    def __init__(self) -> None:
+    def __init__(self, counts: str) -> None:
+        self._counts = counts
         self._last: tuple[Probe, Outcome] | None = None
         self._again = 0
 
@@ -74,7 +92,7 @@ class _ProbeLines:
         self._last = probe, judgement.outcome
         confirming = ", to confirm" if probe.purpose.value == "confirm" else ""
         line = (
-            f"{per_second(probe.rate):>9} requests/s for {probe.duration_s:g} s{confirming}: "
+            f"{per_second(probe.rate):>9} {self._counts}/s for {probe.duration_s:g} s{confirming}: "
             f"{judgement.outcome.value} ({judgement.why})"
         )
         err.print(data(line), soft_wrap=True)

@@ -10,7 +10,7 @@ from rich.text import Text
 from loadtests.commands import completion
 from loadtests.commands.console import data, fail, out, say
 from loadtests.commands.options import Paths, WorkloadFile
-from loadtests.commands.own_project import Own, with_own_project
+from loadtests.commands.own_project import Own, with_own_websockets
 from loadtests.commands.waiting import waiting
 from loadtests.words import plural
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from loadtests.serve.websocket import Conformity
 
 
-@with_own_project
+@with_own_websockets
 def command(
     setups: Annotated[
         list[str] | None,
@@ -54,7 +54,10 @@ def command(
         websocket.record(checked.conformities)
     print_check(checked)
     if not checked.good:
-        fail("the setups do not answer alike")
+        unlike = checked.differences or checked.failed or not any(checked.mute.values())
+        fail(
+            "the setups do not answer alike" if unlike else "a message over the project's WebSockets was not delivered"
+        )
 
 
 def print_check(checked: Check) -> None:
@@ -71,6 +74,11 @@ def print_check(checked: Check) -> None:
         _told(difference.setup, "bold red", f": {request.name}: {request.method} {request.path}")
         say(f"    {checked.compared[0].name} answered {difference.expected}")
         say(f"    {difference.setup} answered {difference.given}")
+    for name, broken in checked.mute.items():
+        for sentence in broken:
+            _told(name, "bold red", f": {sentence}")
+        if not broken:
+            _told(name, "bold", ": a message over its WebSockets was delivered")
     for conformity in checked.conformities:
         _print_conformity(conformity)
     number = len(checked.compared)

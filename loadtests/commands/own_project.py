@@ -1,4 +1,5 @@
-"""The command line's options for a project of the user's: the same on every command that serves one."""
+"""The command line's options for a project of the user's: the same on every command that serves one; and those for its
+WebSockets, on the commands that talk over them."""
 
 from __future__ import annotations
 
@@ -35,19 +36,50 @@ PANEL: dict[str, Any] = {
 }
 
 
-def with_own_project(command: Callable[..., None]) -> Callable[..., None]:
+WEBSOCKETS: dict[str, Any] = {
+    "ws_path": Annotated[str | None, typer.Option(help="Where its WebSockets are: /ws/chat/.")],
+    "ws_first": Annotated[
+        list[str] | None, typer.Option(help='What each connection says first: \'{"join": "a"}\'; may be repeated.')
+    ],
+    "ws_send": Annotated[
+        str | None, typer.Option(help='What is sent, with $ID for the id of the message: \'{"text": "$ID"}\'.')
+    ],
+    "ws_match": Annotated[
+        str | None, typer.Option(help="What a message has in it that counts as the delivery; by default its $ID.")
+    ],
+    "ws_ready": Annotated[
+        str | None, typer.Option(help="What a message has in it that says that the connection can receive.")
+    ],
+    "ws_header": Annotated[
+        list[str] | None, typer.Option(help="A header of the handshake, 'X-Token: abc'; may be repeated.")
+    ],
+    "ws_cookie": Annotated[
+        list[str] | None, typer.Option(help="A cookie of the handshake, sessionid=abc; may be repeated.")
+    ],
+    "ws_subprotocol": Annotated[str | None, typer.Option(help="The subprotocol to ask for.")],
+}
+WS = "ws_"
+
+
+def with_own_websockets(command: Callable[..., None]) -> Callable[..., None]:
+    """As ``with_own_project``, with the options for the project's WebSockets among them."""
+    return with_own_project(command, {**PANEL, **WEBSOCKETS})
+
+
+def with_own_project(command: Callable[..., None], panel: dict[str, Any] = PANEL) -> Callable[..., None]:
     """Adds the options to a command, which gets them as one keyword ``own``: None where there is no ``--app``."""
     parameters = inspect.signature(command, eval_str=True).parameters.values()
     signature = inspect.Signature(
         [parameter for parameter in parameters if parameter.name != "own"]
         + [
             inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=annotation)
-            for name, annotation in PANEL.items()
+            for name, annotation in panel.items()
         ]
     )
 
     def wrapped(**values: Any) -> None:
-        command(**{name: values[name] for name in values.keys() - PANEL.keys()}, own=_options(values))
+        given = {name: values[name] for name in panel if values[name] not in (None, [])}
+        command(**{name: values[name] for name in values.keys() - panel.keys()}, own=_options(given))
 
     wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
     wrapped.__signature__ = signature  # type: ignore[attr-defined]
@@ -55,14 +87,18 @@ def with_own_project(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def _options(values: dict[str, Any]) -> Own:
-    given = {name: values[name] for name in PANEL if values[name] is not None}
+def _options(given: dict[str, Any]) -> Own:
     if not given:
         return None
     if "app" not in given:
         raise UserError(f"--{next(iter(given)).replace('_', '-')} is for a project of your own; name its folder: --app")
     from loadtests.application.project import Options
 
+    talking = {name.removeprefix(WS): given.pop(name) for name in WEBSOCKETS.keys() & given.keys()}
+    if talking:
+        from loadtests.application.own_websocket import OwnWebsocket
+
+        given["websocket"] = OwnWebsocket.parse(talking)
     if "host_header" in given:
         given["host"] = given.pop("host_header")
     return Options(**given)

@@ -10,14 +10,14 @@ import typer
 from loadtests.commands import completion
 from loadtests.commands.console import fail, out
 from loadtests.commands.options import Anyway, Minutes, OutputFolder, Paths, Price, WorkloadFile, given
-from loadtests.commands.own_project import Own, with_own_project
+from loadtests.commands.own_project import Own, with_own_websockets
 from loadtests.commands.running import carry_out
 from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
 from loadtests.words import series
 
 
-@with_own_project
+@with_own_websockets
 def command(
     context: typer.Context,
     study: Annotated[
@@ -69,9 +69,10 @@ def command(
             execution = preparing.resume(resume, told=told)
         else:
             preparing.require_one_length(blocks, minutes, until)
-            study = study or (preparing.OWN_STUDY if own else "")
+            study = study or preparing.own_study(own)
             wanted = preparing.study_of(study, blocks, aa, price, quick, setups, minutes, rate, injectors)
             wanted = wanted.asking(requests.named(path or [], workload))
+            preparing.require_talk(own, wanted)
             goal = preparing.goal_of(until, max_time)
             if dry_run:
                 expected = outlook(wanted, output, seed, goal, own)

@@ -34,6 +34,18 @@
  * @property {number} size bytes of a payload
  * @property {boolean} compression
  * @property {boolean} masking
+ * @property {Script | null} script what the dialect `script` says; null in another
+ */
+
+/**
+ * What is said to an application of the user's: see loadtests/workload/script.py for what each means.
+ *
+ * @typedef {object} Script
+ * @property {string[]} first
+ * @property {string} ready empty: it is ready at once
+ * @property {string} send
+ * @property {string} match
+ * @property {string} subprotocol empty: none
  */
 
 /**

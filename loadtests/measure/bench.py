@@ -94,7 +94,8 @@ class Bench:
         """The load of a test on a server at ``url``, of an entry's setup where one is given; ``bodies`` are what its
         requests should be answered with (see Load), ``chance`` is what it draws by. Raises UserError."""
         load = test.load(url, self.application.addressed(test.requests), bodies, self.cores.generator[0], chance)
-        return load if entry is None else in_dialect(load, self.setups[entry.setup].dialect)
+        in_its_own = load if entry is None else in_dialect(load, self.setups[entry.setup].dialect)
+        return self.application.spoken(in_its_own)
 
     def require(self, study: Study) -> None:
         """Raises UserError for what can be known to go wrong before anything is started: a taken port, an engine that

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from loadtests.analyse import readings, validity
+from loadtests.analyse.holding import slices_pile_up
 from loadtests.engines.base import OnSecond, ShouldStop
+from loadtests.plan.censored import of_deliveries
 from loadtests.plan.objective import Objective, SearchPlan
-from loadtests.records import CapacityRecord, Evidence, ProbeRecord, Result, Second
+from loadtests.records import CapacityRecord, Evidence, Figures, ProbeRecord, Result, Second
 from loadtests.records.histogram import Histogram
 from loadtests.searches import judge
 from loadtests.searches.capacity import CapacitySearch, Probe, Purpose, SearchedCapacity
@@ -43,6 +45,7 @@ class Probed:
             ok=self.result.ok,
             errors=sum(self.result.failed.values()),
             response_time_ms=self.result.response_time_ms,
+            lag_ms=self.result.deliveries.lag_ms if self.result.deliveries else None,
         )
 
 
@@ -87,7 +90,8 @@ def find(
 ) -> FoundCapacity:
     """The highest rate at which ``load`` is within the objective.
 
-    ``load`` gives all but rate and duration; where it is sent at random moments, each probe has others. ``run_load``
+    ``load`` gives all but rate and duration; where it is sent at random moments, each probe has others. The rates of
+    the search are of what it counts: of a broadcast, deliveries, of which each send makes several. ``run_load``
     runs one probe (an engine's ``run``, or more around it); ``on_second`` is told of each second, ``on_probe`` of each
     probe when it has been judged. ``clock`` gives seconds.
     """
@@ -98,9 +102,10 @@ def find(
     while isinstance(step := steps.next(), Probe):
         begun = clock()
         moments = load.moments(len(probes))
-        probe = dataclasses.replace(load, rate=step.rate, duration_s=step.duration_s, arrival_seed=moments)
+        rate = step.rate / load.counts_each
+        probe = dataclasses.replace(load, rate=rate, duration_s=step.duration_s, arrival_seed=moments)
         result, lost = _probe(probe, objective, run_load, on_second)
-        judgement = judge.judge(_figures(step, result, objective, lost), objective)
+        judgement = judge.judge(_figures(probe, result, objective, lost), objective)
         probes.append(Probed(step, result, judgement))
         on_probe(probes[-1])
         overhead_s = max(overhead_s, clock() - begun - result.duration_s)
@@ -124,41 +129,73 @@ def _probe(load: Load, objective: Objective, run_load: RunLoad, on_second: OnSec
     return result, lost
 
 
-def _figures(step: Probe, result: Result, objective: Objective, lost: str | None) -> ProbeFigures:
+def _figures(load: Load, result: Result, objective: Objective, lost: str | None) -> ProbeFigures:
+    deliveries = result.deliveries
     return ProbeFigures(
-        rate=step.rate,
+        rate=load.rate or 0.0,
         planned=result.planned,
         ok=result.ok,
         errors=sum(result.errors.values()),
-        percentiles_ms=result.response_time_ms,
+        percentiles_ms=_lags(result, objective) if objective.of_lag else result.response_time_ms,
         timeline=result.timeline,
         lost=lost,
         generator_limit=generator_limit(result, objective),
-        over=_over(result, objective),
+        over=_over(load, result, objective),
+        missing=_missing(result),
+        unconnected=_unconnected(result),
+        behind=deliveries is not None and slices_pile_up(deliveries.backlog, deliveries.expected),
     )
 
 
-def _over(result: Result, objective: Objective) -> dict[str, int] | None:
-    """How many answers took longer than each limit, by its key; None where the engine keeps no times."""
-    if "response_time" not in result.histograms:
+def _lags(result: Result, objective: Objective) -> dict[str, float | None]:
+    """The percentiles of the lag that are limited: infinite where nothing was due, for nobody was there to receive."""
+    found = {limit.key: of_deliveries(result, limit.key) for limit in objective.limits}
+    return {key: math.inf if lag is None else lag for key, lag in found.items()}
+
+
+def _over(load: Load, result: Result, objective: Objective) -> dict[str, float] | None:
+    """How many answers took longer than each limit, by its key, or how many messages' worth of deliveries, those that
+    are missing included; None where the engine keeps no times."""
+    text = result.histograms.get("lag" if objective.of_lag else "response_time")
+    if text is None:
         return None
-    times = Histogram.decode(result.histograms["response_time"])
-    return {limit.key: times.over(1000 * limit.ms) for limit in objective.limits}
+    times = Histogram.decode(text)
+    missing = result.deliveries_due - result.deliveries.delivered if objective.of_lag and result.deliveries else 0
+    return {limit.key: (times.over(1000 * limit.ms) + missing) / load.counts_each for limit in objective.limits}
+
+
+def _missing(result: Result) -> float:
+    """The share of the deliveries that were due and are missing."""
+    due = result.deliveries_due
+    return (due - result.deliveries.delivered) / due if result.deliveries and due else 0.0
+
+
+def _unconnected(result: Result) -> float:
+    """The share of the connections to be held that were refused, or closed by the server."""
+    held = result.connections
+    return min(1.0, (held.refused + held.lost) / held.wanted) if held and held.wanted else 0.0
 
 
 def generator_limit(result: Result, objective: Objective) -> str | None:
     """Why the generator, not the server, limited a probe; None where it did not.
 
-    Its lateness at a percentile is held against what the objective allows there: less than half of that seldom turns a
-    pass into a fail.
+    Its lateness at a percentile is held against what the objective allows there, of response times and of lags alike:
+    less than half of that seldom turns a pass into a fail.
     """
     invalid = [flag for flag in validity.judge(Evidence(**generator_evidence(result))) if flag.invalid]
     for limit in objective.limits:
-        late = result.pacing_lag_ms.get(limit.key)
-        if late is not None and late > LATE_ALLOWED * limit.ms:
-            figures = f"{limit.key} {late:.1f} ms, under a limit of {limit.ms:g} ms"
-            invalid.append(validity.Reason.send_lag.flag(figures))
+        for lateness in _lateness(result):
+            late = lateness.get(limit.key)
+            if late is not None and late > LATE_ALLOWED * limit.ms:
+                figures = f"{limit.key} {late:.1f} ms, under a limit of {limit.ms:g} ms"
+                invalid.append(validity.Reason.send_lag.flag(figures))
     return invalid[0].sentence if invalid else None
+
+
+def _lateness(result: Result) -> list[Figures]:
+    """How late the generator was, in each of what it can be late in: sending, and reading."""
+    reading = result.deliveries.reading_lag_ms if result.deliveries else None
+    return [result.pacing_lag_ms, *([] if reading is None else [reading])]
 
 
 def generator_evidence(result: Result) -> dict[str, Any]:

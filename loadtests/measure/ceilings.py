@@ -2,7 +2,8 @@
 
 A rate that one setup cannot hold says nothing of its response times, and a rate far below all ceilings little of a
 setup under load. So each setup is asked as much as it answers for a second, all by turns, and the rate is a share of
-the least that any of them answered: the same rate for all.
+the least that any of them answered: the same rate for all. Of broadcasts it is what was delivered that counts, in
+messages: a layer takes more than it delivers.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Container, Iterator
 
-from loadtests.analyse.holding import FAILED, failed_share
 from loadtests.analyse.validity import is_setups_own
 from loadtests.errors import UserError, said
 from loadtests.measure.bench import Bench
@@ -24,8 +24,8 @@ from loadtests.store import Ceilings
 
 
 def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> tuple[Study, Ceilings]:
-    """The study with the rates that were left to the run, and by test and label the requests per second that each setup
-    answered. Raises UserError where none of them answered."""
+    """The study with the rates that were left to the run, and by test and label what each setup held, in what the test
+    sends per second. Raises UserError where none of them held anything."""
     searches = study.unsettled
     places = [
         TrialPlace(Slot(1, 1, entry.label, search.name), entry, search, 1)
@@ -34,13 +34,14 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
         if name == search.name and (entry.label, name) not in left_out
     ]
     found: Ceilings = {search.name: {} for search in searches.values()}
+    asking = {search.name: search for search in searches.values()}
     why: dict[str, str] = {}
     for trial in _trials(bench, study, places):
         why[trial.test] = f": {said(trial.log)}" if trial.log else ""
+        holds = asking[trial.test].holds(trial)
         # That the machine was disturbed makes it no less a ceiling.
-        sound = not is_setups_own(trial.flags) and failed_share([trial]) <= FAILED
-        if sound and trial.result is not None and trial.result.rate > 0:
-            found[trial.test][trial.label] = round(trial.result.rate, 1)
+        if holds and not is_setups_own(trial.flags):
+            found[trial.test][trial.label] = round(holds, 1)
     for name, by_label in found.items():
         if not by_label:
             raise UserError(

@@ -19,16 +19,17 @@ from loadtests.application import Application, sample
 from loadtests.doing import Doing
 from loadtests.errors import UserError
 from loadtests.hosts import Host
+from loadtests.serve import scripted
 from loadtests.serve.base import NotServing
 from loadtests.serve.contract import answers, expectation, meets, show
 from loadtests.serve.http import Answer
 from loadtests.serve.sample_requests import REQUESTS
 from loadtests.serve.serving import Serving, serving
 from loadtests.serve.websocket import Conformity, conformity
-from loadtests.setups import Setup, fetching
+from loadtests.setups import WEBSOCKET, Setup, fetching
 from loadtests.setups import services as beside
 from loadtests.setups.needs import lacking
-from loadtests.workload import Request
+from loadtests.workload import Conversation, Request
 
 LEAST_FETCH_TIMEOUT_S = 1.0  # a machine that is slow for a moment is no difference between setups
 RECIPE = "fast"  # what the origin plays: answers that are alike at all times
@@ -59,12 +60,14 @@ class Check:
     differences: list[Difference] = dataclasses.field(default_factory=list)
     not_asked: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)  # how many requests, by why not
     conformities: list[Conformity] = dataclasses.field(default_factory=list)
+    mute: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    """What went wrong over the WebSockets of the user's, by each setup that was asked; none where it delivers."""
 
     @property
     def good(self) -> bool:
         """Whether every setup serves and answers as the reference does, and over WebSockets as is known of it."""
         surprising = any(one.broken or one.unknown for one in self.conformities)
-        return not self.failed and not self.differences and not surprising
+        return not self.failed and not self.differences and not surprising and not any(self.mute.values())
 
 
 def check(
@@ -151,6 +154,7 @@ def _compare(chosen: Sequence[Setup], start: Start, application: Application, to
                 refused = {one.name: application.refused(setup, (), [one]) for one in result.requests}
                 asked = [one for one in result.requests if refused[one.name] is None]
                 given = answers(running, asked)
+                _talk(setup, running, application, result)
         except NotServing as error:
             result.failed.append((setup, error))
             if not expected and not application.own:
@@ -166,6 +170,15 @@ def _compare(chosen: Sequence[Setup], start: Start, application: Application, to
         ]
         if unasked := Counter(why for why in refused.values() if why is not None):
             result.not_asked[setup.name] = unasked
+
+
+def _talk(setup: Setup, running: Serving, application: Application, result: Check) -> None:
+    """Sends a message over the WebSockets of the user's, where there are any and the setup has them."""
+    own = application.websocket
+    if own is None or application.refused(setup, [WEBSOCKET]) is not None:
+        return
+    request, said = own.request(application.host), own.said_in(Conversation("echo"))
+    result.mute[setup.name] = scripted.verified(running, request, said)
 
 
 def _alike(reference: Answer | str, given: Answer | str) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from loadtests.measure.bench import Bench
 from loadtests.plan.kinds import Test
 from loadtests.plan.study import Entry
-from loadtests.serve import contract, websocket
+from loadtests.serve import contract, scripted, websocket
 from loadtests.serve.base import Server
 
 
@@ -20,5 +20,11 @@ def verified(bench: Bench, running: Server, test: Test, entry: Entry) -> tuple[l
 
 def broken_dialect(bench: Bench, running: Server, test: Test, entry: Entry) -> list[str]:
     """Where the entry's setup does not talk as its dialect says, in sentences; none for a test without WebSockets."""
-    conversation = bench.load(test, running.url, entry=entry).conversation
-    return websocket.verified(running, conversation.dialect, conversation.prefix) if conversation else []
+    load = bench.load(test, running.url, entry=entry)
+    conversation = load.conversation
+    if conversation is None:
+        return []
+    if conversation.script is not None:
+        [request] = load.requests
+        return scripted.verified(running, request, conversation)
+    return websocket.verified(running, conversation.dialect, conversation.prefix)

@@ -16,6 +16,7 @@ from typing import Any
 
 from loadtests import paths, setups, store
 from loadtests.application import Application, project
+from loadtests.application.own_websocket import without_secrets
 from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, require_within
 from loadtests.measure import ceilings, preflight
@@ -32,7 +33,8 @@ from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, Setu
 from loadtests.toml import duration
 from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 
-OWN_STUDY = "own-project"  # what a project of the user's is asked, where nothing else is said
+# What a project of the user's is asked, and its WebSockets, where nothing else is said.
+OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
 SEEDS = 2**32
 LEAST_RATE = 0.1  # below it a trial sends nothing
 MAX_TIME = "1h"  # for adding blocks, where nothing else is said
@@ -75,6 +77,19 @@ def study_of(
         study = dataclasses.replace(study, price_per_core_hour=price)
     study = study.with_twin() if aa else study
     return study if minutes is None else within(study, minutes)
+
+
+def own_study(own: project.Options | None) -> str:
+    """The study of a project of the user's where none is named; empty where there is no such project."""
+    if own is None:
+        return ""
+    return OWN_STUDY if own.websocket is None else OWN_WEBSOCKETS
+
+
+def require_talk(own: project.Options | None, study: Study) -> None:
+    """Raises UserError where it is said how to talk over WebSockets, and no test of the study does."""
+    if own and own.websocket and not any(setups.WEBSOCKET in test.demands for test in study.tests):
+        raise UserError(f"--ws-path: no test of {study.name} talks over WebSockets; {OWN_WEBSOCKETS} has such")
 
 
 def require_one_length(blocks: int | None, minutes: float | None, until: str | None = None) -> None:
@@ -142,7 +157,7 @@ def prepare(
     record = RunRecord(
         name=study.name,
         created=now(),
-        command=shlex.join(["python", "-m", "loadtests", *sys.argv[1:]]),
+        command=shlex.join(["python", "-m", "loadtests", *without_secrets(sys.argv[1:])]),
         study=study,
         setups={entry.label: _setup(made, entry) for entry in study.entries},
         services=_services(made, study),
@@ -188,6 +203,8 @@ def resume(folder: Path, bench_of: BenchOf = bench, told: Doing = silently) -> E
         own = project.Options.from_dict(record.application.options) if record.application else None
     except TypeError as error:
         raise UserError(f"{folder}: the options of its project are not known here: {error}") from None
+    except UserError as error:
+        raise UserError(f"{folder}: {error}") from None
     for entry in record.study.entries:
         setups.require_knobs(entry.env, own=own is not None, whose=f"{entry.label}: ")
     application, about = _application(own, record.study, told)

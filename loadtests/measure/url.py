@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import dataclasses
 import http.client
-import ipaddress
-import socket
 import urllib.parse
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,9 +14,11 @@ from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.errors import UserError, quoted
 from loadtests.measure import capacity
 from loadtests.measure.capacity import FoundCapacity, Probed
+from loadtests.measure.own_machine import require_local
 from loadtests.measure.websocket_url import echoes
 from loadtests.plan import objective as objectives
-from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.plan.kinds.echo_throughput import CONNECTIONS_HELD
+from loadtests.plan.objective import OF_ECHOES, OF_REQUESTS, Objective, SearchPlan
 from loadtests.records import Result
 from loadtests.serve import health
 from loadtests.serve.http import ask
@@ -27,7 +27,6 @@ from loadtests.words import series
 from loadtests.workload import Load, Request, Workload, from_toml
 from loadtests.workload.load import ARRIVALS, split
 from loadtests.workload.request import MOST_BODY_BYTES
-from loadtests.workload.secrets import without_login
 
 CLOSED_LOOP_CONNECTIONS = 10
 DURATION_S = 10.0
@@ -154,22 +153,6 @@ def _body(text: str) -> bytes:
         raise UserError(f"--body {text}: {text[1:]} cannot be read: {error.strerror}") from None
 
 
-def require_local(url: str, allow_remote: bool) -> None:
-    """Raises UserError for what is not a URL, and for a host other than this machine unless that is allowed."""
-    try:
-        parts = urllib.parse.urlsplit(url)
-        host, _port = parts.hostname, parts.port
-    except ValueError as error:
-        raise UserError(f"{without_login(url)!r} is not a URL: {without_login(str(error))}") from None
-    if parts.scheme not in ("http", "https") or not host:
-        shown = without_login(url)
-        raise UserError(f"{shown!r} is not a URL that load can be sent to; write http://127.0.0.1:8000/")
-    if not allow_remote and not _is_loopback(host):
-        raise UserError(
-            f"{host} is not this machine; load on another needs its owner's consent: say so with --allow-remote"
-        )
-
-
 def nothing_ok(load: Load, result: Result) -> str | None:
     """Why no request was answered as expected, and what is likely to help; None where one was."""
     if result.ok:
@@ -210,14 +193,16 @@ def search(
     max_time: str | None,
     allow_remote: bool,
     arrivals: str = "random",
+    connections: int | None = None,
+    size: int | None = None,
 ) -> UrlSearch:
     """The search that a person asked for. Raises UserError for what makes no sense."""
-    url, talk = echoes(url, None)
+    url, talk = echoes(url, size)
     require_local(url, allow_remote)
     origin, workload = _workload(*_login(url), Asked(headers=headers))
     short_s, long_s = duration(probe), duration(confirm)
     try:
-        wanted = objectives.parse(objective)
+        wanted = objectives.parse(objective, OF_ECHOES if talk else OF_REQUESTS)
         plan = SearchPlan(
             start_rate=start_rate,
             max_rate=max_rate,
@@ -225,12 +210,23 @@ def search(
             long_s=long_s,
             requests=wanted.requests,
             max_s=None if max_time is None else duration(max_time),
+            counts="messages" if talk else "requests",
         )
         plan.require_knowable()
     except ValueError as error:
         raise UserError(str(error)) from None
     seed = _arrival_seed(arrivals)
-    load = Load(origin, workload.requests, rate=start_rate, arrival_seed=seed, core=_core(), **talk)
+    if talk and connections is None:
+        connections = CONNECTIONS_HELD
+    load = Load(
+        origin,
+        workload.requests,
+        rate=start_rate,
+        arrival_seed=seed,
+        connections=connections,
+        core=_core(),
+        **talk,
+    )
     return UrlSearch(load, wanted, plan)
 
 
@@ -288,11 +284,3 @@ def _calming(load: Load) -> Callable[[], object]:
 def _core() -> int:
     """The core of the generator on this machine."""
     return hosts.at("local").allot(None).generator[0]
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        addresses = {info[4][0] for info in socket.getaddrinfo(host, None)}
-    except (OSError, UnicodeError) as error:
-        raise UserError(f"{host}: {getattr(error, 'strerror', None) or error}") from None
-    return all(ipaddress.ip_address(str(address)).is_loopback for address in addresses)

@@ -1,4 +1,5 @@
-"""A service-level objective, as people write it: ``p99<50ms`` or ``p95<20ms, errors<0.5%``."""
+"""A service-level objective, as people write it: ``p99<50ms``, ``p95<20ms, errors<0.5%`` or ``lag p99<100ms,
+missing<0.01%``."""
 
 from __future__ import annotations
 
@@ -11,15 +12,33 @@ from loadtests.records.result import PERCENTILES
 from loadtests.words import per_second
 from loadtests.workload.load import MAX_RATE
 
-PERCENTILE = re.compile(r"p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
-ERRORS = re.compile(r"errors\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
+PERCENTILE = re.compile(r"(lag\s+)?p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
+SHARE = re.compile(r"(errors|missing)\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
 MAX_ERRORS = 0.001
+MAX_MISSING = 0.0001
 MIN_ANSWERED = 0.99
+PRECISION = 0.03  # the ratio between fail and pass, minus 1
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What an objective may be about: the ``lag`` of deliveries, or else response times; and the share of deliveries
+    that is ``missing``, which is ``max_missing`` where it is not said. ``example`` is one."""
+
+    example: str
+    lag: bool = False
+    missing: bool = False
+    max_missing: float | None = None
+
+
+OF_REQUESTS = Terms("p99<50ms, errors<0.1%")
+OF_ECHOES = Terms("p99<50ms, missing<0.01%", missing=True)
+OF_DELIVERIES = Terms("lag p99<100ms, missing<0.01%", lag=True, missing=True, max_missing=MAX_MISSING)
 
 
 @dataclass(frozen=True)
 class Limit:
-    """``percentile`` (99.0 is p99) of the response times, from the intended send, stays under ``ms``."""
+    """``percentile`` (99.0 is p99) of the times, from the intended send, stays under ``ms``."""
 
     percentile: float
     ms: float
@@ -37,11 +56,14 @@ class Limit:
 
 @dataclass(frozen=True)
 class Objective:
-    """What must hold over a whole probe; shares are of the planned requests."""
+    """What must hold over a whole probe; shares are of the planned requests, that which is missing of the deliveries
+    that were due. The limits are on response times or, with ``of_lag``, on the lag of all deliveries."""
 
     limits: tuple[Limit, ...] = (Limit(99.0, 50.0),)
     max_errors: float = MAX_ERRORS
     min_answered: float = MIN_ANSWERED
+    of_lag: bool = False
+    max_missing: float | None = None
 
     @property
     def requests(self) -> int:
@@ -49,24 +71,32 @@ class Objective:
         return max(requests_needed(limit.percentile) for limit in self.limits)
 
     def __str__(self) -> str:
-        limits = ", ".join(f"{limit.key}<{limit.ms:g}ms" for limit in self.limits)
-        return f"{limits}, errors<{self.max_errors * 100:g}%"
+        of = "lag " if self.of_lag else ""
+        limits = ", ".join(f"{of}{limit.key}<{limit.ms:g}ms" for limit in self.limits)
+        missing = "" if self.max_missing is None else f", missing<{self.max_missing * 100:g}%"
+        return f"{limits}{missing}, errors<{self.max_errors * 100:g}%"
 
 
-def parse(text: str) -> Objective:
-    """The objective in ``text``. Raises ValueError with the part that is wrong and what would be right."""
+def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
+    """The objective in ``text``, in its terms. Raises ValueError with the part that is wrong and what would be
+    right."""
     limits = []
-    max_errors = MAX_ERRORS
+    shares = {"errors": MAX_ERRORS, "missing": terms.max_missing}
     for part in (part.strip() for part in text.split(",")):
         if match := PERCENTILE.fullmatch(part):
-            limits.append(_limit(part, float(match[1]), float(match[2]) * (1000 if match[3] == "s" else 1)))
-        elif match := ERRORS.fullmatch(part):
-            max_errors = float(match[1]) / 100
+            if bool(match[1]) != terms.lag:
+                asked = "the lag of deliveries is" if terms.lag else "response times are"
+                raise ValueError(f"objective: {part!r}: here {asked} limited; write for example {terms.example!r}")
+            limits.append(_limit(part, float(match[2]), float(match[3]) * (1000 if match[4] == "s" else 1)))
+        elif (match := SHARE.fullmatch(part)) and (match[1] == "errors" or terms.missing):
+            shares[match[1]] = float(match[2]) / 100
         else:
-            raise ValueError(f"objective: {part!r} is not a limit; write for example 'p99<50ms, errors<0.1%'")
+            raise ValueError(f"objective: {part!r} is not a limit; write for example {terms.example!r}")
     if not limits:
-        raise ValueError(f"objective: {text!r} limits no response time; write for example 'p99<50ms'")
-    return Objective(tuple(limits), max_errors, min(MIN_ANSWERED, 1 - max_errors))
+        asked = "lag" if terms.lag else "response time"
+        raise ValueError(f"objective: {text!r} limits no {asked}; write for example {terms.example.split(',')[0]!r}")
+    errors = shares["errors"] or 0.0
+    return Objective(tuple(limits), errors, min(MIN_ANSWERED, 1 - errors), terms.lag, shares["missing"])
 
 
 def _limit(part: str, percentile: float, ms: float) -> Limit:
@@ -80,12 +110,12 @@ def _limit(part: str, percentile: float, ms: float) -> Limit:
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """How to search for the highest rate. Rates in requests per second, durations of short and long probes in seconds;
-    ``precision`` is the ratio between fail and pass, minus 1.
+    """How to search for the highest rate. Rates are per second, in what ``counts`` says; durations of short and long
+    probes in seconds; ``precision`` is the ratio between fail and pass, minus 1.
 
-    A probe that would hold fewer than ``requests`` is lengthened until it holds as many, up to ``longest_s``: where
-    fewer would do, a percentile would be judged by a handful of requests. ``max_s`` is how long the whole search may
-    take, None where it may take as long as it does.
+    A probe that would hold fewer than ``requests`` (or what else it counts) is lengthened until it holds as many, up to
+    ``longest_s``: where fewer would do, a percentile would be judged by a handful of requests. ``max_s`` is how long
+    the whole search may take, None where it may take as long as it does.
 
     Raises ValueError where it makes no sense.
     """
@@ -93,13 +123,14 @@ class SearchPlan:
     start_rate: float = 100.0
     max_rate: float = 100_000.0
     min_rate: float = 1.0
-    precision: float = 0.03
+    precision: float = PRECISION
     short_s: float = 5.0
     long_s: float = 30.0
     max_probes: int = 60
     requests: int = 0
     longest_s: float = 600.0
     max_s: float | None = None
+    counts: str = "requests"
 
     def __post_init__(self) -> None:
         if not 0 < self.min_rate <= self.start_rate:
@@ -112,7 +143,7 @@ class SearchPlan:
         shortest_s = self.probe_s(self.first_rate, self.short_s) + self.probe_s(self.first_rate, self.long_s)
         if self.max_s is not None and self.max_s < shortest_s:
             raise ValueError(
-                f"capacity: a probe at {per_second(self.first_rate)} requests/s and one that confirms it take "
+                f"capacity: a probe at {per_second(self.first_rate)} {self.counts}/s and one that confirms it take "
                 f"{shortest_s:g} s, and {self.max_s:g} s are allowed"
             )
 
@@ -135,7 +166,7 @@ class SearchPlan:
         asked = min(self.start_rate, self.max_rate)
         if asked < self.lowest_rate:
             raise ValueError(
-                f"objective: its percentile needs {self.requests:,} requests in a probe, which at {asked:g} requests/s "
-                f"take over {self.longest_s:g} s. Begin at {self.lowest_rate:.3g} requests/s or more, or limit a lower "
-                f"percentile: p90 needs {requests_needed(90)} requests"
+                f"objective: its percentile needs {self.requests:,} {self.counts} in a probe, which at {asked:g} "
+                f"{self.counts}/s take over {self.longest_s:g} s. Begin at {self.lowest_rate:.3g} {self.counts}/s or "
+                f"more, or limit a lower percentile: p90 needs a tenth of what p99 does"
             )

@@ -104,7 +104,7 @@ class Evidence:
 @dataclasses.dataclass(frozen=True)
 class ProbeRecord:
     """One probe of a search, and how it was judged: ``outcome`` is pass, fail or invalid. ``errors`` counts what was
-    never answered as well."""
+    never answered as well; ``lag_ms`` is there where there were deliveries."""
 
     rate: Positive
     duration_s: Positive
@@ -115,12 +115,14 @@ class ProbeRecord:
     ok: Count
     errors: Count
     response_time_ms: Figures
+    lag_ms: Figures | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class CapacityRecord:
     """What a search found: the rate (None where no rate passed), the lowest rate that did not, and what limited it:
-    ``server``, ``generator``, ``max_rate``, ``probes`` or ``time``."""
+    ``server``, ``generator``, ``max_rate``, ``probes`` or ``time``. Rates are of what the test counts: those of a
+    broadcast of deliveries."""
 
     rate: Positive | None
     above: Positive | None

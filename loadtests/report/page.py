@@ -68,6 +68,8 @@ def _notes(results: Results) -> Iterator[str]:
 
 def _own_project(own: OwnProject) -> Iterator[str]:
     yield f"The project served is {own.options['app']}, on Django {own.django} and Python {own.python}."
+    if isinstance(talk := own.options.get("websocket"), dict):
+        yield f"Over WebSockets it was talked to at {talk['path']}, by {talk['send']}."
     yield from (f"{remark[0].upper()}{remark[1:]}." for remark in own.remarks)
 
 

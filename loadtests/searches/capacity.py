@@ -45,7 +45,7 @@ class LimitedBy(str, Enum):
 
 @dataclass(frozen=True)
 class Probe:
-    """One measurement to make: requests per second, seconds, and what for."""
+    """One measurement to make: the rate per second (see SearchPlan), seconds, and what for."""
 
     rate: float
     duration_s: float
@@ -63,13 +63,15 @@ class Record:
 @dataclass(frozen=True)
 class SearchedCapacity:
     """The result. ``rate`` passed long probes; None if nothing did. ``above`` is the lowest rate that did not.
-    ``unknowable_below``: lower rates would have needed longer probes than there are."""
+    ``unknowable_below``: lower rates would have needed longer probes than there are. ``counts``: what the rates are
+    of."""
 
     rate: float | None
     above: float | None
     limited_by: LimitedBy
     records: tuple[Record, ...]
     unknowable_below: bool = False
+    counts: str = "requests"
 
     @property
     def seconds(self) -> float:
@@ -88,12 +90,12 @@ class SearchedCapacity:
             return f"inconclusive: {plural(len(self.records), 'probe')} did not settle it"
         if self.limited_by is LimitedBy.TIME:
             return self._out_of_time
-        reached = None if self.rate is None else f"{per_second(self.rate)} requests/s"
+        reached = None if self.rate is None else f"{per_second(self.rate)} {self.counts}/s"
         if self.limited_by is LimitedBy.GENERATOR:
             return f"{reached or 'no rate'} within the objective: the generator's limit, not the server's"
         if reached is None:
             more = "; lower rates would need longer probes, to know the percentile" if self.unknowable_below else ""
-            return f"no rate is within the objective, not even {self.above:.3g} requests/s{more}"
+            return f"no rate is within the objective, not even {self.above:.3g} {self.counts}/s{more}"
         if self.limited_by is LimitedBy.MAX_RATE:
             return f"at least {reached}, the highest rate that was allowed"
         return f"{reached} within the objective"
@@ -101,9 +103,9 @@ class SearchedCapacity:
     @property
     def _out_of_time(self) -> str:
         if self.rate is not None:
-            return f"at least {per_second(self.rate)} requests/s: the time was up before a higher rate was settled"
+            return f"at least {per_second(self.rate)} {self.counts}/s: the time was up before a higher rate was settled"
         passed = [one.probe.rate for one in self.records if one.judgement.outcome is Outcome.PASS]
-        short = f"; {per_second(max(passed))} requests/s passed a probe, but was not confirmed" if passed else ""
+        short = f"; {per_second(max(passed))} {self.counts}/s passed a probe, but was not confirmed" if passed else ""
         return f"inconclusive: the time was up after {plural(len(self.records), 'probe')}{short}"
 
 
@@ -223,6 +225,7 @@ class CapacitySearch:
             limited_by=LimitedBy.PROBES if out_of_probes else self._limit(),
             records=tuple(self._records),
             unknowable_below=self.plan.lowest_rate > self.plan.min_rate,
+            counts=self.plan.counts,
         )
 
     def _limit(self) -> LimitedBy:

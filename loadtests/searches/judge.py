@@ -24,8 +24,9 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class ProbeFigures:
-    """What a probe found. ``percentiles_ms`` has a key for each limit (p99); ``ok`` counts right answers, ``over``
-    those of them that took longer than each limit, by its key, where that is known."""
+    """What a probe found. ``rate`` is what was sent per second. ``percentiles_ms`` has a key for each limit (p99);
+    ``ok`` counts right answers, ``over`` those of them that took longer than each limit, by its key, where that is
+    known. Of a lag these are of deliveries, and ``over`` counts them as messages: those of one are late together."""
 
     rate: float
     planned: int
@@ -37,7 +38,13 @@ class ProbeFigures:
     """Why the probe was stopped early, as ``lost`` said."""
     generator_limit: str | None = None
     """Why the generator, not the server, limited the probe."""
-    over: Mapping[str, int] | None = None
+    over: Mapping[str, float] | None = None
+    missing: float = 0.0
+    """The share of the deliveries that were due and never came."""
+    unconnected: float = 0.0
+    """The share of the connections to be held that were refused or lost."""
+    behind: bool = False
+    """Whether deliveries under way became more and more."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +85,19 @@ def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
     if answered < objective.min_answered:
         why = f"{answered:.1%} answered in time, at least {objective.min_answered:.0%}"
         return Judgement(Outcome.FAIL, why, clear=answered < 1 - 2 * (1 - objective.min_answered))
+    if measured.unconnected > objective.max_errors:
+        why = f"{measured.unconnected:.2%} of its connections refused or lost, at most {objective.max_errors:.2%}"
+        return Judgement(Outcome.FAIL, why, clear=measured.unconnected > 10 * objective.max_errors)
+    if objective.max_missing is not None and measured.missing > objective.max_missing:
+        why = f"{measured.missing:.2%} of the deliveries missing, at most {objective.max_missing:.2%}"
+        return Judgement(Outcome.FAIL, why, clear=measured.missing > 10 * objective.max_missing)
     ratios = [_of_limit(measured, limit) for limit in objective.limits]
     for limit, ratio in zip(objective.limits, ratios, strict=True):
         if ratio > 1:
-            why = f"{limit.key} {ratio * limit.ms:.1f} ms, at most {limit.ms:g} ms"
+            of = "lag " if objective.of_lag else ""
+            why = f"{of}{limit.key} {ratio * limit.ms:.1f} ms, at most {limit.ms:g} ms"
             return Judgement(Outcome.FAIL, why, ratio > DOUBTFUL[1], _tail(measured, objective))
-    if backlog_grows(measured.timeline, measured.rate):
+    if measured.behind or backlog_grows(measured.timeline, measured.rate):
         return Judgement(Outcome.FAIL, "the backlog grew until the end", clear=False)
     return Judgement(Outcome.PASS, "within the objective", max(ratios) < DOUBTFUL[0], _tail(measured, objective))
 
@@ -93,13 +107,13 @@ def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: 
 
     No guess: it counts requests that are late for certain, out of those that the whole probe plans. Of the answers
     in a second with a p99 over the limit 1% were late, with a p50 over it half; and of the requests without an
-    answer, all but those of the last moments have waited for longer than the limit.
+    answer, all but those of the last moments have waited for longer than the limit. Of a lag the timeline says nothing.
     """
     planned = rate * duration_s
     errors = sum(second.errors for second in timeline)
     if errors > objective.max_errors * planned:
         return f"{plural(errors, 'error')} by second {len(timeline)}, at most {objective.max_errors * planned:.0f}"
-    for limit in objective.limits:
+    for limit in () if objective.of_lag else objective.limits:
         late = _late(timeline, rate, limit)
         if late > limit.late_share * planned:
             return f"{plural(round(late), 'request')} over {limit.ms:g} ms by second {len(timeline)}"
@@ -123,8 +137,10 @@ def _tail(measured: ProbeFigures, objective: Objective) -> Tail | None:
         waiting = backlog(timeline)[-1] if timeline and measured.lost else 0
         overdue = max(0.0, waiting - measured.rate * limit.ms / 1000)
         sent = sum(second.sent for second in timeline) if measured.lost else measured.planned
-        spread = tuple(second.ok * _share_over(second, limit) for second in timeline)
-        tails.append(Tail(measured.over[limit.key] + overdue, limit.late_share * sent, spread))
+        late = measured.over[limit.key] + overdue
+        # How late deliveries are spread within a probe is not known: the whole of it is one clump.
+        spread = (late,) if objective.of_lag else tuple(second.ok * _share_over(second, limit) for second in timeline)
+        tails.append(Tail(late, limit.late_share * sent, spread))
     return max(tails, key=lambda tail: tail.late / tail.allowed if tail.allowed else 0.0)
 
 

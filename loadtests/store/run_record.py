@@ -25,7 +25,7 @@ class Expectation:
 
 # By the test's name, for each of its requests.
 Contract = dict[Name, tuple[Expectation, ...]]
-# By the test's name and the label: the requests per second that a setup answered at the most, before the first block.
+# By the test's name and the label: what a setup held per second, of what the test sends, before the first block.
 Ceilings = dict[Name, dict[Name, Positive]]
 
 
@@ -60,7 +60,7 @@ class OwnProject:
     """A project of the user's that was served: what the command line said of it (paths made absolute), what a reader
     should know of it, and what it said of itself; ``middleware`` is how many it has."""
 
-    options: dict[str, str]
+    options: dict[str, str | dict[str, str | list[str]]]
     remarks: tuple[str, ...]
     python: str
     django: str

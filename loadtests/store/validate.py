@@ -72,6 +72,8 @@ def trial(found: Trial, slots: Mapping[int, Slot]) -> None:
             raise ValueError(f"gauges.{name} has {len(shown):,} readings; at most {MOST_SHOWN:,} are allowed")
     for probe in found.capacity.probes if found.capacity else ():
         _figures("capacity.probes", probe.response_time_ms)
+        if probe.lag_ms is not None:
+            _figures("capacity.probes", probe.lag_ms)
 
 
 def _test(test: Test) -> None:
@@ -97,8 +99,11 @@ def _advice(advice: Advice, labels: Collection[str]) -> None:
 
 
 def _application(own: OwnProject) -> None:
-    if "app" not in own.options:
+    if not isinstance(own.options.get("app"), str):
         raise ValueError("application.options lacks 'app'")
+    talk = own.options.get("websocket", {"path": "", "send": ""})
+    if not isinstance(talk, dict) or not {"path", "send"} <= talk.keys():
+        raise ValueError("application.options.websocket lacks 'path' or 'send'")
     if not all(own.remarks):
         raise ValueError("application.remarks holds an empty one")
 

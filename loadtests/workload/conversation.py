@@ -6,6 +6,7 @@ import dataclasses
 
 from loadtests.errors import UserError, quoted
 from loadtests.words import plural
+from loadtests.workload.script import SCRIPT, Script
 
 DOES = ("connect", "idle", "echo", "broadcast", "rejoin")
 HOLDING = ("idle", "rejoin")  # nothing that the load would pace
@@ -40,7 +41,8 @@ class Conversation:
     generator/dialects/), and ``prefix`` what its paths begin with, where it has any; with an empty one the path is
     that of the load's request, as it is. ``size`` is the bytes of a payload, without what the dialect puts around it.
     ``compression`` says whether permessage-deflate is offered (RFC 7692). Without ``masking`` messages have a mask of
-    zeros, which masks nothing: to see what masking costs the generator.
+    zeros, which masks nothing: to see what masking costs the generator. ``script`` is what the dialect ``script`` says,
+    to an application of the user's.
 
     Raises UserError where a value makes no sense.
     """
@@ -56,10 +58,13 @@ class Conversation:
     size: int = 64
     compression: bool = False
     masking: bool = True
+    script: Script | None = None
 
     def __post_init__(self) -> None:
         if self.does not in DOES:
             raise UserError(f"a conversation does {quoted(self.does)}; it can do one of: {', '.join(DOES)}")
+        if (self.script is None) == (self.dialect == SCRIPT):
+            raise ValueError(f"a script is for the dialect {SCRIPT}; this is {self.dialect}")
         holds = self.does in (*HOLDING, "broadcast")
         if holds and not 1 <= self.receivers <= MOST_CONNECTIONS:
             raise UserError(f"{self.does} holds from 1 to {MOST_CONNECTIONS:,} receivers, not {self.receivers}")
@@ -76,6 +81,11 @@ class Conversation:
             )
         if not 1 <= self.size <= MOST_BYTES:
             raise UserError(f"a payload has from 1 to {MOST_BYTES:,} bytes, not {self.size}")
+
+    @property
+    def counts_each(self) -> float:
+        """How many deliveries a message that is published makes; 1 where none is."""
+        return self.receivers / self.rooms if self.does == "broadcast" else 1.0
 
     @property
     def sends(self) -> bool:

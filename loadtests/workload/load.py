@@ -180,6 +180,11 @@ class Load:
             return len(self.recorded)
         return 0 if self.rate is None else math.ceil(self.rate * self.duration_s - 1e-6)
 
+    @property
+    def counts_each(self) -> float:
+        """How many of what a search counts each send makes: the deliveries of a broadcast."""
+        return 1.0 if self.conversation is None else self.conversation.counts_each
+
     def moments(self, turn: int) -> int | None:
         """What the random moments of a turn are drawn by, so that each has others; None where they are not random."""
         return None if self.arrival_seed is None else zlib.crc32(f"{self.arrival_seed} {turn}".encode())

@@ -74,3 +74,14 @@ def test_what_a_websocket_setup_does_otherwise_is_told_and_what_is_known_is_no_f
         "ws: /ws/echo/: refused with 500",
         "ws: opcode 3: silent; closed 1002 or dropped is right (RFC 6455, 5.2)",
     ]
+
+
+def test_what_a_project_does_over_its_websockets_is_told(pair, capsys):
+    delivers = Check([ROOT], compared=pair, mute={"uvicorn": []})
+    assert delivers.good
+    print_check(delivers)
+    assert capsys.readouterr().out.splitlines()[0] == "uvicorn: a message over its WebSockets was delivered"
+    silent = Check([ROOT], compared=pair, mute={"uvicorn": ["/ws/chat/: nothing came"]})
+    assert not silent.good
+    print_check(silent)
+    assert capsys.readouterr().out.splitlines()[0] == "uvicorn: /ws/chat/: nothing came"

@@ -168,8 +168,10 @@ def test_messages_over_websockets(conversing, command):
         assert row in rows
     found = json.loads(command("load", address, *SHORT, "--connections", "2", "--json")[1])
     assert (found["ok"], found["deliveries"]["delivered"], found["connections"]["opened"]) == (20, 20, 2)
-    code, printed, _ = command("capacity", address, *QUICKLY, "--max-rate", "40")
-    assert (code, printed.startswith("at least 40 requests/s")) == (0, True)
+    quickly = [*QUICKLY, "--max-rate", "40", "--connections", "5", "--size", "100"]
+    code, printed, errors = command("capacity", address, *quickly)
+    assert (code, printed.startswith("at least 40 messages/s, the highest rate that was allowed")) == (0, True)
+    assert "40 messages/s for 0.5 s, to confirm" in errors
 
 
 @pytest.mark.parametrize(

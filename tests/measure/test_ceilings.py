@@ -3,12 +3,15 @@
 import pytest
 
 from loadtests.errors import UserError
+from loadtests.measure import held_to, turns
 from loadtests.measure import prepare as preparing
-from loadtests.measure import turns
 from loadtests.plan import study as studies
 from loadtests.plan.kinds.latency import CEILING_S
 from loadtests.plan.schedule import planned_seconds
+from loadtests.records import Deliveries
+from loadtests.records.result import NOTHING
 from loadtests.store import Run
+from tests.fixtures.conversations import holding
 
 LATENCY = {"rate": "auto", "duration": "4s", "warmup": "200ms"}
 TABLE = {"setups": ["gunicorn", "uvicorn", "daphne"], "blocks": 1, "tests": {"latency": LATENCY}}
@@ -99,3 +102,32 @@ def test_a_study_says_so_before_the_rate_is_known():
 def test_a_mistake_is_one_line(changes, says):
     with pytest.raises(UserError, match=says):
         studies.parse({**TABLE, "tests": {"latency": {**LATENCY, **changes}}}, "s", "s.toml")
+
+
+def test_the_rate_of_a_broadcast_is_a_share_of_what_the_slowest_delivers(tmp_path, bench_of, monkeypatch):
+    """Both layers take a thousand messages a second; what comes of them to ten receivers is what counts."""
+    monkeypatch.setattr(turns, "REST_S", 0.0)
+    monkeypatch.setattr(held_to.websocket, "verified", lambda *asked: [])
+    names = {"uvicorn-channels-redis": 4000, "uvicorn-channels-ipc": 7000}
+    ports = {}
+    serve = bench_of.serve
+
+    def serving(setup, env, beside, port):
+        ports[port] = setup.name
+        return serve(setup, env, beside, port)
+
+    def delivered(load):
+        assert (load.rate, load.connections) == (None, 1)
+        came = names[ports[int(load.origin.rpartition(":")[2])]]
+        lost = Deliveries(10_000, came, 10_000 - came, 0, 0, dict(NOTHING), in_time=came)
+        return {"rate": 1000.0, "ok": 1000, "duration_s": 1.0, "deliveries": lost, "connections": holding(11)}
+
+    bench_of.serve = serving
+    bench_of.engine.meanwhile = delivered
+    broadcast = {"rate": "auto", "receivers": 10, "duration": "20s"}
+    study = studies.parse({"setups": list(names), "blocks": 1, "tests": {"broadcast": broadcast}}, "s", "s.toml")
+    found = preparing.prepare(study, tmp_path / "run", seed=1, bench_of=bench_of).study
+    assert [test.rate for test in found.tests] == [200.0]
+    assert Run.open(tmp_path / "run").record.ceilings == {
+        "broadcast": {"uvicorn-channels-redis": 400.0, "uvicorn-channels-ipc": 700.0}
+    }

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -17,11 +18,12 @@ def measured() -> Callable[..., ProbeFigures]:
         backlog: Sequence[int] = (5,) * 10,
         lost: str | None = None,
         generator_limit: str | None = None,
-        over: dict[str, int] | None = None,
+        over: dict[str, float] | None = None,
+        **seen: Any,
     ) -> ProbeFigures:
         before = (0, *backlog[:-1])
         answered = [1000 - (now - then) for then, now in zip(before, backlog, strict=True)]
         timeline = [Second(t, 1000, count, count, 0, None, None) for t, count in enumerate(answered)]
-        return ProbeFigures(1000.0, 10_000, ok, errors, {"p99": p99}, timeline, lost, generator_limit, over)
+        return ProbeFigures(1000.0, 10_000, ok, errors, {"p99": p99}, timeline, lost, generator_limit, over, **seen)
 
     return make

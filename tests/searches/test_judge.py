@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from loadtests.analyse.holding import backlog_grows
-from loadtests.plan.objective import Objective, parse
+from loadtests.plan.objective import OF_DELIVERIES, Objective, parse
 from loadtests.records import Second
 from loadtests.searches.judge import Outcome, ProbeFigures, judge, lost
 
@@ -35,6 +35,42 @@ def test_each_condition_decides(
     assert found.outcome is outcome
     assert why in found.why
     assert found.clear is clear
+
+
+@pytest.mark.parametrize(
+    ("what", "outcome", "why", "clear"),
+    [
+        ({}, Outcome.PASS, "within", True),
+        ({"p99": 120.0}, Outcome.FAIL, "lag p99 120.0 ms, at most 100 ms", False),
+        ({"missing": 0.0001}, Outcome.PASS, "within", True),
+        ({"missing": 0.0002}, Outcome.FAIL, "0.02% of the deliveries missing, at most 0.01%", False),
+        ({"missing": 0.5, "p99": 900.0}, Outcome.FAIL, "50.00% of the deliveries missing", True),
+        ({"unconnected": 0.02}, Outcome.FAIL, "2.00% of its connections refused or lost, at most 0.10%", True),
+        ({"behind": True}, Outcome.FAIL, "the backlog grew until the end", False),
+    ],
+)
+def test_deliveries_are_held_to_their_lag_and_to_what_is_missing(
+    measured: Make, what: dict[str, object], outcome: Outcome, why: str, clear: bool
+) -> None:
+    found = judge(measured(**what), parse("lag p99<100ms", OF_DELIVERIES))
+    assert (found.outcome, found.clear) == (outcome, clear)
+    assert why in found.why
+
+
+def test_what_may_be_missing_is_asked_only_where_it_is_limited(measured: Make) -> None:
+    assert judge(measured(missing=0.5), OBJECTIVE).outcome is Outcome.PASS
+
+
+def test_the_late_deliveries_of_a_probe_are_one_clump(measured: Make) -> None:
+    tail = judge(measured(p99=90.0, over={"p99": 60.5}), parse("lag p99<100ms", OF_DELIVERIES)).tail
+    assert tail is not None
+    assert (tail.late, tail.allowed, tail.by_second) == (60.5, pytest.approx(100), (60.5,))
+
+
+def test_a_probe_of_deliveries_is_not_lost_by_how_long_publishing_takes() -> None:
+    seconds = [second(1000, 0, p50_ms=None, p99_ms=None)]
+    assert lost(seconds, 1000, 10, parse("p99<100ms")) is not None
+    assert lost(seconds, 1000, 10, parse("lag p99<100ms", OF_DELIVERIES)) is None
 
 
 def test_what_was_late_is_kept_with_what_was_allowed(measured: Make) -> None:

@@ -11,7 +11,7 @@ const TAIL = '"}}'.length;
 
 /** @type {Dialect} */
 export const dialect = {
-  subprotocol: 'actioncable-v1-json',
+  subprotocol: () => 'actioncable-v1-json',
   path: () => '/cable',
   opened: () => {}, // it says welcome first
   heard,

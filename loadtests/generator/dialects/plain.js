@@ -10,7 +10,7 @@ const OK = Buffer.from('ok');
 const FULL = Buffer.from('full');
 
 /** @type {Dialect} */
-export const dialect = { subprotocol: null, path, opened, heard, wrap: (_talk, payload) => payload };
+export const dialect = { subprotocol: () => null, path, opened, heard, wrap: (_talk, payload) => payload };
 
 /**
  * @param {Conversation} conversation

@@ -20,7 +20,7 @@ const TAIL = '"]'.length;
 
 /** @type {Dialect} */
 export const dialect = {
-  subprotocol: null,
+  subprotocol: () => null,
   path: () => '/socket.io/?EIO=4&transport=websocket',
   opened: () => {}, // it speaks first
   heard,

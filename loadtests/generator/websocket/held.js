@@ -58,8 +58,9 @@ export class Held {
     this.inTurn = speaks;
 
     // No two loads have the same rooms, and a server may remember those of one before.
-    const own = `${process.pid.toString(36)}x${(loads++).toString(36)}x${Date.now().toString(36)}`;
-    this.rooms = Array.from({ length: conversation.rooms }, (_, k) => `${own}x${k}`);
+    this.own = `${process.pid.toString(36)}x${(loads++).toString(36)}x${Date.now().toString(36)}`;
+    this.named = 0; // of the rooms and of the connections that are in none
+    this.rooms = Array.from({ length: conversation.rooms }, () => this.nextName());
     /** @type {Receiver[][]} */
     this.receivers = this.rooms.map(() => []); // by room, those that were open when the slice began
     this.receiversNamed = 0;
@@ -95,13 +96,13 @@ export class Held {
     const { does, rooms, seats } = this;
     if (does === 'echo') {
       for (let k = 0; k < speakers; k++) {
-        const seat = new Speaker(this, 'echo', '', seats.length);
+        const seat = new Speaker(this, 'echo', this.nextName(), seats.length);
         seats.push(seat);
         this.free.push(seat);
       }
     } else if (does === 'idle') {
       for (let k = 0; k < receivers; k++) {
-        seats.push(new Seat(this, 'echo', '', seats.length));
+        seats.push(new Seat(this, 'echo', this.nextName(), seats.length));
       }
     } else if (does === 'broadcast') {
       for (let k = 0; k < receivers; k++) {
@@ -209,6 +210,11 @@ export class Held {
    */
   addressOf(place) {
     return place < PORTS ? undefined : this.address(Math.floor(place / PORTS));
+  }
+
+  /** A name that no other room or connection has. */
+  nextName() {
+    return `${this.own}x${this.named++}`;
   }
 
   /** The one that the next connection is opened from that is not held. */

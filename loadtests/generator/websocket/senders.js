@@ -34,7 +34,7 @@ export class ConnectSender extends Sender {
   send(exchange, intended) {
     this.begin(exchange, intended);
     this.wasSent();
-    this.talk = new Talk(this.held.parley, 'echo', '', this.held.nextAddress(), this);
+    this.talk = new Talk(this.held.parley, 'echo', this.held.nextName(), this.held.nextAddress(), this);
   }
 
   destroy() {

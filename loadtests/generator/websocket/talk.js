@@ -10,10 +10,11 @@ import { Wire } from './wire.js';
 
 /**
  * How a server is spoken to. dialects/<name>.js, where <name> is Conversation.dialect, exports one as `dialect`. It keeps
- * nothing of its own: what it must remember of a connection is the talk's `memory`.
+ * nothing of its own: what it must remember of a connection is the talk's `memory`. A room has a name that no other load
+ * uses; of a connection that joins none, which echoes or idles, it is a name of its own.
  *
  * @typedef {object} Dialect
- * @property {string | null} subprotocol
+ * @property {(conversation: Conversation) => string | null} subprotocol
  * @property {(conversation: Conversation, endpoint: Endpoint, room: string) => string} path of the handshake
  * @property {(talk: Talk) => void} opened the handshake is done; the talk is to be told when it is `ready`, which means
  *   that it can receive
@@ -54,15 +55,18 @@ export class Talk {
   constructor(parley, endpoint, room, localAddress, ear) {
     const { line, dialect, conversation, headers } = parley;
     this.dialect = dialect;
+    this.conversation = conversation;
     this.endpoint = endpoint;
     this.room = room;
     this.ear = ear;
     this.isReady = false;
     /** @type {Buffer | null} */
     this.memory = null; // the dialect's
+    this.sent = ''; // the payload that was sent last
     // Without a prefix the request's own path is asked for, whatever answers there.
     const path = conversation.prefix === '' ? parley.path : dialect.path(conversation, endpoint, room);
-    const wish = { path, headers, subprotocol: dialect.subprotocol, compression: conversation.compression };
+    const subprotocol = dialect.subprotocol(conversation);
+    const wish = { path, headers, subprotocol, compression: conversation.compression };
     this.wire = new Wire(line, wish, localAddress, this);
   }
 
@@ -76,6 +80,7 @@ export class Talk {
    * @param {string} room that it is published in
    */
   send(payload, room) {
+    this.sent = payload;
     this.wire.say(this.dialect.wrap(this, payload, room));
   }
 

@@ -162,8 +162,7 @@ class Test(abc.ABC):
 
     @property
     def closed_loop(self) -> bool:
-        """Whether its load asks as fast as it is answered, so that a generator at its end only hides how much more the
-        setup can do."""
+        """Whether its load asks as fast as it is answered: a generator at its end hides how much more can be done."""
         return False
 
     @property
@@ -181,6 +180,14 @@ class Test(abc.ABC):
         """The test that finds what each setup holds, where the rate of this one is to be a share of the least of that
         and is not known yet; else None."""
         return None
+
+    def holds(self, trial: Trial) -> float | None:
+        """What a trial says that its setup holds, in what is sent per second, where it is asked for all that it can;
+        None where that is not known, or too much failed."""
+        result = trial.result
+        if result is None or sum(result.failed.values()) > MAX_ERRORS * result.planned:
+            return None
+        return result.rate
 
     def at_rate(self, rate: float) -> Self:
         """The test at another fixed rate; as it is where it has none of its own choice."""

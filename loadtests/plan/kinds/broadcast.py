@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from loadtests.plan.censored import knows_lag, of_deliveries, of_last
 from loadtests.plan.counted import DELIVERIES
+from loadtests.plan.kinds.base import Test
 from loadtests.plan.kinds.echo_throughput import DELIVERED, wire_bytes
-from loadtests.plan.kinds.over_websocket import PacedConversation, conversing
+from loadtests.plan.kinds.over_websocket import CEILING_S, PacedConversation, conversing, paced
+from loadtests.plan.kinds.room import RoomTest, room
 from loadtests.plan.lateness import lag_too_late, last_too_late
 from loadtests.plan.metrics import Metric, Question
 from loadtests.plan.percentiles import knowable
-from loadtests.plan.requests import arrivals
 from loadtests.records import Trial
-from loadtests.records.bounds import Ordinal
 from loadtests.toml import TomlTable
-from loadtests.words import plural
-from loadtests.workload.conversation import MOST_CONNECTIONS
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-RECEIVERS = 100
+CEILING_GRACE_S = 2.0  # for what was dropped under more than a layer holds
 
 
 def _lag(key: str) -> Callable[[Trial], float | None]:
@@ -99,9 +97,9 @@ WIRE_BYTES_EACH = Metric(
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Broadcast(PacedConversation):
-    """``rate`` messages a second, by ``publishers``, into ``rooms`` in turn, among which ``receivers`` are dealt out.
-    Each goes to every receiver of its room, and to none else."""
+class Broadcast(RoomTest, PacedConversation):
+    """``rate`` messages a second are published; or, to find the ceiling of a rate that is left to the run, as many as
+    are taken."""
 
     kind = "broadcast"
     place = 7
@@ -133,26 +131,9 @@ class Broadcast(PacedConversation):
     }
     optional = ("p95", "trials", "bytes each", "last p99", "deliveries/s")
 
-    receivers: Ordinal
-    rooms: Ordinal = 1
-    publishers: Ordinal = 1
-
     @classmethod
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
-        receivers = table.whole("receivers", RECEIVERS, MOST_CONNECTIONS)
-        rooms = table.whole("rooms", 1, MOST_CONNECTIONS)
-        if rooms > receivers:
-            few = plural(receivers, "receiver")
-            raise table.error("rooms", f"is {rooms:,}, and there are {few}: each room needs one")
-        return cls(
-            receivers=receivers,
-            rooms=rooms,
-            publishers=table.whole("publishers", 1, MOST_CONNECTIONS),
-            rate=table.positive("rate"),
-            duration_s=table.seconds("duration"),
-            arrivals=arrivals(table),
-            **conversing(name, table),
-        )
+        return cls(**room(table), **paced(table), **conversing(name, table))
 
     @property
     def judged(self) -> tuple[Metric, ...]:  # type: ignore[override]
@@ -163,26 +144,38 @@ class Broadcast(PacedConversation):
     @property
     def decisive(self) -> Metric:  # type: ignore[override]
         """The percentile that is farthest out of those that so many messages know."""
+        if self.closed_loop:
+            return DELIVERIES_PER_S
         sent = int((self.rate or 0) * self.duration_s)
         known = (lag for percentile, lag in ((99.0, LAG_P99), (95.0, LAG_P95)) if knowable(percentile, sent))
         return next(known, LAG_P50)
 
     @property
-    def audience(self) -> dict[str, Any]:
-        return {"receivers": self.receivers, "rooms": self.rooms}
+    def closed_loop(self) -> bool:
+        """Whether as many are published as are taken, at no rate."""
+        return self.rate is None and self.auto is None
 
     @property
-    def held(self) -> int:
-        return self.receivers + self.publishers
+    def ceiling_test(self) -> Test | None:
+        if self.rate is not None or self.closed_loop:
+            return None
+        return dataclasses.replace(self, warmup_s=min(self.warmup_s, CEILING_S), auto=None, duration_s=CEILING_S)
+
+    def holds(self, trial: Trial) -> float | None:
+        """What was delivered in time, in messages: a layer takes more than it delivers."""
+        delivered = DELIVERIES_PER_S.read(trial)
+        return None if delivered is None else delivered / self.conversation.counts_each
+
+    @property
+    def what(self) -> str:
+        return f"{self.asked} {self.condition}" if self.closed_loop else super().what
+
+    @property
+    def condition(self) -> str:
+        return "as fast as they are taken" if self.closed_loop else super().condition
 
     def pace(self, seed: int) -> dict[str, Any]:
-        return {**super().pace(seed), "connections": self.publishers}
-
-    @property
-    def asks(self) -> tuple[object, ...]:
-        return (*super().asks, self.receivers, self.rooms, self.publishers)
-
-    @property
-    def asked(self) -> str:
-        rooms = f" in {plural(self.rooms, 'room')}" if self.rooms > 1 else ""
-        return f"broadcasts of {self.size:,} B to {plural(self.receivers, 'receiver')}{rooms}{self.with_whom}"
+        at_rate = super().pace(seed)
+        if not self.closed_loop:
+            return at_rate
+        return {**at_rate, "rate": None, "arrival_seed": None, "timeout_s": CEILING_GRACE_S}

@@ -31,22 +31,25 @@ def spec(
     marks: list[dict[str, Any]],
     limits: dict[str, float],
     looks: dict[str, Look],
+    words: tuple[str, str],
     title: str,
     subtitle: list[str],
 ) -> dict[str, Any]:
     """Curves and, on the same axis of rates, a row for each setup that is the curves' key as well.
 
-    Each of ``rows`` has label, percentile, rate (requests per second), value (ms), passed and text; each of ``marks``
-    label, note and text, and where there is a capacity value, low and high. ``limits`` are the objective's, in ms.
+    Each of ``rows`` has label, percentile, rate (per second), value (ms), passed and text; each of ``marks`` label,
+    note and text, and where there is a capacity value, low and high. ``limits`` are the objective's, in ms. ``words``
+    are what the times and the rates are of: response time, requests.
     """
+    time, counts = words
     marks = clamp(marks, "value")
     rates = [row["rate"] for row in rows]
     scale = scale_for([*rates, *(row[key] for row in marks for key in ("value", "high") if row.get(key) is not None)])
     panels = [
-        _panel(key, [row for row in rows if row["percentile"] == key], marks, limits, scale, looks)
+        _panel(key, [row for row in rows if row["percentile"] == key], marks, limits, scale, looks, time)
         for key in dict.fromkeys(row["percentile"] for row in rows)
     ]
-    x = alt.X("value:Q", scale=scale, axis=axis_for(scale, format=",~r"), title="requests per second")
+    x = alt.X("value:Q", scale=scale, axis=axis_for(scale, format=",~r"), title=f"{counts} per second")
     chart = alt.vconcat(*panels, interval_rows(marks, x, scale, looks), spacing=14)
     return finish(chart, title, subtitle, looks)
 
@@ -58,6 +61,7 @@ def _panel(
     limits: dict[str, float],
     x_scale: alt.Scale,
     looks: dict[str, Look],
+    time: str,
 ) -> Any:
     times = [row["value"] for row in rows]
     top = min(max(times) * 1.1, max(limits.values()) * OVER)
@@ -66,7 +70,7 @@ def _panel(
     low = min(min(times) * 0.85, top / 2)
     y_scale = alt.Scale(type="log", domain=[low, top], nice=False)
     x = alt.X("rate:Q", scale=x_scale, axis=axis_for(x_scale, labels=False, ticks=False), title=None)
-    y = alt.Y("value:Q", scale=y_scale, axis=_decades(low, top), title=f"{key} response time, ms")
+    y = alt.Y("value:Q", scale=y_scale, axis=_decades(low, top), title=f"{key} {time}, ms")
     dashes = alt.StrokeDash(
         "label:N",
         legend=None,

@@ -33,23 +33,26 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
     limits = {limit.key: limit.ms for limit in test.search[0].limits} if test.search else {}
     keys = list(dict.fromkeys([*limits, "p99", "p50"]))
     rows = [row for label in results.labels for row in _curve(results, label, test, keys)]
+    time = "lag" if test.search and test.search[0].of_lag else results.latency(test.name)
+    counts = test.counted.many
     if not rows:
         return
     marks = [_mark(results, label, test) for label in ranking.by_estimate(results, test, test.decisive)]
     told = [f"{mark['label']} {mark['note']}{mark['within']}" for mark in marks]
     yield Chart(
         f"capacity-{test.name}",
-        f"Response time against rate, up to the knee, and the capacity that each setup has {test.condition}. "
+        f"{time.capitalize()} against rate, up to the knee, and the capacity that each setup has {test.condition}. "
         "A point is the median of the probes at about that rate, a hollow one was over the objective, a large one is "
         "the capacity. Whiskers are 95% intervals over blocks; one that ends in an arrow goes on beyond the chart.",
-        f"Capacity in requests per second, {test.what}: {series(told)}.",
+        f"Capacity in {counts} per second, {test.what}: {series(told)}.",
         partial(
             capacity.spec,
             rows,
             marks,
             limits,
             looks(results.labels),
-            "Response time against rate, and capacity",
+            (time, counts),
+            f"{time.capitalize()} against rate, and capacity",
             [f"{test.asked} {test.condition}; {span(valid_blocks(results, test), 'block')}, {test.engine}"],
         ),
     )
@@ -72,12 +75,14 @@ def _curve(results: Results, label: str, test: Test, keys: list[str]) -> list[Ch
         row
         for _, together in sorted(alike.items())
         for key in keys
-        if (row := _point(label, key, together)) is not None
+        if (row := _point(label, key, together, test)) is not None
     ]
 
 
-def _point(label: str, key: str, together: list[ProbeRecord]) -> ChartRow | None:
-    times = [time for probe in together if (time := probe.response_time_ms.get(key)) is not None]
+def _point(label: str, key: str, together: list[ProbeRecord], test: Test) -> ChartRow | None:
+    of_lag = test.search is not None and test.search[0].of_lag
+    found = [(probe.lag_ms or {}) if of_lag else probe.response_time_ms for probe in together]
+    times = [time for figures in found if (time := figures.get(key)) is not None]
     if not times or not knowable(float(key[1:]), sum(probe.ok for probe in together)):
         return None
     rate, time = median(probe.rate for probe in together), median(times)
@@ -88,7 +93,7 @@ def _point(label: str, key: str, together: list[ProbeRecord]) -> ChartRow | None
         "rate": rate,
         "value": time,
         "passed": 2 * passed >= len(together),
-        "text": f"{label}: {key} {number(time)} ms at {number(rate)} requests/s, {passed} of "
+        "text": f"{label}: {key} {number(time)} ms at {number(rate)} {test.counted.many}/s, {passed} of "
         f"{plural(len(together), 'probe')} within the objective",
     }
 
@@ -107,6 +112,6 @@ def _mark(results: Results, label: str, test: Test) -> ChartRow:
         "value": estimate.value,
         "note": figure(estimate),
         "within": within,
-        "text": f"{label}: capacity {figure(estimate)} requests/s{within}",
+        "text": f"{label}: capacity {figure(estimate)} {test.counted.many}/s{within}",
     }
     return {**row, **whiskers(estimate)}

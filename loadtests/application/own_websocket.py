@@ -1,0 +1,130 @@
+"""The WebSockets of a project of the user's: where they are, who asks, and what is said. No secret of them is kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from loadtests.errors import UserError, quoted
+from loadtests.workload import Conversation, Request
+from loadtests.workload.script import ROOM, SCRIPT, Script
+from loadtests.workload.secrets import REPLACED
+
+COOKIE = re.compile(r"[^\s=;,]+=[^\s;,]*")  # RFC 6265, 4.1.1
+SECRET = ("--ws-cookie", "--ws-header")  # whose values are kept nowhere
+HANDSHAKES_OWN = "sec-websocket-"
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnWebsocket:
+    """What the command line says of the user's WebSockets: ``path``, ``headers`` (``X-Token: abc``) and ``cookies``
+    (``sessionid=abc``) of the handshake, and the ``script`` of what is said then. Raises UserError."""
+
+    path: str
+    script: Script
+    headers: tuple[str, ...] = ()
+    cookies: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        try:
+            Request("handshake", path=self.path)
+        except UserError as error:
+            raise UserError(f"--ws-path: {str(error).removeprefix('path: ')}") from None
+        if self.cookies and any(name.lower() == "cookie" for name, _ in self._pairs()):
+            raise UserError("--ws-header: Cookie is given by --ws-cookie as well; leave one of them out")
+        for cookie in self.cookies:
+            if COOKIE.fullmatch(cookie) is None:  # which is not told back: it may be a password
+                raise UserError("--ws-cookie: write a name and its value as a browser sends them: sessionid=abc")
+        self.request(None)
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> OwnWebsocket:
+        """Of the command line's options, without their ``--ws-``; those that were not given are not there.
+
+        Raises UserError.
+        """
+        lacking = next((name for name in ("path", "send") if name not in given), None)
+        if lacking is not None:
+            example = '--ws-path /ws/chat/ --ws-send \'{"text": "$ID"}\''
+            raise UserError(f"--ws-{next(iter(given))} needs --ws-{lacking} beside it: {example}")
+        script = Script(
+            send=given["send"],
+            first=tuple(given.get("first", ())),
+            **{name: given[name] for name in ("match", "ready", "subprotocol") if name in given},
+        )
+        return cls(given["path"], script, tuple(given.get("header", ())), tuple(given.get("cookie", ())))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As run.json keeps it: without the values of headers and cookies."""
+        said = {field.name: getattr(self.script, field.name) for field in dataclasses.fields(Script)}
+        kept = {"path": self.path, **said, "header": self.headers, "cookie": self.cookies}
+        values = {name: value for name, value in kept.items() if value and value != getattr(Script, name, None)}
+        for name in {"header", "cookie"} & values.keys():
+            values[name] = [without_value(one) for one in values[name]]
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> OwnWebsocket:
+        """What ``to_dict`` gave. Raises UserError where a value is needed that was not kept."""
+        for name in ("cookie", "header"):
+            if name in values:
+                kept = "whose value a run folder does not keep"
+                raise UserError(f"it was begun with --ws-{name}, {kept}; start a new run")
+        return cls.parse(values)
+
+    def request(self, host: str | None) -> Request:
+        """The request of its handshakes, under the project's host where it has one. Raises UserError."""
+        headers = self._pairs()
+        given = {name.lower() for name, _ in headers}
+        of_host = () if host is None else (("Host", host), ("Origin", f"http://{host}"))
+        cookies = (("Cookie", "; ".join(self.cookies)),) if self.cookies else ()
+        own = [(name, value) for name, value in of_host if name.lower() not in given]
+        try:
+            return Request(f"GET {self.path}", path=self.path, headers=(*own, *headers, *cookies))
+        except UserError as error:
+            raise UserError(f"--ws-header: {str(error).removeprefix('headers: ')}") from None
+
+    def said_in(self, conversation: Conversation) -> Conversation:
+        """The conversation, in the user's words. Raises UserError."""
+        if conversation.rooms > 1 and not (self.script.names_rooms or ROOM in self.path):
+            raise UserError(f"there are {conversation.rooms} rooms; say with {ROOM} where their names are to stand")
+        return dataclasses.replace(conversation, dialect=SCRIPT, prefix=self.path, script=self.script)
+
+    def _pairs(self) -> tuple[tuple[str, str], ...]:
+        pairs = []
+        for header in self.headers:
+            name, colon, value = header.partition(":")
+            if not colon:  # which is not told back: it may be a password
+                raise UserError("--ws-header: write a name, a colon and a value: 'X-Token: abc'")
+            if name.strip().lower().startswith(HANDSHAKES_OWN):
+                own = quoted(name.strip())
+                raise UserError(f"--ws-header: {own} is the handshake's own; a subprotocol has --ws-subprotocol")
+            pairs.append((_spelt(name.strip()), value.strip()))
+        return tuple(pairs)
+
+
+def without_value(text: str) -> str:
+    """A header or a cookie as it may be kept: its name alone."""
+    name, sign, _ = min((text.partition(sign) for sign in ":="), key=lambda parts: len(parts[0]))
+    return f"{name}{sign}{REPLACED}" if sign else REPLACED
+
+
+def without_secrets(arguments: Sequence[str]) -> list[str]:
+    """A command line as it may be kept: without the values of headers and cookies."""
+    kept: list[str] = []
+    for argument in arguments:
+        option, equals, value = argument.partition("=")
+        if kept and kept[-1] in SECRET:
+            kept.append(without_value(argument))
+        elif equals and option in SECRET:
+            kept.append(f"{option}={without_value(value)}")
+        else:
+            kept.append(argument)
+    return kept
+
+
+def _spelt(name: str) -> str:
+    """A header's name as the contract's client spells it, where it has one of its own of that name."""
+    return name.capitalize() if name.lower() in ("host", "origin", "cookie") else name

@@ -1,0 +1,34 @@
+"""Whether a URL is of this machine: load on another needs its owner's consent."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import urllib.parse
+
+from loadtests.errors import UserError
+from loadtests.workload.secrets import without_login
+
+
+def require_local(url: str, allow_remote: bool) -> None:
+    """Raises UserError for what is not a URL, and for a host other than this machine unless that is allowed."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        host, _port = parts.hostname, parts.port
+    except ValueError as error:
+        raise UserError(f"{without_login(url)!r} is not a URL: {without_login(str(error))}") from None
+    if parts.scheme not in ("http", "https") or not host:
+        shown = without_login(url)
+        raise UserError(f"{shown!r} is not a URL that load can be sent to; write http://127.0.0.1:8000/")
+    if not allow_remote and not _is_loopback(host):
+        raise UserError(
+            f"{host} is not this machine; load on another needs its owner's consent: say so with --allow-remote"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        addresses = {info[4][0] for info in socket.getaddrinfo(host, None)}
+    except (OSError, UnicodeError) as error:
+        raise UserError(f"{host}: {getattr(error, 'strerror', None) or error}") from None
+    return all(ipaddress.ip_address(str(address)).is_loopback for address in addresses)

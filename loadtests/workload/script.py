@@ -1,0 +1,84 @@
+"""What is said over WebSockets to an application of the user's, in the user's own words."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+from loadtests.errors import UserError, quoted
+
+SCRIPT = "script"  # the dialect
+ID = "$ID"
+ROOM = "$ROOM"
+LIKE_JSON = ("{", "[")  # what a text begins with that is meant to be JSON
+SHOWN = "1x0x2n9x3:7:12:xxxx"  # what an id looks like: nothing in it needs an escape, in JSON or in HTML
+
+
+@dataclasses.dataclass(frozen=True)
+class Script:
+    """Texts in which ``$ID`` stands for what a message is known by, and ``$ROOM`` for a name: that of a room, which no
+    other load uses, or of a connection that echoes, which no other connection has.
+
+    ``first`` is said on each connection once it is open; it is ready when a message has come with ``ready`` in it, or
+    at once where that is empty. ``send`` is what is sent, and what counts as its delivery is a message with ``match``
+    in it, of one's own id. ``subprotocol`` is asked for in the handshake, where it is not empty.
+
+    Raises UserError for a text that cannot be said, or from which no delivery could be told.
+    """
+
+    send: str
+    first: tuple[str, ...] = ()
+    match: str = ID
+    ready: str = ""
+    subprotocol: str = ""
+
+    def __post_init__(self) -> None:
+        if ID not in self.send:
+            raise UserError(f"--ws-send {quoted(self.send)}: has no {ID}, by which a message is known when it is back")
+        if self.match.count(ID) != 1:
+            raise UserError(f"--ws-match {quoted(self.match)}: needs {ID} once, for the id of what was delivered")
+        if ID in self.ready or any(ID in text for text in self.first):
+            raise UserError(f"--ws-first and --ws-ready have no {ID}: it is that of a message, and is for --ws-send")
+        for option, text in self._texts():
+            if not (text.isascii() and text.isprintable()):
+                others = "in JSON write others as \\u00e9"
+                raise UserError(f"{option} {quoted(text)}: only a line of ASCII can be said; {others}")
+        for option, text in (("--ws-send", self.send), *(("--ws-first", text) for text in self.first)):
+            _require_json(option, text)
+        if any(character.isspace() or character == "," for character in self.subprotocol):
+            raise UserError(f"--ws-subprotocol {quoted(self.subprotocol)}: is one word, such as graphql-ws")
+
+    def _texts(self) -> list[tuple[str, str]]:
+        said = [("--ws-first", text) for text in self.first]
+        return [
+            *said,
+            ("--ws-send", self.send),
+            ("--ws-match", self.match),
+            ("--ws-ready", self.ready),
+            ("--ws-subprotocol", self.subprotocol),
+        ]
+
+    @property
+    def names_rooms(self) -> bool:
+        """Whether what is said has a room in it."""
+        return any(ROOM in text for _, text in self._texts())
+
+    def of_room(self, room: str) -> Script:
+        """What is said in a room."""
+        return dataclasses.replace(
+            self,
+            send=self.send.replace(ROOM, room),
+            first=tuple(text.replace(ROOM, room) for text in self.first),
+            match=self.match.replace(ROOM, room),
+            ready=self.ready.replace(ROOM, room),
+        )
+
+
+def _require_json(option: str, text: str) -> None:
+    """Raises UserError where a text begins as JSON does and is none."""
+    if not text.lstrip().startswith(LIKE_JSON):
+        return
+    try:
+        json.loads(text.replace(ID, SHOWN))
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{option} {quoted(text)}: begins as JSON does, and is none: {error}") from None
