@@ -14,6 +14,7 @@ SHARED = {
     "base",  # what the siblings of a folder have in common
     "capacity", "journey", "latency", "throughput",  # a kind of test: what it is, how it is searched for, shown, drawn
     "connect", "echo", "echo_throughput", "idle",  # likewise; the one of the layers' benchmark is another echo
+    "journey_capacity",  # likewise
     "advise", "check", "doctor", "load", "run",  # a command, and what it calls
     "advice", "cost", "history", "requests", "sweep", "verdicts",  # what is found or planned, and its section and chart
     "trial",  # how one is made, and what is kept of it

@@ -12,7 +12,7 @@ from loadtests.words import per_second
 from loadtests.workload.load import MAX_RATE
 
 PERCENTILE = re.compile(r"p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
-ERRORS = re.compile(r"errors\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
+ERRORS = re.compile(r"(?:errors|failures)\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
 MAX_ERRORS = 0.001
 MIN_ANSWERED = 0.99
 
@@ -85,7 +85,8 @@ class SearchPlan:
 
     A probe that would hold fewer than ``requests`` is lengthened until it holds as many, up to ``longest_s``: where
     fewer would do, a percentile would be judged by a handful of requests. ``max_s`` is how long the whole search may
-    take, None where it may take as long as it does.
+    take, None where it may take as long as it does. ``unit`` is what its rates are in; ``whole``: only whole numbers
+    are asked, as of users.
 
     Raises ValueError where it makes no sense.
     """
@@ -100,6 +101,8 @@ class SearchPlan:
     requests: int = 0
     longest_s: float = 600.0
     max_s: float | None = None
+    unit: str = "requests/s"
+    whole: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.min_rate <= self.start_rate:
@@ -129,6 +132,17 @@ class SearchPlan:
     def probe_s(self, rate: float, shortest_s: float) -> float:
         """How long a probe of a rate takes that is to take ``shortest_s`` or longer."""
         return max(shortest_s, math.ceil(10 * self.requests / rate - 1e-6) / 10)
+
+    def asked(self, rate: float) -> float:
+        """The rate that is asked where that would be the next one."""
+        return max(1.0, float(round(rate))) if self.whole else rate
+
+    def between(self, below: float, above: float) -> float | None:
+        """A rate to ask between one that passed and one that did not; None where they are near enough."""
+        if below * (1 + self.precision) >= above:
+            return None
+        rate = self.asked(math.sqrt(below * above))
+        return rate if below < rate < above else None
 
     def require_knowable(self) -> None:
         """Raises ValueError where the first probe would be too short to know the percentiles, however long it took."""
