@@ -15,7 +15,7 @@ SHARED = {
     "capacity", "journey", "latency", "throughput",  # a kind of test: what it is, how it is searched for, shown, drawn
     "recovery",
     "connect", "echo", "echo_throughput", "broadcast", "idle", "rejoin",  # likewise; layers have another echo
-    "connect_capacity", "echo_capacity", "broadcast_capacity",  # likewise
+    "connect_capacity", "echo_capacity", "broadcast_capacity", "journey_capacity",  # likewise
     "advise", "check", "doctor", "load", "run",  # a command, and what it calls
     "advice", "cost", "history", "requests", "sweep", "verdicts",  # what is found or planned, and its section and chart
     "trial",  # how one is made, and what is kept of it

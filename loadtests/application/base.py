@@ -119,8 +119,9 @@ class Application:
         if not self.before:
             return
         shown = shlex.join(self.before)
+        env = {**program.for_others(os.environ), **self.environment}
         try:
-            ended = program.run(self.before, PREPARED_WITHIN_S, self.directory, {**os.environ, **self.environment})
+            ended = program.run(self.before, PREPARED_WITHIN_S, self.directory, env)
         except subprocess.TimeoutExpired:
             raise UserError(f"{shown!r} had not ended after {PREPARED_WITHIN_S:.0f} s") from None
         if ended.status:

@@ -260,7 +260,7 @@ def _load(
     # As text, so that the folder on its path is the project's and not the script's.
     script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")
     wanted = [f"{interface}={text}" for interface, text in entry_points.items() if text]
-    environment = {**os.environ, **env, "DJANGO_SETTINGS_MODULE": settings}
+    environment = {**program.for_others(os.environ), **env, "DJANGO_SETTINGS_MODULE": settings}
     try:
         ended = program.run([python, "-c", script, *wanted], within_s, directory, environment)
     except subprocess.TimeoutExpired:

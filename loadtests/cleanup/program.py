@@ -17,6 +17,7 @@ GUARD = Path(__file__).with_name("guard.py")
 GRACE_S = 1.0  # what is left behind by a program that has ended needs no longer to end as well
 STOPPED_WITHIN_S = 15.0
 MOST_READ = 16 * 2**20  # bytes
+OURS = "JOURNEY_"  # what variables begin with that users sign in by: a password is for nobody whom it would reach else
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +35,11 @@ def guarded(command: Sequence[str | Path]) -> list[str]:
     return [sys.executable, "-I", str(GUARD), *map(str, command)]
 
 
+def for_others(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a program that is not ours, or that runs what is not: without what is secret."""
+    return {name: value for name, value in env.items() if not name.startswith(OURS)}
+
+
 def run(
     command: Sequence[str | Path], within_s: float, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> Ended:
@@ -41,12 +47,13 @@ def run(
 
     Raises subprocess.TimeoutExpired where it takes over ``within_s`` seconds.
     """
+    given = for_others(os.environ) if env is None else env
     # Files rather than pipes: something that outlives the command would hold a pipe open.
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as errors:
         guard = subprocess.Popen(
             guarded(command),
             cwd=cwd,
-            env={**(os.environ if env is None else env), "GUARD_GRACE_S": str(GRACE_S)},
+            env={**given, "GUARD_GRACE_S": str(GRACE_S)},
             stdin=subprocess.PIPE,
             stdout=printed,
             stderr=errors,

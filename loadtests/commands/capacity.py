@@ -59,7 +59,7 @@ def command(
             connections,
             size,
         )
-        lines = _ProbeLines(search.plan.counts)
+        lines = _ProbeLines(search.plan.unit)
         try:
             found = urls.find_capacity(search, lines.add)
         finally:
@@ -75,10 +75,10 @@ def command(
 
 class _ProbeLines:
     """A line for each probe, beside the result: it is not part of it. What was found again and again has one line, and
-    another that says how often. ``counts`` is what the rates are of."""
+    another that says how often. ``unit`` is what the rates are in."""
 
-    def __init__(self, counts: str) -> None:
-        self._counts = counts
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
         self._last: tuple[Probe, Outcome] | None = None
         self._again = 0
 
@@ -92,7 +92,7 @@ class _ProbeLines:
         self._last = probe, judgement.outcome
         confirming = ", to confirm" if probe.purpose.value == "confirm" else ""
         line = (
-            f"{per_second(probe.rate):>9} {self._counts}/s for {probe.duration_s:g} s{confirming}: "
+            f"{per_second(probe.rate):>9} {self._unit} for {probe.duration_s:g} s{confirming}: "
             f"{judgement.outcome.value} ({judgement.why})"
         )
         err.print(data(line), soft_wrap=True)

@@ -72,7 +72,7 @@ def with_own_project(command: Callable[..., None], panel: dict[str, Any] = PANEL
     signature = inspect.Signature(
         [parameter for parameter in parameters if parameter.name != "own"]
         + [
-            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=annotation)
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
             for name, annotation in panel.items()
         ]
     )

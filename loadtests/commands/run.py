@@ -10,6 +10,7 @@ import typer
 from loadtests.commands import completion
 from loadtests.commands.console import fail, out
 from loadtests.commands.options import Anyway, Minutes, OutputFolder, Paths, Price, WorkloadFile, given
+from loadtests.commands.own_journey import STUDY, OwnJourney, with_own_journey
 from loadtests.commands.own_project import Own, with_own_websockets
 from loadtests.commands.running import carry_out
 from loadtests.commands.waiting import waiting
@@ -17,6 +18,7 @@ from loadtests.errors import UserError
 from loadtests.words import series
 
 
+@with_own_journey
 @with_own_websockets
 def command(
     context: typer.Context,
@@ -55,6 +57,7 @@ def command(
     anyway: Anyway = False,
     *,
     own: Own,
+    walked: OwnJourney,
 ) -> None:
     """Run a study: every setup, every test, block after block, into a run folder with its report."""
     with waiting(out) as told:
@@ -69,9 +72,9 @@ def command(
             execution = preparing.resume(resume, told=told)
         else:
             preparing.require_one_length(blocks, minutes, until)
-            study = study or preparing.own_study(own)
+            study = study or (STUDY if walked else preparing.own_study(own))
             wanted = preparing.study_of(study, blocks, aa, price, quick, setups, minutes, rate, injectors)
-            wanted = wanted.asking(requests.named(path or [], workload))
+            wanted = walked.in_study(wanted.asking(requests.named(path or [], workload)))
             preparing.require_talk(own, wanted)
             goal = preparing.goal_of(until, max_time)
             if dry_run:

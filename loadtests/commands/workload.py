@@ -1,4 +1,4 @@
-"""``workload``: a recording made into a workload file."""
+"""``workload``: a recording made into a workload file, or into a journey."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ from loadtests.commands.waiting import waiting
 
 
 def command(
-    kind: Annotated[str, typer.Argument(help="har: a HAR file of a browser. log: an access log.")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            help="har: a HAR file of a browser. log: an access log. journey: a HAR file, or ONS' requests, made into a "
+            "journey of Python."
+        ),
+    ],
     file: Annotated[Path, typer.Argument(help="The recording.")],
-    output: Annotated[Path | None, typer.Option(help="The workload file to write, instead of printing it.")] = None,
+    output: Annotated[Path | None, typer.Option(help="The file to write, instead of printing it.")] = None,
     times: Annotated[bool, typer.Option("--times", help="Keep when each request was sent, to replay it.")] = False,
     most: Annotated[
         int, typer.Option(help="How many different requests to keep: those sent most often.", min=1, max=500)
@@ -37,16 +43,16 @@ def command(
         bool, typer.Option("--skip-unknown", help="Of a log: leave out lines that cannot be read as requests.")
     ] = False,
 ) -> None:
-    """Make a workload file of what was recorded by a browser or in an access log."""
+    """Make a workload file, or a journey, of what was recorded by a browser or in an access log."""
     with waiting(err, "reading the recording"):
         from loadtests.workload import convert
         from loadtests.workload.redaction import Keep
 
         keep = Keep(tuple(keep_header or ()), tuple(keep_field or ()), keep_cookies, keep_paths)
-        found = convert.convert(kind, file, host, keep, skip_unknown, times, most)
+        found = convert.converted(kind, file, host, keep, skip_unknown, times, most)
     if output is None:
-        out.print(convert.text(found, file), end="", markup=False, soft_wrap=True)
+        out.print(found.text, end="", markup=False, soft_wrap=True)
         return
-    convert.write(found, file, output)
+    convert.write(found, output)
     for remark in found.remarks:
         say(remark)

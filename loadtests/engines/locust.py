@@ -42,7 +42,7 @@ class Locust:
 
     name = "locust"
     place = 3
-    features = frozenset({Feature.JOURNEYS, Feature.PROCESSES})
+    features = frozenset({Feature.JOURNEYS, Feature.PROCESSES, Feature.EARLY_STOP, Feature.RESPONSE_TIME})
 
     def require(self) -> None:
         """Raises EngineError where Locust is not installed."""
@@ -50,8 +50,11 @@ class Locust:
             raise EngineError("Locust is not installed; run `make setup`")
 
     def check(self, load: Load) -> None:
-        """Raises UserError where users are too many."""
-        _starts(_users(load), load)
+        """Raises UserError where users are too many, or are to sign in with what is not there."""
+        users = _users(load)
+        _starts(users, load)
+        if users.sign_in is not None:
+            users.sign_in.secret()
 
     def run(
         self,
@@ -103,6 +106,13 @@ def _starts(users: Users, load: Load) -> list[tuple[int, float]]:
     return users.starts(load.warmup_s, load.duration_s, load.arrival_seed or 0)
 
 
+def _credentials(users: Users) -> dict[str, str] | None:
+    """Who users sign in as: what is secret goes to the injectors alone, and as nothing that others of this machine
+    could read."""
+    who = users.sign_in
+    return None if who is None else {"login": who.login, "user": who.user, "secret": who.secret()}
+
+
 def _job(users: Users, load: Load, index: int) -> Event:
     """What one injector has to know: who of the users are its own, and when each of them comes."""
     [request] = load.requests
@@ -112,6 +122,7 @@ def _job(users: Users, load: Load, index: int) -> Event:
         "path": users.path,
         "headers": dict(request.headers),
         "think_s": users.think_s,
+        "sign_in": _credentials(users),
         "starts": _starts(users, load)[index :: load.processes],
         "stays": users.stay,
         "seed": load.arrival_seed or 0,

@@ -18,7 +18,7 @@ from supervisor.xmlrpc import SupervisorTransport
 
 from loadtests import paths
 from loadtests.cleanup import folders
-from loadtests.cleanup.program import guarded
+from loadtests.cleanup.program import for_others, guarded
 from loadtests.errors import UserError
 from loadtests.hosts.base import Program
 
@@ -54,7 +54,7 @@ class Supervisor:
         # In memory where there is such a place: the IPC layer's queues go below it.
         self.folder = folders.make("serve", memory=True)
         env = {
-            **os.environ,
+            **for_others(os.environ),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
             **self.env,
             "RUN_DIR": str(self.folder),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-_NO_JOURNEYS = {"__init__", "base", "steps"}
+_NO_JOURNEYS = {"__init__", "base", "forms", "signing_in", "steps"}
 
 
 def known() -> dict[str, Path]:

@@ -23,6 +23,7 @@ from geventhttpclient.response import HTTPConnectionClosed, HTTPParseError
 from locust import FastHttpUser, task
 from locust.contrib.fasthttp import FAILURE_EXCEPTIONS
 
+from loadtests.journeys.signing_in import Credentials, sign_in
 from loadtests.journeys.steps import BrokenOff, Left, Observer, Step
 
 JOURNEY = "journey"  # the type under which a whole one stands in Locust's own statistics
@@ -76,11 +77,14 @@ class Journey(FastHttpUser):
     """A user, and what it does. A journey is a subclass with ``walk``, in a file of its own.
 
     ``path`` is where the application begins, ``think_s`` for how many seconds a user thinks, at the least and at the
-    most. ``observer`` is told of everything; at ``leaves_at`` the time is over."""
+    most. ``credentials`` are who signs in before a journey, None where nobody does; ``signed_out`` is where those are
+    led who have no session (any more). ``observer`` is told of everything; at ``leaves_at`` the time is over."""
 
     abstract = True
     path = "/"
     think_s = (1.0, 2.0)
+    credentials: Credentials | None = None
+    signed_out = ""
     observer = Observer()
     leaves_at = math.inf
     connection_timeout = TIMEOUT_S
@@ -121,6 +125,8 @@ class Journey(FastHttpUser):
         self.observer.begins(due)
         failure: BrokenOff | None = None
         try:
+            if self.credentials is not None:
+                sign_in(self, self.credentials)
             self.walk()
         except BrokenOff as broken:
             if broken is not self._failure:
@@ -175,7 +181,7 @@ class Journey(FastHttpUser):
                     failure: BrokenOff | None = _failed(error)
                 else:
                     answer = _answered(response, path)
-                    failure = _other_status(answer, status) or (check(answer) if check else None)
+                    failure = self._lost(answer) or _other_status(answer, status) or (check(answer) if check else None)
                 response.failure(failure) if failure else response.success()
         except (*FAILURE_EXCEPTIONS, HTTPParseError) as error:  # it broke off within the body
             self.ready = time.monotonic()
@@ -186,6 +192,12 @@ class Journey(FastHttpUser):
             self._failure = failure or BrokenOff("other", "no answer")
             raise self._failure
         return answer
+
+    def _lost(self, answer: Answered) -> BrokenOff | None:
+        """The failure that the session is gone."""
+        if not self.signed_out or answer.location.partition("?")[0] != self.signed_out:
+            return None
+        return BrokenOff("lost-session", f"led to {self.signed_out}, as somebody who is not signed in")
 
     def _tell(self, kind: str, name: str, took_ms: float, failure: Exception | None) -> None:
         """Adds to Locust's own statistics."""

@@ -42,6 +42,7 @@ class Questionnaire(Journey):
     path = "/questionnaire/"
 
     def walk(self) -> None:
+        self.signed_out = f"{self.path}signed-out/"
         answers = invented(self.chance)
         launched = self.get(f"{self.path}launch/", "launch", status=302)
         signed_in = self.get(launched.location, "session", status=302)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from loadtests.analyse import readings, validity
@@ -101,9 +101,7 @@ def find(
     overhead_s = 0.0
     while isinstance(step := steps.next(), Probe):
         begun = clock()
-        moments = load.moments(len(probes))
-        rate = step.rate / load.counts_each
-        probe = dataclasses.replace(load, rate=rate, duration_s=step.duration_s, arrival_seed=moments)
+        probe = load.probing(step.rate, step.duration_s, len(probes))
         result, lost = _probe(probe, objective, run_load, on_second)
         judgement = judge.judge(_figures(probe, result, objective, lost), objective)
         probes.append(Probed(step, result, judgement))
@@ -121,18 +119,23 @@ def _probe(load: Load, objective: Objective, run_load: RunLoad, on_second: OnSec
     def watch(second: Second) -> None:
         nonlocal lost
         seconds.append(second)
-        assert load.rate is not None
-        lost = lost or judge.lost(seconds, load.rate, load.duration_s, objective)
+        lost = lost or judge.lost(seconds, _most_sent(load, seconds), load.duration_s, objective)
         on_second(second)
 
     result = run_load(load, watch, lambda: lost is not None)
     return result, lost
 
 
+def _most_sent(load: Load, seconds: Sequence[Second]) -> float:
+    """What is sent per second; of journeys, which may branch and so make more requests or fewer, at the most: as much
+    as in the busiest second so far."""
+    return load.rate if load.rate is not None else max((second.sent for second in seconds), default=0)
+
+
 def _figures(load: Load, result: Result, objective: Objective, lost: str | None) -> ProbeFigures:
     deliveries = result.deliveries
     return ProbeFigures(
-        rate=load.rate or 0.0,
+        rate=_most_sent(load, result.timeline),
         planned=result.planned,
         ok=result.ok,
         errors=sum(result.errors.values()),

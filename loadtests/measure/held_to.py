@@ -3,17 +3,35 @@ WebSockets."""
 
 from __future__ import annotations
 
+import dataclasses
+
 from loadtests.measure.bench import Bench
 from loadtests.plan.kinds import Test
 from loadtests.plan.study import Entry
-from loadtests.serve import contract, scripted, websocket
+from loadtests.serve import contract, scripted, signed_in, websocket
 from loadtests.serve.base import Server
+from loadtests.serve.signed_in import NotSignedIn
+from loadtests.workload import Request
+
+
+def asked(bench: Bench, running: Server, test: Test) -> tuple[Request, ...]:
+    """The test's requests as a running setup is asked them beforehand: under the project's host, and by somebody who is
+    signed in where its users are. Raises NotSignedIn."""
+    requests = bench.application.addressed(test.requests)
+    users = bench.load(test, running.url).users
+    if users is None or users.sign_in is None:
+        return requests
+    cookie = signed_in.cookies(running.url, users.sign_in, bench.application.host)
+    return tuple(dataclasses.replace(one, headers=(*one.headers, ("Cookie", cookie))) for one in requests)
 
 
 def verified(bench: Bench, running: Server, test: Test, entry: Entry) -> tuple[list[bytes | None], list[str]]:
     """The bodies that the test's requests are to be answered with under load (see ``contract.verified``), and what is
     not as it should be, in sentences."""
-    requests = bench.application.addressed(test.requests)
+    try:
+        requests = asked(bench, running, test)
+    except NotSignedIn as error:
+        return [], [f"users cannot sign in: {error}"]
     bodies, broken = contract.verified(running, requests, bench.contract[test.name])
     return bodies, [*broken, *broken_dialect(bench, running, test, entry)]
 

@@ -19,7 +19,11 @@ from loadtests.plan.study import Entry, Study
 from loadtests.serve import contract as contracts
 from loadtests.serve.base import NotServing, Server
 from loadtests.serve.http import Answer
+from loadtests.serve.signed_in import NotSignedIn
 from loadtests.store import Contract, Expectation
+from loadtests.workload import Request
+
+NOT_SHOWN = (302, 401, 403)  # what those get who are not signed in, or may not see a page
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,20 +55,28 @@ def look(bench: Bench, study: Study) -> Preflight:
     return Preflight(learnt, memory_mb)
 
 
-def _hint(bench: Bench, given: Answer | str) -> str:
-    """What is likely to help a project of the user's that refuses the host that it was asked as."""
-    if isinstance(given, str) or given.status != 400 or not bench.application.own:
+def _hint(bench: Bench, request: Request, given: Answer | str) -> str:
+    """What is likely to help a project of the user's that refuses the host that it was asked as, or who asks."""
+    if isinstance(given, str):
+        return ""
+    if given.status in NOT_SHOWN and any(name == "Cookie" for name, _ in request.headers):
+        return "; may whoever signed in see it, and is the session still there?"
+    if given.status != 400 or not bench.application.own:
         return ""
     return "; if its ALLOWED_HOSTS does not have the host, name one that it has: --host-header NAME"
 
 
 def _learnt(bench: Bench, running: Server, test: Test, baseline: Entry) -> tuple[Expectation, ...]:
     found = []
-    for request in bench.application.addressed(test.requests):
+    try:
+        requests = held_to.asked(bench, running, test)
+    except NotSignedIn as error:
+        raise UserError(f"test {test.name}: users cannot sign in: {error}") from None
+    for request in requests:
         given = contracts.answer(running, request)
         if isinstance(given, str) or given.status != request.status:
             answered = f"{request.method} {request.path}: {contracts.said(given)}"
-            raise UserError(f"test {test.name}: {answered}; {request.status} is needed{_hint(bench, given)}")
+            raise UserError(f"test {test.name}: {answered}; {request.status} is needed{_hint(bench, request, given)}")
         found.append(contracts.expectation(given, bench.application.own))
     if broken := held_to.broken_dialect(bench, running, test, baseline):
         raise UserError(f"test {test.name}: {broken[0]}")

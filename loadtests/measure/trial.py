@@ -147,7 +147,7 @@ def _search(
     def run_load(probe: Load, watch: OnSecond, should_stop: ShouldStop) -> Result:
         if loads and not running.calm_down(idle_s):
             raise NotServing("did not recover from a probe", running.logs())
-        if loads:
+        if loads and probe.users is None:  # users come one after the other, each time
             probe = dataclasses.replace(probe, warmup_s=0.0)  # it is warm, and a probe may be too much for it
         loads.append(_load(bench, running, test, probe, watch, should_stop))
         return loads[-1].result

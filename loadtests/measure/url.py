@@ -211,6 +211,7 @@ def search(
             requests=wanted.requests,
             max_s=None if max_time is None else duration(max_time),
             counts="messages" if talk else "requests",
+            unit="messages/s" if talk else "requests/s",
         )
         plan.require_knowable()
     except ValueError as error:

@@ -13,7 +13,7 @@ from loadtests.words import per_second
 from loadtests.workload.load import MAX_RATE
 
 PERCENTILE = re.compile(r"(lag\s+)?p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
-SHARE = re.compile(r"(errors|missing)\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
+SHARE = re.compile(r"(errors|failures|missing)\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
 MAX_ERRORS = 0.001
 MAX_MISSING = 0.0001
 MIN_ANSWERED = 0.99
@@ -88,8 +88,8 @@ def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
                 asked = "the lag of deliveries is" if terms.lag else "response times are"
                 raise ValueError(f"objective: {part!r}: here {asked} limited; write for example {terms.example!r}")
             limits.append(_limit(part, float(match[2]), float(match[3]) * (1000 if match[4] == "s" else 1)))
-        elif (match := SHARE.fullmatch(part)) and (match[1] == "errors" or terms.missing):
-            shares[match[1]] = float(match[2]) / 100
+        elif (match := SHARE.fullmatch(part)) and (match[1] != "missing" or terms.missing):
+            shares["missing" if match[1] == "missing" else "errors"] = float(match[2]) / 100
         else:
             raise ValueError(f"objective: {part!r} is not a limit; write for example {terms.example!r}")
     if not limits:
@@ -110,12 +110,13 @@ def _limit(part: str, percentile: float, ms: float) -> Limit:
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """How to search for the highest rate. Rates are per second, in what ``counts`` says; durations of short and long
+    """How to search for the highest rate. Rates are in ``unit``; durations of short and long
     probes in seconds; ``precision`` is the ratio between fail and pass, minus 1.
 
-    A probe that would hold fewer than ``requests`` (or what else it counts) is lengthened until it holds as many, up to
-    ``longest_s``: where fewer would do, a percentile would be judged by a handful of requests. ``max_s`` is how long
-    the whole search may take, None where it may take as long as it does.
+    A probe that would hold fewer than ``requests`` (or what else it ``counts``) is lengthened until it holds as many,
+    up to ``longest_s``: where fewer would do, a percentile would be judged by a handful of requests. ``max_s`` is how
+    long the whole search may take, None where it may take as long as it does. ``unit`` is what its rates are in;
+    ``whole``: only whole numbers are asked, as of users.
 
     Raises ValueError where it makes no sense.
     """
@@ -131,6 +132,8 @@ class SearchPlan:
     longest_s: float = 600.0
     max_s: float | None = None
     counts: str = "requests"
+    unit: str = "requests/s"
+    whole: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.min_rate <= self.start_rate:
@@ -143,7 +146,7 @@ class SearchPlan:
         shortest_s = self.probe_s(self.first_rate, self.short_s) + self.probe_s(self.first_rate, self.long_s)
         if self.max_s is not None and self.max_s < shortest_s:
             raise ValueError(
-                f"capacity: a probe at {per_second(self.first_rate)} {self.counts}/s and one that confirms it take "
+                f"capacity: a probe at {per_second(self.first_rate)} {self.unit} and one that confirms it take "
                 f"{shortest_s:g} s, and {self.max_s:g} s are allowed"
             )
 
@@ -161,12 +164,23 @@ class SearchPlan:
         """How long a probe of a rate takes that is to take ``shortest_s`` or longer."""
         return max(shortest_s, math.ceil(10 * self.requests / rate - 1e-6) / 10)
 
+    def asked(self, rate: float) -> float:
+        """The rate that is asked where that would be the next one."""
+        return max(1.0, float(round(rate))) if self.whole else rate
+
+    def between(self, below: float, above: float) -> float | None:
+        """A rate to ask between one that passed and one that did not; None where they are near enough."""
+        if below * (1 + self.precision) >= above:
+            return None
+        rate = self.asked(math.sqrt(below * above))
+        return rate if below < rate < above else None
+
     def require_knowable(self) -> None:
         """Raises ValueError where the first probe would be too short to know the percentiles, however long it took."""
         asked = min(self.start_rate, self.max_rate)
         if asked < self.lowest_rate:
             raise ValueError(
                 f"objective: its percentile needs {self.requests:,} {self.counts} in a probe, which at {asked:g} "
-                f"{self.counts}/s take over {self.longest_s:g} s. Begin at {self.lowest_rate:.3g} {self.counts}/s or "
+                f"{self.unit} take over {self.longest_s:g} s. Begin at {self.lowest_rate:.3g} {self.unit} or "
                 f"more, or limit a lower percentile: p90 needs a tenth of what p99 does"
             )

@@ -18,13 +18,14 @@ from loadtests.paths import STUDIES
 from loadtests.plan import kinds
 from loadtests.plan import sweep as sweeps
 from loadtests.plan.kinds import Test
+from loadtests.plan.kinds.walking import WalkingTest
 from loadtests.plan.sweep import Sweep
 from loadtests.records.bounds import Count, FileName, Name, Ordinal, Positive, Share, Variable
 from loadtests.setups.knobs import SERVERS
 from loadtests.toml import TomlTable
 from loadtests.toml import duration as duration
 from loadtests.words import plural
-from loadtests.workload import Request
+from loadtests.workload import Request, SignIn
 
 THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
 # A run of so many trials takes days; what is more is a mistake, or somebody's joke.
@@ -107,6 +108,14 @@ class Study:
         if not requests:
             return self
         return dataclasses.replace(self, tests=tuple(test.asking(requests) for test in self.tests))
+
+    def walking(self, file: Path | None, sign_in: SignIn | None) -> Study:
+        """The study with the users of its journeys on the one in a file (their own where there is none), signing in so.
+        Raises UserError where none of its tests has users."""
+        tests = tuple(test.walking(file, sign_in) for test in self.tests)
+        if not any(isinstance(test, WalkingTest) for test in tests):
+            raise UserError(f"{self.name} has no test whose users walk a journey; own-journey has some")
+        return dataclasses.replace(self, tests=tests)
 
     def quick(self) -> Study:
         """The study with short trials and few blocks, a single pair unless it says otherwise: a first look at whether

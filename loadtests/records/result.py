@@ -11,7 +11,7 @@ from loadtests.records.bounds import Amount, Count, Ending, ErrorKind, Number, O
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
 FIGURES = (*PERCENTILES, "max", "mean")
-ERROR_KINDS = ("status", "timeout", "refused", "reset", "wrong-body", "mixed-up", "other")
+ERROR_KINDS = ("status", "timeout", "refused", "reset", "wrong-body", "mixed-up", "lost-session", "other")
 BROKEN = ("wrong-body", "mixed-up")  # answers that are not what the contract says
 
 Figures = dict[str, Number | None]
@@ -199,11 +199,12 @@ class Result:
 
     - ``planned``: in the schedule (of a run that was stopped early: until then); in a closed loop, the sent ones.
     - ``sent``: handed to a connection. ``planned - sent`` never were.
-    - ``completed``: answered at all: ``completed = ok`` and the errors ``status``, ``wrong-body`` and ``mixed-up``.
+    - ``completed``: answered at all: ``completed = ok`` and the errors ``status``, ``wrong-body``, ``mixed-up`` and
+      ``lost-session``.
     - ``ok``: answered with the expected status (and body, where one is expected).
-    - ``errors``: by kind, only those that happened. ``status``, ``wrong-body`` and ``mixed-up`` (what is somebody
-      else's, or was not kept) were answered; ``timeout``: given up while the schedule ran; ``refused``, ``reset``: by
-      the other side; ``other``: see ``examples``.
+    - ``errors``: by kind, only those that happened. ``status``, ``wrong-body``, ``mixed-up`` (what is somebody else's,
+      or was not kept) and ``lost-session`` (nobody is signed in any more) were answered; ``timeout``: given up while
+      the schedule ran; ``refused``, ``reset``: by the other side; ``other``: see ``examples``.
     - ``unfinished``: neither answered nor failed by the end of the grace period (or by the early stop).
     - ``duration_s``: from the start to the schedule's end, or to the early stop. The grace period is not in it.
     - ``rate``: requests answered ok within ``duration_s``, per second of it from when on the first could be there (one

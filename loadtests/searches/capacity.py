@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from enum import Enum
-from math import inf, sqrt
+from math import inf
 
 from loadtests.plan.objective import SearchPlan
 from loadtests.searches.judge import Judgement, Outcome
@@ -63,15 +63,15 @@ class Record:
 @dataclass(frozen=True)
 class SearchedCapacity:
     """The result. ``rate`` passed long probes; None if nothing did. ``above`` is the lowest rate that did not.
-    ``unknowable_below``: lower rates would have needed longer probes than there are. ``counts``: what the rates are
-    of."""
+    ``unknowable_below``: lower rates would have needed longer probes than there are. ``unit``: what the rates are
+    in."""
 
     rate: float | None
     above: float | None
     limited_by: LimitedBy
     records: tuple[Record, ...]
     unknowable_below: bool = False
-    counts: str = "requests"
+    unit: str = "requests/s"
 
     @property
     def seconds(self) -> float:
@@ -90,12 +90,12 @@ class SearchedCapacity:
             return f"inconclusive: {plural(len(self.records), 'probe')} did not settle it"
         if self.limited_by is LimitedBy.TIME:
             return self._out_of_time
-        reached = None if self.rate is None else f"{per_second(self.rate)} {self.counts}/s"
+        reached = None if self.rate is None else f"{per_second(self.rate)} {self.unit}"
         if self.limited_by is LimitedBy.GENERATOR:
             return f"{reached or 'no rate'} within the objective: the generator's limit, not the server's"
         if reached is None:
             more = "; lower rates would need longer probes, to know the percentile" if self.unknowable_below else ""
-            return f"no rate is within the objective, not even {self.above:.3g} {self.counts}/s{more}"
+            return f"no rate is within the objective, not even {self.above:.3g} {self.unit}{more}"
         if self.limited_by is LimitedBy.MAX_RATE:
             return f"at least {reached}, the highest rate that was allowed"
         return f"{reached} within the objective"
@@ -103,9 +103,9 @@ class SearchedCapacity:
     @property
     def _out_of_time(self) -> str:
         if self.rate is not None:
-            return f"at least {per_second(self.rate)} {self.counts}/s: the time was up before a higher rate was settled"
+            return f"at least {per_second(self.rate)} {self.unit}: the time was up before a higher rate was settled"
         passed = [one.probe.rate for one in self.records if one.judgement.outcome is Outcome.PASS]
-        short = f"; {per_second(max(passed))} {self.counts}/s passed a probe, but was not confirmed" if passed else ""
+        short = f"; {per_second(max(passed))} {self.unit} passed a probe, but was not confirmed" if passed else ""
         return f"inconclusive: the time was up after {plural(len(self.records), 'probe')}{short}"
 
 
@@ -170,8 +170,10 @@ class CapacitySearch:
             yield from self._try(max(self._above / 2, self.plan.lowest_rate), Purpose.DOUBLE)
 
     def _bisect(self, purpose: Purpose) -> Moves:
-        while 0 < self._below * (1 + self.plan.precision) < self._above < inf and not self._out_of_time:
-            yield from self._try(sqrt(self._below * self._above), purpose)
+        while 0 < self._below < self._above < inf and not self._out_of_time:
+            if (rate := self.plan.between(self._below, self._above)) is None:
+                return
+            yield from self._try(rate, purpose)
 
     def _confirm(self) -> Moves:
         """Long probes, which alone count from here on: from the rate found, down until one passes or, as a few
@@ -190,6 +192,7 @@ class CapacitySearch:
     def _try(self, rate: float, purpose: Purpose) -> Moves:
         if not self._has_time(rate, purpose):
             return
+        rate = self.plan.asked(rate)
         outcome = yield from self._ask(rate, purpose)
         if outcome is Outcome.PASS:
             self._below = rate
@@ -225,7 +228,7 @@ class CapacitySearch:
             limited_by=LimitedBy.PROBES if out_of_probes else self._limit(),
             records=tuple(self._records),
             unknowable_below=self.plan.lowest_rate > self.plan.min_rate,
-            counts=self.plan.counts,
+            unit=self.plan.unit,
         )
 
     def _limit(self) -> LimitedBy:

@@ -3,6 +3,7 @@
 from loadtests.workload.conversation import Conversation
 from loadtests.workload.load import DEFAULT_ENGINE, Feature, Load
 from loadtests.workload.request import Request, Workload
+from loadtests.workload.sign_in import SignIn
 from loadtests.workload.users import Users
 
-__all__ = ["DEFAULT_ENGINE", "Conversation", "Feature", "Load", "Request", "Users", "Workload"]
+__all__ = ["DEFAULT_ENGINE", "Conversation", "Feature", "Load", "Request", "SignIn", "Users", "Workload"]

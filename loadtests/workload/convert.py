@@ -1,18 +1,47 @@
-"""Recordings made into workload files: ``python -m loadtests workload har FILE``."""
+"""Recordings made into workload files and journeys: ``python -m loadtests workload har FILE``."""
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 from loadtests import files
 from loadtests.errors import UserError, unknown
-from loadtests.workload import accesslog, har, recorded
+from loadtests.workload import accesslog, har, journey_text, recorded
 from loadtests.workload.recorded import RecordedWorkload
 from loadtests.workload.redaction import Keep, Redaction
 from loadtests.workload.write import to_toml
 
-KINDS = ("har", "log")
+JOURNEY = "journey"
+KINDS = ("har", "log", JOURNEY)
 MOST_BYTES = 1_000_000_000  # of a recording, which is read whole
+
+
+@dataclasses.dataclass(frozen=True)
+class Converted:
+    """What a recording was made into: the text of a file, and sentences on what was taken and what was left out."""
+
+    text: str
+    remarks: tuple[str, ...]
+
+
+def converted(
+    kind: str,
+    file: Path,
+    host: str | None = None,
+    keep: Keep | None = None,
+    skip_unknown: bool = False,
+    times: bool = False,
+    most: int = 100,
+) -> Converted:
+    """The workload file, or the journey, that a recording is made into. Raises UserError."""
+    if kind == JOURNEY:
+        if skip_unknown or times or keep not in (None, Keep()):
+            raise UserError("--times, --skip-unknown and --keep-... are for a workload; a journey is yours to change")
+        found = journey_text.read(_text(file), str(file), host)
+        return Converted(journey_text.text(found, file), found.remarks)
+    workload = convert(kind, file, host, keep, skip_unknown, times, most)
+    return Converted(text(workload, file), workload.remarks)
 
 
 def convert(
@@ -34,13 +63,8 @@ def convert(
         )
     if kind == "har" and skip_unknown:
         raise UserError("--skip-unknown is for the lines of an access log")
-    try:
-        content = files.read(file, MOST_BYTES, pipes=True)
-    except OSError as error:
-        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+    text = _text(file)
     redaction = Redaction(keep)
-    # Bytes that are no UTF-8 are kept as what is no path, so that their line alone is left out.
-    text = content.decode("utf-8-sig", errors="surrogateescape").replace("\r\n", "\n")
     if kind == "har":
         sent, remarks = har.read(text, str(file), host, redaction)
     else:
@@ -49,11 +73,11 @@ def convert(
     return RecordedWorkload(found.workload, (*found.remarks[:1], *remarks, *found.remarks[1:], *redaction.remarks()))
 
 
-def write(found: RecordedWorkload, file: Path, output: Path) -> None:
-    """Writes the workload. Raises UserError where the file is there already or cannot be written."""
+def write(found: Converted, output: Path) -> None:
+    """Writes the file. Raises UserError where the file is there already or cannot be written."""
     try:
         with output.open("x", encoding="utf-8") as stream:
-            stream.write(text(found, file))
+            stream.write(found.text)
     except FileExistsError:
         raise UserError(f"{output} exists already; name another file with --output") from None
     except OSError as error:
@@ -63,3 +87,12 @@ def write(found: RecordedWorkload, file: Path, output: Path) -> None:
 def text(found: RecordedWorkload, file: Path) -> str:
     """The text of the workload file."""
     return to_toml(found.workload, (f"From {file.name}.", *found.remarks))
+
+
+def _text(file: Path) -> str:
+    try:
+        content = files.read(file, MOST_BYTES, pipes=True)
+    except OSError as error:
+        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+    # Bytes that are no UTF-8 are kept as what is no path, so that their line alone is left out.
+    return content.decode("utf-8-sig", errors="surrogateescape").replace("\r\n", "\n")

@@ -8,7 +8,7 @@ import datetime
 import json
 import re
 from typing import Any
-from urllib.parse import SplitResult, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, urlencode, urljoin, urlsplit, urlunsplit
 
 from loadtests.errors import UserError
 from loadtests.workload.recorded import Sent, left_out
@@ -33,8 +33,14 @@ def read(text: str, where: str, host: str | None, redaction: Redaction) -> tuple
     Takes the text of the file, what errors call it, the host (with its port, where the URL has one; without one, that
     of the first request), and what takes the secrets out. Raises UserError.
     """
-    entries = _entries(text, where, redaction)
-    web = [entry for entry in entries if entry.url.scheme in ("http", "https")]
+    known, remarks = entries(text, where, host, redaction)
+    return [entry.sent(redaction) for entry in known], remarks
+
+
+def entries(text: str, where: str, host: str | None, redaction: Redaction) -> tuple[list[HarEntry], list[str]]:
+    """As ``read``, with all that was recorded of each request, secrets included."""
+    listed = _entries(text, where, redaction)
+    web = [entry for entry in listed if entry.url.scheme in ("http", "https")]
     hosts = list(dict.fromkeys(entry.host for entry in web))
     chosen = _host(host) if host else next(iter(hosts), "")
     if chosen not in hosts:
@@ -44,47 +50,61 @@ def read(text: str, where: str, host: str | None, redaction: Redaction) -> tuple
     own = [entry for entry in web if entry.host == chosen]
     asked = [entry for entry in own if not entry.cached]
     known = [entry for entry in asked if entry.complete]
-    sockets = sum(entry.url.scheme in ("ws", "wss") for entry in entries)
-    schemes = sorted({entry.url.scheme or "none" for entry in entries} - {"http", "https", "ws", "wss"})
-    return [entry.sent(redaction) for entry in known], [
+    sockets = sum(entry.url.scheme in ("ws", "wss") for entry in listed)
+    schemes = sorted({entry.url.scheme or "none" for entry in listed} - {"http", "https", "ws", "wss"})
+    return known, [
         f"requests to {chosen}",
         *left_out("to other hosts; --host chooses another", len(web) - len(own)),
         *left_out("that opened a WebSocket", sockets),
-        *left_out(f"that no server was asked for ({', '.join(schemes)})", len(entries) - len(web) - sockets),
+        *left_out(f"that no server was asked for ({', '.join(schemes)})", len(listed) - len(web) - sockets),
         *left_out("that the browser's cache answered", len(own) - len(asked)),
         *left_out("whose body was not recorded", len(asked) - len(known)),
     ]
 
 
 @dataclasses.dataclass(frozen=True)
-class _Entry:
+class HarEntry:
+    """A request as it was recorded. ``complete``: where it had a body, that is known. ``kind`` is the content type of
+    the answer, ``location`` where that leads to on the same host: a path, empty where nowhere."""
+
     at: float
     method: str
     url: SplitResult
     headers: tuple[tuple[str, str], ...]
     body: bytes | None
-    complete: bool  # where it had a body, that is known
+    complete: bool
     status: int
     cached: bool
+    kind: str = ""
+    location: str = ""
 
     @property
     def host(self) -> str:
         return _host(self.url.netloc)
 
+    @property
+    def path(self) -> str:
+        """Path and query, percent-encoded."""
+        return _path(self.url)
+
+    @property
+    def content_type(self) -> str:
+        """That of the body, in small letters."""
+        return next((value for name, value in self.headers if name.lower() == "content-type"), "").lower()
+
     def sent(self, redaction: Redaction) -> Sent:
-        path = quote(urlunsplit(("", "", self.url.path or "/", self.url.query, "")), safe=UNESCAPED, errors="replace")
-        content_type = next((value for name, value in self.headers if name.lower() == "content-type"), "")
+        """It as a workload has it, without secrets."""
         return Sent(
             at=self.at,
             method=self.method,
-            path=redaction.path(path),
+            path=redaction.path(self.path),
             status=self.status,
             headers=redaction.headers(self.headers),
-            body=redaction.body(self.body, content_type.lower()),
+            body=redaction.body(self.body, self.content_type),
         )
 
 
-def _entries(text: str, where: str, redaction: Redaction) -> list[_Entry]:
+def _entries(text: str, where: str, redaction: Redaction) -> list[HarEntry]:
     try:
         values = json.loads(text)
     except ValueError as error:
@@ -109,23 +129,42 @@ def _entries(text: str, where: str, redaction: Redaction) -> list[_Entry]:
     return found
 
 
-def _entry(entry: dict[str, Any], redaction: Redaction) -> _Entry:
+def _entry(entry: dict[str, Any], redaction: Redaction) -> HarEntry:
     request = entry["request"]
     headers = [(str(header["name"]), str(header.get("value") or "")) for header in request["headers"]]
     body = _body(request)
     if body and not any(name.lower() == "content-type" for name, _ in headers):
         headers.append(("Content-Type", request["postData"].get("mimeType") or "application/octet-stream"))
-    status = entry["response"]["status"]
-    return _Entry(
+    response = entry["response"]
+    status = response["status"]
+    url = _url(request["url"])
+    return HarEntry(
         at=_seconds(entry["startedDateTime"]),
         method=request["method"].upper(),
-        url=_url(request["url"]),
+        url=url,
         headers=tuple((name, value) for name, value in headers if _matters(name, redaction)),
         body=body,
         complete=body is not None or not (request.get("postData") or (request.get("bodySize") or 0) > 0),
         status=OK if status == NOT_MODIFIED else int(status),
         cached=bool(entry.get("_fromCache")),
+        kind=str((response.get("content") or {}).get("mimeType") or "").partition(";")[0].strip().lower(),
+        location=_led_to(url, response),
     )
+
+
+def _path(url: SplitResult) -> str:
+    return quote(urlunsplit(("", "", url.path or "/", url.query, "")), safe=UNESCAPED, errors="replace")
+
+
+def _led_to(url: SplitResult, response: dict[str, Any]) -> str:
+    """Where the answer leads to, on the same host: some browsers keep that by itself, all of them as a header."""
+    headers = {str(header.get("name")).lower(): header.get("value") for header in response.get("headers") or ()}
+    where = str(response.get("redirectURL") or headers.get("location") or "")
+    try:
+        target = urlsplit(urljoin(url.geturl(), where))
+    except ValueError:  # nowhere that can be asked for
+        return ""
+    return _path(target) if where and target.netloc == url.netloc else ""
 
 
 def _host(netloc: str) -> str:

@@ -189,6 +189,15 @@ class Load:
         """What the random moments of a turn are drawn by, so that each has others; None where they are not random."""
         return None if self.arrival_seed is None else zlib.crc32(f"{self.arrival_seed} {turn}".encode())
 
+    def probing(self, rate: float, duration_s: float, turn: int) -> Load:
+        """The load of a probe of a search: at another rate or, where it has users, with so many, or so many new ones a
+        second; and with other random moments."""
+        paced: dict[str, Any] = {"rate": rate / self.counts_each}
+        if self.users is not None:
+            users = self.users.as_many(rate)
+            paced = {"users": users, "connections": max(users.users or 1, self.processes)}
+        return dataclasses.replace(self, duration_s=duration_s, arrival_seed=self.moments(turn), **paced)
+
     @property
     def features(self) -> frozenset[Feature]:
         """What an engine must be able to do to make it."""

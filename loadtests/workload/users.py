@@ -7,6 +7,7 @@ import math
 import random
 
 from loadtests.errors import UserError
+from loadtests.workload.sign_in import SignIn
 
 MOST_USERS = 20_000  # a connection each, and an address has about 28,000 ports for one server
 MOST_ARRIVALS = 1_000_000  # in one load
@@ -19,7 +20,8 @@ class Users:
 
     A number of ``users`` walks it again and again: a closed loop, in which whoever waits for an answer asks for
     nothing. Or so many new ones come a second (``arrivals``), at random moments, walk it once and leave: whatever the
-    answers take, the next ones come. Each thinks for a time between ``think_s``, any as likely as another.
+    answers take, the next ones come. Each thinks for a time between ``think_s``, any as likely as another. Where there
+    is a ``sign_in``, whoever begins a journey signs in first.
 
     Raises UserError where a value makes no sense.
     """
@@ -29,6 +31,7 @@ class Users:
     think_s: tuple[float, float]
     users: int | None = None
     arrivals: float | None = None
+    sign_in: SignIn | None = None
 
     def __post_init__(self) -> None:
         if (self.users is None) == (self.arrivals is None):
@@ -47,6 +50,12 @@ class Users:
     def stay(self) -> bool:
         """Whether they walk again and again."""
         return self.users is not None
+
+    def as_many(self, rate: float) -> Users:
+        """The same, but so many, or so many new ones a second."""
+        if self.stay:
+            return dataclasses.replace(self, users=round(rate))
+        return dataclasses.replace(self, arrivals=rate)
 
     def starts(self, ramp_s: float, hold_s: float, seed: int) -> list[tuple[int, float]]:
         """When each user comes: its number, and seconds after the start. While the load ramps up a number of users come

@@ -56,6 +56,13 @@ HAR = {
         ],
     }
 }
+STEPS = {
+    "schema_name": "test",
+    "requests": [
+        {"method": "GET", "url": "/a/", "redirect_route": "/b/{id}/"},
+        {"method": "POST", "url": "/b/{id}/", "data": {"c": ["d", 1]}},
+    ],
+}
 LINE = '127.0.0.1 - - [21/Nov/2026:07:30:00 +0000] "GET /x?a=1 HTTP/1.1" 200 12 "-" "curl/8"'
 WORKLOAD = {
     "requests": [
@@ -67,7 +74,7 @@ WORKLOAD = {
 FITTING = {
     **FULL,
     "tests": {
-        name: {**test, "engine": "locust" if "journey" in (name, test.get("kind")) else "openloop"}
+        name: {**test, "engine": "locust" if "journey" in f"{name} {test.get('kind')}" else "openloop"}
         for name, test in FULL["tests"].items()
     },
 }
@@ -92,6 +99,9 @@ RUN = [
     "--path",
     "--workload",
     "--host-header",
+    "--journey",
+    "--login",
+    "--login-user",
 ]
 
 
@@ -155,6 +165,8 @@ def test_what_is_generated_is_right_where_nothing_is_changed(attempt):
     assert attempt("run", "first-look", "--dry-run", "--workload", "w.toml", **{"w.toml": toml(WORKLOAD)}) == 0
     assert attempt("workload", "har", "a.har", **{"a.har": json.dumps(HAR)}) == 0
     assert attempt("workload", "log", "access.log", **{"access.log": LINE}) == 0
+    assert attempt("workload", "journey", "a.har", **{"a.har": json.dumps(HAR)}) == 0
+    assert attempt("workload", "journey", "a.json", **{"a.json": json.dumps(STEPS)}) == 0
 
 
 @some
@@ -169,6 +181,7 @@ def test_a_file_that_is_none(attempt, text):
     attempt("run", "a.toml", "--dry-run", **{"a.toml": text})
     attempt("run", "first-look", "--dry-run", "--workload", "a.toml", **{"a.toml": text})
     attempt("workload", "har", "a.har", **{"a.har": text})
+    attempt("workload", "journey", "a.har", **{"a.har": text})
     attempt("workload", "log", "access.log", **{"access.log": text})
 
 
@@ -182,6 +195,13 @@ def test_a_workload(attempt, workload):
 @given(recording=changed(HAR))
 def test_a_recording_of_a_browser(attempt, recording):
     attempt("workload", "har", "a.har", **{"a.har": json.dumps(recording)})
+    attempt("workload", "journey", "a.har", **{"a.har": json.dumps(recording)})
+
+
+@some
+@given(steps=changed(STEPS))
+def test_a_requests_file(attempt, steps):
+    attempt("workload", "journey", "a.json", **{"a.json": json.dumps(steps)})
 
 
 @some

@@ -75,6 +75,15 @@ def test_an_answer_that_was_lost_is_found_as_well(survey):
     assert "moved is None" in result.examples["mixed-up"]
 
 
+def test_a_session_that_is_gone_is_a_failure_of_its_own_kind(survey):
+    server = survey(forget=20)
+    result = locust.run(load(server))
+    assert result.errors == {"lost-session": server.counts["forget"]}
+    assert result.errors["lost-session"] > 1
+    assert result.completed == result.planned == server.counts["all"]
+    assert "led to /questionnaire/signed-out/" in result.examples["lost-session"]
+
+
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize(("wrong", "kind"), [("fail", "status"), ("cut", "reset")])
 def test_what_fails_is_counted_by_kind_and_breaks_the_journey_off(survey, wrong, kind, method):

@@ -1,8 +1,13 @@
 """supervisord on this machine: what it says where it does not start."""
 
+import os
+import sys
+
 import pytest
 
 from loadtests import hosts
+from loadtests.cleanup import program
+from loadtests.cleanup.program import for_others
 from loadtests.errors import UserError
 
 
@@ -14,3 +19,12 @@ def test_what_it_said_is_told_and_its_folder_is_removed():
     ):
         pass
     assert not supervised.folder.exists()
+
+
+def test_what_users_sign_in_with_is_not_for_what_is_served(monkeypatch):
+    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2")
+    monkeypatch.setenv("JOURNEYS", "kept")
+    env = for_others(os.environ)
+    assert (env.get("JOURNEY_PASSWORD"), env["JOURNEYS"]) == (None, "kept")
+    told = program.run([sys.executable, "-c", "import os; print(os.environ.get('JOURNEY_PASSWORD'))"], 60.0)
+    assert told.printed.strip() == "None"

@@ -136,3 +136,16 @@ def test_the_page_has_the_same_answer(build_run):
         assert all(said in text for said in (*answer.foremost, *answer.firsts, *answer.all_notes))
         main = text.partition("</nav>")[2] or text
         assert main.index(answer.foremost[0]) < main.index("Question by question") < main.index("How to repeat it")
+
+
+def test_sessions_that_were_not_kept_are_said_before_anything_else(build_run):
+    def change(label, test, block, result):
+        if label != "uvicorn":
+            return result
+        errors = {"mixed-up": 2, "lost-session": 40}
+        return dataclasses.replace(result, errors=errors, ok=result.ok - 42)
+
+    lines = printed(build_run(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=2, change=change))
+    assert next(line for line in lines[1:] if line) == (
+        "Sessions were not kept at 300 requests/s: uvicorn 4 mixed up and 80 lost."
+    )

@@ -5,7 +5,7 @@ import pytest
 from loadtests.errors import UserError
 from loadtests.workload import from_toml
 from loadtests.workload import har as hars
-from loadtests.workload.convert import convert, text, write
+from loadtests.workload.convert import convert, converted, text, write
 from loadtests.workload.redaction import Keep, Redaction
 
 SITE = "https://shop.example"
@@ -193,12 +193,12 @@ def test_a_time_that_is_none(har, entry):
 
 def test_the_file_that_is_written_is_a_workload(har, entry, tmp_path):
     file = har(entry(f"{SITE}/"), entry(f"{SITE}/a", "POST", 302, body="x"), entry(f"{SITE}/"))
-    found = convert("har", file, times=True)
+    found = converted("har", file, times=True)
     output = tmp_path / "out.toml"
-    write(found, file, output)
-    assert from_toml.read(output) == found.workload
+    write(found, output)
+    assert from_toml.read(output) == convert("har", file, times=True).workload
     assert output.read_text().startswith("# From page.har.\n# requests taken: 3, different ones: 2\n")
     with pytest.raises(UserError, match=r"out.toml exists already; name another file with --output"):
-        write(found, file, output)
+        write(found, output)
     with pytest.raises(UserError, match=r"cannot be written: No such file"):
-        write(found, file, tmp_path / "none" / "out.toml")
+        write(found, tmp_path / "none" / "out.toml")

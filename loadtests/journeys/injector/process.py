@@ -31,6 +31,7 @@ from locust.env import Environment
 
 from loadtests.journeys.base import Journey, sleep_until
 from loadtests.journeys.injector.recorder import Recorder
+from loadtests.journeys.signing_in import Credentials
 from loadtests.journeys.steps import Left
 
 BEAT_S = 0.01
@@ -46,6 +47,7 @@ class Injector:
         self.kind.host = job["origin"]
         self.kind.path = job["path"]
         self.kind.think_s = tuple(job["think_s"])
+        self.kind.credentials = Credentials(**job["sign_in"]) if job["sign_in"] else None
         self.kind.default_headers = job["headers"]
         self.kind.connection_timeout = self.kind.network_timeout = job["timeout_s"]
         self.environment = Environment(user_classes=[self.kind], host=job["origin"])

@@ -15,7 +15,7 @@ from typing import Any
 from loadtests.journeys.steps import BrokenOff, Observer, Step
 from loadtests.records.histogram import Histogram
 
-ANSWERED = ("status", "wrong-body", "mixed-up")  # the kinds of failure that are answers
+ANSWERED = ("status", "wrong-body", "mixed-up", "lost-session")  # the kinds of failure that are answers
 HIGHEST_S = 3600.0
 SECOND_DIGITS = 2  # of the times of a second: it has few
 

@@ -21,7 +21,7 @@ from loadtests.records.bounds import Amount, Name
 from loadtests.setups import HTTP
 from loadtests.toml import TomlTable
 from loadtests.words import plural
-from loadtests.workload import DEFAULT_ENGINE, Feature, Load, Request
+from loadtests.workload import DEFAULT_ENGINE, Feature, Load, Request, SignIn
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -233,6 +233,11 @@ class Test(abc.ABC):
 
     def by(self, injectors: int) -> Self:
         """The test with its load made by so many processes; as it is where that is not its choice."""
+        return self
+
+    def walking(self, file: Path | None, sign_in: SignIn | None) -> Self:
+        """The test with its users on the journey in a file (its own where there is none), signing in so; as it is where
+        it has no users. Raises UserError."""
         return self
 
     def quick(self) -> Self:

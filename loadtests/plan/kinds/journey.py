@@ -7,42 +7,28 @@ rate, walk once and leave: they come whatever the answers take, as people do."""
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from loadtests import journeys
-from loadtests.errors import unknown
 from loadtests.plan.censored import of_method
 from loadtests.plan.counted import JOURNEYS
-from loadtests.plan.kinds.base import LoadStep, Test, common
+from loadtests.plan.kinds.base import LoadStep
+from loadtests.plan.kinds.walking import DEFAULT_JOURNEY, REQUESTS, THINKS, WalkingTest, walked
 from loadtests.plan.lateness import too_late
 from loadtests.plan.metrics import P50, P95, P99, Metric
 from loadtests.plan.percentiles import requests_needed
 from loadtests.records import Trial
-from loadtests.records.bounds import Amount, Ordinal, Positive, Seconds
-from loadtests.setups import HTTP
+from loadtests.records.bounds import Ordinal, Positive, Seconds
 from loadtests.toml import TomlTable
 from loadtests.words import plural
-from loadtests.workload import Load, Request, Users
-from loadtests.workload.load import MAX_PROCESSES
-from loadtests.workload.request import PATH
+from loadtests.workload import Load, Request
 from loadtests.workload.users import MOST_USERS
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-DEFAULT_JOURNEY = "questionnaire"
-DEFAULT_PATH = "/questionnaire/"  # where that one begins; one of somebody's own begins at the root
-REQUESTS, THINKS = 18.5, 7.75  # of that journey, on average: three in four are asked for their employer
-THINK_S = (1.0, 2.0)
-# One journey and the think after it: the first user begins anew when the last one comes, so journeys end at any moment
-# as often as at any other. After a shorter ramp they end in bunches, and what a time holds of these is an accident.
-RAMP_S = 13.0
-QUICKER = 20.0  # how many times as fast users of a quick test think, so that some come to the end
 
 
 def _method(method: str, key: str) -> Metric:
@@ -74,11 +60,8 @@ OWN = (
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class JourneyTest(Test):
-    """``users`` walk the ``journey`` again and again for ``duration_s``, or ``rate`` new ones come a second. A journey
-    is one of ``loadtests.journeys``, or a file that has one, of which ``file_digest`` is kept. Each user thinks from
-    ``think_s[0]`` to ``think_s[1]`` seconds. ``warmup_s`` is the ramp, in which they come and nothing is counted. So
-    many ``injectors`` share the users."""
+class JourneyTest(WalkingTest):
+    """``users`` walk the journey again and again for ``duration_s``, or ``rate`` new ones come a second."""
 
     kind = "journey"
     place = 4
@@ -106,43 +89,19 @@ class JourneyTest(Test):
         JOURNEYS.cpu.name: "CPU ms/journey",
     }
     optional = ("get_p99_ms", "trials")
-    untold = ("name", "requests", "journey", "path", "file_digest")
-
-    engine: str = "locust"
-    warmup_s: Amount = RAMP_S
-    journey: str = DEFAULT_JOURNEY
-    file_digest: str | None = None
-    path: str
-    think_s: tuple[Amount, Amount] = THINK_S
     users: Ordinal | None = None
     rate: Positive | None = None
     duration_s: Seconds
-    injectors: Ordinal = 1
 
     @classmethod
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
-        fields = common(name, table, cls.engine, RAMP_S)
-        journey = _journey(table, folder)
-        path = table.take("path", str, DEFAULT_PATH if journey == DEFAULT_JOURNEY else "/")
-        if not (PATH.fullmatch(path) and path.endswith("/")):
-            raise table.error("path", f"is {path!r}; where the application begins is needed, from '/' to '/'")
+        fields = walked(name, table, folder)
         users, rate = table.take("users", int, None), table.positive("rate", None)
         if (users is None) == (rate is None):
             raise table.error("users", "and rate: one of them is needed, how many users or how many new ones a second")
         if users is not None and not 1 <= users <= MOST_USERS:
             raise table.error("users", f"is {users}; a whole number from 1 to {MOST_USERS:,} is needed")
-        return cls(
-            journey=journey,
-            file_digest=_digest(journey),
-            path=path,
-            think_s=table.span("think", THINK_S),
-            users=users,
-            rate=rate,
-            duration_s=table.seconds("duration"),
-            injectors=table.whole("injectors", 1, MAX_PROCESSES),
-            requests=(_first(journey, path),),
-            **fields,
-        )
+        return cls(users=users, rate=rate, duration_s=table.seconds("duration"), **fields)
 
     @property
     def judged(self) -> tuple[Metric, ...]:  # type: ignore[override]
@@ -163,10 +122,6 @@ class JourneyTest(Test):
         return journeys * REQUESTS >= requests_needed(99.0)
 
     @property
-    def demands(self) -> frozenset[str]:
-        return frozenset({HTTP})
-
-    @property
     def seconds(self) -> float:
         return self.duration_s
 
@@ -182,9 +137,7 @@ class JourneyTest(Test):
             warmup_s=self.warmup_s,
             processes=self.injectors,
             core=core,
-            users=Users(
-                str(journeys.known().get(self.journey, self.journey)), self.path, self.think_s, self.users, self.rate
-            ),
+            users=self.walked_by(self.users, self.rate),
         )
 
     @property
@@ -197,24 +150,11 @@ class JourneyTest(Test):
 
     @property
     def asks(self) -> tuple[object, ...]:
-        # Which file it is, and not where it is.
-        return (Path(self.journey).stem, self.file_digest, self.path, self.think_s, self.users, self.rate)
-
-    @property
-    def asked(self) -> str:
-        return f"the journey {Path(self.journey).stem} at {self.path}"
-
-    @property
-    def asked_exactly(self) -> str:
-        return f"{self.asked} ({self.file_digest})" if self.file_digest else self.asked
-
-    @property
-    def as_read(self) -> bool:
-        return self.file_digest == _digest(self.journey)
+        return (*super().asks, self.users, self.rate)
 
     @property
     def what(self) -> str:
-        return f"{self.asked}, {self._who}, thinking for {_span(self.think_s)}"
+        return f"{self.asked}, {self._who}, {self.thinking}"
 
     @property
     def condition(self) -> str:
@@ -227,43 +167,3 @@ class JourneyTest(Test):
     @property
     def length(self) -> str:
         return f"{self.duration_s:g} s"
-
-    def by(self, injectors: int) -> Self:
-        return dataclasses.replace(self, injectors=injectors)
-
-    def quick(self) -> Self:
-        least, most = self.think_s
-        return dataclasses.replace(super().quick(), think_s=(least / QUICKER, most / QUICKER))
-
-
-def _journey(table: TomlTable, folder: Path) -> str:
-    """A journey that comes with the project, by name, or the path of a file that has one."""
-    text: str = table.take("journey", str, DEFAULT_JOURNEY)
-    if text in journeys.known():
-        return text
-    if not text.endswith(".py"):
-        raise table.error("journey", f"{unknown('journey', text, journeys.known())} Or name a file, mine.py")
-    file = (folder / text).resolve()
-    if not file.is_file():
-        raise table.error("journey", f"there is no file {file}")
-    return str(file)
-
-
-def _digest(journey: str) -> str | None:
-    """A few letters that differ where the file of a journey does; None of one that comes with the project, and where
-    there is no such file."""
-    if journey in journeys.known() or not (file := Path(journey)).is_file():
-        return None
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:8]
-
-
-def _first(journey: str, path: str) -> Request:
-    """What every setup must answer alike before any user comes."""
-    if journey == DEFAULT_JOURNEY:
-        return Request(f"GET {path}launch/", path=f"{path}launch/", status=302)
-    return Request(f"GET {path}", path=path)
-
-
-def _span(think_s: tuple[float, float]) -> str:
-    least, most = think_s
-    return f"{least:g} s" if least == most else f"{least:g} to {most:g} s"

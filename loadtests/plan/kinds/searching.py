@@ -131,6 +131,7 @@ class SearchingTest(Test):
             precision=self.precision,
             requests=round(objective.requests * self.counts_each),
             counts=self.counted.many,
+            unit=f"{self.counted.many}/s",
         )
         return objective, plan
 

@@ -1,0 +1,127 @@
+"""What the forms of a page hold: the tokens that go back with them, and the way to sign in. Nothing of Locust is
+imported here, so others than users can read forms too."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import re
+from collections.abc import Callable, Mapping
+from html.parser import HTMLParser
+from typing import Protocol
+from urllib.parse import urljoin, urlsplit
+
+from loadtests.journeys.steps import BrokenOff
+
+_TOKEN = re.compile(r"<input\b[^>]*\b(?:csrf|xsrf)[^>]*>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_HOLE = re.compile(r"\{(\w+)\}")
+TYPED = ("", "text", "email", "tel")  # the types of a field that takes a user's name
+
+
+class AnyPage(Protocol):
+    """What an answer shows, and where it leads (``loadtests.journeys.base.Answered``)."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def location(self) -> str: ...
+
+
+def tokens(page: AnyPage) -> dict[str, str]:
+    """The fields against forged requests (``csrfmiddlewaretoken``) that a page's first form with one has; none where
+    the page has none."""
+    for found in _TOKEN.finditer(page.text):
+        given = {name.lower(): html.unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(found[0])}
+        if re.search("csrf|xsrf", given.get("name", ""), re.IGNORECASE):
+            return {given["name"]: given.get("value", "")}
+    return {}
+
+
+def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage], BrokenOff | None]:
+    """A check that an answer leads to a route. What stands where the route has a name in braces, ``/orders/{id}/``, is
+    put into ``ids``."""
+    parts, names = [], set()
+    for place, part in enumerate(_HOLE.split(route)):
+        if place % 2:
+            parts.append(f"(?P={part})" if part in names else f"(?P<{part}>[^/?#]+)")
+            names.add(part)
+        else:
+            parts.append(re.escape(part))
+    pattern = re.compile("".join(parts))
+
+    def check(answer: AnyPage) -> BrokenOff | None:
+        match = pattern.fullmatch(answer.location)
+        if match is None:
+            where = answer.location.partition("?")[0] or "nowhere"
+            return BrokenOff("status", f"it leads to {where} instead of {route}")
+        if ids is not None:
+            ids.update(match.groupdict())
+        return None
+
+    return check
+
+
+@dataclasses.dataclass(frozen=True)
+class LoginForm:
+    """A form to sign in with: the path that it is sent to, its hidden fields, and the names of the two others."""
+
+    action: str
+    hidden: Mapping[str, str]
+    user: str
+    password: str
+
+    def filled(self, user: str, password: str) -> dict[str, str]:
+        """What is sent."""
+        return {**self.hidden, self.user: user, self.password: password}
+
+
+def login_form(text: str, origin: str, path: str) -> LoginForm:
+    """The form of a page with a field for a password. The page is the one at ``path`` of ``origin``
+    (``http://127.0.0.1:8000``); the form must be sent there, too. Raises ValueError: what is wrong with the page."""
+    parser = _Forms()
+    parser.feed(text)
+    found = next((form for form in parser.forms if any(kind == "password" for _, kind, _ in form.inputs)), None)
+    if found is None:
+        raise ValueError("it has no form with a password")
+    if found.method != "post":
+        raise ValueError("its form would send the password in the URL: its method is not post")
+    target, home = urlsplit(urljoin(f"{origin}{path}", found.action)), urlsplit(origin)
+    if (target.scheme, target.netloc) != (home.scheme, home.netloc) or not target.path.startswith("/"):
+        raise ValueError(f"its form would send the password elsewhere, to {target.scheme}://{target.hostname or ''}")
+    names = [(name, kind) for name, kind, _ in found.inputs if name]
+    password = next((name for name, kind in names if kind == "password"), "")
+    user = next((name for name, kind in names if kind in TYPED), "")
+    if not user or not password:
+        raise ValueError("its form has no field for a user's name beside the one for the password")
+    hidden = {name: value for name, kind, value in found.inputs if name and kind == "hidden"}
+    return LoginForm(target.path + (f"?{target.query}" if target.query else ""), hidden, user, password)
+
+
+@dataclasses.dataclass
+class _Form:
+    action: str
+    method: str
+    inputs: list[tuple[str, str, str]]  # name, type and value
+
+
+class _Forms(HTMLParser):
+    """The forms of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forms: list[_Form] = []
+        self._inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self.forms.append(_Form(given.get("action", ""), given.get("method", "get").lower(), []))
+            self._inside = True
+        elif tag == "input" and self._inside:
+            kind = given.get("type", "").lower()
+            self.forms[-1].inputs.append((given.get("name", ""), kind, given.get("value", "")))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self._inside = False

@@ -1,0 +1,143 @@
+"""A journey as a file of Python, to be read and changed: ``python -m loadtests workload journey FILE``."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from loadtests.errors import UserError
+from loadtests.workload import walked_har, walked_ons
+from loadtests.workload.walked import HOLE, WalkedJourney, WalkedStep, holes
+
+WIDTH = 120
+TAKEN = "Journey"  # the name that a class of the file cannot have
+
+
+def read(text: str, where: str, host: str | None) -> WalkedJourney:
+    """The journey in the text of a file: a HAR file, or requests as ONS has them. ``where`` is what errors call it,
+    ``host`` that of a HAR file. Raises UserError."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where}: not JSON, so neither a HAR file nor ONS' requests: {error}") from None
+    if isinstance(values, dict) and "requests" in values and "log" not in values:
+        if host:
+            raise UserError("--host is for a HAR file; ONS' requests name none")
+        found = walked_ons.read(values, where)
+    else:
+        found = walked_har.read(text, where, host)
+    if not found.steps:
+        raise UserError(f"{where}: holds no step of a journey" + "".join(f"; {remark}" for remark in found.remarks))
+    return found
+
+
+def text(found: WalkedJourney, file: Path) -> str:
+    """The text of the journey's file."""
+    return "\n".join([*_head(found, file), *_imports(found.steps), "", "", *_journey(found.steps, file), ""])
+
+
+def _head(found: WalkedJourney, file: Path) -> Iterator[str]:
+    yield f'"""A journey, made from {_plain(file.name)}: yours to read and to change before it is walked.'
+    yield ""
+    about = (
+        "What users type is to be drawn from self.chance, and the checks are to be sharpened. What was typed when it "
+    )
+    yield from textwrap.wrap(f"{about}was recorded is in here.", WIDTH)
+    yield ""
+    for remark in found.remarks:
+        yield from textwrap.wrap(f"- {_plain(remark)}", WIDTH, subsequent_indent="  ")
+    yield from ('"""', "")
+
+
+def _plain(text: str) -> str:
+    """A text as a docstring can hold it: names in it are somebody else's."""
+    return "".join(one if one.isprintable() and one not in '\\"' else "?" for one in text)
+
+
+def _imports(steps: Sequence[WalkedStep]) -> Iterator[str]:
+    yield "from loadtests.journeys.base import Journey"
+    wanted = [
+        *(["leads_to"] if any(step.leads_to for step in steps) else []),
+        *(["tokens"] if any(step.method == "POST" for step in steps[_first_page(steps) + 1 :]) else []),
+    ]
+    if wanted:
+        yield f"from loadtests.journeys.forms import {', '.join(wanted)}"
+
+
+def _journey(steps: Sequence[WalkedStep], file: Path) -> Iterator[str]:
+    yield f"class {_name(file)}({TAKEN}):"
+    if (begins := _begins(steps[0])) is not None:
+        yield f"    path = {_literal(begins)}"
+        yield ""
+    yield "    def walk(self) -> None:"
+    if any(holes(step.leads_to) for step in steps):
+        yield "        ids: dict[str, str] = {}  # what answers were the first to say"
+    first_page = _first_page(steps)
+    for place, step in enumerate(steps):
+        if step.thinks:
+            yield "        self.think()"
+        yield from _step(step, after_page=place > first_page)
+
+
+def _first_page(steps: Sequence[WalkedStep]) -> int:
+    """The place of the first step that is answered with a page, which may have a form's token; after all of them where
+    there is none."""
+    return next((place for place, step in enumerate(steps) if not step.redirected), len(steps))
+
+
+def _begins(step: WalkedStep) -> str | None:
+    """Where the application begins, which every setup must answer alike: a page, with nothing after it."""
+    return step.route if step.method == "GET" and not step.redirected and step.route.endswith("/") else None
+
+
+def _step(step: WalkedStep, after_page: bool) -> Iterator[str]:
+    given = "sent" if step.redirected else "page"
+    where = "sent.location" if step.follows else _literal(step.path)
+    usual = 302 if step.method == "POST" else 200
+    arguments = [where, _literal(HOLE.sub("{id}", step.route), plain=True)]
+    if step.method == "POST":
+        arguments.append(f"{{{', '.join([*(['**tokens(page)'] if after_page else []), *_fields(step)])}}}")
+    if step.status != usual:
+        arguments.append(f"status={step.status}")
+    if step.leads_to:
+        ids = ", ids" if holes(step.leads_to) else ""
+        arguments.append(f"check=leads_to({_literal(step.leads_to, plain=True)}{ids})")
+    line = f"        {given} = self.{step.method.lower()}({', '.join(arguments)})"
+    if len(line) <= WIDTH:
+        yield line
+        return
+    yield f"        {given} = self.{step.method.lower()}("
+    yield from (f"            {argument}," for argument in arguments)
+    yield "        )"
+
+
+def _fields(step: WalkedStep) -> Iterator[str]:
+    """The fields as a table has them: one that was sent several times has a list."""
+    values: dict[str, list[str]] = {}
+    for name, value in step.fields:
+        values.setdefault(name, []).append(value)
+    for name, sent in values.items():
+        told = [_literal(value, plain=True) for value in sent]
+        yield f"{_literal(name, plain=True)}: {told[0] if len(told) == 1 else '[' + ', '.join(told) + ']'}"
+
+
+def _literal(text: str, plain: bool = False) -> str:
+    """A text as Python has it, in double quotes where it can be; with the names in its braces filled in from ``ids``,
+    unless it is ``plain``."""
+    written = repr(text)
+    if '"' not in text:
+        written = f'"{written[1:-1]}"'
+    if plain or not holes(text):
+        return written
+    quote = "'" if written[0] == '"' else '"'
+    return "f" + HOLE.sub(lambda match: f"{{ids[{quote}{match[1]}{quote}]}}", written)
+
+
+def _name(file: Path) -> str:
+    """A class's name, of the file's."""
+    words = re.findall(r"[A-Za-z0-9]+", file.stem)
+    name = "".join(word[0].upper() + word[1:] for word in words)
+    return name if name.isidentifier() and name != TAKEN else f"Recorded{name}"

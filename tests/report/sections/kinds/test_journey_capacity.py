@@ -1,0 +1,92 @@
+"""What a report says of a capacity in users."""
+
+import csv
+import dataclasses
+import io
+
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.plan.kinds.journey_capacity import JourneyCapacity
+from loadtests.records import Journeys, OfRequest
+from loadtests.report import page as pages
+from loadtests.report.formats import rest
+from loadtests.report.formats.csv import csv_text
+from loadtests.workload import Request
+
+LAUNCH = Request("GET /questionnaire/launch/", path="/questionnaire/launch/", status=302)
+
+
+def the_test(model):
+    return JourneyCapacity(
+        name="most",
+        path="/questionnaire/",
+        requests=(LAUNCH,),
+        model=model,
+        objective="p99<500ms, failures<0.1%",
+        start_rate=20.0,
+        max_rate=1000.0,
+        probe_s=8.0,
+        confirm_s=16.0,
+    )
+
+
+@pytest.fixture
+def results(build_run):
+    """A function: a run of which each trial's confirming probe had users, or new ones."""
+
+    def build(model="users"):
+        run = build_run(labels=("gunicorn", "uvicorn"), tests=(the_test(model),), blocks=2)
+        for trial in run.trials():
+            times = trial.result.response_time_ms
+            row = OfRequest("GET", 2000, 2000, 2000, 2000, 0, {}, times)
+            users = 40 if model == "users" else None
+            journeys = Journeys(
+                users, None if users else 3.0, 90, 0, 30, 31, times, (row,), 700.0, 15.0, 56.0, 56.1 if users else None
+            )
+            run.save_trial(dataclasses.replace(trial, result=dataclasses.replace(trial.result, journeys=journeys)))
+        return Results(run)
+
+    return build
+
+
+def section(found):
+    return next(one for one in pages.compose(found).sections if one.name == "journey-capacity")
+
+
+def test_the_capacity_is_in_users_and_it_is_said_that_it_is_none_in_requests(results):
+    found = section(results())
+    assert "is no capacity in requests" in found.paragraphs[0]
+    names = [table.name for table in found.tables]
+    assert names[0] == "journey-capacity-most"
+    assert {"way-most", "loop-most", "methods-most"} <= set(names)
+    figures = found.tables[0]
+    assert figures.columns[:2] == ("setup", "capacity in users")
+    assert "It is no capacity in requests." in figures.note
+    loop = next(table for table in found.tables if table.name == "loop-most")
+    assert [field.text for field in loop.rows[0]][:2] == ["gunicorn", "40"]
+
+
+def test_the_way_there_has_every_probe(results):
+    made = results()
+    way = next(table for table in section(made).tables if table.name == "way-most")
+    assert len(way.rows) == sum(len(trial.capacity.probes) for trial in made.trials)
+    assert {row[-1].text for row in way.rows} == {"within", "not within"}
+
+
+def test_new_users_have_no_arithmetic_and_another_unit(results):
+    found = section(results("arrivals"))
+    assert found.tables[0].columns[1] == "capacity in new users/s"
+    assert "loop-most" not in [table.name for table in found.tables]
+
+
+@pytest.mark.parametrize(("model", "column"), [("users", "capacity_users"), ("arrivals", "capacity_users_per_s")])
+def test_the_answer_and_the_summary_have_it(results, model, column):
+    found = results(model)
+    rows = list(csv.DictReader(io.StringIO(csv_text(found))))
+    assert all(float(row[column]) > 0 for row in rows)
+    page = pages.compose(found)
+    assert page.answer.table is not None
+    text = rest.rst(page)
+    assert "Capacity in users" in text
+    assert "bears the most" in text

@@ -1,0 +1,111 @@
+"""Somebody is signed in to a server, or it is said why not."""
+
+import contextlib
+import http.server
+import threading
+from urllib.parse import parse_qs
+
+import pytest
+
+from loadtests.serve import signed_in
+from loadtests.serve.signed_in import NotSignedIn
+from loadtests.workload import SignIn
+
+PAGE = (
+    '<form method="post" action="{action}"><input type="hidden" name="csrfmiddlewaretoken" value="t">'
+    '<input name="username"><input type="password" name="password"></form>'
+)
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    """Signs ada in whose password is right, as Django does it."""
+
+    action, cookie, seen = "/in/", "sessionid=s1; Path=/; HttpOnly", []
+
+    def do_GET(self):
+        self.give(200, PAGE.format(action=self.action), "csrftoken=c1; Path=/")
+
+    def do_POST(self):
+        given = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        self.seen.append((self.headers["Host"], self.headers["Cookie"], self.path))
+        if given["csrfmiddlewaretoken"] != ["t"] or "csrftoken=c1" not in (self.headers["Cookie"] or ""):
+            self.give(403, "")
+        elif given["password"] != ["hunter2 é"]:
+            self.give(200, PAGE.format(action=self.action))
+        else:
+            self.give(302, "", self.cookie, ("Location", "/profile/"))
+
+    def give(self, status, text, cookie="", header=()):
+        self.send_response(status)
+        if cookie:
+            self.send_header("Set-Cookie", cookie)
+        if header:
+            self.send_header(*header)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *about):
+        pass
+
+
+@pytest.fixture
+def site():
+    """A function: the address of such a site, changed."""
+    with contextlib.ExitStack() as stack:
+
+        def start(**changes):
+            handler = type("Changed", (Site,), {"seen": [], **changes})
+            server = stack.enter_context(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            stack.callback(server.shutdown)
+            return f"http://127.0.0.1:{server.server_address[1]}", handler.seen
+
+        yield start
+
+
+ADA = SignIn("/accounts/login/", "ada")
+
+
+def test_the_cookies_of_somebody_who_is_signed_in(monkeypatch, site):
+    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1/")
+    url, seen = site()
+    assert set(signed_in.cookies(url, ADA, "shop.example").split("; ")) == {"csrftoken=c1", "sessionid=s1"}
+    assert seen == [("shop.example", "csrftoken=c1", "/in/")]
+
+
+def test_a_cookie_is_taken_as_it_is(monkeypatch):
+    monkeypatch.setenv("JOURNEY_COOKIE", "a=b; c=d")
+    assert signed_in.cookies("http://127.0.0.1:1", SignIn(), None) == "a=b; c=d"
+
+
+@pytest.mark.parametrize(
+    ("password", "changes", "says"),
+    [
+        ("hunter3", {}, "POST /in/: ada was refused: answered 200; is the password right?"),
+        ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "no cookie came that goes back over plain HTTP"),
+        ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "no cookie came that goes back"),
+        (
+            "hunter2 é",
+            {"action": "https://evil.example/in/"},
+            "would send the password elsewhere, to https://evil.example",
+        ),
+        ("hunter2 é", {"do_GET": lambda self: self.give(500, "")}, "GET /accounts/login/: answered 500; 200 is needed"),
+        ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403; is CSRF_COOKIE_SECURE on"),
+    ],
+)
+def test_who_is_not_let_in(monkeypatch, site, password, changes, says):
+    monkeypatch.setenv("JOURNEY_PASSWORD", password)
+    url, seen = site(**changes)
+    with pytest.raises(NotSignedIn) as raised:
+        signed_in.cookies(url, ADA, None)
+    assert says in str(raised.value)
+    assert "hunter" not in str(raised.value)
+    assert ("evil" in says) <= (seen == [])
+
+
+def test_nobody_listens(monkeypatch):
+    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2")
+    with pytest.raises(NotSignedIn, match=r"^GET /accounts/login/: URLError: "):
+        signed_in.cookies("http://127.0.0.1:1", ADA, None)

@@ -1,0 +1,286 @@
+"""Journeys made of recordings: what is in the file, what is not, and that it can be walked."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.workload.convert import converted, write
+
+SITE = "https://shop.example"
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A function: the journey made of a file that holds this."""
+
+    def make(values, name="shop.har", **options):
+        file = tmp_path / name
+        file.write_text(json.dumps(values), encoding="utf-8")
+        found = converted("journey", file, **options)
+        ast.parse(found.text)
+        return found
+
+    return make
+
+
+@pytest.fixture
+def visit(made, entry):
+    """A function: the journey of requests, of which each is path, method, status and more of an entry."""
+
+    def make(*steps, **options):
+        entries = []
+        for second, step in enumerate(steps):
+            path, method, status, *more = step if isinstance(step, tuple) else (step, "GET", 200)
+            extra = dict(more[0]) if more else {}
+            kind, form, location = (extra.pop(key, None) for key in ("kind", "form", "location"))
+            at = extra.pop("at", second * 2.0)
+            minute, rest = divmod(at, 60)
+            url = path if "://" in path else f"{SITE}{path}"
+            one = entry(url, method, status, at=f"2026-11-21T10:{int(minute):02}:{rest:06.3f}Z", body=form, **extra)
+            if form is not None:
+                one["request"]["postData"]["mimeType"] = kind or FORM
+            elif kind:
+                one["response"]["content"] = {"mimeType": kind}
+            if location:
+                one["response"]["redirectURL"] = location
+            entries.append(one)
+        return made({"log": {"entries": entries}}, **options)
+
+    return make
+
+
+def walk(found):
+    """The lines of what users do."""
+    return [line.strip() for line in found.text.partition("def walk(self) -> None:\n")[2].splitlines()]
+
+
+def test_a_visit_becomes_a_journey_whose_users_think_where_the_visitor_paused(visit):
+    found = visit("/", ("/offers?page=2", "GET", 200, {"at": 0.4}), "/about/")
+    assert walk(found) == [
+        'page = self.get("/", "/")',
+        'page = self.get("/offers?page=2", "/offers")',
+        "self.think()",
+        'page = self.get("/about/", "/about/")',
+    ]
+    assert 'class Shop(Journey):\n    path = "/"\n' in found.text
+
+
+def test_what_no_journey_has_is_counted_and_said(visit):
+    found = visit(
+        "/",
+        ("/app.css", "GET", 200, {"kind": "text/css"}),
+        ("/photo.jpg", "GET", 200),
+        "https://cdn.example/x",
+        ("/item/1/", "DELETE", 204),
+        ("/gone/", "GET", 404),
+        ("/api/", "POST", 200, {"form": "{}", "kind": "application/json"}),
+    )
+    assert walk(found) == ['page = self.get("/", "/")']
+    assert found.remarks == (
+        "requests to shop.example",
+        "1 left out to other hosts; --host chooses another",
+        "2 left out for static files",
+        "1 left out with the method DELETE: a journey has GET and POST",
+        "1 left out with the status 404",
+        "1 left out with a body that is no form (application/json): write them by hand",
+    )
+    for remark in found.remarks:
+        assert f"- {remark}" in " ".join(found.text.split())
+
+
+def test_a_form_takes_its_token_from_the_page_before_and_its_id_from_where_it_leads(visit):
+    found = visit(
+        "/orders/new/",
+        (
+            "/orders/new/",
+            "POST",
+            302,
+            {
+                "form": "csrfmiddlewaretoken=aB3dE5fG7hJ9kL2mN4pQ6rS8&what=tea&with=milk&with=sugar",
+                "location": "/orders/17/",
+            },
+        ),
+        "/orders/17/",
+        "/orders/17/edit/",
+    )
+    assert walk(found) == [
+        "ids: dict[str, str] = {}  # what answers were the first to say",
+        'page = self.get("/orders/new/", "/orders/new/")',
+        "self.think()",
+        "sent = self.post(",
+        '"/orders/new/",',
+        '"/orders/new/",',
+        '{**tokens(page), "what": "tea", "with": ["milk", "sugar"]},',
+        'check=leads_to("/orders/{id1}/", ids),',
+        ")",
+        'page = self.get(sent.location, "/orders/{id}/")',
+        "self.think()",
+        'page = self.get(f"/orders/{ids[\'id1\']}/edit/", "/orders/{id}/edit/")',
+    ]
+    assert "aB3dE5fG7hJ9kL2mN4pQ6rS8" not in found.text
+
+
+def test_an_id_that_was_there_before_is_the_same_for_everybody(visit):
+    found = visit(
+        "/polls/3/",
+        ("/polls/3/", "POST", 302, {"form": "choice=1", "location": "/polls/3/results/"}),
+        "/polls/3/results/",
+    )
+    assert "ids" not in found.text
+    assert 'check=leads_to("/polls/3/results/")' in found.text
+    assert walk(found)[-1] == 'page = self.get(sent.location, "/polls/3/results/")'
+
+
+def test_a_form_of_parts_is_one_too_and_its_files_are_left_out(visit):
+    body = (
+        '--XyZ1\r\nContent-Disposition: form-data; name="what"\r\n\r\ntea, "green"\r\n'
+        '--XyZ1\r\nContent-Disposition: form-data; name="photo"; filename="a.jpg"\r\n\r\n1\r\n'
+        "--XyZ1--\r\n"
+    )
+    form = {"form": body, "kind": "multipart/form-data; boundary=XyZ1", "location": "/done/"}
+    found = visit("/new/", ("/new/", "POST", 302, form), "/done/")
+    assert """{**tokens(page), "what": 'tea, "green"'}""" in found.text
+    assert "photo" not in found.text
+
+
+def test_no_secret_of_a_recording_reaches_the_file(visit):
+    secrets = [("Cookie", "sessionid=hunter1"), ("Authorization", "Bearer hunter2"), ("X-CSRFToken", "hunter3")]
+    found = visit(
+        ("/accounts/login/?next=/", "GET", 200),
+        (
+            "/accounts/login/",
+            "POST",
+            302,
+            {"form": "csrfmiddlewaretoken=hunter4&username=ada&password=hunter5", "location": "/"},
+        ),
+        ("/?token=hunter6", "GET", 200, {"headers": secrets}),
+        ("/card/", "POST", 302, {"form": "cvc=hunter7&city=Ely", "location": "/"}),
+    )
+    assert "hunter" not in found.text
+    assert "password" not in found.text.partition("class ")[2]
+    assert (
+        "2 left out that sign in, at /accounts/login/: their password is not kept; "
+        "run --login /accounts/login/ signs users in"
+    ) in found.remarks
+    assert "headers not written, as they may be secret: Cookie, Authorization, X-CSRFToken" in found.remarks
+    assert (
+        "replaced by REPLACED, as it may be secret: field cvc, part of a path; write what is to be sent instead"
+        in found.remarks
+    )
+    assert '"cvc": "REPLACED", "city": "Ely"' in found.text
+
+
+def test_what_is_in_a_recording_is_text_in_the_file_and_nothing_that_runs(visit):
+    nasty = "\"\"\"\nimport os; os.abort()\n'\\{__import__('os').abort()}"
+    found = visit(
+        "/{__import__('os').abort()}/",
+        ("/a/", "POST", 302, {"form": f"x={nasty}".replace("&", ""), "location": '/b/"""/'}),
+        "/b/",
+        name='"""import os.har',
+    )
+    tree = ast.parse(found.text)
+    calls = {
+        node.func.attr for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+    assert calls <= {"get", "post", "think"}
+    assert len(tree.body) == 4  # what it says of itself, two imports, the class
+    assert tree.body[-1].name == "ImportOs"
+
+
+ONS = {
+    "schema_name": "test_household",
+    "schema_url": "https://example.org/test_household.json",
+    "requests": [
+        {"method": "GET", "url": "/people/"},
+        {"method": "POST", "url": "/people/", "data": {"name": "Ada"}, "redirect_route": "/people/{person_id}/"},
+        {"method": "GET", "url": "/people/{person_id}/"},
+        {"method": "POST", "url": "/people/{person_id}/remove/?from=list", "data": {"sure": ["Yes", "very"]}},
+        {"method": "GET", "url": "/next/", "redirect_route": "/end/{person_id}/{way}"},
+    ],
+}
+
+
+def test_requests_of_the_ons_become_a_journey(made):
+    found = made(ONS, "test_household.json")
+    assert walk(found) == [
+        "ids: dict[str, str] = {}  # what answers were the first to say",
+        'page = self.get("/people/", "/people/")',
+        "self.think()",
+        "sent = self.post(",
+        '"/people/",',
+        '"/people/",',
+        '{**tokens(page), "name": "Ada"},',
+        'check=leads_to("/people/{person_id}/", ids),',
+        ")",
+        'page = self.get(sent.location, "/people/{id}/")',
+        "self.think()",
+        "sent = self.post(",
+        "f\"/people/{ids['person_id']}/remove/?from=list\",",
+        '"/people/{id}/remove/",',
+        '{**tokens(page), "sure": ["Yes", "very"]},',
+        ")",
+        "self.think()",
+        'sent = self.get("/next/", "/next/", status=302, check=leads_to("/end/{person_id}/{way}", ids))',
+    ]
+    assert 'class TestHousehold(Journey):\n    path = "/people/"\n' in found.text
+    assert found.remarks == (
+        "requests taken: 5",
+        "it was made for the schema test_household: how a user is launched into that is not in the file; write it at "
+        "the beginning, or sign in with run --login",
+        "1 of the redirects may lead anywhere: the file does not say where they should",
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"requests": []}, "requests: a list of requests is needed"),
+        ({"requests": ["GET /"]}, "request 1: is 'GET /'; a request is needed"),
+        ({"requests": [{"method": "PUT", "url": "/"}]}, "request 1: method: is 'PUT'; GET or POST is needed"),
+        ({"requests": [{"method": "GET", "url": "people"}]}, "request 1: url: is 'people'; a path is needed"),
+        ({"requests": [{"method": "GET", "url": "/{a b}/"}]}, "request 1: url: is '/{a b}/'; a path is needed"),
+        ({"requests": [{"method": "GET", "url": "/{id}/"}]}, "no redirect_route before it says what {id} stands for"),
+        ({"requests": [{"method": "GET", "url": "/", "data": {"a": 1}}]}, "request 1: data: is for a POST"),
+        ({"requests": [{"method": "POST", "url": "/", "data": {"a": {}}}]}, "request 1: data: a: is {}; a text"),
+        (
+            {"requests": [{"method": "POST", "url": "/", "date": {}}]},
+            "request 1: 'date' is not a key here; allowed: method",
+        ),
+    ],
+)
+def test_a_file_of_the_ons_that_is_wrong(made, change, says):
+    with pytest.raises(UserError) as raised:
+        made({**ONS, **change}, "a.json")
+    assert says in str(raised.value)
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_what_is_neither(made, tmp_path):
+    with pytest.raises(UserError, match=r"JSON, but not a HAR file: it has no log.entries"):
+        made({"a": 1})
+    with pytest.raises(UserError, match=r"a journey is yours to change"):
+        made(ONS, times=True)
+    with pytest.raises(UserError, match=r"--host is for a HAR file"):
+        made(ONS, host="a")
+    file = tmp_path / "b.har"
+    file.write_text("no")
+    with pytest.raises(UserError, match=r"b.har: not JSON, so neither a HAR file nor ONS' requests"):
+        converted("journey", file)
+
+
+def test_a_recording_without_a_step_is_no_journey(visit):
+    with pytest.raises(UserError, match=r"holds no step of a journey; requests to shop.example; 1 left out for static"):
+        visit("/a.css")
+
+
+def test_no_file_is_overwritten(made, tmp_path):
+    found = made(ONS)
+    output = tmp_path / "mine.py"
+    write(found, output)
+    assert Path(output).read_text() == found.text
+    with pytest.raises(UserError, match=r"exists already"):
+        write(found, output)
