@@ -17,6 +17,7 @@ from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict, verdict
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
+from loadtests.report.points import by_engine
 from loadtests.report.view import Finding
 from loadtests.words import figure, number, percent, plural, series, span
 
@@ -251,9 +252,11 @@ class _Answer:
 
 
 def condition(results: Results, test: Test) -> str:
-    """``at 300 requests/s``, with the path where the study asks for several."""
+    """``at 300 requests/s``, with the path where the study asks for several, and the engine where it has another ask
+    the same."""
     several = len({other.asked for other in results.tests}) > 1
-    return f"{test.condition} for {test.asked.removeprefix('GET ')}" if several else test.condition
+    path = f" for {test.asked.removeprefix('GET ')}" if several else ""
+    return f"{test.condition}{path}{by_engine(results, test)}"
 
 
 def _sound(found: Standing) -> bool:

@@ -25,6 +25,12 @@ def subtitle(results: Results, test: Test) -> list[str]:
     return [f"{test.what}, {test.engine}; mean of {span(blocks, 'block')}{within}"]
 
 
+def by_engine(results: Results, test: Test) -> str:
+    """``, by loadtest``, where the study has another engine ask the same; else nothing."""
+    others = (other for other in results.tests if type(other) is type(test) and other.asks == test.asks)
+    return f", by {test.engine}" if any(other.engine != test.engine for other in others) else ""
+
+
 def valid_blocks(results: Results, test: Test) -> list[int]:
     """In how many blocks each setup that has any valid trial of the test has one."""
     cells = (results.cells[label, test.name] for label in results.labels_in(test.name))

@@ -7,6 +7,7 @@ import pytest
 from loadtests.analyse.results import Results
 from loadtests.report import page as pages
 from tests.fixtures.failing import failing
+from tests.fixtures.runs import known_test
 
 
 @pytest.fixture
@@ -91,3 +92,18 @@ def test_where_all_fail_nobody_is_ranked(page):
 
 def test_a_single_setup_has_its_figures(page):
     assert answers(page(labels=("gunicorn",), blocks=1))[:2] == ["gunicorn 9,901 requests/s.", "gunicorn 2.02 ms."]
+
+
+def test_what_two_engines_are_asked_alike_is_told_apart_by_the_engine(page):
+    ours = known_test("throughput")
+    theirs = dataclasses.replace(ours, name="throughput-as-then", engine="loadtest")
+    other = dataclasses.replace(ours, name="throughput-of-more", connections=20)
+    found = page(labels=("a", "b"), tests=(theirs, ours, other), blocks=1)
+    assert [finding.asked for finding in found.findings if finding.asked.startswith("Throughput")] == [
+        "Throughput with 10 connections, by loadtest",
+        "Throughput with 10 connections, by openloop",
+        "Throughput with 20 connections",
+    ]
+    captions = [table.caption for section in found.sections for table in section.tables]
+    assert "Throughput: GET / as fast as 10 connections can, by loadtest" in captions
+    assert "Throughput: GET / as fast as 20 connections can" in captions

@@ -108,7 +108,7 @@ def _table(results: Results, test: Test, price: float | None) -> Table:
         results,
         test,
         f"cost-{test.name}",
-        f"Cost: {test.what}",
+        f"Cost: {test.what}{points.by_engine(results, test)}",
         {counted.cpu: f"CPU {unit}", **roles, **beside},
         more,
         (*dropped, *shared, *reversed([*roles.values(), *beside.values()]), "peak MB"),

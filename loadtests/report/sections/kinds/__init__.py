@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test, known, metric
-from loadtests.report import tables
+from loadtests.report import points, tables
 from loadtests.report.sections.additions import NOTHING, Additions
 from loadtests.report.sections.deliveries import deliveries
 from loadtests.report.view import Section, Table
@@ -43,7 +43,9 @@ def _figures(results: Results, test: Test, more: Additions) -> Table:
         results,
         test,
         f"{test.kind}-{test.name}",
-        test.caption.format(latency=results.latency(test.name).capitalize(), what=test.what),
+        test.caption.format(
+            latency=results.latency(test.name).capitalize(), what=test.what + points.by_engine(results, test)
+        ),
         {metric(name): heading for name, heading in test.columns.items()},
         more.columns,
         test.optional,
