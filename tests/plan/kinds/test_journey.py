@@ -166,4 +166,5 @@ def test_its_cost_is_that_of_a_journey_and_is_judged():
     test = parsed(users=64)
     assert test.judged[-1] is kinds.metric("cpu_ms_per_journey")
     assert test.tells(kinds.metric("redis_cpu_ms_per_journey"))
-    assert not test.tells(kinds.metric("cpu_ms_per_request"))
+    assert not test.tells(kinds.metric("redis_cpu_ms_per_request"))
+    assert test.tells(kinds.metric("cpu_ms_per_request"))  # known as well where no journey came to its end
