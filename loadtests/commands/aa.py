@@ -34,7 +34,8 @@ def command(
 ) -> None:
     """Run a setup against itself: the noise of this machine, and how often a verdict is wrong."""
     with waiting(out) as told:
-        from loadtests.measure.prepare import prepare, require_one_length
+        from loadtests.measure.prepare import prepare
+        from loadtests.measure.wanted import require_one_length
         from loadtests.plan.against_itself import against_itself
 
         require_one_length(blocks, minutes)

@@ -22,7 +22,7 @@ def command(
     """Write a run's report anew from its folder, and print its answer."""
     with waiting(err, "writing the report"):
         from loadtests import report
-        from loadtests.measure.prepare import require_price
+        from loadtests.measure.wanted import require_price
         from loadtests.report.formats import viewer
         from loadtests.store import Run
 

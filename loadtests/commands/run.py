@@ -64,6 +64,7 @@ def command(
         from loadtests import report
         from loadtests.commands.dry_run import print_outlook
         from loadtests.measure import prepare as preparing
+        from loadtests.measure import wanted as wanting
         from loadtests.measure.outlook import outlook
         from loadtests.plan import requests
 
@@ -71,12 +72,12 @@ def command(
             _require_alone(context)
             execution = preparing.resume(resume, told=told)
         else:
-            preparing.require_one_length(blocks, minutes, until)
-            study = study or (STUDY if walked else preparing.own_study(own))
-            wanted = preparing.study_of(study, blocks, aa, price, quick, setups, minutes, rate, injectors)
+            wanting.require_one_length(blocks, minutes, until)
+            study = study or (STUDY if walked else wanting.own_study(own))
+            wanted = wanting.study_of(study, blocks, aa, price, quick, setups, minutes, rate, injectors)
             wanted = walked.in_study(wanted.asking(requests.named(path or [], workload)))
-            preparing.require_talk(own, wanted)
-            goal = preparing.goal_of(until, max_time)
+            wanting.require_talk(own, wanted)
+            goal = wanting.goal_of(until, max_time)
             if dry_run:
                 expected = outlook(wanted, output, seed, goal, own)
             else:

@@ -234,8 +234,7 @@ class Result:
     lag, last and reading_lag where there are deliveries, away where connections come back; get, post and journey where
     users walk one. ``requests`` has a row for each request of a load of several, and for each route and method of a
     journey; it is empty for a load of one. ``latency_of`` is the best measure of what a user feels that the engine
-    knows: ``response_time``, or ``service_time`` for an engine
-    that knows no intended send.
+    knows: ``response_time``, or ``service_time`` for an engine that knows no intended send.
     """
 
     engine: str

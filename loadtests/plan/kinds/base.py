@@ -18,9 +18,7 @@ from loadtests.plan.metrics import Metric
 from loadtests.plan.objective import MAX_ERRORS, Objective, SearchPlan
 from loadtests.records import Trial
 from loadtests.records.bounds import Amount, Name
-from loadtests.setups import HTTP
 from loadtests.toml import TomlTable
-from loadtests.words import plural
 from loadtests.workload import DEFAULT_ENGINE, Feature, Load, Request, SignIn
 
 if TYPE_CHECKING:
@@ -54,8 +52,7 @@ class Test(abc.ABC):
     one that cells of a sweep are ranked by. ``beside`` are those without which the judged ones are not to be shown.
     ``counted`` is what its cost is shared among, ``sends`` the word for one of what it sends, and ``time`` what its
     times are where the engine counts them from the intended send: of each that is ``timed``, one of those counted if
-    nothing else is said. ``needs`` is what an engine must be able to do beside
-    what its load takes.
+    nothing else is said. ``needs`` is what an engine must be able to do beside what its load takes.
 
     In a report it has a section: ``heading``, ``about``, and for each test a table, ``caption`` over ``columns``
     (a metric's name and its heading); the headings in ``optional`` are dropped, in this order, where room is little.
@@ -275,32 +272,3 @@ def common(name: str, table: TomlTable, engine: str = DEFAULT_ENGINE, warmup_s: 
 def digest(sends: Sequence[object]) -> str:
     """A few letters that differ where what is sent does."""
     return hashlib.sha256(json.dumps(sends).encode()).hexdigest()[:8]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RequestsTest(Test):
-    """A test that sends HTTP requests: one, or a mix of several."""
-
-    @property
-    def asked(self) -> str:
-        if len(self.requests) > 1:
-            return f"a mix of {plural(len(self.requests), 'request')}"
-        [request] = self.requests
-        return f"{request.method} {request.path}"
-
-    @property
-    def asked_exactly(self) -> str:
-        if self.requests == (Request(self.asked, path=self.requests[0].path),):
-            return self.asked
-        return f"{self.asked} ({digest([request.to_dict() for request in self.requests])})"
-
-    @property
-    def in_slices(self) -> bool:
-        return self.engine == DEFAULT_ENGINE and self.search is None
-
-    @property
-    def demands(self) -> frozenset[str]:
-        return frozenset({HTTP, *("head" for request in self.requests if request.method == "HEAD")})
-
-    def asking(self, requests: tuple[Request, ...]) -> Self:
-        return dataclasses.replace(self, requests=requests)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadtests.plan import requests as asked
-from loadtests.plan.kinds.base import RequestsTest, common
+from loadtests.plan.kinds.base import common
+from loadtests.plan.kinds.over_http import RequestsTest
 from loadtests.plan.kinds.searching import SearchingTest, capacity_of
 from loadtests.toml import TomlTable
 from loadtests.workload import Load, Request

@@ -1,0 +1,43 @@
+"""What all kinds of test have in common that send HTTP requests."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from loadtests.plan.kinds.base import Test, digest
+from loadtests.setups import HTTP
+from loadtests.words import plural
+from loadtests.workload import DEFAULT_ENGINE, Request
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RequestsTest(Test):
+    """A test that sends HTTP requests: one, or a mix of several."""
+
+    @property
+    def asked(self) -> str:
+        if len(self.requests) > 1:
+            return f"a mix of {plural(len(self.requests), 'request')}"
+        [request] = self.requests
+        return f"{request.method} {request.path}"
+
+    @property
+    def asked_exactly(self) -> str:
+        if self.requests == (Request(self.asked, path=self.requests[0].path),):
+            return self.asked
+        return f"{self.asked} ({digest([request.to_dict() for request in self.requests])})"
+
+    @property
+    def in_slices(self) -> bool:
+        return self.engine == DEFAULT_ENGINE and self.search is None
+
+    @property
+    def demands(self) -> frozenset[str]:
+        return frozenset({HTTP, *("head" for request in self.requests if request.method == "HEAD")})
+
+    def asking(self, requests: tuple[Request, ...]) -> Self:
+        return dataclasses.replace(self, requests=requests)
