@@ -30,12 +30,12 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> 
     cores = host.allot(wanted).servers if wanted else sorted(os.sched_getaffinity(0))
     found = project.chosen(own, [setup], lambda doing: say(f"{doing} ..."))
     application = found.application
+    if obstacle := application.obstacle(setup):
+        raise UserError(f"{name}: {obstacle}")
     if exposed := exposure.warning(bind, port):
         say(exposed)
     for remark in found.remarks:
         say(f"note: {remark}")
-    if obstacle := application.obstacle(setup):
-        raise UserError(f"{name}: {obstacle}")
     say(f"starting {setup.label} ...")
     application.prepare()
     env = {"CORES": ",".join(map(str, cores))}
