@@ -13,7 +13,7 @@ from rich.text import Text
 
 from loadtests.commands.console import data
 from loadtests.measure.pace import seconds_left
-from loadtests.records import Result, Second, Trial
+from loadtests.records import Connections, Result, Second, Trial
 from loadtests.words import plural
 
 
@@ -97,7 +97,7 @@ class RunProgress:
 
 def _figures(result: Result, sends: str) -> str:
     held = result.connections
-    parts = [f"{result.rate:,.0f} {sends}s/s"] if result.planned or not held else [f"{held.opened:,} {sends}s held"]
+    parts = [f"{result.rate:,.0f} {sends}s/s"] if result.planned or not held else [_of_held(held)]
     p50, p99 = result.response_time_ms["p50"], result.response_time_ms["p99"]
     if p50 is not None and p99 is not None:  # an engine may not know them
         parts += [f"p50 {p50:.1f} ms", f"p99 {p99:.1f} ms"]
@@ -110,6 +110,15 @@ def _figures(result: Result, sends: str) -> str:
     if held and held.refused + held.lost:
         parts.append(f"{held.refused:,} connections refused, {held.lost:,} lost")
     return ", ".join(parts)
+
+
+def _of_held(held: Connections) -> str:
+    """What became of connections over which nothing was sent."""
+    found = held.rejoined
+    if found is None:
+        return f"{plural(held.opened, 'connection')} held"
+    within = "" if found.all_back_s is None else f" after {found.all_back_s:.1f} s"
+    return f"{found.back:,} of {plural(found.lost, 'connection')} back{within}"
 
 
 @contextlib.contextmanager

@@ -98,7 +98,9 @@ def merged_deliveries(parts: Sequence[Mapping[str, Any]]) -> tuple[Deliveries | 
     times = {name: Spread.merged([each[key] for each in told]) for name, key in DELIVERY_TIMES.items()}
     deliveries = Deliveries(
         **{name: sum(each[name] for each in told) for name in DELIVERY_COUNTS},
-        **{f"{name}_ms": spread.figures() for name, spread in times.items()},
+        lag_ms=times["lag"].figures(),
+        last_ms=times["last"].figures(),
+        reading_lag_ms=times["reading_lag"].figures(),
         backlog=_of_slices(told),
     )
     return deliveries, times

@@ -12,7 +12,7 @@ from loadtests.measure.bench import Bench
 from loadtests.measure.held_to import verified
 from loadtests.measure.restarting import restarting
 from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
-from loadtests.measure.steps import stepped
+from loadtests.measure.stepping import stepped
 from loadtests.observe import processes
 from loadtests.observe.processes import Usage
 from loadtests.plan.kinds import Test

@@ -98,11 +98,12 @@ const chat = (room) => ({
 test('one send is delivered to several receivers, and each delivery is counted', async () => {
   const room = new Room(0);
   const { planned, ok, unfinished, deliveries } = await measured(chat(room));
-  const { lag, in_time, backlog, stray, ...counts } = deliveries;
+  const { lag, last, reading, in_time, backlog, stray, messages, whole, ...counts } = deliveries;
   assert.deepEqual([planned, ok, unfinished], [10, 10, 0]);
   assert.deepEqual(counts, { expected: 30, delivered: 29, missing: 1, duplicate: 1, reordered: 0 });
   assert.ok(lag.max_us > 0);
   assert.deepEqual([in_time, backlog, stray], [29, [0], 0]);
+  assert.deepEqual([messages, whole, last.max_us, reading.max_us], [0, 0, 0, 0]); // this protocol tells nothing of these
   assert.ok(room.closed);
 });
 

@@ -7,7 +7,7 @@ import pytest
 
 from loadtests.analyse import readings
 from loadtests.errors import UserError
-from loadtests.measure import held_to, preflight, steps, turns
+from loadtests.measure import held_to, preflight, stepping, turns
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.trial import run_trial
 from loadtests.measure.turns import run_by_turns
@@ -36,7 +36,7 @@ def broken(monkeypatch):
 def bench(bench_of, monkeypatch):
     """A function: the bench of a study of these kinds of test on one setup, which speaks a dialect; and its places."""
 
-    monkeypatch.setattr(steps, "SETTLED_S", 0.0)
+    monkeypatch.setattr(stepping, "SETTLED_S", 0.0)
 
     def build(*kinds, dialect="plain", **changes):
         tests = {kind: {**TABLES[kind], "warmup": "500ms", "duration": "1s", **changes} for kind in kinds}

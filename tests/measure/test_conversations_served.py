@@ -6,6 +6,7 @@ import pytest
 
 from loadtests import setups
 from loadtests.analyse.validity import is_setups_own
+from loadtests.measure import stepping
 from loadtests.store import Run
 
 STUDY = """
@@ -33,6 +34,10 @@ warmup = "100ms"
 [tests.idle]
 connections = 50
 duration = "500ms"
+"""
+RESTARTED = """
+setups = ["uvicorn-websocket"]
+blocks = 1
 
 [tests.rejoin]
 connections = 20
@@ -40,11 +45,15 @@ jitter = "200ms"
 """
 
 
-@pytest.mark.skipif(
+installed = pytest.mark.skipif(
     any(setups.missing(setup) for setup in setups.find(["uvicorn-channels", "uvicorn-websocket"])),
     reason="the servers are not installed",
 )
-def test_a_study_of_websockets_from_its_file_to_its_report(command, tmp_path):
+
+
+@installed
+def test_a_study_of_websockets_from_its_file_to_its_report(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(stepping, "SETTLED_S", 0.1)
     file = tmp_path / "tiny.toml"
     file.write_text(STUDY, encoding="utf-8")
     # A busy machine may spoil trials.
@@ -64,11 +73,28 @@ def test_a_study_of_websockets_from_its_file_to_its_report(command, tmp_path):
     assert (broadcast.expected, broadcast.missing) == (10 * 5, 0)  # each to the five receivers of its room
     assert by_test["idle"].result.connections.opened == 50
     assert len(by_test["idle"].result.connections.steps) == 4
-    rejoined = by_test["rejoin"].result.connections.rejoined
-    assert (rejoined.lost, rejoined.back, by_test["rejoin"].processes) == (20, 20, ())
-    assert rejoined.published > 0
-    assert rejoined.down_s <= rejoined.all_back_s
     assert all(process.rested_rss_mb is not None for process in by_test["idle"].processes)
     with (tmp_path / "run" / "summary.csv").open(encoding="utf-8", newline="") as text:
-        assert {row["test"] for row in csv.DictReader(text)} == {"connect", "echo", "broadcast", "idle", "rejoin"}
+        assert {row["test"] for row in csv.DictReader(text)} == {"connect", "echo", "broadcast", "idle"}
     assert "Broadcasts over WebSockets" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
+@installed
+def test_a_server_is_restarted_and_all_come_back(command, tmp_path):
+    file = tmp_path / "restarted.toml"
+    file.write_text(RESTARTED, encoding="utf-8")
+    _, printed, errors = command("run", file, "--output", tmp_path / "run", "--seed", 1, "--anyway")
+    assert (tmp_path / "run").is_dir(), errors
+    trial = Run.open(tmp_path / "run").trials()[-1]
+    assert not is_setups_own(trial.flags), trial.log
+    held, found = trial.result.connections, trial.result.connections.rejoined
+    assert (held.opened, held.refused, held.lost) == (21, 0, 0)
+    assert (found.lost, found.back, trial.processes) == (20, 20, ())
+    assert found.published > 0
+    assert 0 < found.down_s <= found.all_back_s
+    assert f"20 of 20 connections back after {found.all_back_s:.1f} s" in errors + printed
+    with (tmp_path / "run" / "summary.csv").open(encoding="utf-8", newline="") as text:
+        [row] = csv.DictReader(text)
+    assert float(row["all_back_s"]) > 0
+    assert "cpu_ms_per_connection" not in row or row["cpu_ms_per_connection"] == ""
+    assert "Coming back after a restart" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")

@@ -35,7 +35,7 @@ def sections(run):
 def test_the_answer_has_the_share_delivered_beside_the_lag(run):
     made = run("broadcast", change=delivering(missing={"daphne": 0.03}))
     heads = pages.compose(Results(made)).answer.table.columns
-    assert heads == ("setup", "lag p50, ms", "lag p99, ms", "CPU, µs", "delivered, %", "MB")
+    assert heads == ("setup", "lag p50, ms", "lag p99, ms", "last p50, ms", "CPU, µs", "delivered, %", "MB")
     lines = printed(made)
     assert "loses 3.0%" in " ".join(row(lines, "daphne"))
     assert "97.0" in row(lines, "daphne")
@@ -177,10 +177,10 @@ def test_what_came_back_has_times_and_no_cost(run):
     found = {section.name: section for section in page.sections}
     assert "cost" not in found
     [figures] = found["rejoin"].tables
-    assert figures.columns[:4] == ("setup", "all back, s", "p50, s", "p99, s")
+    assert figures.columns[:5] == ("setup", "all back, s", "p50, s", "p95, s", "p99, s")
     rows = {one[0].text: [field.text for field in one] for one in figures.rows}
-    assert rows["daphne"][1:4] == ["8.04", "4.02", "4.02"]
-    assert rows["daphne"][5:] == ["3.00", "20.0", "0", "0", "6"]
+    assert rows["daphne"][1:5] == ["8.04", "4.02", "4.02", "4.02"]
+    assert rows["daphne"][6:] == ["3.00", "20.0", "0", "0", "6"]
     assert "CPU" not in " ".join(one.asked for one in page.findings)
     answers = {one.asked: one.answer for one in page.findings}
     assert "daphne 8.04 s." in answers["Time until all are back with 1,000 connections"]

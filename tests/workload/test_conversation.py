@@ -19,8 +19,11 @@ def load(does="echo", talk=None, **options):
         ({"does": "broadcast", "receivers": 70_000}, "broadcast holds from 1 to 60,000 receivers, not 70000"),
         ({"does": "echo", "receivers": 1}, "echo has no receivers; how many connections it has is said by"),
         ({"does": "rejoin", "receivers": 3}, "rejoin publishes at a rate, and nothing else does"),
-        ({"does": "idle", "receivers": 3, "publishes_per_s": 1.0}, "nothing else does; this is idle"),
-        ({"does": "idle", "receivers": 3, "steps": 4}, "idle connections, one at least in each, not 4 steps"),
+        (
+            {"does": "idle", "receivers": 3, "publishes_per_s": 1.0},
+            "rejoin publishes at a rate, and nothing else does; this is idle",
+        ),
+        ({"does": "idle", "receivers": 3, "steps": 4}, "what is opened in steps are idle connections, one at"),
         ({"does": "broadcast", "receivers": 3, "steps": 2}, "what is opened in steps are idle connections"),
         ({"does": "broadcast", "receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms; each room needs one"),
         ({"does": "echo", "rooms": 0}, "1 receiver cannot be in 0 rooms"),
