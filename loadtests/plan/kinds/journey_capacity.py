@@ -47,7 +47,7 @@ def _found(users: bool) -> Metric:
         read,
         more_is_better=True,
         called=f"capacity in {unit}",
-        short="capacity",
+        short=f"{unit} borne",
         says_unit=True,
         at_least=lambda trial: trial.capacity is not None and trial.capacity.at_least,
         question=Question(f"capacity in {unit}", "bears the most", "every other bears at most ×{}"),
