@@ -25,6 +25,8 @@ from loadtests.origin.recipes import Recipe
 BACKLOG = 4096
 MOST_OPEN_FILES = 2**20
 SPARE_FILES = 64  # for all that is no connection
+# Of the event loop, at the end: what was taken in the last moment is known a turn later, and gone after another.
+LAST_TURNS = 5
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -74,9 +76,10 @@ async def listening(recipes: Sequence[Recipe], port: int = 0, most_open: int | N
             yield f"http://{ADDRESS}:{port}"
         finally:
             server.close()
-            for connection in list(shared.open):
-                connection.abort()
-            await asyncio.sleep(0)  # until they are gone
+            for _ in range(LAST_TURNS):
+                for connection in list(shared.open):
+                    connection.abort()
+                await asyncio.sleep(0)
 
 
 async def _serve(recipes: Sequence[Recipe], port: int, url_file: Path | None, say: Callable[[str], None]) -> None:
