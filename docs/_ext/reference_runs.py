@@ -43,7 +43,7 @@ class Reference:
     @property
     def machine(self) -> str:
         """``AMD EPYC, 2 cores``."""
-        return ", ".join(machine_in_short(self.results).split(", ")[:2])
+        return ", ".join(machine_in_short(self.results.record.machine).split(", ")[:2])
 
     @property
     def verdict(self) -> str:

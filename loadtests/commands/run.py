@@ -9,7 +9,7 @@ import typer
 
 from loadtests.commands import completion
 from loadtests.commands.console import fail, out
-from loadtests.commands.options import Anyway, Minutes, OutputFolder, Paths, Price, WorkloadFile, given
+from loadtests.commands.options import AllowRemote, Anyway, Minutes, OutputFolder, Paths, Price, WorkloadFile, given
 from loadtests.commands.own_project import Own, with_own_project
 from loadtests.commands.running import carry_out
 from loadtests.commands.waiting import waiting
@@ -48,6 +48,11 @@ def command(
     quick: Annotated[bool, typer.Option("--quick", help="Short trials, two blocks: a first look.")] = False,
     path: Paths = None,
     workload: WorkloadFile = None,
+    servers: Annotated[
+        str | None,
+        typer.Option(help="Where the servers run, a host that `hosts prepare` has prepared: ssh://user@host."),
+    ] = None,
+    allow_remote: AllowRemote = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be run, and start and write nothing.")
     ] = False,
@@ -61,6 +66,7 @@ def command(
         from loadtests import report
         from loadtests.commands.dry_run import print_outlook
         from loadtests.measure import prepare as preparing
+        from loadtests.measure.bench import bench_for
         from loadtests.measure.outlook import outlook
         from loadtests.plan import requests
 
@@ -73,10 +79,11 @@ def command(
             wanted = preparing.study_of(study, blocks, aa, price, quick, setups, minutes, rate, injectors)
             wanted = wanted.asking(requests.named(path or [], workload))
             goal = preparing.goal_of(until, max_time)
+            bench_of = bench_for(servers, allow_remote, own is not None)
             if dry_run:
-                expected = outlook(wanted, output, seed, goal, own)
+                expected = outlook(wanted, output, seed, goal, own, bench_of)
             else:
-                execution = preparing.prepare(wanted, output, seed, goal, own, told=told)
+                execution = preparing.prepare(wanted, output, seed, goal, own, bench_of, told)
     if dry_run:
         print_outlook(expected)
         return

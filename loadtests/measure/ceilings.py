@@ -36,6 +36,8 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
     found: Ceilings = {search.name: {} for search in searches.values()}
     why: dict[str, str] = {}
     for trial in _trials(bench, study, places):
+        if trial.evidence.connection_lost:
+            raise UserError(trial.log)
         why[trial.test] = f": {said(trial.log)}" if trial.log else ""
         # That the machine was disturbed makes it no less a ceiling.
         sound = not is_setups_own(trial.flags) and failed_share([trial]) <= FAILED

@@ -17,6 +17,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric
 from loadtests.report import ranking, tables
 from loadtests.report.findings import NAMED, as_asked, condition
+from loadtests.report.sections import overview
 from loadtests.report.sections.verdicts import TONES, what_would_settle
 from loadtests.report.view import Field, Finding, RunAnswer, Table
 from loadtests.words import TELLS_NOTHING, number, percent, plural, plus_minus, series
@@ -38,7 +39,7 @@ class _Column:
 
 def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Finding], notes: Sequence[str]) -> RunAnswer:
     """The answer, of all that was found; ``notes`` are what it stands on beside what the table needs."""
-    foremost = (*_troubles(results), *(f"{one.asked}: {one.answer}" for one in advice))
+    foremost = (*overview.two_machines(results), *_troubles(results), *(f"{one.asked}: {one.answer}" for one in advice))
     columns = list(_columns(results))
     if not columns:
         return RunAnswer(foremost, (), None, (), (), tuple(notes))
