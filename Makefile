@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup peers bench test test-quick lint docs simulate serve clean clean-all
+.PHONY: help setup peers bench test test-quick lint docs simulate serve cloud-up cloud-bench cloud-down clean clean-all
 
 PYTHON ?= python3
 VENV := .venv
@@ -87,6 +87,16 @@ simulate: setup  ## test the statistics on simulated data; writes the tables in 
 
 serve: setup  ## serve one setup in the foreground: make serve SETUP=daphne-ipc
 	$(BIN)/python -m loadtests serve $(SETUP)
+
+cloud-up:  ## make a pair of cloud instances, which cost money (docs/two-machines.rst)
+	@deploy/cloud/up.sh
+
+cloud-bench: export STUDY := $(STUDY)
+cloud-bench:  ## run the study STUDY on the pair, and fetch its results folder
+	@deploy/cloud/bench.sh "$$STUDY"
+
+cloud-down:  ## take the pair down
+	@deploy/cloud/down.sh
 
 clean:  ## remove what make installed and built
 	rm -rf $(VENV) node_modules peers/*/node_modules docs/_build
