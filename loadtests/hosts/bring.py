@@ -26,7 +26,7 @@ from loadtests.paths import ROOT
 BROUGHT_WITHIN_S = 300.0
 SET_UP_WITHIN_S = 3600.0
 BUSY = 75  # the exit status where somebody else has the lock (sysexits(3), EX_TEMPFAIL)
-STAYS_HERE = ("docs/", "results/", "tests/")  # what serves nothing
+STAYS_HERE = ("deploy/", "docs/", "results/", "tests/")  # what serves nothing; nor does a page beside them
 CLEARED = ("loadtests", "testproject", "supervisor")  # no file of an earlier revision is to stay there
 MOST_NAMED = 3
 
@@ -83,7 +83,7 @@ def tracked() -> list[str]:
     except (OSError, subprocess.SubprocessError):
         raise UserError(f"{ROOT} is no git repository, or git is missing: what is brought is what git has") from None
     found = [path for path in done.stdout.split("\0") if path and not path.startswith(STAYS_HERE)]
-    return [path for path in found if os.path.lexists(ROOT / path)]
+    return [path for path in found if not path.endswith(".md") and os.path.lexists(ROOT / path)]
 
 
 def digests(root: Path, paths: list[str]) -> dict[str, str]:
