@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup peers bench test test-quick lint docs simulate serve stack-2016 stack-2016-decay clean clean-all
+.PHONY: help setup peers bench test test-quick lint docs simulate serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down clean clean-all
 
 PYTHON ?= python3
 VENV := .venv
@@ -97,6 +97,16 @@ stack-2016: stacks/2016/.venv/.ready  ## install the stack of 2016 into stacks/2
 
 stack-2016-decay: stacks/2016/.venv/.ready  ## time asgi_ipc of 2016 against the answers that it remembers, and count what it loses
 	@stacks/2016/.venv/bin/python -W ignore::UserWarning stacks/2016/decay.py
+
+cloud-up:  ## make a pair of cloud instances, which cost money (docs/two-machines.rst)
+	@deploy/cloud/up.sh
+
+cloud-bench: export STUDY := $(STUDY)
+cloud-bench:  ## run the study STUDY on the pair, and fetch its results folder
+	@deploy/cloud/bench.sh "$$STUDY"
+
+cloud-down:  ## take the pair down
+	@deploy/cloud/down.sh
 
 clean:  ## remove what make installed and built
 	rm -rf $(VENV) node_modules peers/*/node_modules stacks/*/.venv docs/_build

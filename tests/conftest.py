@@ -11,10 +11,12 @@ pytest_plugins = [
     "tests.fixtures.command",
     "tests.fixtures.datastores",
     "tests.fixtures.known_server",
+    "tests.fixtures.other_machine",
     "tests.fixtures.redis_servers",
     "tests.fixtures.runs",
     "tests.fixtures.websocket_server",
     "tests.fixtures.surveys",
+    "tests.fixtures.two_machines",
 ]
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,6 +32,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 LONGEST = (
     "measure/test_run",
     "docs/test_site",
+    "hosts/test_two",
+    "hosts/test_ssh",
     "engines/test_truth",
     "application",
     "commands/test_profile",

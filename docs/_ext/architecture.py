@@ -23,13 +23,17 @@ LAYERS = (
     Layer(("__main__",), "the way in"),
     Layer(("cli",), "registers the commands; exit codes"),
     Layer(("commands",), "a file a command: its options, one call, what is printed"),
-    Layer(("profile", "layers", "simulate"), "tools beside a run"),
+    Layer(
+        ("profile", "layers", "simulate", "agent"),
+        "tools beside a run; what runs on the machine of the servers, where that is another one",
+    ),
     Layer(("measure", "report"), "makes runs; tells what they found. Neither knows the other: a run folder is between"),
     Layer(
         ("serve", "engines"),
         "servers up, healthy, held to the contract; the programs that make the load, from this machine",
     ),
-    Layer(("hosts", "application"), "the machine that servers and services run on; what is served"),
+    Layer(("hosts",), "the machine that servers and services run on"),
+    Layer(("application",), "what is served"),
     Layer(("observe",), "processes, the machine, what else happened on it"),
     Layer(("searches",), "state machines of searches, without clock or process"),
     Layer(

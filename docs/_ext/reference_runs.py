@@ -43,7 +43,8 @@ class Reference:
     @property
     def machine(self) -> str:
         """``AMD EPYC, 2 cores``, and its database where that is not SQLite."""
-        return ", ".join([*machine_in_short(self.results).split(", ")[:2], *database_in_short(self.results)])
+        machine = machine_in_short(self.results.record.machine).split(", ")[:2]
+        return ", ".join([*machine, *database_in_short(self.results)])
 
     @property
     def verdict(self) -> str:

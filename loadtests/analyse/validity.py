@@ -71,6 +71,11 @@ class Reason(Enum):
         "the server did not serve again as before (after a probe or a slice that was too much for it, or a restart)",
         "Read the end of its log; lower max_rate, so that no probe is that much too much.",
     )
+    connection_lost = (
+        Severity.INVALID,
+        "the connection to the machine of the servers was lost",
+        "Look for what cuts the network between the two (a firewall that forgets, Wi-Fi, a suspended machine).",
+    )
     engine_failed = (
         Severity.INVALID,
         "the load generator broke off",
@@ -170,6 +175,7 @@ SETUPS_OWN = frozenset(
 # What the machine or the generator did: no setup would have been measured then. A service that fails is neither's.
 MACHINES_OWN = frozenset(
     {
+        Reason.connection_lost,
         Reason.engine_failed,
         Reason.generator_busy,
         Reason.send_lag,
@@ -224,6 +230,8 @@ def _flags(seen: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag
         yield Reason.service_failed.flag("; ".join(_journeys_lost(result)))
     if seen.recovered is False:
         yield Reason.did_not_recover.flag()
+    if seen.connection_lost:
+        yield Reason.connection_lost.flag()
     if seen.engine_failed:
         yield Reason.engine_failed.flag()
     if seen.generator_cpu is not None and seen.generator_cpu > GENERATOR_CPU:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,11 @@ from loadtests.commands import completion
 from loadtests.commands.console import data, err, fail, out
 from loadtests.commands.waiting import waiting
 from loadtests.grid import grid, print_grid
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadtests.measure.doctor import MachineFinding
 
 COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
 
@@ -26,11 +31,16 @@ def command(
         from loadtests.plan import study as studies
 
         findings = doctor.examine(study=None if study is None else studies.load(study))
+    print_findings(findings)
+    if not doctor.possible(findings):
+        fail("nothing can be measured before this is put right")
+
+
+def print_findings(findings: Sequence[MachineFinding]) -> None:
+    """Prints what was found, each with its remedy."""
     table = grid(("", ""), right=(0,), whole=(0,))
     for finding in findings:
         table.add_row(data(finding.level, COLOURS[finding.level]), data(finding.what))
         if finding.fix:
             table.add_row("", data(finding.fix))
     print_grid(out, table)
-    if not doctor.possible(findings):
-        fail("nothing can be measured before this is put right")

@@ -66,7 +66,8 @@ def _rest(found: Outlook) -> Iterator[tuple[str, str]]:
         yield "until", f"blocks are added until no interval is wider than {until}, for {minutes} at the most"
     yield "knobs", f"{environment(found.knobs) or 'none set'}; the others as in supervisor/defaults.sh"
     servers, generator = (",".join(map(str, cores)) for cores in (found.cores.servers, found.cores.generator))
-    yield "cores", f"{servers} for the servers, {generator} for the load generator"
+    there, here = (" (there)", " (here)") if found.cores.machines > 1 else ("", "")
+    yield "cores", f"{servers} for the servers{there}, {generator} for the load generator{here}"
     for remark in found.remarks:
         yield "note", remark
 

@@ -9,7 +9,7 @@ import typer
 
 from loadtests.commands import completion
 from loadtests.commands.console import fail, out
-from loadtests.commands.options import Anyway, Minutes, OutputFolder, Paths, Price, WorkloadFile, given
+from loadtests.commands.options import AllowRemote, Anyway, Minutes, OutputFolder, Paths, Price, WorkloadFile, given
 from loadtests.commands.own_journey import STUDY, OwnJourney, with_own_journey
 from loadtests.commands.own_project import Own, with_own_websockets
 from loadtests.commands.running import carry_out
@@ -50,6 +50,11 @@ def command(
     quick: Annotated[bool, typer.Option("--quick", help="Short trials, one block or two: a first look.")] = False,
     path: Paths = None,
     workload: WorkloadFile = None,
+    servers: Annotated[
+        str | None,
+        typer.Option(help="Where the servers run, a host that `hosts prepare` has prepared: ssh://user@host."),
+    ] = None,
+    allow_remote: AllowRemote = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be run, and start and write nothing.")
     ] = False,
@@ -65,6 +70,7 @@ def command(
         from loadtests.commands.dry_run import print_outlook
         from loadtests.measure import prepare as preparing
         from loadtests.measure import wanted as wanting
+        from loadtests.measure.bench import bench_for
         from loadtests.measure.outlook import outlook
         from loadtests.plan import requests
 
@@ -78,10 +84,11 @@ def command(
             wanted = walked.in_study(wanted.asking(requests.named(path or [], workload)))
             wanting.require_talk(own, wanted)
             goal = wanting.goal_of(until, max_time)
+            bench_of = bench_for(servers, allow_remote, own is not None)
             if dry_run:
-                expected = outlook(wanted, output, seed, goal, own)
+                expected = outlook(wanted, output, seed, goal, own, bench_of)
             else:
-                execution = preparing.prepare(wanted, output, seed, goal, own, told=told)
+                execution = preparing.prepare(wanted, output, seed, goal, own, bench_of, told)
     if dry_run:
         print_outlook(expected)
         return

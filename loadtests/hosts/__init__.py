@@ -7,11 +7,11 @@ import importlib
 import pkgutil
 
 from loadtests.errors import unknown
-from loadtests.hosts.base import Host, Program, Supervised
+from loadtests.hosts.base import ConnectionLost, Host, Program, Supervised
 
-__all__ = ["Host", "Program", "Supervised", "at"]
+__all__ = ["ConnectionLost", "Host", "Program", "Supervised", "at"]
 
-NO_SCHEME = ("base", "supervisor")  # what stands beside them
+NO_SCHEME = ("base", "bring", "link", "network", "supervised", "supervisor", "wire")  # what stands beside them
 
 
 def at(where: str) -> Host:

@@ -8,10 +8,18 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
+from loadtests.application import Application
+from loadtests.errors import UserError
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
 from loadtests.observe.processes import Part, Usage
 from loadtests.observe.takers import Takers
+from loadtests.store import OtherHost
+
+
+class ConnectionLost(UserError):
+    """The way to another machine is gone, and all that was started there ends. What is measured just then says nothing;
+    the next question is asked over a new connection."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,12 +51,26 @@ class Supervised(Protocol):
 
 
 class Host(Protocol):
-    """A machine where servers and services run. The generator runs on this one."""
+    """A machine where servers and services run. The generator runs on this one. One that is another machine raises
+    ConnectionLost, whatever it is asked."""
 
     name: str
 
+    def bind(self) -> str:
+        """The address that servers are to listen on there. Raises UserError."""
+
     def address(self, bind: str) -> str:
         """Where to ask a server that listens on ``bind`` there."""
+
+    def application(self, given: Application) -> Application:
+        """What is to be served, as it is there. Raises UserError for what cannot be served there."""
+
+    def lacking(self, needs: Iterable[str]) -> str | None:
+        """What it lacks of these (see ``loadtests.setups.needs.lacking``)."""
+
+    def require_reachable(self, bind: str, port: int, anyhow: bool) -> None:
+        """Raises UserError where load to that port would not reach it, or somebody else; does not where it is to go
+        there ``anyhow``."""
 
     def require_free(self, bind: str, port: int) -> None:
         """Raises UserError where something listens on the port already, and says whose it is."""
@@ -57,12 +79,15 @@ class Host(Protocol):
         """Starts a supervisord, which takes the knobs as environment variables. On leaving, and equally when this
         process dies, all that it started is stopped. Raises UserError."""
 
+    def parts(self) -> list[Part]:
+        """What of the harness itself runs there, beside what is measured."""
+
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
         """What each part and all its descendants have used so far, by pid; ``folder`` is the supervisord's."""
 
-    def cpu_s(self, pids: Iterable[int]) -> dict[int, float]:
+    def cpu_s(self, pids: Iterable[int]) -> dict[int, float] | None:
         """The CPU seconds that processes have used so far, by pid; one that has ended is left out. Takes next to no
-        time: it is asked while load is made."""
+        time: it is asked while load is made. None where asking would disturb that."""
 
     def moment(self, cores: Sequence[int]) -> Moment:
         """The machine at this moment; ``cores`` are the servers'."""
@@ -84,3 +109,6 @@ class Host(Protocol):
 
     def versions(self) -> dict[str, Any]:
         """The software there (see ``loadtests.observe.machine.versions``)."""
+
+    def about(self) -> OtherHost | None:
+        """What run.json keeps of it and of the way to it; None for this machine."""

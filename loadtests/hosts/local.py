@@ -9,6 +9,8 @@ from typing import Any
 
 import psutil
 
+from loadtests import setups
+from loadtests.application import Application
 from loadtests.errors import UserError
 from loadtests.hosts.supervisor import Supervisor
 from loadtests.observe import conditions, cores, machine, processes, speed, takers
@@ -16,6 +18,8 @@ from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
 from loadtests.observe.processes import Part, Usage
 from loadtests.observe.takers import Takers
+from loadtests.setups.needs import lacking
+from loadtests.store import OtherHost
 
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to ask a server that listens everywhere
 
@@ -25,8 +29,20 @@ class Local:
 
     name = "local"
 
+    def bind(self) -> str:
+        return setups.bind()
+
     def address(self, bind: str) -> str:
         return LOOPBACK.get(bind, bind)
+
+    def application(self, given: Application) -> Application:
+        return given
+
+    def lacking(self, needs: Iterable[str]) -> str | None:
+        return lacking(needs)
+
+    def require_reachable(self, bind: str, port: int, anyhow: bool) -> None:
+        pass
 
     def require_free(self, bind: str, port: int) -> None:
         for connection in psutil.net_connections("tcp"):
@@ -44,6 +60,9 @@ class Local:
 
     def supervise(self, env: Mapping[str, str]) -> Supervisor:
         return Supervisor(env)
+
+    def parts(self) -> list[Part]:
+        return []
 
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
         return processes.snapshot(parts, folder)
@@ -71,6 +90,9 @@ class Local:
 
     def versions(self) -> dict[str, Any]:
         return machine.versions()
+
+    def about(self) -> OtherHost | None:
+        return None
 
 
 def at(address: str) -> Local:

@@ -75,14 +75,14 @@ class Supervisor:
                 )
                 self._connect(out)
         except BaseException:
-            self._stop()
+            self.end()
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stop()
+        self.end()
 
     def start(self, group: str) -> None:
         """Starts the group without waiting for it to be ready."""
@@ -115,6 +115,19 @@ class Supervisor:
                 parts.append("\n".join([f"--- {file.name}", *lines]))
         return "\n".join(parts)
 
+    def end(self) -> None:
+        """Stops all that was started; nothing can be started then."""
+        if self._transport is not None:
+            self._transport.close()
+        if self._guard is not None and self._guard.stdin is not None:
+            self._guard.stdin.close()
+            try:
+                self._guard.wait(STOPPED_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                self._guard.kill()
+                self._guard.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
     def _connect(self, out: IO[bytes]) -> None:
         assert self._guard is not None
         url = f"unix://{self.folder / 'supervisor.sock'}"
@@ -131,15 +144,3 @@ class Supervisor:
             time.sleep(0.05)
         words = os.pread(out.fileno(), MOST_SAID, 0).decode(errors="replace").split()
         raise UserError(f"supervisord did not start: {' '.join(words) or 'it said nothing'}")
-
-    def _stop(self) -> None:
-        if self._transport is not None:
-            self._transport.close()
-        if self._guard is not None and self._guard.stdin is not None:
-            self._guard.stdin.close()
-            try:
-                self._guard.wait(STOPPED_WITHIN_S)
-            except subprocess.TimeoutExpired:
-                self._guard.kill()
-                self._guard.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)

@@ -16,8 +16,7 @@ from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, require_within
 from loadtests.measure import prepare as preparing
 from loadtests.measure import run as runs
-from loadtests.measure.bench import bench
-from loadtests.measure.prepare import BenchOf
+from loadtests.measure.bench import BenchOf, bench
 from loadtests.measure.run import Execution, Watcher
 from loadtests.plan import study as studies
 from loadtests.plan.metrics import Metric

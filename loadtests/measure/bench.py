@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -12,7 +12,7 @@ from loadtests import engines, hosts, setups
 from loadtests.application import Application
 from loadtests.engines import Engine, require_able
 from loadtests.errors import UserError
-from loadtests.hosts import Host
+from loadtests.hosts import ConnectionLost, Host
 from loadtests.measure import open_files
 from loadtests.observe.cores import Cores
 from loadtests.plan.kinds import Test
@@ -21,13 +21,15 @@ from loadtests.plan.study import Entry, Study
 from loadtests.serve.base import Server
 from loadtests.serve.serving import serving
 from loadtests.setups import Setup, fetching, services
-from loadtests.setups.needs import lacking
-from loadtests.store import Contract
+from loadtests.store import Contract, RunRecord
 from loadtests.workload import Load
 
 Serve = Callable[[Setup, Mapping[str, str], Sequence[str], int], AbstractContextManager[Server]]
 EngineOf = Callable[[str], Engine]
+BenchOf = Callable[[Study, Application], "Bench"]
 LAST_PORT = 65535
+HERE = "local"
+ORIGIN = "origin"
 
 
 @dataclasses.dataclass
@@ -36,7 +38,8 @@ class Bench:
 
     ``serve`` takes a setup, its knobs, the names of services beside it and a port to a running server; ``engine`` takes
     a name to an engine. ``contract`` is what the setups must answer (see ``loadtests.measure.preflight``). ``seed`` is
-    the run's. ``mhz`` are the frequencies seen so far.
+    the run's. ``mhz`` are the frequencies seen so far. Load goes to an address that does not prove to be the host's
+    where ``allow_remote`` says so.
     """
 
     host: Host
@@ -50,6 +53,7 @@ class Bench:
     contract: Contract = dataclasses.field(default_factory=dict)
     seed: int = 0
     mhz: list[float] = dataclasses.field(default_factory=list)
+    allow_remote: bool = False
 
     @property
     def url(self) -> str:
@@ -76,9 +80,12 @@ class Bench:
         for port in range(self.port, LAST_PORT + 1):
             if len(found) == count:
                 break
-            with contextlib.suppress(UserError) if found else contextlib.nullcontext():
+            try:
                 self.host.require_free(self.bind, port)
                 found.append(port)
+            except UserError as error:
+                if not found or isinstance(error, ConnectionLost):
+                    raise
         if len(found) < count:
             raise UserError(f"from port {self.port} on there are no {count} free ones; choose another: PORT=8000")
         return found
@@ -101,6 +108,7 @@ class Bench:
         """Raises UserError for what can be known to go wrong before anything is started: a taken port, an engine that
         is missing or cannot make a test's load, a service that is not there."""
         self.host.require_free(self.bind, self.port)
+        self.host.require_reachable(self.bind, self.port, self.allow_remote)
         beside = services.known()
         open_files.require(study.tests)
         for test in study.tests:
@@ -113,12 +121,12 @@ class Bench:
             for name in test.services:
                 if name not in beside:
                     raise UserError(f"test {test.name}: services: there is no {name!r}; there are: {', '.join(beside)}")
-                if (lacks := lacking(beside[name].needs)) is not None:
+                if (lacks := self.host.lacking(beside[name].needs)) is not None:
                     raise UserError(f"test {test.name}: the service {name}: {lacks}")
         for entry in study.entries:
             self._require_fetching(entry, study.tests)
             for name in self.beside(entry):
-                if (lacks := lacking(beside[name].needs)) is not None:
+                if (lacks := self.host.lacking(beside[name].needs)) is not None:
                     raise UserError(f"{entry.label}: the service {name}: {lacks}")
 
     def _require_fetching(self, entry: Entry, tests: Sequence[Test]) -> None:
@@ -133,13 +141,43 @@ class Bench:
                     raise UserError(f"{entry.label} in test {test.name}: {wrong}")
 
 
-def bench(study: Study, application: Application, where: str = "local") -> Bench:
+def bench(study: Study, application: Application, where: str = HERE, allow_remote: bool = False) -> Bench:
     """The bench of a study on a host. Raises UserError."""
     host = hosts.at(where)
-    bind, port = setups.bind(), setups.port()
+    if where != HERE:
+        _require_portable(study)
+    served = host.application(application)
+    bind, port = host.bind(), setups.port()
 
     def serve(setup: Setup, env: Mapping[str, str], beside: Sequence[str], port: int) -> AbstractContextManager[Server]:
-        return serving(setup, env, bind, port, application, host, beside)
+        return serving(setup, env, bind, port, served, host, beside)
 
     known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
-    return Bench(host, bind, port, host.allot(os.environ.get("CORES")), known, application, serve)
+    cores = host.allot(os.environ.get("CORES"))
+    return Bench(host, bind, port, cores, known, served, serve, allow_remote=allow_remote)
+
+
+def bench_for(servers: str | None, allow_remote: bool, own: bool) -> BenchOf:
+    """What makes the bench of a study: on this machine, or on the one that ``servers`` names; of a project of the
+    user's ``own``, here only. Raises UserError."""
+    if servers is None:
+        if allow_remote:
+            raise UserError("--allow-remote is for servers on another machine; name it: --servers ssh://user@host")
+        return bench
+    if own:
+        raise UserError(f"{servers} has the sample project only; leave out --servers, or --app")
+    return functools.partial(bench, where=servers, allow_remote=allow_remote)
+
+
+def where_it_was(record: RunRecord) -> BenchOf:
+    """What makes the bench of a run that was begun, on the same host, of which no more is asked than it then did."""
+    if record.servers is None:
+        return bench
+    return functools.partial(bench, where=record.servers.address, allow_remote=record.servers.round_trip_ms is None)
+
+
+def _require_portable(study: Study) -> None:
+    """Raises UserError, before anybody is asked, for what is served on this machine only."""
+    for test in study.tests:
+        if ORIGIN in test.services:
+            raise UserError(f"test {test.name}: the service {ORIGIN} is for projects that are served on this machine")

@@ -37,6 +37,8 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
     asking = {search.name: search for search in searches.values()}
     why: dict[str, str] = {}
     for trial in _trials(bench, study, places):
+        if trial.evidence.connection_lost:
+            raise UserError(trial.log)
         why[trial.test] = f": {said(trial.log)}" if trial.log else ""
         holds = asking[trial.test].holds(trial)
         # That the machine was disturbed makes it no less a ceiling.

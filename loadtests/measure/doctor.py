@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +31,16 @@ class MachineFinding:
 def examine(watch_s: float = 1.0, study: Study | None = None) -> list[MachineFinding]:
     """All findings, the errors first. Watches the machine for ``watch_s`` seconds to see what else runs; says what a
     ``study`` needs, too, where one is given."""
-    facts = machine.describe()
-    found = [*_tools(), *_cores(facts), *_frequency(facts), *_memory(facts), *_limits(facts), *_others(watch_s)]
-    if study is not None:
-        found.append(_open_files(study))
+    of_study = [] if study is None else [_open_files(study)]
+    return _sorted([*_engines(), *_cores(machine.describe()), *_of_servers(watch_s), *of_study])
+
+
+def examine_servers(watch_s: float = 1.0) -> list[MachineFinding]:
+    """Likewise, of a machine that has only servers."""
+    return _sorted(_of_servers(watch_s))
+
+
+def _sorted(found: Iterable[MachineFinding]) -> list[MachineFinding]:
     return sorted(found, key=lambda finding: ("error", "warning", "ok").index(finding.level))
 
 
@@ -50,7 +56,19 @@ def possible(findings: Sequence[MachineFinding]) -> bool:
     return all(finding.level != "error" for finding in findings)
 
 
-def _tools() -> Iterator[MachineFinding]:
+def _of_servers(watch_s: float) -> Iterator[MachineFinding]:
+    facts = machine.describe()
+    yield from (
+        *_redis(),
+        *_quiet_cores(facts),
+        *_frequency(facts),
+        *_memory(facts),
+        *_limits(facts),
+        *_others(watch_s),
+    )
+
+
+def _engines() -> Iterator[MachineFinding]:
     for engine in engines.known().values():
         try:
             engine.require()
@@ -58,6 +76,9 @@ def _tools() -> Iterator[MachineFinding]:
         except engines.EngineError as error:
             level = "error" if engine.name == DEFAULT_ENGINE else "warning"  # studies can do without the others
             yield MachineFinding(level, f"the engine {engine.name} cannot run: {error}")
+
+
+def _redis() -> Iterator[MachineFinding]:
     version = redis.version()
     if os.environ.get("REDIS_URL"):
         yield MachineFinding("ok", "REDIS_URL names a Redis; what it costs is not seen by the harness")
@@ -77,6 +98,9 @@ def _cores(facts: dict[str, Any]) -> Iterator[MachineFinding]:
         )
     else:
         yield MachineFinding("ok", f"{allowed} cores: the generator has one of its own")
+
+
+def _quiet_cores(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     if facts["smt"] == "on":
         yield MachineFinding(
             "warning",

@@ -9,8 +9,8 @@ from pathlib import Path
 from loadtests import setups, store
 from loadtests.application import project, sample
 from loadtests.errors import UserError
-from loadtests.measure.bench import bench
-from loadtests.measure.prepare import BenchOf, free_folder, servable
+from loadtests.measure.bench import BenchOf, bench
+from loadtests.measure.prepare import free_folder, servable
 from loadtests.observe.cores import Cores
 from loadtests.plan.schedule import Slot, planned_seconds, schedule
 from loadtests.plan.study import Study

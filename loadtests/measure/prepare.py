@@ -8,7 +8,6 @@ import os
 import secrets
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from loadtests.application.own_websocket import without_secrets
 from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, require_within
 from loadtests.measure import ceilings, preflight
-from loadtests.measure.bench import Bench, bench
+from loadtests.measure.bench import Bench, BenchOf, bench, where_it_was
 from loadtests.measure.run import ATTEMPTS, Execution, now
 from loadtests.measure.spoiled import attempts_to_go_on
 from loadtests.observe import machine
@@ -29,8 +28,6 @@ from loadtests.setups import other_stacks, services
 from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, SetupRecord
 
 SEEDS = 2**32
-
-BenchOf = Callable[[Study, Application], Bench]
 
 
 def prepare(
@@ -90,6 +87,7 @@ def prepare(
         machine=made.host.machine(),
         versions=_versions(made, study),
         git=Git(**machine.git()),
+        servers=made.host.about(),
     )
     record = dataclasses.replace(record, order=tuple(schedule(study, seed, record.places_left_out)))
     return Execution(Run.create(output or free_folder(f"{record.created[:10]}-{study.name}"), record), made)
@@ -104,7 +102,7 @@ def _held_at_once(made: Bench, study: Study, baseline_mb: float) -> Study:
     return fitting(study, memory_mb, made.host.free_memory_mb())
 
 
-def resume(folder: Path, bench_of: BenchOf = bench, told: Doing = silently) -> Execution:
+def resume(folder: Path, bench_of: BenchOf | None = None, told: Doing = silently) -> Execution:
     """Opens a run folder to go on with it, under the knobs it was begun with.
 
     Where it had not ended, the places that the machine spoiled each time have as many attempts again. Raises UserError
@@ -124,7 +122,7 @@ def resume(folder: Path, bench_of: BenchOf = bench, told: Doing = silently) -> E
     for entry in record.study.entries:
         setups.require_knobs(entry.env, own=own is not None, whose=f"{entry.label}: ")
     application, about = _application(own, record.study, told)
-    made = bench_of(record.study, application)
+    made = (bench_of or where_it_was(record))(record.study, application)
     made.require(record.study)
     made.contract, made.seed = record.contract, record.seed
     now_and_then = {

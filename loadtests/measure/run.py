@@ -99,7 +99,7 @@ class Execution:
         if self.study.at_once:
             each = f"{self.study.baseline} among them in each block"
             lines.append(f"note: {self.study.at_once} setups run at once, {each}")
-        lines += [f"note: {remark}" for remark in (record.application.remarks if record.application else ())]
+        lines += [f"note: {remark}" for told in (record.application, record.servers) if told for remark in told.remarks]
         return "\n".join(lines)
 
 

@@ -81,7 +81,7 @@ def stretch(bench: Bench, running: Server, make: Callable[[OnStart, OnEnd], None
     first ``settle_s`` seconds of that are none of what the gauges are to tell of.
     """
     host, cores = bench.host, bench.cores.servers
-    parts = running.parts()
+    parts = [*running.parts(), *host.parts()]
     looks: list[_Look] = []
     pools = gauges.GaugeWatch(running.folder)
 
@@ -123,6 +123,7 @@ class Seen:
         """Whether it is known already that nothing can be measured."""
         seen = self.evidence
         broken = seen.started is False or seen.recovered is False or bool(seen.contract_differences)
+        broken = broken or bool(seen.connection_lost)
         return broken or bool(seen.service_failed)
 
     def note(self, **seen: object) -> None:
@@ -145,6 +146,11 @@ class Seen:
     def engine_failed(self, error: Exception) -> None:
         """The engine broke off."""
         self.note(engine_failed=True)
+        self.log = str(error)
+
+    def connection_lost(self, error: Exception) -> None:
+        """The way to the servers' machine was lost meanwhile: whatever else was seen says nothing."""
+        self.evidence, self.result, self.capacity, self.processes = Evidence(connection_lost=True), None, None, ()
         self.log = str(error)
 
     def keep(self, result: Result, used: tuple[Process, ...]) -> None:

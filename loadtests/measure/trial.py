@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from loadtests.engines import EngineError
 from loadtests.engines.base import OnEnd, OnSecond, OnStart, ShouldStop, SlicingEngine
+from loadtests.hosts import ConnectionLost
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
 from loadtests.measure.held_to import verified
@@ -31,6 +32,8 @@ def run_trial(bench: Bench, place: TrialPlace, on_second: OnSecond) -> Trial:
             _trial(bench, running, place, on_second, seen)
     except NotServing as error:
         seen.failed(error)
+    except ConnectionLost as error:
+        seen.connection_lost(error)
     return seen.trial(bench, place)
 
 
@@ -78,7 +81,8 @@ def _loads(bench: Bench, running: Server, test: Test, load: Load, on_second: OnS
         restarted = _Loaded(*restarting(bench, running, engine, load, on_second))
         seen.keep(restarted.result, ())
         return [restarted]
-    rested = bench.host.usage(running.parts(), running.folder) if test.from_rest else None
+    everything = [*running.parts(), *bench.host.parts()]
+    rested = bench.host.usage(everything, running.folder) if test.from_rest else None
     loaded = _load(bench, running, test, load, on_second)
     used = loaded.stretch.processes
     seen.keep(loaded.result, used if rested is None else processes.since_rest(used, rested, loaded.steps))

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from loadtests.engines import EngineError
 from loadtests.engines.base import LoadMaker, OnEnd, OnStart, PreparedLoad, SlicingEngine
+from loadtests.hosts import ConnectionLost
 from loadtests.measure.bench import Bench
 from loadtests.measure.held_to import verified
 from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
@@ -48,11 +49,16 @@ def run_by_turns(bench: Bench, places: Sequence[TrialPlace], doing: Doing) -> It
     makes its trials invalid."""
     for services in dict.fromkeys(place.test.services for place in places):
         beside = [place for place in places if place.test.services == services]
-        with contextlib.ExitStack() as stack:
-            turns = _Turns(bench, doing)
-            turns.start(beside, services, stack)
-            for test in dict.fromkeys(place.test.name for place in beside):
-                yield turns.trials([place for place in beside if place.test.name == test])
+        tests = list(dict.fromkeys(place.test.name for place in beside))
+        while tests:  # where the way to the servers is lost, they are started anew for those that are left
+            with contextlib.ExitStack() as stack:
+                turns = _Turns(bench, doing)
+                turns.start(beside, services, stack)
+                while tests:
+                    test = tests.pop(0)
+                    yield turns.trials([place for place in beside if place.test.name == test])
+                    if turns.lost is not None:
+                        break
 
 
 @dataclasses.dataclass
@@ -74,16 +80,24 @@ class _Asked:
 @dataclasses.dataclass
 class _Turns:
     """The setups of a block that run at once, by their labels: the servers (for one that did not come up, why), and the
-    CPU seconds a second that each takes with nothing to do; and how long the same work took, round after round."""
+    CPU seconds a second that each takes with nothing to do; how long the same work took, round after round; and why
+    the way to all of them is ``lost``, once it is."""
 
     bench: Bench
     doing: Doing
     servers: dict[str, Server | NotServing] = dataclasses.field(default_factory=dict)
     idle_cpu: dict[str, float] = dataclasses.field(default_factory=dict)
     spins_s: list[float] = dataclasses.field(default_factory=list)
+    lost: ConnectionLost | None = None
 
     def start(self, places: Sequence[TrialPlace], services: Sequence[str], stack: contextlib.ExitStack) -> None:
         """Starts the setups of these places, each with services of its own beside it, until the stack is closed."""
+        try:
+            self._start(places, services, stack)
+        except ConnectionLost as error:
+            self.lost = error
+
+    def _start(self, places: Sequence[TrialPlace], services: Sequence[str], stack: contextlib.ExitStack) -> None:
         entries = {place.entry.label: place.entry for place in places}
         for port, (label, entry) in zip(self.bench.ports(len(entries)), entries.items(), strict=True):
             self.doing(f"starting {label}", START_S)
@@ -113,11 +127,17 @@ class _Turns:
         seen = {place.entry.label: Seen() for place in places}
         self.spins_s = []
         try:
-            self._measure(places, seen)
+            if self.lost is None:
+                self._measure(places, seen)
         except EngineError as error:
             for one in seen.values():
                 if one.result is None and not one.ended:
                     one.engine_failed(error)
+        except ConnectionLost as error:
+            self.lost = error
+        if self.lost is not None:
+            for one in seen.values():
+                one.connection_lost(self.lost)
         for label, one in seen.items():
             one.note(idle_cpu=self.idle_cpu.get(label), spins_s=tuple(self.spins_s))
         return [seen[place.entry.label].trial(self.bench, place) for place in places]

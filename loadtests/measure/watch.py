@@ -62,8 +62,9 @@ class Watch:
             usage = self._host.usage(self._running.parts(), self._running.folder)
             roles = {pid: one.role for pid, one in usage.items()}
             begin()
-            self._cpu = CpuWatch(lambda: self._host.cpu_s(roles), roles, self._clock)
-            self._cpu.start()
+            if self._host.cpu_s(roles) is not None:
+                self._cpu = CpuWatch(lambda: self._host.cpu_s(roles) or {}, roles, self._clock)
+                self._cpu.start()
             self._origin.restart()  # last, so that its stages begin with the load
 
         return begins

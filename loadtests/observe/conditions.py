@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
@@ -63,15 +63,25 @@ def between(first: Moment, last: Moment, cores: Sequence[int], own_cpu_s: float)
     )
 
 
+def interrupts_s(cores: Sequence[int]) -> float:
+    """The seconds since boot that the cores spent on interrupts, in which packets of a network are received."""
+    return sum(irq + softirq for _, _, _, _, _, irq, softirq, _ in _ticks(cores)) * TICK_S
+
+
 def _busy_s(cores: Sequence[int]) -> float:
+    busy = sum(
+        user + nice + system + irq + softirq + steal for user, nice, system, _, _, irq, softirq, steal in _ticks(cores)
+    )
+    return busy * TICK_S
+
+
+def _ticks(cores: Sequence[int]) -> Iterator[list[int]]:
+    """Of each core: user, nice, system, idle, iowait, irq, softirq and steal, in ticks."""
     wanted = {f"cpu{core}" for core in cores}
-    ticks = 0
     for line in Path("/proc/stat").read_text().splitlines():
         name, *fields = line.split()
         if name in wanted:
-            user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, fields[:8])
-            ticks += user + nice + system + irq + softirq + steal
-    return ticks * TICK_S
+            yield list(map(int, fields[:8]))
 
 
 def _swapped() -> int:

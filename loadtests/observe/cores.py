@@ -12,15 +12,17 @@ from loadtests.errors import UserError, shown
 
 @dataclasses.dataclass(frozen=True)
 class Cores:
-    """The cores of the servers and of the generator; the same single core for both where there is but one."""
+    """The cores of the servers and of the generator; the same single core for both where there is but one. They may be
+    those of two ``machines``."""
 
     servers: tuple[int, ...]
     generator: tuple[int, ...]
+    machines: int = 1
 
     @property
     def shared(self) -> bool:
         """Whether the generator takes time from the servers."""
-        return bool(set(self.servers) & set(self.generator))
+        return self.machines == 1 and bool(set(self.servers) & set(self.generator))
 
     @property
     def servers_list(self) -> str:
@@ -46,6 +48,13 @@ def allot(wanted: str | None = None) -> Cores:
     if len(allowed) == 1:
         return Cores((allowed[0],), (allowed[0],))
     return Cores(tuple(allowed[:-1]), (allowed[-1],))
+
+
+def all_of(wanted: str | None = None) -> tuple[int, ...]:
+    """The cores of servers that have this machine for themselves: those that are ``wanted`` (as ``allot`` takes them),
+    or all that this process may use. Raises UserError."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return _parse(wanted, allowed) if wanted else tuple(allowed)
 
 
 def _parse(text: str, allowed: list[int]) -> tuple[int, ...]:

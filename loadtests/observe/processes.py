@@ -38,15 +38,17 @@ class Usage:
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A process that was started for a setup or beside it, the first of its tree; whether the setup pays for it."""
+    """A process that was started for a setup or beside it, the first of its tree; whether the setup pays for it. One
+    that is meant ``alone`` is without what descends from it."""
 
     role: str
     pid: int
     charged: bool = True
+    alone: bool = False
 
 
 def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usage]:
-    """The usage of each part and of all its descendants, by pid.
+    """The usage of each part and, unless it is meant alone, of all its descendants, by pid.
 
     ``folder`` is the setup's RUN_DIR, where its processes count their requests (testproject/endpoints/counting.py). A
     process that ends while it is read is left out.
@@ -55,7 +57,7 @@ def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usa
     for part in parts:
         with contextlib.suppress(psutil.Error):
             root = psutil.Process(part.pid)
-            for process in [root, *root.children(recursive=True)]:
+            for process in [root, *([] if part.alone else root.children(recursive=True))]:
                 usage = _usage(part, process.pid, folder)
                 if usage is not None:
                     found[process.pid] = usage

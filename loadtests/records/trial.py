@@ -99,6 +99,8 @@ class Evidence:
     """CPU seconds a second that the setup took with nothing to do, when others were to be measured beside it."""
     spins_s: tuple[Amount, ...] = ()
     """How long a fixed piece of work took on the servers' core before each round of slices: the machine's speed."""
+    connection_lost: bool | None = None
+    """The way to the machine of the servers was gone for a while."""
 
 
 @dataclasses.dataclass(frozen=True)

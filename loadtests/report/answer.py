@@ -17,6 +17,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric
 from loadtests.report import ranking, tables
 from loadtests.report.findings import NAMED, as_asked, condition
+from loadtests.report.sections import overview
 from loadtests.report.sessions import unkept
 from loadtests.report.told import TONES, what_would_settle
 from loadtests.report.view import Field, Finding, RunAnswer, Table
@@ -39,7 +40,12 @@ class _Column:
 
 def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Finding], notes: Sequence[str]) -> RunAnswer:
     """The answer, of all that was found; ``notes`` are what it stands on beside what the table needs."""
-    foremost = (*unkept(results), *_troubles(results), *(f"{one.asked}: {one.answer}" for one in advice))
+    foremost = (
+        *overview.two_machines(results),
+        *unkept(results),
+        *_troubles(results),
+        *(f"{one.asked}: {one.answer}" for one in advice),
+    )
     columns = list(_columns(results))
     if not columns:
         return RunAnswer(foremost, (), None, (), (), tuple(notes))

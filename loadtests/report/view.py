@@ -73,10 +73,10 @@ class Finding:
 class RunAnswer:
     """What the run has to say, for a reader in a hurry.
 
-    ``foremost`` is what failed and what is advised; ``firsts``, who is first in what was asked. The ``table`` has a row
-    for each setup, and beside a figure what is certain of it; ``conditions`` say of each of its columns under which
-    condition the figures hold, and ``marks`` what stands beside them, each under the sign by which it is known.
-    ``notes`` say what all of this stands on.
+    ``foremost`` is what ran where, if not all on one machine, what failed and what is advised; ``firsts``, who is first
+    in what was asked. The ``table`` has a row for each setup, and beside a figure what is certain of it; ``conditions``
+    say of each of its columns under which condition the figures hold, and ``marks`` what stands beside them, each under
+    the sign by which it is known. ``notes`` say what all of this stands on.
     """
 
     foremost: tuple[str, ...]

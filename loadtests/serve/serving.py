@@ -10,7 +10,7 @@ from pathlib import Path
 from loadtests import setups
 from loadtests.application import Application
 from loadtests.errors import UserError
-from loadtests.hosts import Host, Supervised
+from loadtests.hosts import ConnectionLost, Host, Supervised
 from loadtests.observe.processes import Part
 from loadtests.serve import health
 from loadtests.serve.base import NotServing
@@ -105,6 +105,8 @@ class Serving:
     def restart(self) -> None:
         try:
             self._supervised.stop(self.setup.name)
+        except ConnectionLost:
+            raise
         except UserError as error:
             raise NotServing(str(error), self.logs()) from None
         self._supervised.start(self.setup.name)

@@ -11,7 +11,7 @@ from msgspec import Meta
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Study
 from loadtests.records import Advice
-from loadtests.records.bounds import Amount, FileName, Moment, Name, Positive, Share, Variable
+from loadtests.records.bounds import Amount, FileName, Moment, Name, Number, Positive, Share, Variable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,12 +80,36 @@ class Git:
 
 
 @dataclasses.dataclass(frozen=True)
+class OtherHost:
+    """The machine of the servers where it is not the one that the load came from, and the way between the two.
+
+    ``address`` is how it was named, ``listens_on`` where the servers were asked; it is the ``same_machine`` where SSH
+    led back to it. ``git`` is what ran there. ``round_trip_ms`` is the median time to an answer of a bare server there,
+    over a connection that stays open, and ``megabits_per_s`` how fast a long answer came; None where the load goes to
+    an address that did not prove to be that host. ``clock_ahead_ms`` is its clock minus that of the generator's
+    machine, plus or minus ``clock_within_ms``. ``generator`` is the machine that the load came from.
+    """
+
+    address: str
+    listens_on: str
+    same_machine: bool
+    git: Git
+    round_trip_ms: Amount | None
+    megabits_per_s: Amount | None
+    clock_ahead_ms: Number
+    clock_within_ms: Amount
+    remarks: tuple[str, ...]
+    generator: dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
 class RunRecord:
     """A run. ``setups`` are by label, ``services`` the texts of their supervisor files by name; ``order`` is the order
     of trials; ``knobs`` are the environment variables that were set for the servers; ``database`` is DATABASE_URL
     without user and password. ``ceilings`` are those of tests whose rate was left to the run.
 
-    ``machine`` and ``versions`` are told as they are: see ``loadtests.observe.machine``. Without ``ended`` the run is
+    ``machine`` and ``versions`` are those of the servers, told as they are: see ``loadtests.observe.machine``;
+    ``servers`` says more where that is another machine than the generator's. Without ``ended`` the run is
     not complete, and can be resumed; ``measured_s`` is how long it has been measuring, over all its parts.
     """
 
@@ -109,6 +133,7 @@ class RunRecord:
     services: dict[str, str] = dataclasses.field(default_factory=dict)
     advice: Advice | None = None
     ceilings: Ceilings = dataclasses.field(default_factory=dict)
+    servers: OtherHost | None = None
     measured_s: Amount = 0.0
     ended: Moment | None = None
 

@@ -50,6 +50,8 @@ def run(record: RunRecord) -> None:
         _application(record.application)
     _told("machine", record.machine)
     _told("versions", record.versions)
+    if record.servers:
+        _told("servers.generator", record.servers.generator)
     for key in PACKAGES:
         packages = record.versions.get(key, {})
         if not isinstance(packages, dict) or not all(isinstance(version, str) for version in packages.values()):

@@ -52,6 +52,7 @@ def test_nothing_known_is_held_against_no_trial() -> None:
         ({"shared_core": True}, "shared_core"),
         ({"recovered": False}, "did_not_recover"),
         ({"engine_failed": True}, "engine_failed"),
+        ({"connection_lost": True}, "connection_lost"),
     ],
 )
 def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> None:
@@ -60,6 +61,7 @@ def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> Non
 
 def test_every_reason_can_be_found() -> None:
     everything = Evidence(False, 2, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True, True)
+    everything = dataclasses.replace(everything, connection_lost=True)
     strayed = Deliveries(9, 9, 0, 0, 0, {**NOTHING, "p50": 2.0, "p99": 4.0}, stray=1)
     result = dataclasses.replace(walked(200.0, 100.0, late_ms=5.0), deliveries=strayed)
     found = {flag.reason for flag in judge(everything, result, ["redis"])}

@@ -11,7 +11,8 @@ import time
 import psutil
 import pytest
 
-from loadtests.analyse.validity import is_setups_own
+from loadtests.analyse.validity import is_setups_own, machines_own
+from loadtests.hosts import ConnectionLost
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.trial import run_trial
 from loadtests.observe.gauges import NUMBERS
@@ -97,6 +98,21 @@ def test_a_worker_that_lives_on_is_not_counted_as_dead(run, bench_of, forking):
     assert trial.evidence.processes_died == 0
     assert (trial.status, reasons(trial)) == ("ok", set())
     assert {process.pid for process in trial.processes} == set(forking)
+
+
+def test_a_connection_that_is_lost_is_the_machines_fault_and_says_nothing_of_the_setup(run, bench_of):
+    def cut(cores):
+        raise ConnectionLost("the connection to ssh://other was lost: it ended")
+
+    def broken(load):
+        bench_of.host.moment = cut
+        return {"errors": {"refused": 10}}
+
+    bench_of.engine.meanwhile = broken
+    trial = run("throughput")
+    assert reasons(trial) == {"connection_lost"}
+    assert {reason.name for reason in machines_own(trial.flags)} == {"connection_lost"}
+    assert (trial.result, trial.processes) == (None, ())
 
 
 def test_a_search_is_judged_by_all_of_its_probes(run, bench_of):

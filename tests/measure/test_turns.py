@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from loadtests.engines import EngineError
+from loadtests.hosts import ConnectionLost
 from loadtests.measure import turns
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.turns import run_by_turns
@@ -133,6 +134,34 @@ def test_a_generator_that_breaks_off_before_all_are_ready_leaves_no_valid_trial(
     bench_of.engine.prepare = breaks
     trials = run(tests={"throughput": TABLE["tests"]["throughput"]})
     assert {tuple(reasons(trial)) for trial in trials.values()} == {("engine_failed",)}
+
+
+def test_a_connection_that_is_lost_costs_one_test_and_the_others_are_started_anew(run, bench_of):
+    def cut(parts, folder):
+        if bench_of.engine.slices:
+            bench_of.host.usage = usage
+            raise ConnectionLost("the connection to ssh://other was lost: it ended")
+        return usage(parts, folder)
+
+    usage = bench_of.host.usage
+    bench_of.host.usage = cut
+    trials = run()
+    for (_, test), trial in trials.items():
+        assert trial.valid == (test == "throughput")
+        assert trial.valid or (trial.log, trial.result) == ("the connection to ssh://other was lost: it ended", None)
+        assert ("connection_lost" in reasons(trial)) == (test == "latency")
+    assert len(bench_of.server.served) == 6
+
+
+def test_a_connection_that_is_lost_while_setups_start_costs_one_test(run, bench_of):
+    def cut(bind, port):
+        if not bench_of.server.served:
+            bench_of.server.served.append(None)
+            raise ConnectionLost("the connection to ssh://other was lost: it ended")
+
+    bench_of.host.require_free = cut
+    trials = run()
+    assert {test: trial.valid for (_, test), trial in trials.items()} == {"latency": False, "throughput": True}
 
 
 def test_a_worker_that_is_lost_between_two_slices_is_noticed(run, bench_of):

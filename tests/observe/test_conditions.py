@@ -1,4 +1,4 @@
-from loadtests.observe.conditions import Moment, between, now
+from loadtests.observe.conditions import Moment, between, interrupts_s, now
 
 
 def a_moment(**changes):
@@ -25,3 +25,7 @@ def test_the_machine_can_be_read():
     last = now([0])
     assert last.monotonic_s >= first.monotonic_s
     assert last.cores_busy_s >= first.cores_busy_s > 0
+
+
+def test_interrupts_are_a_part_of_what_the_cores_did():
+    assert 0 <= interrupts_s([0]) <= now([0]).cores_busy_s

@@ -47,6 +47,11 @@ def test_cpu_and_memory_of_a_process_and_its_children_are_counted(busy):
     assert child.context_switches > 0
 
 
+def test_a_process_can_be_meant_without_its_children(busy):
+    assert busy.stdout.readline() == b"done\n"
+    assert set(processes.snapshot([Part("agent", busy.pid, alone=True)])) == {busy.pid}
+
+
 def usage(cpu_s, switches):
     return processes.Usage("web", "gunicorn", 7, cpu_s, 10.0, 12.0, switches)
 

@@ -1,6 +1,7 @@
 """The published schema of run.json: what the project writes and reads fits it, and what is wrong does not."""
 
 import csv
+import dataclasses
 import json
 
 import pytest
@@ -47,6 +48,15 @@ def test_what_a_run_writes_fits(about):
     assert errors("run", {**about, "ended": "2026-11-21T08:00:00+00:00", "goal": None}) == []
     versions = {**about["versions"], "stack_2016": {"Python": "3.11.7", "Django": "1.10.1"}}
     assert errors("run", {**about, "versions": versions}) == []
+
+
+def test_what_a_run_on_two_machines_writes_fits(about, other_host, this_machine):
+    servers = json.loads(json.dumps(dataclasses.asdict(dataclasses.replace(other_host, generator=this_machine[0]))))
+    assert errors("run", {**about, "servers": servers}) == []
+    assert errors("run", {**about, "servers": {**servers, "round_trip_ms": None}}) == []
+    assert errors("run", {**about, "servers": {**servers, "round_trip_ms": -1}})
+    del servers["generator"]
+    assert errors("run", {**about, "servers": servers})
 
 
 @pytest.mark.parametrize(

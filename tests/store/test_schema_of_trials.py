@@ -145,13 +145,16 @@ def test_a_wrong_trial_is_refused(trial, path, new):
     assert errors("trial", changed(trial, path, new))
 
 
+LATER = {"connection_lost"}  # trials of this schema that are older do not have it
+
+
 @pytest.mark.parametrize(
     ("kind", "part"), [(Result, "result"), (Evidence, "evidence"), (Meanwhile, "meanwhile"), (Trial, None)]
 )
 def test_every_field_is_required_by_the_schema(kind, part):
     schema = validator("trial").schema
     required = schema["$defs"][part]["required"] if part else schema["required"]
-    assert {field.name for field in dataclasses.fields(kind)} == set(required) - {"schema"}
+    assert {field.name for field in dataclasses.fields(kind)} - LATER == set(required) - {"schema"}
 
 
 def test_every_reason_is_in_the_schema():

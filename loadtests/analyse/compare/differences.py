@@ -43,8 +43,16 @@ def differences(before: RunRecord, after: RunRecord) -> list[RunDifference]:
 
 
 def same_machine(before: RunRecord, after: RunRecord) -> bool:
-    """Whether both ran on one machine, as far as processor, cores, memory and virtualization tell."""
-    first, second = before.machine, after.machine
+    """Whether both ran on one machine, as far as processor, cores, memory and virtualization tell. A run whose load
+    came from a machine of its own did not."""
+    if (before.servers is None) != (after.servers is None):
+        return False
+    if before.servers and after.servers and not _one(before.servers.generator, after.servers.generator):
+        return False
+    return _one(before.machine, after.machine)
+
+
+def _one(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     memory = sorted(float(machine.get("memory_mb") or 0) for machine in (first, second))
     alike = all(first.get(key) == second.get(key) for key in IDENTITY)
     return alike and memory[1] - memory[0] <= MEMORY_TOLERANCE * memory[1]
@@ -56,6 +64,7 @@ def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
     packages, node_packages = versions.pop("packages", {}), versions.pop("node_packages", {})
     facts = {
         "machine": _machine(run.machine) | _rows({"cores used by the": run.cores}),
+        "where": _way(run),
         "version": _rows({name: version for name, version in versions.items() if version is not None}),
         "package": dict(packages),
         "node package": dict(node_packages),
@@ -76,6 +85,14 @@ def _machine(machine: Mapping[str, Any]) -> dict[str, str]:
     still = {key: value for key, value in machine.items() if key not in (*MOVING, "memory_mb")}
     memory = machine.get("memory_mb")
     return _rows(still) | ({"memory": f"{memory / 1024:.0f} GiB"} if memory else {})
+
+
+def _way(run: RunRecord) -> dict[str, str]:
+    """On which machines servers and generator were."""
+    if run.servers is None:
+        return {"servers and generator": "on one machine"}
+    generator = {f"generator's {name}": value for name, value in _machine(run.servers.generator).items()}
+    return {"servers and generator": "on two machines", "servers on": run.servers.address, **generator}
 
 
 def _revision(run: RunRecord) -> str:

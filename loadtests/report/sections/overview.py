@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from loadtests.analyse.results import Results
 from loadtests.observe.speed import spread
 from loadtests.plan.slices import SLICE_S
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
+from loadtests.store import OtherHost
 from loadtests.words import flat, plural, series
 
 SPINS_TO_SAY = 4
@@ -19,7 +23,7 @@ def section(results: Results) -> Section:
     return Section(
         "compared",
         "What was compared, and on what",
-        (f"Measured on {machine_in_short(results)}.", _how(results) + _speed(results)),
+        (_where(results), _how(results) + _speed(results)),
         (
             _setups(results),
             _tests(results),
@@ -61,14 +65,50 @@ def _speed(results: Results) -> str:
     return f" This machine's speed while this ran: {low:.2f} to {high:.2f} of the usual, by a fixed piece of work."
 
 
-def machine_in_short(results: Results) -> str:
-    """``AMD EPYC, 2 cores, kvm, Linux 6.18``: what of the machine a reader asks first, as far as it is known, and the
-    database that was used on it."""
-    machine = {"cores": None, **results.record.machine}
-    cores = plural(machine["cores"], "core") if isinstance(machine["cores"], int) else None
+def two_machines(results: Results) -> Iterator[str]:
+    """What ran where, in a sentence; nothing where all ran on one machine."""
+    servers = results.record.servers
+    if servers is not None:
+        there, here = (_named(machine) for machine in (results.record.machine, servers.generator))
+        load = f"{_generator(servers)} ({here})"
+        yield f"Servers on {servers.address} ({there}), load from {load}; {_network(servers)}."
+
+
+def _where(results: Results) -> str:
+    machine = ", ".join([machine_in_short(results.record.machine), *database_in_short(results)])
+    servers = results.record.servers
+    if servers is None:
+        return f"Measured on {machine}."
+    return (
+        f"The servers ran on {servers.address}: {machine}. The load came from {_generator(servers)}: "
+        f"{machine_in_short(servers.generator)}. Between the two {_network(servers)}: the former is in every response "
+        "time, and where answers together come near the latter, the network is the limit."
+    )
+
+
+def _generator(servers: OtherHost) -> str:
+    return "the same machine" if servers.same_machine else "another machine"
+
+
+def _network(servers: OtherHost) -> str:
+    if servers.round_trip_ms is None or servers.megabits_per_s is None:
+        return "the network was not measured"
+    return (
+        f"a bare answer takes {servers.round_trip_ms:.2f} ms and a long one comes at "
+        f"{servers.megabits_per_s:,.0f} Mbit/s"
+    )
+
+
+def _named(machine: Mapping[str, Any]) -> str:
+    return ", ".join(machine_in_short(machine).split(", ")[:2])
+
+
+def machine_in_short(machine: Mapping[str, Any]) -> str:
+    """``AMD EPYC, 2 cores, kvm, Linux 6.18``: what of a machine a reader asks first, as far as it is known."""
+    count = machine.get("cores")
+    cores = plural(count, "core") if isinstance(count, int) else None
     named = [machine.get(name) for name in ("cpu", "virtualization", "kernel", "distribution")]
-    parts = [part for part in (named[0], cores, *named[1:]) if isinstance(part, str)] or ["an unknown machine"]
-    return ", ".join([*parts, *database_in_short(results)])
+    return ", ".join(part for part in (named[0], cores, *named[1:]) if isinstance(part, str)) or "an unknown machine"
 
 
 def database_in_short(results: Results) -> list[str]:

@@ -173,6 +173,16 @@ def test_two_machines_are_said_to_be_two(build_run):
     assert "The machines differ" in printed(found)
 
 
+def test_a_run_whose_load_came_from_another_machine_is_one_of_another_machine(build_run, other_host):
+    one = build_run(labels=LABELS)
+    two = build_run(labels=LABELS, name="second", record={"servers": other_host})
+    again = build_run(labels=LABELS, name="third", record={"servers": other_host})
+    found = compare_sides(one.path, two.path)
+    assert not found.one_machine
+    assert "on two machines" in printed(found)
+    assert compare_sides(two.path, again.path).one_machine
+
+
 def test_tests_that_ask_something_else_are_left_out(build_run):
     first = build_run(labels=LABELS)
     latency = dataclasses.replace(known_test("latency"), rate=500.0)

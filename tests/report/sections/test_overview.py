@@ -42,3 +42,31 @@ def test_where_all_turns_were_whole_tests_nothing_is_said_of_half_a_second(how):
 
 def test_setups_that_were_measured_one_after_the_other(how):
     assert how({}, interleave=False).endswith("one after the other, in shuffled order.")
+
+
+def test_what_ran_where_on_two_machines_and_what_the_network_took(build_run, other_host):
+    results = Results(build_run(labels=("gunicorn", "uvicorn"), record={"servers": other_host}))
+    [told] = overview.two_machines(results)
+    assert told.startswith("Servers on ssh://bench@10.0.0.2 (")
+    assert "load from another machine (A generator's CPU, 4 cores); " in told
+    assert told.endswith("a bare answer takes 0.21 ms and a long one comes at 943 Mbit/s.")
+    assert "The load came from another machine" in overview.section(results).paragraphs[0]
+
+
+def test_a_network_that_was_not_measured_is_said_not_to_be(build_run, other_host):
+    unknown = dataclasses.replace(other_host, round_trip_ms=None, megabits_per_s=None)
+    results = Results(build_run(labels=("gunicorn", "uvicorn"), record={"servers": unknown}))
+    [told] = overview.two_machines(results)
+    assert told.endswith("the network was not measured.")
+
+
+def test_of_one_machine_nothing_is_said_of_two(build_run):
+    results = Results(build_run(labels=("gunicorn", "uvicorn")))
+    assert list(overview.two_machines(results)) == []
+
+
+def test_a_way_over_ssh_that_led_back_is_no_second_machine(build_run, other_host):
+    back = dataclasses.replace(other_host, same_machine=True)
+    results = Results(build_run(labels=("gunicorn", "uvicorn"), record={"servers": back}))
+    [told] = overview.two_machines(results)
+    assert "load from the same machine (" in told

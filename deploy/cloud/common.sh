@@ -1,0 +1,35 @@
+# What the scripts beside this one share; to be sourced by them.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+project=$(cd "$here/../.." && pwd)
+state=$project/.cloud  # what was made, so that it can be taken down: not to be lost before that
+
+die() {
+    echo "cloud: $*" >&2
+    exit 1
+}
+
+# OpenTofu, or Terraform, which it came from.
+if command -v tofu >/dev/null; then
+    tofu=tofu
+elif command -v terraform >/dev/null; then
+    tofu=terraform
+else
+    die "install OpenTofu (https://opentofu.org/docs/intro/install/)"
+fi
+
+# in_cloud COMMAND ...: OpenTofu on the pair, with its state beside the project and not in it.
+in_cloud() {
+    TF_DATA_DIR=$state/providers "$tofu" -chdir="$here" "$@"
+}
+
+output() {
+    in_cloud output -state="$state/pair.tfstate" -raw "$1"
+}
+
+# at_client COMMAND ...: on the machine that makes the load. The caller's SSH agent is what lets it on to the server.
+at_client() {
+    ssh -A -o StrictHostKeyChecking=accept-new -o UserKnownHostsFile="$state/known_hosts" \
+        -o ServerAliveInterval=15 "ubuntu@$(output client)" "$@"
+}

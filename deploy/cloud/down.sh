@@ -1,0 +1,8 @@
+#!/bin/sh
+# Takes the pair down, and says what to look at to be sure that nothing is left.
+. "$(dirname "$0")/common.sh"
+
+[ -f "$state/pair.tfvars" ] || die "there is no pair that was made from here"
+in_cloud destroy -input=false -auto-approve -state="$state/pair.tfstate" -var-file="$state/pair.tfvars"
+rm -r "$state"
+echo "All of it is gone. To be sure: nothing in your account has the tag Purpose=django-serving-benchmark"

@@ -1,0 +1,44 @@
+"""``hosts prepare`` and ``hosts check``: another machine, for the servers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from loadtests.commands.console import err, fail, say
+from loadtests.commands.doctor import print_findings
+from loadtests.commands.waiting import waiting
+from loadtests.errors import called
+
+Where = Annotated[str, typer.Argument(help="ssh://user@host, or ssh://user@host:port; IPv6 in brackets.")]
+
+
+def prepare(
+    host: Where,
+    python: Annotated[
+        str | None, typer.Option(help="The Python there to make the virtual environment with, if not python3.")
+    ] = None,
+    venv: Annotated[
+        str | None, typer.Option(help="A virtual environment there to use as it is, instead of making one.")
+    ] = None,
+) -> None:
+    """Bring this project to another machine as it is here, and set it up there. That allows load to be sent to it."""
+    with waiting(err) as told:
+        from loadtests.measure import other_host
+
+        findings = other_host.prepare(host, told, python, venv)
+    print_findings(findings)
+    say(f"{host} is prepared; look at it: {called()} hosts check {host}")
+
+
+def check(host: Where) -> None:
+    """Say what will disturb a measurement with servers on that machine, and how to put it right; changes nothing."""
+    with waiting(err) as told:
+        from loadtests.measure import other_host
+        from loadtests.measure.doctor import possible
+
+        findings = other_host.examine(host, told)
+    print_findings(findings)
+    if not possible(findings):
+        fail("nothing can be measured there before this is put right")

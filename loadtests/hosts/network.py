@@ -1,0 +1,66 @@
+"""The way to another machine: whether it leads there, how long it takes, and how wide it is."""
+
+from __future__ import annotations
+
+import dataclasses
+import hmac
+import http.client
+import secrets
+import statistics
+import time
+
+from loadtests.errors import UserError
+
+REACHED_WITHIN_S = 5.0
+ROUND_TRIPS = 40
+PORTS = 40  # that a run may take, one after the other
+
+
+@dataclasses.dataclass(frozen=True)
+class Network:
+    """The median time to an answer of a bare server, and how fast a long one came."""
+
+    round_trip_ms: float
+    megabits_per_s: float
+
+
+def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
+    """The way to an address, at which a server (``loadtests.agent.proving``) has to prove that it knows the token.
+
+    ``host`` is called so by the user, and knows this machine as ``client``. Raises UserError.
+    """
+    where = "{}:{}".format(*address)
+    nonce = secrets.token_hex(16)
+    connection = http.client.HTTPConnection(*address, timeout=REACHED_WITHIN_S)
+    try:
+        if _get(connection, f"/{nonce}") != proof(token, nonce):
+            raise UserError(f"{where} is not the host that {host} leads to")
+        trips = [_seconds(connection, f"/{nonce}")[0] for _ in range(ROUND_TRIPS)]
+        seconds, count = _seconds(connection, "/long")
+    except (OSError, http.client.HTTPException) as error:
+        port = address[1]
+        raise UserError(
+            f"{where} cannot be reached from here ({error or type(error).__name__}), though SSH can: let TCP from "
+            f"{client} through to that port and those after it (there: sudo ufw allow proto tcp from {client} to any "
+            f"port {port}:{port + PORTS}; in a cloud, in its security group)"
+        ) from None
+    finally:
+        connection.close()
+    return Network(round(statistics.median(trips) * 1000, 4), round(count * 8 / seconds / 1e6, 1))
+
+
+def proof(token: str, nonce: str) -> bytes:
+    """What only who knows the token makes of a nonce (RFC 2104)."""
+    return hmac.new(token.encode(), nonce.encode(), "sha256").hexdigest().encode()
+
+
+def _get(connection: http.client.HTTPConnection, path: str) -> bytes:
+    connection.request("GET", path)
+    return connection.getresponse().read()
+
+
+def _seconds(connection: http.client.HTTPConnection, path: str) -> tuple[float, int]:
+    """How long an answer took, and how many bytes it has."""
+    begun = time.perf_counter()
+    body = _get(connection, path)
+    return time.perf_counter() - begun, len(body)

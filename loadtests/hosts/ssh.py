@@ -1,0 +1,280 @@
+"""Another machine, reached over SSH: an agent there (``loadtests.agent``) does what ``local`` does here."""
+
+from __future__ import annotations
+
+import dataclasses
+import ipaddress
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from loadtests import setups
+from loadtests.application import Application
+from loadtests.application.over_there import OverThere
+from loadtests.errors import UserError
+from loadtests.hosts import bring, network
+from loadtests.hosts.base import ConnectionLost
+from loadtests.hosts.link import ANSWERED_WITHIN_S, CONNECT_S, Address, Link
+from loadtests.hosts.network import Network
+from loadtests.hosts.supervised import SupervisedThere
+from loadtests.observe import cores, machine
+from loadtests.observe.conditions import Moment
+from loadtests.observe.cores import Cores
+from loadtests.observe.processes import Part, Usage
+from loadtests.observe.takers import Takers
+from loadtests.setups import Setup
+from loadtests.store import Git, OtherHost
+
+T = TypeVar("T")
+NOTHING = type(None)
+
+# The agent of a run before may still be ending what it started; after a lost connection it first has to miss us.
+FREE_WITHIN_S, FREE_AGAIN_WITHIN_S = 15, 60
+GREETED_WITHIN_S = 30.0
+BACK_WITHIN_S = 300.0
+PAUSE_S = 1.0
+ENDED_WITHIN_S = 15.0  # where an agent was killed, the guards of what it started take a few seconds
+PREPARED_WITHIN_S = 700.0  # longer than loadtests.application takes for it
+CLOCK_LOOKS = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """What an agent says of itself and its host once: the marker's token and revision, which files are there, where SSH
+    came from and to, the machine's identity since its boot, and the processes that the connection takes there."""
+
+    token: str
+    revision: str | None
+    dirty: bool | None
+    files: dict[str, str]
+    client: str
+    address: str
+    ipv4: str | None
+    boot: str
+    python: str
+    parts: tuple[Part, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Clock:
+    """How far the clock there is ahead of this one, plus or minus ``within_s``."""
+
+    ahead_s: float
+    within_s: float
+
+
+class Ssh:
+    """A machine that ``hosts prepare`` has prepared, see ``loadtests.hosts.base.Host``."""
+
+    def __init__(self, address: Address) -> None:
+        self.name = str(address)
+        self._address = address
+        self._link: Link | None = None
+        self._facts: Facts | None = None
+        self.network: Network | None = None
+        self._ended_by = 0.0  # when what was started over a lost connection has to be gone
+
+    @property
+    def facts(self) -> Facts:
+        """What the agent says of itself. Raises UserError."""
+        self._linked()
+        assert self._facts is not None
+        return self._facts
+
+    @property
+    def same_machine(self) -> bool:
+        """Whether it is this very machine, by another way."""
+        return self.facts.boot == boot()
+
+    def bind(self) -> str:
+        if os.environ.get("BIND"):
+            raise UserError("BIND is for servers on this machine; on another they listen where SSH came to: unset it")
+        if self.facts.ipv4 is None:
+            raise UserError(
+                f"{self.name}: SSH came to {self.facts.address}, and not every server can be told to listen on an IPv6 "
+                "address; name the host by an IPv4 address"
+            )
+        return self.facts.ipv4
+
+    def address(self, bind: str) -> str:
+        return bind
+
+    def application(self, given: Application) -> Application:
+        return OverThere.of(given, self)
+
+    def lacking(self, needs: Iterable[str]) -> str | None:
+        return self._ask("lacking", str, needs=list(needs)) or None
+
+    def missing(self, setup: Setup) -> str | None:
+        """What it lacks for a setup (see ``loadtests.setups.missing``)."""
+        return self._ask("missing", str, setup=setup.name) or None
+
+    def prepare_sample(self) -> None:
+        """Prepares the sample project there. Raises UserError."""
+        self._ask("prepare", NOTHING, PREPARED_WITHIN_S)
+
+    def require_reachable(self, bind: str, port: int, anyhow: bool) -> None:
+        try:
+            self.network = self.look(bind, port)
+        except ConnectionLost:
+            raise
+        except UserError as error:
+            if not anyhow:
+                raise UserError(f"{error}; with --allow-remote load goes there all the same") from None
+
+    def look(self, bind: str, port: int) -> Network:
+        """The way to a port there, which has to prove that it leads to the host that SSH came to. Raises UserError."""
+        self._ask("prove", NOTHING, bind=bind, port=port)
+        try:
+            return network.look(self.name, (self.address(bind), port), self.facts.token, self.facts.client)
+        finally:
+            if self._link is not None and self._link.alive:
+                self._ask("proved", NOTHING)
+
+    def require_free(self, bind: str, port: int) -> None:
+        while True:
+            try:
+                self._ask("require_free", NOTHING, bind=bind, port=port)
+                return
+            except ConnectionLost:
+                raise
+            except UserError:
+                if time.monotonic() > self._ended_by:
+                    raise
+            time.sleep(PAUSE_S)
+
+    def supervise(self, env: Mapping[str, str]) -> SupervisedThere:
+        return SupervisedThere(self._linked(), env)
+
+    def parts(self) -> list[Part]:
+        return list(self.facts.parts)
+
+    def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
+        return self._ask("usage", dict[int, Usage], parts=list(parts), folder=str(folder))
+
+    def cpu_s(self, pids: Iterable[int]) -> None:
+        return None  # each question crosses the network on which the load is
+
+    def moment(self, cores: Sequence[int]) -> Moment:
+        return self._ask("moment", Moment, cores=list(cores))
+
+    def takers(self) -> Takers:
+        return self._ask("takers", Takers)
+
+    def spin(self, core: int) -> float:
+        return self._ask("spin", float, core=core)
+
+    def allot(self, wanted: str | None) -> Cores:
+        if self.same_machine:
+            return self._ask("allot", Cores, wanted=wanted)
+        servers = self._ask("all_cores", tuple[int, ...], wanted=wanted)
+        return Cores(servers, cores.all_of()[-1:], machines=2)
+
+    def machine(self) -> dict[str, Any]:
+        return self._ask("machine", dict[str, Any])
+
+    def free_memory_mb(self) -> int:
+        return self._ask("free_memory_mb", int)
+
+    def versions(self) -> dict[str, Any]:
+        return self._ask("versions", dict[str, Any])
+
+    def findings(self) -> list[tuple[str, str, str]]:
+        """What ``doctor`` finds there, but for engines, which run here: level, what, and the remedy."""
+        return self._ask("doctor", list[tuple[str, str, str]])
+
+    def clock(self) -> Clock:
+        """How its clock goes, by the quickest of some looks."""
+        looks = []
+        for _ in range(CLOCK_LOOKS):
+            begun, before = time.monotonic(), time.time()
+            there = self._ask("clock", float)
+            half = (time.monotonic() - begun) / 2
+            looks.append((half, there - before - half))
+        half, ahead = min(looks)
+        return Clock(ahead, half)
+
+    def about(self) -> OtherHost | None:
+        clock = self.clock()
+        return OtherHost(
+            address=self.name,
+            listens_on=self.bind(),
+            same_machine=self.same_machine,
+            git=Git(self.facts.revision, self.facts.dirty),
+            round_trip_ms=self.network.round_trip_ms if self.network else None,
+            megabits_per_s=self.network.megabits_per_s if self.network else None,
+            clock_ahead_ms=round(clock.ahead_s * 1000, 3),
+            clock_within_ms=round(clock.within_s * 1000, 3),
+            remarks=self.remarks(),
+            generator=machine.describe(),
+        )
+
+    def remarks(self) -> tuple[str, ...]:
+        """What a person should know before load goes there."""
+        found = []
+        if self.same_machine:
+            found.append(f"{self.name} is this very machine, so generator and servers share it")
+        address = ipaddress.ip_address(self.bind())
+        if not (address.is_private or address.is_loopback or address.is_link_local):
+            found.append(
+                f"the servers listen on {address}, which is public: while this runs, whoever reaches it can use them; "
+                "they have a secret key of their own, and are made for measuring, not for the open"
+            )
+        return tuple(found)
+
+    def close(self) -> None:
+        """Ends the agent, if there is one, and waits for that."""
+        if self._link is not None:
+            self._link.close()
+
+    def _ask(self, asked: str, kind: type[T], within_s: float = ANSWERED_WITHIN_S, **values: Any) -> T:
+        return self._linked().ask(asked, kind, within_s, **values)
+
+    def _linked(self) -> Link:
+        """The connection; a new one, where the last was lost. Raises UserError."""
+        if self._link is None:
+            self._link = self._connected(FREE_WITHIN_S)
+        elif not self._link.alive:
+            self._link = self._back()
+        return self._link
+
+    def _back(self) -> Link:
+        """A new connection, as soon as there is one to be had."""
+        end = time.monotonic() + BACK_WITHIN_S
+        while True:
+            try:
+                link = self._connected(FREE_AGAIN_WITHIN_S)
+                self._ended_by = time.monotonic() + ENDED_WITHIN_S
+                return link
+            except UserError:
+                if time.monotonic() > end:
+                    raise
+            time.sleep(PAUSE_S)
+
+    def _connected(self, free_within_s: int) -> Link:
+        link = Link(self._address, [str(free_within_s)], CONNECT_S + free_within_s + GREETED_WITHIN_S)
+        try:
+            self._facts = link.ask("begin", Facts, knobs=_environment())
+            bring.require_same(self._address, self._facts.files)
+        except BaseException:
+            link.close()
+            raise
+        return link
+
+
+def at(address: str) -> Ssh:
+    """The machine at ``user@host:port``. Raises UserError; goes there with the first question."""
+    return Ssh(Address.parse(address))
+
+
+def boot() -> str:
+    """What tells this machine, since it was started, from all others (random(4))."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def _environment() -> dict[str, str]:
+    """What servers there are to find in their environment, as servers here would."""
+    named = (*setups.KNOBS, "DATABASE_URL")
+    return {name: os.environ[name] for name in named if name in os.environ}

@@ -1,0 +1,153 @@
+"""The scripts of deploy/cloud, with stand-ins for OpenTofu, ssh and git: what they ask for. No account is needed."""
+
+import os
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+
+from loadtests.paths import ROOT
+
+CLOUD = ROOT / "deploy" / "cloud"
+SCRIPTS = sorted(CLOUD.glob("*.sh"))
+# Each writes what it was called with, and says what the script needs to hear.
+STAND_IN = """#!/bin/sh
+printf '%s\\n' "{name} $*" >> "{log}"
+{does}
+"""
+SSH = """for command; do :; done
+case $command in
+    *"loadtests run"*) exit {status} ;;
+    "tar -C bench"*) cat "{folder}/fetched.tar" ;;
+    cat*) cat > /dev/null ;;
+esac
+"""
+TOFU = "case $* in *output*client) printf 203.0.113.5 ;; *output*server) printf 10.99.0.7 ;; esac"
+
+
+class Pair:
+    """A project in a folder of its own, with the stand-ins on its PATH."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.project = folder / "project"
+        self.log = folder / "log"
+        self.bin = folder / "bin"
+        self.bin.mkdir()
+        shutil.copytree(CLOUD, self.project / "deploy" / "cloud")
+        self.stand_in("tofu", TOFU)
+        self.stand_in("git", "")
+        self.stand_in("ssh-add", "")
+        self.stand_in("curl", "printf 198.51.100.9")
+        self.ssh_ends_with(0)
+        (folder / "run.json").write_text("{}")
+        with tarfile.open(folder / "fetched.tar", "w") as tar:
+            tar.add(folder / "run.json", "results/cloud-2026/run.json")
+        (folder / "key.pub").write_text("ssh-ed25519 AAAA me\n")
+
+    def stand_in(self, name, does):
+        file = self.bin / name
+        file.write_text(STAND_IN.format(name=name, log=self.log, does=does))
+        file.chmod(0o755)
+
+    def ssh_ends_with(self, status):
+        self.stand_in("ssh", SSH.format(status=status, folder=self.folder))
+
+    def made(self):
+        state = self.project / ".cloud"
+        state.mkdir()
+        (state / "pair.tfstate").write_text("{}")
+        (state / "pair.tfvars").write_text("")
+
+    def run(self, name, *arguments):
+        env = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", "CLOUD_KEY": str(self.folder / "key.pub")}
+        return subprocess.run(
+            [self.project / "deploy" / "cloud" / name, *arguments], env=env, capture_output=True, text=True, timeout=60
+        )
+
+    def asked(self):
+        return self.log.read_text()
+
+
+@pytest.fixture
+def pair(tmp_path):
+    return Pair(tmp_path)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_a_script_is_one_for_any_posix_shell(script):
+    subprocess.run(["sh", "-n", str(script)], check=True)
+    if script.name != "common.sh":
+        assert script.read_text().startswith("#!/bin/sh\n")
+        assert script.stat().st_mode & 0o111
+
+
+def test_the_pair_is_made_for_whoever_asks_and_says_that_it_costs(pair):
+    done = pair.run("up.sh")
+    assert done.returncode == 0, done.stderr
+    variables = (pair.project / ".cloud" / "pair.tfvars").read_text()
+    assert 'caller = "198.51.100.9"\n' in variables
+    assert 'public_key = "ssh-ed25519 AAAA me"\n' in variables
+    assert "region" not in variables
+    assert "apply -input=false -auto-approve" in pair.asked()
+    assert "costs money until: make cloud-down" in done.stdout
+
+
+def test_a_second_pair_is_not_made_beside_the_first(pair):
+    pair.made()
+    done = pair.run("up.sh")
+    assert (done.returncode, done.stderr) == (
+        1, "cloud: there is a pair, or a part of one: make cloud-down first\n"
+    )  # fmt: skip
+
+
+def test_a_study_of_any_name_is_one_word_over_there(pair):
+    pair.made()
+    done = pair.run("bench.sh", "my study's $(reboot).toml")
+    assert done.returncode == 0, done.stderr
+    [line] = [line for line in pair.asked().splitlines() if "loadtests run" in line]
+    assert " run 'my study'\\''s $(reboot).toml' --servers ssh://ubuntu@10.99.0.7 --output results/cloud-2" in line
+    assert (pair.project / "results" / "cloud-2026" / "run.json").exists()
+
+
+def test_what_a_failed_run_left_is_fetched_and_its_failure_told(pair):
+    pair.made()
+    pair.ssh_ends_with(3)
+    done = pair.run("bench.sh", "first-look")
+    assert done.returncode == 3
+    assert (pair.project / "results" / "cloud-2026" / "run.json").exists()
+
+
+def test_without_a_pair_nothing_is_asked_of_anybody(pair):
+    for name, arguments in (("bench.sh", ["first-look"]), ("down.sh", [])):
+        done = pair.run(name, *arguments)
+        assert done.returncode == 1
+        assert done.stderr.startswith("cloud: there is no pair")
+    assert not pair.log.exists()
+
+
+def test_what_was_made_is_forgotten_only_when_it_is_gone(pair):
+    pair.made()
+    pair.stand_in("tofu", "exit 1")
+    assert pair.run("down.sh").returncode == 1
+    assert (pair.project / ".cloud" / "pair.tfstate").exists()
+    pair.stand_in("tofu", "")
+    assert pair.run("down.sh").returncode == 0
+    assert not (pair.project / ".cloud").exists()
+
+
+def test_the_configuration_is_formatted():
+    tofu = shutil.which("tofu") or shutil.which("terraform")
+    if tofu is None:
+        pytest.skip("neither tofu nor terraform is installed")
+    done = subprocess.run([tofu, "fmt", "-check", "-diff", str(CLOUD)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
+
+
+def test_ssh_is_let_in_from_the_caller_alone_and_instances_end_themselves():
+    text = (CLOUD / "main.tf").read_text()
+    assert text.count('"0.0.0.0/0"') == 2  # the way out, twice
+    assert 'cidr_blocks = ["${var.caller}/32"]' in text
+    assert 'instance_initiated_shutdown_behavior = "terminate"' in text
+    assert "shutdown -h +" in text

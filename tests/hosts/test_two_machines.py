@@ -1,0 +1,130 @@
+"""Two machines, in network namespaces with a cable between them: what only a network and a real ssh can show."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from tests.fixtures.other_machine import VENV, needs_git
+from tests.fixtures.two_machines import SERVER
+
+pytestmark = [pytest.mark.servers, pytest.mark.slow, pytest.mark.timeout(400)]
+
+STUDY = """
+title = "One setup, on the other machine"
+setups = ["gunicorn"]
+blocks = 1
+[tests.latency]
+rate = 50
+duration = "{duration}"
+warmup = "100ms"
+"""
+WITHIN_S = 60
+
+
+@pytest.fixture(scope="module")
+def pair(two_machines):
+    """Two machines, of which the servers' was prepared."""
+    needs_git()
+    code, _, errors = two_machines.run("hosts", "prepare", two_machines.where, "--venv", VENV)
+    assert code == 0, errors
+    return two_machines
+
+
+@pytest.fixture
+def study(tmp_path):
+    def study(duration):
+        file = tmp_path / "study.toml"
+        file.write_text(STUDY.format(duration=duration))
+        return file
+
+    return study
+
+
+def trials(folder):
+    found = [json.loads(file.read_text()) for file in (folder / "trials").glob("*.json")]
+    return sorted(found, key=lambda trial: (trial["number"], trial["attempt"]))
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + WITHIN_S
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.1)
+
+
+def measuring(pair, folder):
+    return (folder / "run.json").exists() and pair.serves()
+
+
+def test_the_host_is_looked_at_over_the_network(pair):
+    code, printed, errors = pair.run("hosts", "check", pair.where)
+    assert code == 0, errors
+    assert "a bare answer takes" in printed
+    assert "a long answer comes at" in printed
+    pair.wait_until_nothing_runs_there()
+
+
+def test_a_study_is_measured_over_the_network(pair, study, tmp_path):
+    folder = tmp_path / "run"
+    _, printed, errors = pair.run("run", study("1s"), "--servers", pair.where, "--output", folder, "--anyway")
+    assert "Servers on ssh://server (" in " ".join(printed.split()), errors
+    servers = json.loads((folder / "run.json").read_text())["servers"]
+    assert servers["listens_on"] == SERVER
+    assert servers["round_trip_ms"] > 0
+    first = trials(folder)[0]
+    assert first["result"]["ok"] == 50
+    roles = {row["role"]: row["charged"] for row in first["processes"]}
+    assert roles == {"web": True, "agent": False, "sshd": False}
+    pair.wait_until_nothing_runs_there()
+
+
+def test_ctrl_c_in_a_terminal_ends_all_there(pair, study, tmp_path):
+    folder = tmp_path / "run"
+    process = pair.start("run", study("30s"), "--servers", pair.where, "--output", folder)
+    wait_for(lambda: measuring(pair, folder), "no load")
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=WITHIN_S)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert f"go on with: python -m loadtests run --resume {folder}" in errors
+    pair.wait_until_nothing_runs_there()
+
+
+def test_a_cable_that_was_out_for_a_while_costs_a_trial(pair, study, tmp_path):
+    folder = tmp_path / "run"
+    process = pair.start("run", study("3s"), "--servers", pair.where, "--output", folder, "--anyway")
+    wait_for(lambda: measuring(pair, folder), "no load")
+    pair.cable("down")
+    try:
+        # Nobody tells the agent: it misses its client, and ends all that it started.
+        pair.wait_until_nothing_runs_there()
+    finally:
+        pair.cable("up")
+    process.communicate(timeout=3 * WITHIN_S)
+    first, second = trials(folder)
+    assert [flag["reason"] for flag in first["flags"] if flag["severity"] == "invalid"] == ["connection_lost"]
+    assert second["result"]["ok"] == 150
+    pair.wait_until_nothing_runs_there()
+
+
+def test_nothing_is_left_there_when_the_harness_is_killed(pair, study, tmp_path):
+    folder = tmp_path / "run"
+    process = pair.start("run", study("30s"), "--servers", pair.where, "--output", folder)
+    wait_for(lambda: measuring(pair, folder), "no load")
+    process.kill()
+    process.communicate()
+    pair.wait_until_nothing_runs_there()
+
+
+def test_a_host_with_another_key_is_not_talked_to(pair, study):
+    restore = pair.forget_the_key()
+    try:
+        code, printed, errors = pair.run("run", study("1s"), "--servers", pair.where)
+    finally:
+        restore()
+    assert (code, printed) == (1, "")
+    assert errors.startswith("error: ssh://server: Host key verification failed.")
+    assert errors.count("\n") == 1
