@@ -60,7 +60,8 @@ def nothing_can_be_started(monkeypatch):
     """Nor is anything of a project's run: there is no program at all."""
     monkeypatch.setenv("PATH", "")
     for name in (*setups.KNOBS, "DATABASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(name, "")  # so that what a test sets by itself does not outlive it
+        monkeypatch.delenv(name)
 
 
 @pytest.mark.parametrize(("name", "value", "needed"), WRONG)
