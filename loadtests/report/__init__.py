@@ -32,7 +32,8 @@ def write(run: Run, price: float | None = None) -> list[Path]:
     }
     for path, text in texts.items():
         write_text(path, text)
-    images = [path for name, drawing in drawings.items() for path in render.write(charts / name, drawing)]
+    scales = {chart.name: render.SMALL_SCALE if chart.summary else render.PNG_SCALE for chart in content.charts}
+    images = [path for name, drawing in drawings.items() for path in render.write(charts / name, drawing, scales[name])]
     for old in set(charts.iterdir()) - set(images):
         if old.suffix in (".svg", ".png"):
             remove(old)

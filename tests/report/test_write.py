@@ -150,7 +150,7 @@ def test_a_drawing_is_written_after_its_picture(build_run, monkeypatch):
     """So that a report that is cut off between the two draws the picture the next time."""
     run = build_run(labels=("gunicorn", "daphne"), tests=("latency",))
 
-    def interrupted(drawing):
+    def interrupted(drawing, scale):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(render, "png", interrupted)

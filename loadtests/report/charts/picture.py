@@ -17,6 +17,7 @@ from loadtests.report.charts.palette import BAND, INK, RAMP
 Rows = list[dict[str, Any]]
 
 HIGH, LOW = 110, 70
+ROOM_OF_TEXT = 0.18  # of the width
 ROOM = 1.25  # over the first panel's bars, for what the stages are called
 LINE_COLOURS = ("#0072B2", "#B97F00", "#8C2D5A", "#3592C8", "#8A8A8A")
 ANSWERED = ("#0072B2", "#009E73", "#3592C8")  # 2xx, or ok; what is in a stale copy; any other
@@ -142,11 +143,10 @@ def _bands(seconds: Seconds) -> list[Any]:
 
 
 def _told(seconds: Seconds) -> list[Any]:
-    """What each stage is, in words, over the first panel."""
-    texts = alt.Chart(values(seconds.stages)).mark_text(
-        align="left", baseline="top", dx=3, dy=2, fontSize=10, color=INK
-    )
-    return [texts.encode(x=_x(seconds.lasts), y=alt.value(0), text="told:N")] if seconds.stages else []
+    """What each stage is, in words, over the first panel; a column says it of one that has no room for them."""
+    rows = [row for row in seconds.stages if row["t2"] - row["t"] >= ROOM_OF_TEXT * seconds.lasts]
+    texts = alt.Chart(values(rows)).mark_text(align="left", baseline="top", dx=3, dy=2, fontSize=10, color=INK)
+    return [texts.encode(x=_x(seconds.lasts), y=alt.value(0), text="told:N")] if rows else []
 
 
 def _columns(seconds: Seconds) -> Any:

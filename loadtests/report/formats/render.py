@@ -13,6 +13,7 @@ from loadtests.words import printable
 
 VEGA_LITE = "6.4"
 PNG_SCALE = 2.0  # sharp on dense screens
+SMALL_SCALE = 1.0  # of charts of which there are many: half a megabyte each would be more than the rest of a run
 # It comes with vl-convert, so that a picture is alike on a machine that has Arial and on one that has not.
 FONT_OF_PNG = "Liberation Sans"
 
@@ -24,13 +25,13 @@ def svg(spec: dict[str, Any]) -> str:
     return text
 
 
-def png(drawing: str) -> bytes:
-    """An SVG document as a PNG image, ``PNG_SCALE`` pixels to a CSS pixel."""
-    data: bytes = vl_convert.svg_to_png(drawing.replace(FONT, FONT_OF_PNG), scale=PNG_SCALE)
+def png(drawing: str, scale: float = PNG_SCALE) -> bytes:
+    """An SVG document as a PNG image, ``scale`` pixels to a CSS pixel."""
+    data: bytes = vl_convert.svg_to_png(drawing.replace(FONT, FONT_OF_PNG), scale=scale)
     return data
 
 
-def write(name: Path, drawing: str) -> list[Path]:
+def write(name: Path, drawing: str, scale: float = PNG_SCALE) -> list[Path]:
     """Writes an SVG document as ``<name>.svg`` and ``<name>.png`` and returns the paths.
 
     The picture is drawn anew only where the document is not the one that is there: another machine rounds other pixels,
@@ -38,7 +39,7 @@ def write(name: Path, drawing: str) -> list[Path]:
     """
     document, picture = (name.with_name(name.name + suffix) for suffix in (".svg", ".png"))
     if not (holds(document, drawing.encode()) and picture.is_file()):
-        write_bytes(picture, png(drawing))  # first, for a document says that its picture is there
+        write_bytes(picture, png(drawing, scale))  # first, for a document says that its picture is there
         write_text(document, drawing)
     return [document, picture]
 
