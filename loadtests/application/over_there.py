@@ -37,6 +37,8 @@ class OverThere(Application):
         return {}
 
     def obstacle(self, setup: Setup) -> str | None:
+        if setup.stack:
+            return f"the stack of {setup.stack} has known vulnerabilities and is served on its own machine alone"
         return self.there.missing(setup)
 
     def prepare(self) -> None:
