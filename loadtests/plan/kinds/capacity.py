@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from loadtests.plan import requests as asked
 from loadtests.plan.kinds.base import common
-from loadtests.plan.kinds.over_http import RequestsTest
+from loadtests.plan.kinds.of_requests import RequestsTest
 from loadtests.plan.kinds.searching import SearchingTest, capacity_of
 from loadtests.toml import TomlTable
 from loadtests.workload import Load, Request

@@ -16,7 +16,7 @@ from msgspec import Meta
 from loadtests.plan import requests as asked
 from loadtests.plan.counted import CPU
 from loadtests.plan.kinds.base import LoadStep, Test, common, digest
-from loadtests.plan.kinds.over_http import RequestsTest
+from loadtests.plan.kinds.of_requests import RequestsTest
 from loadtests.plan.kinds.throughput import Throughput
 from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric
 from loadtests.plan.percentiles import knowable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from loadtests.plan import requests as asked
 from loadtests.plan.kinds.base import common
-from loadtests.plan.kinds.over_http import RequestsTest
+from loadtests.plan.kinds.of_requests import RequestsTest
 from loadtests.plan.metrics import Metric, Question, rate, rate_is_generators
 from loadtests.records.bounds import Ordinal, Seconds
 from loadtests.toml import TomlTable
