@@ -146,7 +146,7 @@ class JourneyTest(WalkingTest):
 
     @property
     def load_step(self) -> LoadStep | None:
-        alike = (self.engine, Path(self.journey).stem, self.file_digest, self.path, self.think_s)
+        alike = (self.engine, Path(self.journey).stem, self.file_digest, self.path, self.think_s, self.sign_in)
         if self.users is not None:
             return LoadStep(self.users, "users", self._who, self._who, alike)
         assert self.rate is not None  # which it has where it has no users
