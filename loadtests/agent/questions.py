@@ -111,6 +111,9 @@ class Questions:
     def programs(self, number: int, group: str) -> list[Program]:
         return self._supervised[number].programs(group)
 
+    def has(self, number: int, file: str) -> bool:
+        return self._supervised[number].has(file)
+
     def logs(self, number: int) -> str:
         return self._supervised[number].logs()
 

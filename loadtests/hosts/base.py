@@ -46,6 +46,9 @@ class Supervised(Protocol):
     def programs(self, group: str) -> list[Program]:
         """The group's processes as supervisord sees them now."""
 
+    def has(self, file: str) -> bool:
+        """Whether a file of that name is in the folder."""
+
     def logs(self) -> str:
         """The ends of the programs' logs."""
 

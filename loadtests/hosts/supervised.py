@@ -43,5 +43,8 @@ class SupervisedThere:
     def programs(self, group: str) -> list[Program]:
         return self._link.ask("programs", list[Program], number=self._number, group=group)
 
+    def has(self, file: str) -> bool:
+        return self._link.ask("has", bool, number=self._number, file=file)
+
     def logs(self) -> str:
         return self._link.ask("logs", str, number=self._number)

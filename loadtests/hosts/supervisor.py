@@ -106,6 +106,10 @@ class Supervisor:
             if info["group"] == group
         ]
 
+    def has(self, file: str) -> bool:
+        """Whether a file of that name is in the folder."""
+        return (self.folder / file).exists()
+
     def logs(self) -> str:
         """The ends of the programs' logs."""
         parts = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -87,7 +88,7 @@ class Serving:
         known = beside.known()
         for name in self.services:
             file = known[name].ready
-            programs = self._supervised.programs(name) if file and not (self.folder / file).exists() else []
+            programs = self._supervised.programs(name) if file and not self._supervised.has(file) else []
             if any(program.state != "EXITED" for program in programs):
                 return name
         return None
@@ -181,6 +182,13 @@ def _unhealthy(running: Serving) -> str | None:
 
 def _require_up(running: Serving) -> None:
     if (failed := running.failed_beside()) is not None:
-        raise NotServing(f"a service did not start: {failed}", running.logs(), beside=True)
+        raise NotServing(f"a service did not start: {failed}", _ending_with(failed, running.logs()), beside=True)
     if (failed := running.failed()) is not None:
-        raise NotServing(f"did not start: {failed}", running.logs())
+        raise NotServing(f"did not start: {failed}", _ending_with(failed, running.logs()))
+
+
+def _ending_with(failed: str, logs: str) -> str:
+    """The logs, at their end that of the group that failed: who reads only the last line reads why."""
+    group = failed.partition(":")[0]
+    parts = [part.rstrip("\n") for part in re.split(r"(?m)^(?=--- )", logs)]
+    return "\n".join(sorted(filter(None, parts), key=lambda part: part.startswith(f"--- {group}")))

@@ -98,11 +98,12 @@ def test_what_the_pools_show_is_seen_while_load_is_made(serve):
     with serve("uvicorn", POOL_SIZE="2", ORIGIN_RECIPE="slow", FETCH_TIMEOUT="60") as running:
         url = f"{running.url}/async/fetch"
 
-        def make(begin):
+        def make(begin, end):
             get(url)
             begin()
             with ThreadPoolExecutor(8) as threads:
                 assert {status for status, _, _ in threads.map(get, [url] * 8)} == {200}
+            end()
 
         series = stretch(bench(study, sample()), running, make).gauges
     assert set(series) == {"pool in use", "pool waiting"}

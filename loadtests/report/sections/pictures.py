@@ -232,7 +232,7 @@ def _cpu(trial: Trial, columns: Sequence[_Column]) -> Rows:
 def _pool(trial: Trial, columns: Sequence[_Column]) -> Rows:
     """The connections of the pools that were in use, and how many fetches waited for one: the most in each column."""
     rows: Rows = []
-    for name, shown in getattr(trial, "gauges", {}).items():
+    for name, shown in trial.gauges.items():
         for column in columns:
             seen = [value for t, value in shown if column.t <= t < column.t2]
             if seen:

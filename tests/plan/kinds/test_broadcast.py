@@ -71,3 +71,24 @@ def test_bytes_are_shared_among_all_that_took_them(broadcast):
     # 3,000,000 bytes for 10,000 deliveries and for the half more that were sent while it settled.
     assert each(broadcast(**settled, deliveries=dataclasses.replace(counted, in_time=9990))) == pytest.approx(200)
     assert each(broadcast(**settled)) == pytest.approx(300)  # an older run has no bytes of those
+
+
+def test_what_holds_a_broadcast_is_what_was_delivered_and_not_what_was_taken(broadcast):
+    asking = conversing("broadcast", rate="auto").ceiling_test
+    assert (
+        asking.load("http://127.0.0.1:1", (), (), None, 7).rate,
+        asking.load("http://127.0.0.1:1", (), (), None, 7).arrival_seed,
+        asking.fixed_rate,
+    ) == (None, None, None)
+    assert asking.decisive.name == "deliveries_per_s"
+    # In 10 s 500 a second were taken, and 2,500 of the deliveries came: 50 of each message.
+    trial = broadcast(rate=500.0, duration_s=10.0)
+    counted = dataclasses.replace(trial.result.deliveries, in_time=25_000)
+    trial = dataclasses.replace(trial, result=dataclasses.replace(trial.result, deliveries=counted))
+    assert asking.holds(trial) == 50
+
+
+def test_one_of_which_much_failed_holds_nothing_that_is_known(broadcast):
+    asking = conversing("echo", rate="auto").ceiling_test
+    assert asking.holds(broadcast(rate=500.0)) == 500
+    assert asking.holds(broadcast(rate=500.0, planned=1000, errors={"status": 2})) is None

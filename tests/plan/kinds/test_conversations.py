@@ -86,23 +86,6 @@ def test_a_rate_that_is_left_to_the_run_is_a_share_of_what_the_slowest_does(kind
     assert (settled.rate, load(settled).rate) == (310, 310)
 
 
-def test_what_holds_a_broadcast_is_what_was_delivered_and_not_what_was_taken(broadcast):
-    asking = conversing("broadcast", rate="auto").ceiling_test
-    assert (load(asking).rate, load(asking).arrival_seed, asking.fixed_rate) == (None, None, None)
-    assert asking.decisive.name == "deliveries_per_s"
-    # In 10 s 500 a second were taken, and 2,500 of the deliveries came: 50 of each message.
-    trial = broadcast(rate=500.0, duration_s=10.0)
-    counted = dataclasses.replace(trial.result.deliveries, in_time=25_000)
-    trial = dataclasses.replace(trial, result=dataclasses.replace(trial.result, deliveries=counted))
-    assert asking.holds(trial) == 50
-
-
-def test_one_of_which_much_failed_holds_nothing_that_is_known(broadcast):
-    asking = conversing("echo", rate="auto").ceiling_test
-    assert asking.holds(broadcast(rate=500.0)) == 500
-    assert asking.holds(broadcast(rate=500.0, planned=1000, errors={"status": 2})) is None
-
-
 @pytest.mark.parametrize(
     ("consumer", "prefix", "dialect", "demands"),
     [
