@@ -193,7 +193,9 @@ def test_a_turn_lasts_until_what_it_began_is_written(database, monkeypatch):
         client.cookies = browser.client.cookies
         post = asyncio.create_task(client.post(f"{browser.base}household/", {"household": "3"}))
         try:
-            assert await asyncio.to_thread(writing.wait, 60)
+            written = asyncio.create_task(asyncio.to_thread(writing.wait, 60))
+            await asyncio.wait([post, written], return_when=asyncio.FIRST_COMPLETED)
+            assert not post.done(), f"nothing was written: {post.result().status_code} {post.result().content[:500]}"
             post.cancel()
             await asyncio.sleep(0.1)
             # Not before: the request before this one may still be giving its turn back.
@@ -201,6 +203,7 @@ def test_a_turn_lasts_until_what_it_began_is_written(database, monkeypatch):
             with pytest.raises(TimeoutError), turns.turn(browser.client.cookies["sessionid"].value):
                 pass
         finally:
+            writing.set()  # whoever waits for it
             go_on.set()
             await asyncio.wait([post])
         return post.cancelled()
