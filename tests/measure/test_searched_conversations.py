@@ -95,10 +95,16 @@ def test_one_that_is_allowed_to_lose_has(search, bench_of):
     assert trial.capacity.rate is not None
 
 
+@pytest.mark.parametrize("reads", [False, True])
 @pytest.mark.parametrize(("late_ms", "limited_by"), [(49.0, "max_rate"), (51.0, "generator")])
-def test_a_probe_is_the_generators_where_it_is_late_by_half_of_what_a_lag_may_be(search, bench_of, late_ms, limited_by):
+def test_a_probe_is_the_generators_where_it_is_late_by_half_of_what_a_lag_may_be(
+    search, bench_of, late_ms, limited_by, reads
+):
     def late(load):
-        return {**delivering(load), "pacing_lag_ms": {**NOTHING, "p50": 0.1, "p99": late_ms}}
+        lag, found = {**NOTHING, "p50": 0.1, "p99": late_ms}, delivering(load)
+        if reads:
+            return {**found, "deliveries": dataclasses.replace(found["deliveries"], reading_lag_ms=lag)}
+        return {**found, "pacing_lag_ms": lag}
 
     bench_of.engine.meanwhile = late
     trial, _ = search("broadcast-capacity", max_rate=4000)
