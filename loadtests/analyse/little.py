@@ -8,7 +8,7 @@ itself saw, and the mean one: that is what the law is about.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean
@@ -39,7 +39,8 @@ class Waiting:
     ``own`` is what the setup can have under way, and ``at_once`` the least of that and of what the test asks over.
     ``expected`` is ``at_once`` over ``service_s``, the origin's mean service time, or what was ``sent`` where that is
     less; ``sent`` is None in a closed loop. ``measured`` is what was answered well, ``answers`` how many that were, and
-    ``cpu_cores`` what the setup took for it.
+    ``cpu_cores`` what the setup took for it; ``grew_mb`` is by how much its memory grew from rest to its peak, None
+    where it was not seen at rest.
     """
 
     label: str
@@ -50,6 +51,14 @@ class Waiting:
     measured: float
     answers: int
     cpu_cores: float
+    grew_mb: float | None
+
+    @property
+    def each_kb(self) -> float | None:
+        """The memory that each request took that was under way at the origin; by Little's law that were as many as
+        were answered in a second times the seconds that each was there. None where it is not known."""
+        under_way = self.measured * self.service_s
+        return self.grew_mb * 1024 / under_way if self.grew_mb is not None and under_way else None
 
     @property
     def ceiling(self) -> float:
@@ -105,7 +114,17 @@ def _of_setup(results: Results, test: Test, label: str) -> Waiting | None:
         fmean(measured),
         sum(result.ok for _, result, _ in trials),
         fmean(sum(process.cpu_s for process in trial.charged) / result.duration_s for trial, result, _ in trials),
+        _grew_mb([trial for trial, *_ in trials]),
     )
+
+
+def _grew_mb(trials: Sequence[Trial]) -> float | None:
+    """By how much the processes of a setup grew from rest to their peak, on average."""
+    grown = [
+        [process.peak_rss_mb - process.rested_rss_mb for process in trial.charged if process.rested_rss_mb is not None]
+        for trial in trials
+    ]
+    return fmean(sum(each) for each in grown) if all(grown) else None
 
 
 def _steady(trial: Trial) -> OriginSeen | None:

@@ -7,6 +7,7 @@ import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 from loadtests import engines, hosts, setups
 from loadtests.application import Application
@@ -15,7 +16,9 @@ from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost, Host
 from loadtests.measure import open_files
 from loadtests.observe.cores import Cores
+from loadtests.origin import from_json
 from loadtests.plan.kinds import Test
+from loadtests.plan.kinds.base import NOTHING_BESIDE, StartedWith
 from loadtests.plan.kinds.over_websocket import in_dialect
 from loadtests.plan.study import Entry, Study
 from loadtests.serve.base import Server
@@ -61,12 +64,12 @@ class Bench:
         return f"http://{self.host.address(self.bind)}:{self.port}"
 
     def serving(
-        self, entry: Entry, beside: Sequence[str] = (), port: int | None = None
+        self, entry: Entry, beside: StartedWith = NOTHING_BESIDE, port: int | None = None
     ) -> AbstractContextManager[Server]:
-        """The entry's setup under its knobs, with services beside it; on the bench's port, if no other is given. Raises
-        NotServing and UserError on entering."""
-        env = {**entry.env, "CORES": self.cores.servers_list}
-        return self.serve(self.setups[entry.setup], env, beside, port or self.port)
+        """The entry's setup under its knobs, with what a test wants beside it; on the bench's port, if no other is
+        given. Raises NotServing and UserError on entering."""
+        env = {**entry.env, **dict(beside.knobs), "CORES": self.cores.servers_list}
+        return self.serve(self.setups[entry.setup], env, beside.services, port or self.port)
 
     def beside(self, entry: Entry) -> tuple[str, ...]:
         """The services that the entry's setup and its knobs ask for."""
@@ -118,6 +121,8 @@ class Bench:
                 require_able(engine, self.load(test, self.url), test.needs)
             except UserError as error:
                 raise UserError(f"test {test.name}: {error}") from None
+            if test.recipe:
+                _require_recipe(test)
             for name in test.services:
                 if name not in beside:
                     raise UserError(f"test {test.name}: services: there is no {name!r}; there are: {', '.join(beside)}")
@@ -174,6 +179,21 @@ def where_it_was(record: RunRecord) -> BenchOf:
     if record.servers is None:
         return bench
     return functools.partial(bench, where=record.servers.address, allow_remote=record.servers.round_trip_ms is None)
+
+
+def _require_recipe(test: Test) -> None:
+    """Raises UserError where a test names a recipe that is none, or no origin that could play it."""
+    if ORIGIN not in test.services:
+        raise UserError(f'test {test.name}: recipe: no origin plays it; services = ["{ORIGIN}"] is needed')
+    is_path = "/" in test.recipe or test.recipe.endswith(".json")
+    if is_path and not Path(test.recipe).is_absolute():
+        raise UserError(
+            f"test {test.name}: recipe: {test.recipe}: an absolute path is needed, or the name of one that ships"
+        )
+    try:
+        from_json.load(test.recipe)
+    except UserError as error:
+        raise UserError(f"test {test.name}: recipe: {error}") from None
 
 
 def _require_portable(study: Study) -> None:

@@ -42,10 +42,10 @@ def look(bench: Bench, study: Study) -> Preflight:
     baseline = next(entry for entry in study.entries if entry.label == study.baseline)
     learnt: Contract = {}
     memory_mb = 0.0
-    for services in dict.fromkeys(test.services for test in study.tests):
-        tests = [test for test in study.tests if test.services == services]
+    for beside in dict.fromkeys(test.started_with for test in study.tests):
+        tests = [test for test in study.tests if test.started_with == beside]
         try:
-            with bench.serving(baseline, services) as running:
+            with bench.serving(baseline, beside) as running:
                 learnt |= {test.name: _learnt(bench, running, test, baseline) for test in tests}
                 used = bench.host.usage(running.parts(), running.folder).values()
                 memory_mb = max(memory_mb, sum(one.rss_mb for one in used))

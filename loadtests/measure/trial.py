@@ -28,7 +28,7 @@ def run_trial(bench: Bench, place: TrialPlace, on_second: OnSecond) -> Trial:
     """Runs one trial and judges it. Never raises for what a setup does wrong: that makes the trial invalid."""
     seen = Seen()
     try:
-        with bench.serving(place.entry, place.test.services) as running:
+        with bench.serving(place.entry, place.test.started_with) as running:
             _trial(bench, running, place, on_second, seen)
     except NotServing as error:
         seen.failed(error)

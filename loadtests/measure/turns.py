@@ -23,7 +23,7 @@ from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
 from loadtests.measure.watch import Lasted, joined
 from loadtests.observe import gauges, processes
 from loadtests.plan import slices
-from loadtests.plan.kinds.base import START_S
+from loadtests.plan.kinds.base import START_S, StartedWith
 from loadtests.plan.schedule import GENERATOR_S
 from loadtests.records import Trial
 from loadtests.serve import health
@@ -47,16 +47,16 @@ Doing = Callable[[str, float], None]
 def run_by_turns(bench: Bench, places: Sequence[TrialPlace], doing: Doing) -> Iterator[Sequence[Trial]]:
     """The trials of some places of a block, test after test, judged. Never raises for what a setup does wrong: that
     makes its trials invalid."""
-    for services in dict.fromkeys(place.test.services for place in places):
-        beside = [place for place in places if place.test.services == services]
-        tests = list(dict.fromkeys(place.test.name for place in beside))
+    for beside in dict.fromkeys(place.test.started_with for place in places):
+        alike = [place for place in places if place.test.started_with == beside]
+        tests = list(dict.fromkeys(place.test.name for place in alike))
         while tests:  # where the way to the servers is lost, they are started anew for those that are left
             with contextlib.ExitStack() as stack:
                 turns = _Turns(bench, doing)
-                turns.start(beside, services, stack)
+                turns.start(alike, beside, stack)
                 while tests:
                     test = tests.pop(0)
-                    yield turns.trials([place for place in beside if place.test.name == test])
+                    yield turns.trials([place for place in alike if place.test.name == test])
                     if turns.lost is not None:
                         break
 
@@ -90,19 +90,19 @@ class _Turns:
     spins_s: list[float] = dataclasses.field(default_factory=list)
     lost: ConnectionLost | None = None
 
-    def start(self, places: Sequence[TrialPlace], services: Sequence[str], stack: contextlib.ExitStack) -> None:
-        """Starts the setups of these places, each with services of its own beside it, until the stack is closed."""
+    def start(self, places: Sequence[TrialPlace], beside: StartedWith, stack: contextlib.ExitStack) -> None:
+        """Starts the setups of these places, each with what is beside it for itself, until the stack is closed."""
         try:
-            self._start(places, services, stack)
+            self._start(places, beside, stack)
         except ConnectionLost as error:
             self.lost = error
 
-    def _start(self, places: Sequence[TrialPlace], services: Sequence[str], stack: contextlib.ExitStack) -> None:
+    def _start(self, places: Sequence[TrialPlace], beside: StartedWith, stack: contextlib.ExitStack) -> None:
         entries = {place.entry.label: place.entry for place in places}
         for port, (label, entry) in zip(self.bench.ports(len(entries)), entries.items(), strict=True):
             self.doing(f"starting {label}", START_S)
             try:
-                self.servers[label] = stack.enter_context(self.bench.serving(entry, services, port))
+                self.servers[label] = stack.enter_context(self.bench.serving(entry, beside, port))
             except NotServing as error:
                 self.servers[label] = error
         if len(self.servers) > 1:  # one by itself disturbs nobody

@@ -80,7 +80,7 @@ def planned_seconds(study: Study, order: Iterable[Slot] | None = None) -> float:
         test = tests[slot.test]
         if study.by_turns(test):
             total += test.planned_by_turns_s
-            started.add((slot.block, slot.label, test.services))
+            started.add((slot.block, slot.label, test.started_with))
             generators.add((slot.block, slot.test))
         else:
             total += test.planned_s

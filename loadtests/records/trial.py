@@ -28,7 +28,7 @@ class Process:
 
     ``role`` is its part in the setup or service (web, worker, redis). One that is not ``charged`` stands beside the
     setup, as an origin or a database does: it is shown, and not part of what the setup costs. ``requests`` is how many
-    it handled, where it counts them. ``rested_rss_mb`` is its memory before any connection was opened, where that was
+    it handled, where it counts them. ``rested_rss_mb`` is its memory before there was any load, where that was
     looked at; 0 where it was not there yet. ``stepped_rss_mb`` is the same after each of the steps in which they were
     opened (``Connections.steps``).
     """

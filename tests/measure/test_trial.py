@@ -199,6 +199,16 @@ def test_the_services_of_a_test_are_started_with_the_setup(bench_of):
     assert bench_of.server.served == [("gunicorn", {"CORES": "0"}, ("redis",))]
 
 
+def test_the_origin_beside_a_setup_plays_what_the_test_says(bench_of):
+    table = {**TABLE, "tests": {"throughput": {"duration": "1s", "services": ["origin"], "recipe": "stumble"}}}
+    study = studies.parse(table, "s", "s.toml")
+    bench = bench_of(study, None)
+    bench.contract = {"throughput": (Expectation(200, "text/plain", None),)}
+    bench.require(study)
+    run_trial(bench, TrialPlace(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None)
+    assert bench_of.server.served == [("gunicorn", {"ORIGIN_RECIPE": "stumble", "CORES": "0"}, ("origin",))]
+
+
 def test_what_the_pools_showed_meanwhile_is_kept(run, bench_of, tmp_path):
     (tmp_path / f"pool-{os.getpid()}").write_bytes(NUMBERS.pack(3, 1))
     bench_of.server.folder = tmp_path

@@ -45,6 +45,7 @@ WRONG_STUDIES = [
     (("tests", "latency", "path"), "async/"),
     (("tests", "latency", "engine"), 1),
     (("tests", "latency", "services"), ["redis", 1]),
+    (("tests", "latency", "recipe"), 1),
     (("tests", "latency", "speed"), 2),
     (("tests", "async", "speed"), 2),
     (("tests", "async", "pace"), "recorded"),

@@ -58,6 +58,35 @@ def test_a_study_is_refused_before_anything_starts(bench_of, env, test, says):
         bench_of(study, None).require(study)
 
 
+@pytest.mark.parametrize(
+    ("test", "says"),
+    [
+        ({"recipe": "slow"}, r'recipe: no origin plays it; services = \["origin"\] is needed'),
+        ({"recipe": "slwo", "services": ["origin"]}, "recipe: unknown recipe 'slwo'; did you mean slow"),
+        (
+            {"recipe": "mine.json", "services": ["origin"]},
+            "recipe: mine.json: an absolute path is needed, or",
+        ),
+        ({"recipe": "/nowhere.json", "services": ["origin"]}, "recipe: /nowhere.json: cannot be read: No such file"),
+    ],
+)
+def test_so_is_one_with_a_recipe_that_nothing_can_play(bench_of, test, says):
+    table = {"setups": ["gunicorn"], "tests": {"throughput": {"duration": "1s", "path": "/", **test}}}
+    study = studies.parse(table, "s", "s.toml")
+    with pytest.raises(UserError, match=f"^test throughput: {says}"):
+        bench_of(study, None).require(study)
+
+
+def test_tests_with_other_recipes_ask_something_else_and_share_no_server():
+    test = {"duration": "1s", "path": "/either/fetch", "services": ["origin"]}
+    tests = {name: {"kind": "throughput", **test, "recipe": name} for name in ("slow", "fast")}
+    slow, fast = studies.parse({"setups": ["gunicorn", "uvicorn"], "tests": tests}, "s", "s.toml").tests
+    assert slow.what == "GET /either/fetch (the origin plays slow) as fast as 10 connections can"
+    assert slow.asked_exactly != fast.asked_exactly
+    assert not slow.same_as(fast)
+    assert slow.started_with != fast.started_with
+
+
 def test_one_that_is_right_is_not(bench_of):
     test = {"duration": "1s", "path": "/either/fetch", "services": ["origin"]}
     study = studies.parse({"setups": ["gunicorn", "uvicorn"], "tests": {"throughput": test}}, "s", "s.toml")

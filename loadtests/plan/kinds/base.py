@@ -29,6 +29,7 @@ START_S = 1.5
 # What ``--quick`` leaves of the times of a test, in seconds.
 QUICK = {"warmup_s": 1.0, "duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
 WARMUP_S = 2.0
+RECIPE_KNOB = "ORIGIN_RECIPE"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +42,18 @@ class LoadStep:
     brief: str
     words: str
     alike: tuple[object, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class StartedWith:
+    """What a setup is started with for a test: the services beside it, and the knobs that these take of the test. Tests
+    that have the same of it can share a server."""
+
+    services: tuple[str, ...] = ()
+    knobs: tuple[tuple[str, str], ...] = ()
+
+
+NOTHING_BESIDE = StartedWith()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -73,8 +86,6 @@ class Test(abc.ABC):
     time: ClassVar[str] = "response time"
     timed: ClassVar[str] = ""
     needs: ClassVar[frozenset[Feature]] = frozenset()
-    from_rest: ClassVar[bool] = False
-    """Whether its figures need the memory that the processes have before its connections are opened."""
     restarts: ClassVar[bool] = False
     """Whether the server is restarted under its load."""
     heading: ClassVar[str]
@@ -92,6 +103,8 @@ class Test(abc.ABC):
     """What every setup must answer alike before any load; a kind that sends no HTTP requests has none."""
     services: tuple[str, ...] = ()
     """What is to run beside the setup, by the names of supervisor/services."""
+    recipe: str = ""
+    """What the origin beside the setup plays, where the test says it: the name of one that ships, or a path."""
 
     @classmethod
     @abc.abstractmethod
@@ -139,6 +152,11 @@ class Test(abc.ABC):
         """How long it measures, in words."""
 
     @property
+    def started_with(self) -> StartedWith:
+        """What its setups are started with."""
+        return StartedWith(self.services, ((RECIPE_KNOB, self.recipe),) if self.recipe else ())
+
+    @property
     def asked_exactly(self) -> str:
         """``asked``, with a digest of what it leaves unsaid: two that are not alike read differently."""
         return self.asked
@@ -166,6 +184,11 @@ class Test(abc.ABC):
     def load_step(self) -> LoadStep | None:
         """What it is as one of several steps of load; None where it is none."""
         return None
+
+    @property
+    def from_rest(self) -> bool:
+        """Whether its figures need the memory that the processes have before there is any load."""
+        return False
 
     @property
     def in_slices(self) -> bool:
@@ -244,7 +267,8 @@ class Test(abc.ABC):
 
     def same_as(self, other: Test) -> bool:
         """Whether both ask the same, so that their figures can be set side by side."""
-        return type(self) is type(other) and self.engine == other.engine and self.asks == other.asks
+        alike = self.engine == other.engine and self.recipe == other.recipe
+        return type(self) is type(other) and alike and self.asks == other.asks
 
     def record(self) -> dict[str, Any]:
         """The test as run.json keeps it."""
@@ -266,6 +290,7 @@ def common(name: str, table: TomlTable, engine: str = DEFAULT_ENGINE, warmup_s: 
         "engine": table.take("engine", str, engine),
         "warmup_s": table.seconds("warmup", warmup_s, least_s=0.0),
         "services": table.texts("services"),
+        "recipe": table.take("recipe", str, ""),
     }
 
 

@@ -82,7 +82,6 @@ class Idle(ConversingTest):
     decisive = MEMORY
     counted = HELD
     sends = "connection"
-    from_rest = True
     heading = "Idle WebSockets"
     about = (
         "By how much the processes of a setup grow with each connection: the slope of a line through their memory at "
@@ -104,6 +103,10 @@ class Idle(ConversingTest):
     def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
         connections = table.whole("connections", IDLE, MOST_CONNECTIONS)
         return cls(connections=connections, duration_s=table.seconds("duration"), **conversing(name, table))
+
+    @property
+    def from_rest(self) -> bool:
+        return True
 
     @property
     def seconds(self) -> float:

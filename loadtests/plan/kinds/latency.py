@@ -100,6 +100,7 @@ class Latency(RequestsTest):
             warmup_s=min(self.warmup_s, CEILING_S),
             requests=self.requests,
             services=self.services,
+            recipe=self.recipe,
             connections=CEILING_CONNECTIONS,
             duration_s=CEILING_S,
         )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadtests.plan.kinds.base import Test, digest
 from loadtests.setups import HTTP
+from loadtests.setups.fetching import ORIGIN
 from loadtests.words import plural
 from loadtests.workload import DEFAULT_ENGINE, Request
 
@@ -20,6 +22,10 @@ class RequestsTest(Test):
 
     @property
     def asked(self) -> str:
+        return f"{self._sent} (the origin plays {Path(self.recipe).stem})" if self.recipe else self._sent
+
+    @property
+    def _sent(self) -> str:
         if len(self.requests) > 1:
             return f"a mix of {plural(len(self.requests), 'request')}"
         [request] = self.requests
@@ -27,9 +33,13 @@ class RequestsTest(Test):
 
     @property
     def asked_exactly(self) -> str:
-        if self.requests == (Request(self.asked, path=self.requests[0].path),):
+        if self.requests == (Request(self._sent, path=self.requests[0].path),):
             return self.asked
         return f"{self.asked} ({digest([request.to_dict() for request in self.requests])})"
+
+    @property
+    def from_rest(self) -> bool:
+        return ORIGIN in self.services  # what a request that waits for it takes is asked
 
     @property
     def in_slices(self) -> bool:

@@ -45,15 +45,18 @@ def _table(test: Test, rows: Sequence[Waiting]) -> Table:
         "measured/s",
         "off",
         "CPU cores",
+        "KB each",
     )
     return Table(
         f"arithmetic-{test.name}",
         f"Arithmetic and measurement: {test.what}",
         heads,
         tuple(_row(one) for one in sorted(rows, key=lambda one: one.own.many)),
-        "Means over blocks. Off: measured over expected, minus 1, and by how much it may differ.",
+        "Means over blocks. Off: measured over expected, minus 1, and by how much it may differ. KB each: by how much "
+        "the setup's memory grew from rest to its peak, for each request that was under way at the origin; where these "
+        "are few, it is mostly what is allocated once.",
         numeric=frozenset(range(2, len(heads))),
-        optional=(7, 3, 2),
+        optional=(7, 3, 2, 8),
     )
 
 
@@ -67,6 +70,7 @@ def _row(one: Waiting) -> tuple[Field, ...]:
         Field(per_second(one.measured)),
         Field(f"{one.off:+.1%}", f"±{one.tolerance:.1%}", tone="good" if one.agrees else "bad"),
         Field(f"{one.cpu_cores:.2f}"),
+        Field("" if one.each_kb is None else number(one.each_kb)),
     )
 
 

@@ -42,7 +42,7 @@ FIXED = Latency(name="latency", requests=FETCH, rate=40.0, duration_s=25.0)
 def results(build_run):
     """A function: the results of a run whose setups wait for an origin of a second, which takes 1.01 s on average."""
 
-    def results(test=CLOSED, measured=MEASURED, stages=(SLOW,), answers=10_000, **shape):
+    def results(test=CLOSED, measured=MEASURED, stages=(SLOW,), answers=10_000, rested=40.0, **shape):
         def change(label, test, block, result):
             rate = measured[label]
             return dataclasses.replace(result, rate=rate, ok=answers, planned=990, duration_s=25.0)
@@ -57,7 +57,8 @@ def results(build_run):
         )
         for trial in run.trials():
             seen = Meanwhile((), OriginSeen(stages, 1000, 1010.0))
-            run.save_trial(dataclasses.replace(trial, meanwhile=seen))
+            rows = [dataclasses.replace(row, peak_rss_mb=50.0, rested_rss_mb=rested) for row in trial.processes]
+            run.save_trial(dataclasses.replace(trial, meanwhile=seen, processes=tuple(rows)))
         return Results(run)
 
     return results
@@ -122,9 +123,9 @@ def test_it_is_printed_and_drawn_beside_the_measurement(results):
     section = arithmetic.section(made)
     [table], [chart] = section.tables, section.charts
     assert [[field.text for field in row] for row in table.rows] == [
-        ["few", "16 threads", "1,010", "", "15.8", "15.7", "-0.9%", "0.12"],
-        ["pool", "32 connections of the pool", "1,010", "", "31.7", "25", "-21.1%", "0.12"],
-        ["many", "100 connections", "1,010", "", "99", "99", "-0.0%", "0.12"],
+        ["few", "16 threads", "1,010", "", "15.8", "15.7", "-0.9%", "0.12", "646"],
+        ["pool", "32 connections of the pool", "1,010", "", "31.7", "25", "-21.1%", "0.12", "406"],
+        ["many", "100 connections", "1,010", "", "99", "99", "-0.0%", "0.12", "102"],
     ]
     assert [row[6].tone for row in table.rows] == ["good", "bad", "good"]
     assert "few 15.7 of 15.8" in chart.alt
@@ -140,3 +141,8 @@ def test_the_line_of_the_arithmetic_has_its_knee_where_all_that_is_asked_is_answ
     knee = next(point for point in line if point["value"] == pytest.approx(39.6))
     assert knee["at_once"] == pytest.approx(39.6 * 1.01)
     assert line[0] == {"at_once": 16.0, "value": pytest.approx(16 / 1.01)}
+
+
+def test_where_memory_was_not_seen_at_rest_nothing_is_said_of_it(results):
+    [table] = arithmetic.section(results(rested=None)).tables
+    assert {row[8].text for row in table.rows} == {""}
