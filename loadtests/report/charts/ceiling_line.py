@@ -1,13 +1,15 @@
 """What is answered per second over how many requests can be under way: the arithmetic as a line, the measurement as
-points."""
+points, each named at the right at its height: where many answer all that is asked, their points are too close for names."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import altair as alt
 
 from loadtests.report.charts.base import WIDTH, axis_for, colour, finish, scale_for, shape, values
+from loadtests.report.charts.line_names import line_names
 from loadtests.report.charts.palette import MUTED, Look
 
 HEIGHT = 300
@@ -25,6 +27,9 @@ def spec(
     arithmetic = alt.Chart(values(line)).mark_line(color=MUTED, strokeWidth=1.6, strokeDash=[5, 4]).encode(x=x, y=y)
     base = alt.Chart(values(rows)).encode(x=x, y=y, color=colour(looks), description=alt.Description("text:N"))
     points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=shape(looks))
-    names = base.mark_text(align="left", dx=8, dy=-7, fontSize=11).encode(text="label:N")
-    chart = alt.layer(arithmetic, points, names).properties(width=WIDTH, height=HEIGHT)
+    linear = y_scale.to_dict().get("type") != "log"
+    least = y_scale.to_dict()["domain"][0]
+    ends = [{**row, "value": max(row["value"], least)} for row in rows]  # nothing answered has no logarithm
+    names = line_names(ends, "at_once", y_scale, HEIGHT, looks, *(() if linear else (math.log, math.exp)))
+    chart = alt.layer(arithmetic, points, *names).properties(width=WIDTH, height=HEIGHT)
     return finish(chart, title, subtitle, looks)
