@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 
+from loadtests.analyse import clients
 from loadtests.plan.lateness import LATE, late_share, late_share_of_lag
 from loadtests.records import Evidence, Flag, Result
 from loadtests.words import percent, plural, series
@@ -28,8 +29,7 @@ OTHERS_CPU_INVALID = 0.25
 CLOCK_JUMP_S = 0.5
 # Frequency moves a CPU-bound figure one to one: over the default delta it could be a verdict.
 FREQUENCY_CHANGE = 0.03
-# A closed loop's rate is arithmetic. Of the time that this share stands for, users neither thought nor waited for an
-# answer.
+# A closed loop's rate is arithmetic. Of the rest of the time users neither thought nor waited for an answer.
 LOOP_DISAGREES = 0.02
 
 
@@ -91,6 +91,11 @@ class Reason(Enum):
         Severity.DOUBTFUL,
         "the generator was close to the end of its core and could ask no faster, so the rate is a lower bound",
         "Give the servers fewer cores (CORES), or let the setup do more for each request, to see its own limit.",
+    )
+    clients_differ = (
+        Severity.INVALID,
+        "the processes that made the load saw different answers, by more than noise",
+        "Look at what else runs on the machine of the one that saw the slower ones, and at its way to the servers.",
     )
     send_lag = (
         Severity.INVALID,
@@ -178,6 +183,7 @@ MACHINES_OWN = frozenset(
         Reason.connection_lost,
         Reason.engine_failed,
         Reason.generator_busy,
+        Reason.clients_differ,
         Reason.send_lag,
         Reason.not_all_sent,
         Reason.clock_jumped,
@@ -236,6 +242,7 @@ def _flags(seen: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag
         yield Reason.engine_failed.flag()
     if seen.generator_cpu is not None and seen.generator_cpu > GENERATOR_CPU:
         yield busy.flag(f"{seen.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
+    yield from map(Reason.clients_differ.flag, clients.differing(result))
     yield from _send_lag(result)
     yield from _not_all_sent(seen)
     yield from _loop(result)
@@ -271,9 +278,7 @@ def _send_lag(result: Result | None) -> Iterator[Flag]:
 
 
 def _not_all_sent(seen: Evidence) -> Iterator[Flag]:
-    if seen.planned is None or seen.sent is None:
-        return
-    if seen.sent + seen.refused < seen.planned:
+    if seen.planned is not None and seen.sent is not None and seen.sent + seen.refused < seen.planned:
         yield Reason.not_all_sent.flag(f"{seen.sent} of {seen.planned}")
 
 

@@ -54,6 +54,10 @@ def command(
         str | None,
         typer.Option(help="Where the servers run, a host that `hosts prepare` has prepared: ssh://user@host."),
     ] = None,
+    clients: Annotated[
+        str | None,
+        typer.Option(help="Further machines that make the load beside this one, prepared likewise: ssh://a,ssh://b."),
+    ] = None,
     allow_remote: AllowRemote = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be run, and start and write nothing.")
@@ -84,7 +88,7 @@ def command(
             wanted = walked.in_study(wanted.asking(requests.named(path or [], workload)))
             wanting.require_talk(own, wanted)
             goal = wanting.goal_of(until, max_time)
-            bench_of = bench_for(servers, allow_remote, own is not None)
+            bench_of = bench_for(servers, allow_remote, own is not None, clients)
             if dry_run:
                 expected = outlook(wanted, output, seed, goal, own, bench_of)
             else:

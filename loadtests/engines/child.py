@@ -11,19 +11,27 @@ import selectors
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from loadtests.engines.base import EngineError, ShouldStop
 from loadtests.engines.timeline import Event
 from loadtests.observe.cores import pinned
 
 ASK_EVERY_S = 0.1
+START_IN_S = 0.05  # after the last of several is ready they start together: time for the word to reach them all
 
 
 class Child:
-    """A process and the lines it writes."""
+    """A process and the lines it writes. Its clock is ``ahead_ms`` of this process's, and ``start_in_s`` is how long
+    beforehand it wants to know when it is to start."""
+
+    ahead_ms = 0.0
+    start_in_s = START_IN_S
+
+    def synchronize(self) -> None:
+        """Sees how its clock goes: it is this machine's."""
 
     def __init__(self, popen: subprocess.Popen[bytes], stderr: IO[bytes]) -> None:
         self.popen = popen
@@ -58,9 +66,14 @@ class Child:
         return f"{(message or lines[-1]).strip()} ({ending})" if lines else ending
 
 
+C = TypeVar("C", bound=Child)
+
+
 @contextlib.contextmanager
-def child(command: Sequence[str], cwd: Path, core: int | None) -> Iterator[Child]:
-    """Runs a command on a core, until the context ends."""
+def child(
+    command: Sequence[str], cwd: Path, core: int | None, made: Callable[[subprocess.Popen[bytes], IO[bytes]], C] = Child
+) -> Iterator[C]:
+    """Runs a command on a core, until the context ends; ``made`` makes of the process and its errors what is given."""
     with tempfile.TemporaryFile() as stderr:
         with pinned(core):
             popen = subprocess.Popen(
@@ -72,7 +85,7 @@ def child(command: Sequence[str], cwd: Path, core: int | None) -> Iterator[Child
                 start_new_session=True,  # Ctrl-C is for this process, which then ends its own
             )
         try:
-            yield Child(popen, stderr)
+            yield made(popen, stderr)
         finally:
             popen.kill()
             popen.wait()

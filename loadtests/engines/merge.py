@@ -64,7 +64,7 @@ def merge(
         histograms={
             name: spread.histogram.encode() for name, spread in {**kept, **of_deliveries, **of_connections}.items()
         },
-        generator=tuple(Generator(**part["generator"]) for part in parts),
+        generator=tuple(_generator(part) for part in parts),
         requests=tuple(
             of_request(request.name, [part["requests"][index] for part in parts])
             for index, request in enumerate(requests)
@@ -74,6 +74,12 @@ def merge(
         deliveries=deliveries,
         connections=connections,
     )
+
+
+def _generator(part: Mapping[str, Any]) -> Generator:
+    """What one process took, and what it saw by itself."""
+    seen = Spread.merged([part["spreads"]["response_time"]]).figures()["p50"]
+    return Generator(**part["generator"], p50_ms=seen, ok=part["ok"], planned=part["planned"])
 
 
 def of_request(name: str, shares: Sequence[Mapping[str, Any]]) -> OfRequest:

@@ -1,4 +1,4 @@
-"""Runs the generator's Node processes: a job in, seconds and a result out, none left behind."""
+"""Runs the generator's Node processes, here and elsewhere: a job in, seconds and a result out, none left behind."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from loadtests.engines.afar import afar
 from loadtests.engines.base import EngineError, OnSecond, ShouldStop
 from loadtests.engines.child import Child, child, events
 from loadtests.engines.job import job
 from loadtests.engines.timeline import Event, Timeline
+from loadtests.hosts.link import Address
 from loadtests.paths import ROOT
 from loadtests.records import Second
 from loadtests.workload.load import Load
@@ -26,8 +28,6 @@ OLDEST_NODE = (20, 18, 1)  # what undici 7 needs
 # MB of short-lived objects that are let lie before the collector runs: fewer pauses in the middle of sending.
 YOUNG_GENERATION = "--max-semi-space-size=32"
 
-# Processes start together, this long after the last of them is ready: time for the word to reach them all.
-START_IN_S = 0.05
 PREPARATION_S = 30.0
 OPENED_PER_S = 100.0  # connections that are to be held, at the least
 OVERTIME_S = 30.0  # past the schedule and the grace period: it hangs
@@ -87,7 +87,7 @@ class Processes:
         for _ in events(self._processes, "ready", _preparation_s(load), None):
             pass
         for process in self._processes:
-            _demote(process.last["helpers"])
+            demote(process.last["helpers"])
         return NodeLoad(name, load, self._processes)
 
 
@@ -111,20 +111,21 @@ class NodeLoad:
         """Makes the load for a while: what is sent while it is ``settling`` is not measured. It is over when what was
         sent has its end. Raises EngineError."""
         self._mend()
-        message = {
-            "load": self._name,
-            "slice": {
-                "start": (time.monotonic() + START_IN_S) * 1000,
-                "settleMs": settling.lasts_s * 1000,
-                "durationMs": measured.lasts_s * 1000,
-                "arrivalSeed": arrival_seed,
-                "settling": {"fromMs": settling.from_s * 1000, "ofMs": settling.of_s * 1000},
-                "measured": {"fromMs": measured.from_s * 1000, "ofMs": measured.of_s * 1000},
-            },
+        for process in self._processes:
+            process.synchronize()
+        start_in_s = max(process.start_in_s for process in self._processes)
+        start_ms = (time.monotonic() + start_in_s) * 1000
+        what = {
+            "settleMs": settling.lasts_s * 1000,
+            "durationMs": measured.lasts_s * 1000,
+            "arrivalSeed": arrival_seed,
+            "settling": {"fromMs": settling.from_s * 1000, "ofMs": settling.of_s * 1000},
+            "measured": {"fromMs": measured.from_s * 1000, "ofMs": measured.of_s * 1000},
         }
         for process in self._processes:
-            process.write(message)
-        limit_s = START_IN_S + settling.lasts_s + measured.lasts_s + self._load.timeout_s + OVERTIME_S
+            there = {"start": start_ms + process.ahead_ms}
+            process.write({"load": self._name, "slice": {**what, **there}})
+        limit_s = start_in_s + settling.lasts_s + measured.lasts_s + self._load.timeout_s + OVERTIME_S
         for event in events(self._processes, "over", limit_s, should_stop):
             self._timeline.add(event, on_second)
         self._timeline.over(on_second)
@@ -162,16 +163,22 @@ def _preparation_s(load: Load) -> float:
     return PREPARATION_S + held / OPENED_PER_S
 
 
+def command() -> list[str]:
+    """What starts a process of it, in its own folder: in the user's directory there might lie a .loadtestrc. Raises
+    EngineError."""
+    return [require(), YOUNG_GENERATION, str(GENERATOR / "main.js")]
+
+
 @contextlib.contextmanager
-def running(engine: str, processes: int, core: int | None) -> Iterator[Processes]:
-    """So many processes of the generator, on a core; none of them is left at the end. Raises EngineError."""
-    # Its own folder, and not the user's directory, where a .loadtestrc might lie.
-    command = [require(), YOUNG_GENERATION, str(GENERATOR / "main.js")]
+def running(engine: str, processes: int, core: int | None, others: Sequence[Address] = ()) -> Iterator[Processes]:
+    """So many processes of the generator, the last of them one each on other machines, the rest here on a core; none of
+    them is left at the end. Raises EngineError and UserError."""
     with contextlib.ExitStack() as stack:
-        yield Processes(engine, [stack.enter_context(child(command, GENERATOR, core)) for _ in range(processes)])
+        near = [stack.enter_context(child(command(), GENERATOR, core)) for _ in range(processes - len(others))]
+        yield Processes(engine, [*near, *(stack.enter_context(afar(other)) for other in others)])
 
 
-def _demote(threads: list[int]) -> None:
+def demote(threads: list[int]) -> None:
     """Lets these threads run only when nothing else wants their core (SCHED_IDLE, sched(7)).
 
     They are V8's, which compile and collect garbage beside the thread that sends. On a core that they share with it, a

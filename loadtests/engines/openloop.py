@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 from collections.abc import Iterator
+from typing import ClassVar
 
 from loadtests.engines import node, require_able
 from loadtests.engines.base import OnEnd, OnSecond, OnStart, ShouldStop
 from loadtests.engines.merge import merge
 from loadtests.errors import unknown
+from loadtests.hosts.link import Address
 from loadtests.records.result import Result
 from loadtests.workload import Feature, Load
 
 MEASURED, WARM_UP = 0, -1  # which moments are drawn
 
 
+@dataclasses.dataclass(frozen=True)
 class Openloop:
-    """See generator/openloop.js.
+    """See generator/openloop.js. Of the processes that make a load the last run on ``others``, one on each.
 
     Send k of a fixed rate is due at start + k / rate, decided before the first request. A late generator sends at
     once and skips nothing. A request takes an idle connection, else opens one, else (all ``connections`` busy) waits
@@ -31,9 +35,11 @@ class Openloop:
     as ``reset``. Connections that idle (``Load.idle_s``) are closed from this side, to keep that rare.
     """
 
-    name = "openloop"
-    place = 1
-    features = frozenset(Feature) - {Feature.JOURNEYS}
+    name: ClassVar[str] = "openloop"
+    place: ClassVar[int] = 1
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.JOURNEYS}
+
+    others: tuple[Address, ...] = ()
 
     def require(self) -> None:
         """Raises EngineError where Node or its packages are not there."""
@@ -50,7 +56,7 @@ class Openloop:
     @contextlib.contextmanager
     def generator(self, processes: int = 1, core: int | None = None) -> Iterator[OpenloopMaker]:
         """See base.SlicingEngine."""
-        with node.running(self.name, processes, core) as running:
+        with node.running(self.name, processes, core, self.others) as running:
             yield OpenloopMaker(running)
 
     def run(

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 
 from loadtests.application import Application
 from loadtests.errors import UserError
+from loadtests.hosts import network
+from loadtests.hosts.network import Look, Network
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
 from loadtests.observe.processes import Part, Usage
@@ -71,9 +73,9 @@ class Host(Protocol):
     def lacking(self, needs: Iterable[str]) -> str | None:
         """What it lacks of these (see ``loadtests.setups.needs.lacking``)."""
 
-    def require_reachable(self, bind: str, port: int, anyhow: bool) -> None:
-        """Raises UserError where load to that port would not reach it, or somebody else; does not where it is to go
-        there ``anyhow``."""
+    def require_reachable(self, bind: str, port: int, anyhow: bool, look: Look = network.look) -> Network | None:
+        """The way to that port, from where one is to ``look``; None where there is none between. Raises UserError where
+        load would not reach it, or somebody else; does not where it is to go there ``anyhow``."""
 
     def require_free(self, bind: str, port: int) -> None:
         """Raises UserError where something listens on the port already, and says whose it is."""

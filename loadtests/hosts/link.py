@@ -91,6 +91,11 @@ class Address:
         return [*ssh, "-T", *options, *user, *port, "--", self.host, f"exec sh -c {shlex.quote(script)}"]
 
 
+def in_tree(command: str) -> str:
+    """The shell script that runs a command in the tree that `hosts prepare` brought."""
+    return f'cd "$HOME/{FOLDER}/tree" 2>/dev/null && [ -f ../{MARKER} ] || exit {NOT_PREPARED}; exec {command}'
+
+
 def failure(address: Address, status: int, errors: str) -> UserError:
     """Why a command did not run there, in one line: ``status`` is how it ended, ``errors`` what it said."""
     if status == NOT_PREPARED:
@@ -111,10 +116,7 @@ class Link:
 
     def __init__(self, address: Address, arguments: Sequence[str], answers_within_s: float) -> None:
         self.address = address
-        script = (
-            f'cd "$HOME/{FOLDER}/tree" 2>/dev/null && [ -f ../{MARKER} ] || exit {NOT_PREPARED}; '
-            f"exec .venv/bin/python -m loadtests.agent.main {shlex.join(arguments)}"
-        )
+        script = in_tree(f".venv/bin/python -m loadtests.agent.main {shlex.join(arguments)}")
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the link
         self._words = ""
         self._numbers = 0

@@ -12,6 +12,8 @@ import psutil
 from loadtests import setups
 from loadtests.application import Application
 from loadtests.errors import UserError
+from loadtests.hosts import network
+from loadtests.hosts.network import Look
 from loadtests.hosts.supervisor import Supervisor
 from loadtests.observe import conditions, cores, machine, processes, speed, takers
 from loadtests.observe.conditions import Moment
@@ -41,7 +43,7 @@ class Local:
     def lacking(self, needs: Iterable[str]) -> str | None:
         return lacking(needs)
 
-    def require_reachable(self, bind: str, port: int, anyhow: bool) -> None:
+    def require_reachable(self, bind: str, port: int, anyhow: bool, look: Look = network.look) -> None:
         pass
 
     def require_free(self, bind: str, port: int) -> None:

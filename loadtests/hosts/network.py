@@ -8,6 +8,7 @@ import http.client
 import secrets
 import statistics
 import time
+from collections.abc import Callable
 
 from loadtests.errors import UserError
 
@@ -22,6 +23,10 @@ class Network:
 
     round_trip_ms: float
     megabits_per_s: float
+
+
+Look = Callable[[str, tuple[str, int], str, str], Network]
+"""``look``, or the same from another machine."""
 
 
 def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:

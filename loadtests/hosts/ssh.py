@@ -17,7 +17,7 @@ from loadtests.errors import UserError
 from loadtests.hosts import bring, network
 from loadtests.hosts.base import ConnectionLost
 from loadtests.hosts.link import ANSWERED_WITHIN_S, CONNECT_S, Address, Link
-from loadtests.hosts.network import Network
+from loadtests.hosts.network import Look, Network
 from loadtests.hosts.supervised import SupervisedThere
 from loadtests.observe import cores, machine
 from loadtests.observe.conditions import Moment
@@ -115,20 +115,25 @@ class Ssh:
         """Prepares the sample project there. Raises UserError."""
         self._ask("prepare", NOTHING, PREPARED_WITHIN_S)
 
-    def require_reachable(self, bind: str, port: int, anyhow: bool) -> None:
+    def require_reachable(self, bind: str, port: int, anyhow: bool, look: Look = network.look) -> Network | None:
         try:
-            self.network = self.look(bind, port)
+            found = self.look(bind, port, look)
         except ConnectionLost:
             raise
         except UserError as error:
             if not anyhow:
                 raise UserError(f"{error}; with --allow-remote load goes there all the same") from None
+            return None
+        if look is network.look:
+            self.network = found
+        return found
 
-    def look(self, bind: str, port: int) -> Network:
-        """The way to a port there, which has to prove that it leads to the host that SSH came to. Raises UserError."""
+    def look(self, bind: str, port: int, look: Look = network.look) -> Network:
+        """The way to a port there, from this machine or from where else one looks, which has to prove that it leads to
+        the host that SSH came to. Raises UserError."""
         self._ask("prove", NOTHING, bind=bind, port=port)
         try:
-            return network.look(self.name, (self.address(bind), port), self.facts.token, self.facts.client)
+            return look(self.name, (self.address(bind), port), self.facts.token, self.facts.client)
         finally:
             if self._link is not None and self._link.alive:
                 self._ask("proved", NOTHING)

@@ -15,6 +15,7 @@ from loadtests.engines import Engine, require_able
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost, Host
 from loadtests.measure import open_files
+from loadtests.measure.clients import ALONE, Clients
 from loadtests.observe.cores import Cores
 from loadtests.origin import from_json
 from loadtests.plan.kinds import Test
@@ -24,7 +25,7 @@ from loadtests.plan.study import Entry, Study
 from loadtests.serve.base import Server
 from loadtests.serve.serving import serving
 from loadtests.setups import Setup, fetching, services
-from loadtests.store import Contract, RunRecord
+from loadtests.store import Contract, OtherClient, RunRecord
 from loadtests.workload import Load
 
 Serve = Callable[[Setup, Mapping[str, str], Sequence[str], int], AbstractContextManager[Server]]
@@ -42,7 +43,7 @@ class Bench:
     ``serve`` takes a setup, its knobs, the names of services beside it and a port to a running server; ``engine`` takes
     a name to an engine. ``contract`` is what the setups must answer (see ``loadtests.measure.preflight``). ``seed`` is
     the run's. ``mhz`` are the frequencies seen so far. Load goes to an address that does not prove to be the host's
-    where ``allow_remote`` says so.
+    where ``allow_remote`` says so. ``clients`` make a part of it; what they are is seen before anything is started.
     """
 
     host: Host
@@ -57,6 +58,8 @@ class Bench:
     seed: int = 0
     mhz: list[float] = dataclasses.field(default_factory=list)
     allow_remote: bool = False
+    clients: Clients = ALONE
+    clients_seen: tuple[OtherClient, ...] = ()
 
     @property
     def url(self) -> str:
@@ -104,6 +107,7 @@ class Bench:
         """The load of a test on a server at ``url``, of an entry's setup where one is given; ``bodies`` are what its
         requests should be answered with (see Load), ``chance`` is what it draws by. Raises UserError."""
         load = test.load(url, self.application.addressed(test.requests), bodies, self.cores.generator[0], chance)
+        load = self.clients.share(load)
         in_its_own = load if entry is None else in_dialect(load, self.setups[entry.setup].dialect)
         return self.application.spoken(in_its_own)
 
@@ -133,6 +137,7 @@ class Bench:
             for name in self.beside(entry):
                 if (lacks := self.host.lacking(beside[name].needs)) is not None:
                     raise UserError(f"{entry.label}: the service {name}: {lacks}")
+        self.clients_seen = self.clients.look(self.host, self.bind, self.port, self.allow_remote)
 
     def _require_fetching(self, entry: Entry, tests: Sequence[Test]) -> None:
         """Raises UserError where a test asks for a view that fetches, and there is no origin or another client."""
@@ -146,7 +151,13 @@ class Bench:
                     raise UserError(f"{entry.label} in test {test.name}: {wrong}")
 
 
-def bench(study: Study, application: Application, where: str = HERE, allow_remote: bool = False) -> Bench:
+def bench(
+    study: Study,
+    application: Application,
+    where: str = HERE,
+    allow_remote: bool = False,
+    clients: Clients = ALONE,
+) -> Bench:
     """The bench of a study on a host. Raises UserError."""
     host = hosts.at(where)
     if where != HERE:
@@ -159,26 +170,30 @@ def bench(study: Study, application: Application, where: str = HERE, allow_remot
 
     known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
     cores = host.allot(os.environ.get("CORES"))
-    return Bench(host, bind, port, cores, known, served, serve, allow_remote=allow_remote)
+    of_engine = clients.engine
+    return Bench(host, bind, port, cores, known, served, serve, of_engine, allow_remote=allow_remote, clients=clients)
 
 
-def bench_for(servers: str | None, allow_remote: bool, own: bool) -> BenchOf:
-    """What makes the bench of a study: on this machine, or on the one that ``servers`` names; of a project of the
-    user's ``own``, here only. Raises UserError."""
+def bench_for(servers: str | None, allow_remote: bool, own: bool, clients: str | None = None) -> BenchOf:
+    """What makes the bench of a study: on this machine, or on the one that ``servers`` names, with load from here and
+    from further ``clients``; of a project of the user's ``own``, here only. Raises UserError."""
+    makers = ALONE if clients is None else Clients.parse(clients, servers)
     if servers is None:
         if allow_remote:
             raise UserError("--allow-remote is for servers on another machine; name it: --servers ssh://user@host")
         return bench
     if own:
         raise UserError(f"{servers} has the sample project only; leave out --servers, or --app")
-    return functools.partial(bench, where=servers, allow_remote=allow_remote)
+    return functools.partial(bench, where=servers, allow_remote=allow_remote, clients=makers)
 
 
 def where_it_was(record: RunRecord) -> BenchOf:
     """What makes the bench of a run that was begun, on the same host, of which no more is asked than it then did."""
     if record.servers is None:
         return bench
-    return functools.partial(bench, where=record.servers.address, allow_remote=record.servers.round_trip_ms is None)
+    where, unproven = record.servers.address, record.servers.round_trip_ms is None
+    clients = Clients.parse(",".join(one.address for one in record.clients), where) if record.clients else ALONE
+    return functools.partial(bench, where=where, allow_remote=unproven, clients=clients)
 
 
 def _require_recipe(test: Test) -> None:

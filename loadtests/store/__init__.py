@@ -18,6 +18,7 @@ from loadtests.store.run_record import (
     Git,
     Goal,
     LeftOut,
+    OtherClient,
     OtherHost,
     OwnProject,
     RunRecord,
@@ -26,7 +27,7 @@ from loadtests.store.run_record import (
 from loadtests.store.upgrade import SCHEMA
 
 __all__ = [
-    "SCHEMA", "Ceilings", "Contract", "Expectation", "Git", "Goal", "LeftOut", "OtherHost", "OwnProject", "Run",
-    "RunRecord", "SetupRecord", "holds", "make_folder", "remove", "require_new", "runs", "write_bytes", "write_json",
-    "write_text",
+    "SCHEMA", "Ceilings", "Contract", "Expectation", "Git", "Goal", "LeftOut", "OtherClient", "OtherHost", "OwnProject",
+    "Run", "RunRecord", "SetupRecord", "holds", "make_folder", "remove", "require_new", "runs", "write_bytes",
+    "write_json", "write_text",
 ]  # fmt: skip

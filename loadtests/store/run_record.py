@@ -103,13 +103,29 @@ class OtherHost:
 
 
 @dataclasses.dataclass(frozen=True)
+class OtherClient:
+    """Another machine that made a part of the load. ``address`` is how it was named, ``machine`` what it is, and it is
+    the ``same_machine`` where SSH led back to this one. The way is that to the servers, as of OtherHost; the clock is
+    its monotonic one minus that of the harness's machine, as the run began. It is looked at anew for each load."""
+
+    address: str
+    same_machine: bool
+    machine: dict[str, Any]
+    round_trip_ms: Amount | None
+    megabits_per_s: Amount | None
+    clock_ahead_ms: Number
+    clock_within_ms: Amount
+
+
+@dataclasses.dataclass(frozen=True)
 class RunRecord:
     """A run. ``setups`` are by label, ``services`` the texts of their supervisor files by name; ``order`` is the order
     of trials; ``knobs`` are the environment variables that were set for the servers; ``database`` is DATABASE_URL
     without user and password. ``ceilings`` are those of tests whose rate was left to the run.
 
     ``machine`` and ``versions`` are those of the servers, told as they are: see ``loadtests.observe.machine``;
-    ``servers`` says more where that is another machine than the generator's. Without ``ended`` the run is
+    ``servers`` says more where that is another machine than the generator's, and ``clients`` are further ones that made
+    the load. Without ``ended`` the run is
     not complete, and can be resumed; ``measured_s`` is how long it has been measuring, over all its parts.
     """
 
@@ -134,6 +150,7 @@ class RunRecord:
     advice: Advice | None = None
     ceilings: Ceilings = dataclasses.field(default_factory=dict)
     servers: OtherHost | None = None
+    clients: tuple[OtherClient, ...] = ()
     measured_s: Amount = 0.0
     ended: Moment | None = None
 

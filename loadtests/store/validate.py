@@ -52,6 +52,8 @@ def run(record: RunRecord) -> None:
     _told("versions", record.versions)
     if record.servers:
         _told("servers.generator", record.servers.generator)
+    for client in record.clients:
+        _told("clients.machine", client.machine)
     for key in PACKAGES:
         packages = record.versions.get(key, {})
         if not isinstance(packages, dict) or not all(isinstance(version, str) for version in packages.values()):

@@ -11,7 +11,7 @@ from typing import Any
 from loadtests.plan.kinds import Test
 from loadtests.plan.study import Entry
 from loadtests.store import RunRecord
-from loadtests.words import flat
+from loadtests.words import flat, series
 
 # What never stands still, and says nothing of the machine.
 MOVING = ("mhz", "steal_s_since_boot")
@@ -92,7 +92,8 @@ def _way(run: RunRecord) -> dict[str, str]:
     if run.servers is None:
         return {"servers and generator": "on one machine"}
     generator = {f"generator's {name}": value for name, value in _machine(run.servers.generator).items()}
-    return {"servers and generator": "on two machines", "servers on": run.servers.address, **generator}
+    clients = {"load also from": series([one.address for one in run.clients])} if run.clients else {}
+    return {"servers and generator": "on two machines", "servers on": run.servers.address, **generator, **clients}
 
 
 def _revision(run: RunRecord) -> str:

@@ -10,8 +10,8 @@ from loadtests.observe.speed import spread
 from loadtests.plan.slices import SLICE_S
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
-from loadtests.store import OtherHost
-from loadtests.words import flat, plural, series
+from loadtests.store import OtherClient, OtherHost
+from loadtests.words import flat, number, plural, series
 
 SPINS_TO_SAY = 4
 
@@ -71,7 +71,8 @@ def two_machines(results: Results) -> Iterator[str]:
     if servers is not None:
         there, here = (_named(machine) for machine in (results.record.machine, servers.generator))
         load = f"{_generator(servers)} ({here})"
-        yield f"Servers on {servers.address} ({there}), load from {load}; {_network(servers)}."
+        others = "".join(f" and {one.address} ({_named(one.machine)})" for one in results.record.clients)
+        yield f"Servers on {servers.address} ({there}), load from {load}{others}; {_network(servers)}."
 
 
 def _where(results: Results) -> str:
@@ -83,6 +84,15 @@ def _where(results: Results) -> str:
         f"The servers ran on {servers.address}: {machine}. The load came from {_generator(servers)}: "
         f"{machine_in_short(servers.generator)}. Between the two {_network(servers)}: the former is in every response "
         "time, and where answers together come near the latter, the network is the limit."
+        + "".join(f" {_client(one)}" for one in results.record.clients)
+    )
+
+
+def _client(client: OtherClient) -> str:
+    """A further machine that made load, in a sentence."""
+    return (
+        f"An equal part of the load came from {client.address}: {machine_in_short(client.machine)}; from there "
+        f"{_network(client)}. Its clock was known to within {number(client.clock_within_ms)} ms."
     )
 
 
@@ -90,7 +100,7 @@ def _generator(servers: OtherHost) -> str:
     return "the same machine" if servers.same_machine else "another machine"
 
 
-def _network(servers: OtherHost) -> str:
+def _network(servers: OtherHost | OtherClient) -> str:
     if servers.round_trip_ms is None or servers.megabits_per_s is None:
         return "the network was not measured"
     return (

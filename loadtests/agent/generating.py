@@ -1,0 +1,129 @@
+"""``python -m loadtests.agent.generating SECONDS``: a process of the generator on another machine than the harness's.
+
+Lines of JSON come over standard input and go back on standard output, as between the harness and a process of its own
+(generator/main.js), which is started with the first of them that is not for this program:
+
+    {"beat": true}           the harness is there
+    {"look": <n>}            answered by {"event": "looked", "ms": <this machine's monotonic clock>}
+    {"prove": [<host>, [<address>, <port>], <token>, <client>]}
+                             answered by {"event": "proved"} with what the way to there is (hosts/network.py)
+
+It begins with {"event": "here"} and what it is, or {"event": "refused"} and why. It waits SECONDS for another agent to
+have ended. When standard input closes, or nothing comes over it for a while, the generator ends, and this with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import selectors
+import sys
+import threading
+import time
+from typing import Any
+
+from loadtests.agent.alone import alone
+from loadtests.engines import node
+from loadtests.engines.child import Child, child
+from loadtests.errors import UserError
+from loadtests.hosts import bring, network, wire
+from loadtests.hosts.ssh import boot
+from loadtests.observe import cores, machine
+from loadtests.paths import ROOT
+
+READ_BYTES = 1 << 16
+LOOK_EVERY_S = 1.0
+
+
+class Relay:
+    """Between a harness, which writes to one file descriptor and reads another, and a process of the generator."""
+
+    def __init__(self, heard_from: int, tells_to: int) -> None:
+        self._heard_from = heard_from
+        self._tells_to = tells_to
+        self._partial = b""
+        self._stack = contextlib.ExitStack()
+        self._generator: Child | None = None
+        self._selector = selectors.DefaultSelector()
+        self.heard_at = time.monotonic()
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """Says something to the harness. Raises OSError where that is gone."""
+        left = memoryview(json.dumps(event).encode() + b"\n")
+        while left:
+            left = left[os.write(self._tells_to, left) :]
+
+    def run(self) -> None:
+        """Until the harness is gone. Raises UserError and EngineError for what cannot be done."""
+        self._selector.register(self._heard_from, selectors.EVENT_READ)
+        with self._stack, self._selector:
+            while True:
+                for key, _ in self._selector.select():
+                    if key.fileobj != self._heard_from:
+                        self._told()
+                    elif not self._heard():
+                        return
+
+    def _heard(self) -> bool:
+        """Whether the harness is there; does what it says."""
+        data = os.read(self._heard_from, READ_BYTES)
+        self.heard_at = time.monotonic()
+        *lines, self._partial = (self._partial + data).split(b"\n")
+        for line in lines:
+            message = json.loads(line)
+            if "look" in message:
+                self.tell({"event": "looked", "ms": time.monotonic() * 1000})
+            elif "prove" in message:
+                host, address, token, client = message["prove"]
+                way = network.look(host, (address[0], address[1]), token, client)
+                self.tell({"event": "proved", **dataclasses.asdict(way)})
+            elif "beat" not in message:
+                self._started().write(message)
+        return bool(data)
+
+    def _told(self) -> None:
+        """Passes on what the generator says; lowers its helpers here, where they are."""
+        for event in self._started().read():
+            if event["event"] == "ready":
+                node.demote(event["helpers"])
+                event["helpers"] = []
+            self.tell(event)
+
+    def _started(self) -> Child:
+        if self._generator is None:
+            core = cores.all_of()[-1]
+            self._generator = self._stack.enter_context(child(node.command(), node.GENERATOR, core))
+            assert self._generator.popen.stdout is not None
+            self._selector.register(self._generator.popen.stdout, selectors.EVENT_READ)
+        return self._generator
+
+
+def main(free_within_s: float) -> None:
+    """Relays until the harness is gone."""
+    tells_to = os.dup(1)
+    os.dup2(2, 1)  # what anything else prints is none of the conversation
+    relay = Relay(0, tells_to)
+    threading.Thread(target=_watch, args=(relay,), daemon=True).start()
+    with contextlib.suppress(OSError):
+        try:
+            with alone(free_within_s):
+                marker = bring.read_marker(ROOT.parent)
+                files = bring.digests(ROOT, list(marker.files))
+                relay.tell({"event": "here", "files": files, "boot": boot(), "machine": machine.describe()})
+                relay.run()
+        except UserError as error:
+            relay.tell({"event": "refused", "why": str(error)})
+
+
+def _watch(relay: Relay) -> None:
+    """Ends this process where the harness is out of reach, whatever it is doing: where the network is cut, a line that
+    is being written is never taken. The generator ends with its standard input."""
+    while time.monotonic() < relay.heard_at + wire.SILENCE_S:
+        time.sleep(LOOK_EVERY_S)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]))

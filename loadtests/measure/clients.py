@@ -1,0 +1,79 @@
+"""Further machines that make the load, each a part of it, beside this one."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from loadtests import engines
+from loadtests.engines import Engine
+from loadtests.engines.afar import afar
+from loadtests.engines.openloop import Openloop
+from loadtests.errors import UserError
+from loadtests.hosts import Host
+from loadtests.hosts.link import Address
+from loadtests.hosts.ssh import boot
+from loadtests.store import OtherClient
+from loadtests.workload import Load
+
+SCHEME = "ssh://"
+
+
+@dataclass(frozen=True)
+class Clients:
+    """Their addresses; none where this machine makes all of it."""
+
+    addresses: tuple[Address, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str, servers: str | None) -> Clients:
+        """From ``ssh://a,ssh://b``, for servers on the host that is named so. Raises UserError."""
+        if servers is None:
+            raise UserError("--clients is for servers on another machine; name it: --servers ssh://user@host")
+        named = [one.strip() for one in text.split(",")]
+        for one in named:
+            if not one.startswith(SCHEME):
+                raise UserError(f"--clients: {one!r}: write ssh://user@host, or several, with commas between")
+        found = tuple(Address.parse(one.removeprefix(SCHEME)) for one in named)
+        hosts = [*map(str, found), str(Address.parse(servers.removeprefix(SCHEME)))]
+        if len(set(hosts)) < len(hosts):
+            raise UserError("--clients: each client, and the machine of the servers, is another one")
+        return cls(found)
+
+    def engine(self, name: str) -> Engine:
+        """The engine of that name, which makes its load on all of them. Raises UserError."""
+        found = engines.get(name)
+        if not self.addresses:
+            return found
+        if not isinstance(found, Openloop):
+            raise UserError(f"the engine {name} makes its load on this machine alone; leave out --clients")
+        return Openloop(self.addresses)
+
+    def share(self, load: Load) -> Load:
+        """The load with a process more for each of them. Raises UserError where it cannot be shared."""
+        if not self.addresses:
+            return load
+        return dataclasses.replace(load, processes=load.processes + len(self.addresses))
+
+    def look(self, host: Host, bind: str, port: int, anyhow: bool) -> tuple[OtherClient, ...]:
+        """What each of them is, and its way to a port of the servers' host, which has to prove there that it is it.
+        Raises UserError."""
+        return tuple(_look(address, host, bind, port, anyhow) for address in self.addresses)
+
+
+ALONE = Clients()
+
+
+def _look(address: Address, host: Host, bind: str, port: int, anyhow: bool) -> OtherClient:
+    with afar(address) as there:
+        there.synchronize()
+        way = host.require_reachable(bind, port, anyhow, there.look)
+        return OtherClient(
+            address=str(address),
+            same_machine=there.about["boot"] == boot(),
+            machine=there.about["machine"],
+            round_trip_ms=way.round_trip_ms if way else None,
+            megabits_per_s=way.megabits_per_s if way else None,
+            clock_ahead_ms=round(there.ahead_ms, 3),
+            clock_within_ms=round(there.within_ms, 3),
+        )

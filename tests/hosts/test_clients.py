@@ -1,0 +1,198 @@
+"""A load that comes from several machines, from the command line: one schedule, begun at one moment."""
+
+import json
+import signal
+import subprocess
+import time
+
+import psutil
+import pytest
+
+from tests.fixtures.command import command_line
+from tests.fixtures.other_machine import VENV, OtherMachine, needs_git
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+
+STUDY = """
+title = "One setup, asked from two machines"
+setups = ["gunicorn"]
+blocks = 1
+interleave = {interleave}
+[tests.latency]
+rate = 100
+duration = "{duration}"
+warmup = "100ms"
+"""
+IMPATIENT = """
+from loadtests.agent import generating
+from loadtests.hosts import wire
+wire.SILENCE_S = 1.0
+generating.main(1)
+"""
+WITHIN_S = 60
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory):
+    """Two other machines that were prepared: one for the servers, and a second client."""
+    needs_git()
+    made = OtherMachine(tmp_path_factory.mktemp("home"))
+    with command_line() as cli:
+        cli.env.update(made.environment)
+        for where in (made.where, made.second):
+            code, _, errors = cli.run("hosts", "prepare", where, "--venv", VENV)
+            assert code == 0, errors
+    return made
+
+
+@pytest.fixture
+def away(cli, machines):
+    """The command line, from which they are reached."""
+    cli.env.update(machines.environment)
+    return cli
+
+
+@pytest.fixture
+def at_hand(command, machines, monkeypatch):
+    """The command line within this process."""
+    for name, value in machines.environment.items():
+        monkeypatch.setenv(name, value)
+    return command
+
+
+@pytest.fixture
+def study(tmp_path):
+    def study(duration, interleave=True):
+        file = tmp_path / "study.toml"
+        file.write_text(STUDY.format(duration=duration, interleave=str(interleave).lower()))
+        return file
+
+    return study
+
+
+def trials(folder):
+    found = [json.loads(file.read_text()) for file in (folder / "trials").glob("*.json")]
+    return sorted(found, key=lambda trial: (trial["number"], trial["attempt"]))
+
+
+def relays(cli):
+    """The processes that stand between the harness and a generator there."""
+    found = []
+    for process in cli.processes():
+        try:
+            found += [process] if "loadtests.agent.generating" in process.cmdline() else []
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + WITHIN_S
+    while not (found := condition()):
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+    return found
+
+
+@pytest.mark.parametrize("interleave", [True, False], ids=["by turns", "in one piece"])
+def test_two_clients_send_one_schedule(away, machines, study, tmp_path, interleave):
+    folder = tmp_path / "run"
+    hosts = ("--servers", machines.where, "--clients", machines.second)
+    _, printed, errors = away.run("run", study("2s", interleave), *hosts, "--output", folder, "--anyway")
+    away.wait_until_nothing_runs()
+    assert f"and {machines.second} (" in " ".join(printed.split()), errors
+    [client] = json.loads((folder / "run.json").read_text())["clients"]
+    assert client["address"] == machines.second
+    assert client["same_machine"] is True
+    assert client["round_trip_ms"] > 0
+    assert abs(client["clock_ahead_ms"]) <= client["clock_within_ms"] + 0.1  # it is the same clock
+    result = trials(folder)[0]["result"]
+    assert (result["planned"], result["sent"], result["ok"]) == (200, 200, 200)
+    assert [one["planned"] + one["ok"] for one in result["generator"]] == [200, 200]
+    assert all(one["p50_ms"] > 0 for one in result["generator"])
+    assert f"An equal part of the load came from {machines.second}" in (folder / "report.html").read_text()
+
+
+def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study, tmp_path):
+    folder = tmp_path / "run"
+    hosts = ("--servers", machines.where, "--clients", machines.second)
+    process = away.start("run", study("4s", interleave=False), *hosts, "--output", folder, "--anyway")
+    wait_for((folder / "run.json").exists, "no run")
+    [relay] = wait_for(lambda: [one for one in relays(away) if one.children()], "no load")
+    relay.kill()
+    process.communicate(timeout=2 * WITHIN_S)
+    away.wait_until_nothing_runs()
+    first, second = trials(folder)
+    assert "engine_failed" in [flag["reason"] for flag in first["flags"]]
+    assert f"{machines.second}: " in first["log"]
+    assert second["result"]["ok"] == 400
+
+
+def test_ctrl_c_ends_all_of_them(away, machines, study, tmp_path):
+    hosts = ("--servers", machines.where, "--clients", machines.second)
+    process = away.start("run", study("60s", interleave=False), *hosts, "--output", tmp_path / "run")
+    wait_for(lambda: [one for one in relays(away) if one.children()], "no load")
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=WITHIN_S)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    away.wait_until_nothing_runs()
+
+
+def test_it_goes_where_the_harness_cannot_be_heard_any_more(machines):
+    # As it is started there, but that it takes a second of silence for the end.
+    tree = machines.folder / "home-of-second" / ".django-serving-benchmark" / "tree"
+    process = subprocess.Popen(
+        [VENV / "bin" / "python", "-c", IMPATIENT], cwd=tree, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert json.loads(process.stdout.readline())["event"] == "here"
+        assert process.wait(WITHIN_S) == 1
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_one_that_was_not_prepared_is_refused_before_anything_is_started(at_hand, machines, study, tmp_path):
+    hosts = ("--servers", machines.where, "--clients", "ssh://third")
+    code, _, errors = at_hand("run", study("1s"), *hosts, "--output", tmp_path / "run")
+    assert code == 1
+    assert "ssh://third is not prepared; prepare it: python -m loadtests hosts prepare ssh://third" in errors
+    assert not (tmp_path / "run").exists()
+
+
+def test_one_with_other_files_is_refused(at_hand, machines, study, tmp_path):
+    file = machines.folder / "home-of-second" / ".django-serving-benchmark" / "tree" / "loadtests" / "cli.py"
+    before = file.read_text()
+    file.write_text(f"{before}\n")
+    try:
+        hosts = ("--servers", machines.where, "--clients", machines.second)
+        code, _, errors = at_hand("run", study("1s"), *hosts, "--output", tmp_path / "run")
+    finally:
+        file.write_text(before)
+    assert code == 1
+    assert f"{machines.second} does not have what is here: loadtests/cli.py; bring it" in errors
+
+
+@pytest.mark.parametrize(
+    ("hosts", "says"),
+    [
+        (["--clients", "ssh://a"], "--clients is for servers on another machine; name it: --servers ssh://user@host"),
+        (["--servers", "ssh://a", "--clients", "b"], "--clients: 'b': write ssh://user@host, or several, with commas"),
+        (["--servers", "ssh://a", "--clients", "ssh://a"], "each client, and the machine of the servers, is another"),
+        (["--servers", "ssh://a", "--clients", "ssh://b,ssh://b"], "each client, and the machine of the servers, is"),
+    ],
+)
+def test_what_makes_no_sense_is_said(command, study, hosts, says):
+    code, _, errors = command("run", study("1s"), *hosts)
+    assert code == 1
+    assert says in errors
+
+
+def test_an_engine_that_makes_its_load_here_alone_is_refused(at_hand, machines, tmp_path):
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY.format(duration="1s", interleave="true") + 'engine = "loadtest"\n')
+    hosts = ("--servers", machines.where, "--clients", machines.second)
+    code, _, errors = at_hand("run", file, *hosts, "--output", tmp_path / "run")
+    assert code == 1
+    assert "test latency: the engine loadtest makes its load on this machine alone; leave out --clients" in errors
