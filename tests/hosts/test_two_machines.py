@@ -128,3 +128,44 @@ def test_a_host_with_another_key_is_not_talked_to(pair, study):
     assert (code, printed) == (1, "")
     assert errors.startswith("error: ssh://server: Host key verification failed.")
     assert errors.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def second(pair):
+    """Both, and a second client that was prepared."""
+    pair.add_client()
+    code, _, errors = pair.run("hosts", "prepare", pair.second, "--venv", VENV)
+    assert code == 0, errors
+    return pair
+
+
+def test_two_clients_make_the_load_that_one_makes(second, study, tmp_path):
+    counts, figures = [], []
+    for name, clients in (("one", ()), ("two", ("--clients", second.second))):
+        hosts = ("--servers", second.where, *clients)
+        _, _, errors = second.run("run", study("4s"), *hosts, "--output", tmp_path / name, "--anyway")
+        result = trials(tmp_path / name)[-1]["result"]
+        counts.append((result["planned"], result["sent"], result["ok"], result["duration_s"]))
+        figures.append([one["planned"] for one in result["generator"]])
+    assert counts[0] == counts[1] == (200, 200, 200, 4.0), errors
+    assert figures == [[200], [100, 100]]
+    [client] = json.loads((tmp_path / "two" / "run.json").read_text())["clients"]
+    assert client["round_trip_ms"] > 0
+    second.wait_until_nothing_runs_there()
+
+
+def test_a_second_client_that_is_cut_off_costs_a_trial(second, study, tmp_path):
+    folder = tmp_path / "run"
+    hosts = ("--servers", second.where, "--clients", second.second)
+    process = second.start("run", study("4s"), *hosts, "--output", folder, "--anyway")
+    wait_for(lambda: measuring(second, folder) and second.generates(), "no load")
+    second.cable_of_second("down")
+    try:
+        wait_for(lambda: trials(folder), "no trial")
+    finally:
+        second.cable_of_second("up")
+    process.communicate(timeout=3 * WITHIN_S)
+    first, again = trials(folder)
+    assert "engine_failed" in [flag["reason"] for flag in first["flags"]]
+    assert again["result"]["ok"] == 200
+    second.wait_until_nothing_runs_there()
