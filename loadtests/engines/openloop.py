@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Iterator
-from typing import ClassVar
 
 from loadtests.engines import node, require_able
 from loadtests.engines.base import OnEnd, OnSecond, OnStart, ShouldStop
@@ -35,9 +34,9 @@ class Openloop:
     as ``reset``. Connections that idle (``Load.idle_s``) are closed from this side, to keep that rare.
     """
 
-    name: ClassVar[str] = "openloop"
-    place: ClassVar[int] = 1
-    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.JOURNEYS}
+    name = "openloop"
+    place = 1
+    features = frozenset(Feature) - {Feature.JOURNEYS}
 
     others: tuple[Address, ...] = ()
 
