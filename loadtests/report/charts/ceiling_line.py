@@ -1,5 +1,6 @@
 """What is answered per second over how many requests can be under way: the arithmetic as a line, the measurement as
-points, each named at the right at its height: where many answer all that is asked, their points are too close for names."""
+points. Each is named at the right, at its height: where many answer all that is asked, points are too close for names.
+"""
 
 from __future__ import annotations
 

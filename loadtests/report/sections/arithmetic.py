@@ -30,8 +30,8 @@ def section(results: Results) -> Section | None:
         "really sent. "
         f"Both agree where they differ by no more than {AGREES:.0%}, or by {ERRORS_OF_CHANCE:g} standard errors of the "
         "count that was measured. What is below the arithmetic has another limit first: its CPU time, above all. In a "
-        "closed loop that hardly needs all of a core: what was sent together is answered together, sent together again, "
-        "and worked off one by one each time."
+        "closed loop that hardly needs all of a core: what was sent together is answered together, sent together "
+        "again, and worked off one by one each time."
     )
     charts = tuple(_chart(results, test, rows) for test, rows in found if len({one.own.many for one in rows}) > 1)
     return Section("arithmetic", "The arithmetic of waiting", (about,), tuple(_table(*one) for one in found), charts)
