@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from loadtests.engines.base import EngineError
-from loadtests.engines.child import Child, child, events
+from loadtests.engines.child import Child, child_as, events
 from loadtests.engines.timeline import Event
 from loadtests.hosts import bring, wire
 from loadtests.hosts.link import CONNECT_S, Address, failure, in_tree
@@ -49,6 +49,11 @@ class ChildAfar(Child):
             if event["event"] == "refused":
                 raise EngineError(f"{self.address}: {event['why']}")
         return found
+
+    def ended(self) -> EngineError:
+        status = self.popen.wait()
+        self.stderr.seek(0)
+        return EngineError(str(failure(self.address, status, self.stderr.read().decode(errors="replace"))))
 
     def begin(self) -> None:
         """Waits until it is there, with the files that are here. Raises EngineError and UserError."""
@@ -87,17 +92,12 @@ class ChildAfar(Child):
             with contextlib.suppress(OSError, ValueError):  # it has ended, or was closed
                 self.write({"beat": True})
 
-    def _why(self) -> str:
-        status = self.popen.wait()
-        self.stderr.seek(0)
-        return str(failure(self.address, status, self.stderr.read().decode(errors="replace")))
-
 
 @contextlib.contextmanager
 def afar(address: Address) -> Iterator[ChildAfar]:
     """A process of the generator at an address, until the context ends. Raises EngineError and UserError."""
     command = address.command(in_tree(f".venv/bin/python -m loadtests.agent.generating {FREE_WITHIN_S}"))
     of_address = functools.partial(ChildAfar, address=address)
-    with child(command, ROOT, None, of_address) as made, contextlib.closing(made):
+    with child_as(of_address, command, ROOT, None) as made, contextlib.closing(made):
         made.begin()
         yield made

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -51,9 +52,13 @@ class Child:
         assert self.popen.stdout is not None
         data = os.read(self.popen.stdout.fileno(), 1 << 20)
         if not data:
-            raise EngineError(f"the load generator broke off: {self._why()}")
+            raise self.ended()
         *lines, self.partial = (self.partial + data).split(b"\n")
         return [json.loads(line) for line in lines]
+
+    def ended(self) -> EngineError:
+        """The error that says that it has ended, and why."""
+        return EngineError(f"the load generator broke off: {self._why()}")
 
     def _why(self) -> str:
         status = self.popen.wait()
@@ -69,11 +74,16 @@ class Child:
 C = TypeVar("C", bound=Child)
 
 
+def child(command: Sequence[str], cwd: Path, core: int | None) -> AbstractContextManager[Child]:
+    """Runs a command on a core, until the context ends."""
+    return child_as(Child, command, cwd, core)
+
+
 @contextlib.contextmanager
-def child(
-    command: Sequence[str], cwd: Path, core: int | None, made: Callable[[subprocess.Popen[bytes], IO[bytes]], C] = Child
+def child_as(
+    made: Callable[[subprocess.Popen[bytes], IO[bytes]], C], command: Sequence[str], cwd: Path, core: int | None
 ) -> Iterator[C]:
-    """Runs a command on a core, until the context ends; ``made`` makes of the process and its errors what is given."""
+    """The same; ``made`` makes of the process and of what it says of errors what is given."""
     with tempfile.TemporaryFile() as stderr:
         with pinned(core):
             popen = subprocess.Popen(

@@ -40,6 +40,11 @@ class Clients:
             raise UserError("--clients: each client, and the machine of the servers, is another one")
         return cls(found)
 
+    @property
+    def machines(self) -> int:
+        """How many machines make the load, this one among them: each has a process of the generator."""
+        return 1 + len(self.addresses)
+
     def engine(self, name: str) -> Engine:
         """The engine of that name, which makes its load on all of them. Raises UserError."""
         found = engines.get(name)
@@ -51,9 +56,7 @@ class Clients:
 
     def share(self, load: Load) -> Load:
         """The load with a process more for each of them. Raises UserError where it cannot be shared."""
-        if not self.addresses:
-            return load
-        return dataclasses.replace(load, processes=load.processes + len(self.addresses))
+        return dataclasses.replace(load, processes=self.machines) if self.addresses else load
 
     def look(self, host: Host, bind: str, port: int, anyhow: bool) -> tuple[OtherClient, ...]:
         """What each of them is, and its way to a port of the servers' host, which has to prove there that it is it.

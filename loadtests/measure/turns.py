@@ -147,7 +147,7 @@ class _Turns:
         engine = self.bench.engine(test.engine)
         assert isinstance(engine, SlicingEngine)
         self.doing(f"{test.name}: starting the generator", GENERATOR_S)
-        with engine.generator(core=self.bench.cores.generator[0]) as maker:
+        with engine.generator(self.bench.clients.machines, self.bench.cores.generator[0]) as maker:
             ready = [self._ready(place, seen[place.entry.label], maker, chance) for place in places]
             asked = {one.place.entry.label: one for one in ready if one is not None}
             answer_s = max((one.answers_in_s for one in asked.values()), default=0.0)

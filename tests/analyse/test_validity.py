@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from loadtests.analyse.validity import Reason, Severity, is_setups_own, judge
-from loadtests.records import Deliveries, Evidence, Figures, Journeys, Result
+from loadtests.records import Deliveries, Evidence, Figures, Generator, Journeys, Result
 from loadtests.records.result import FIGURES, NOTHING
 
 QUIET = Evidence(
@@ -63,7 +63,8 @@ def test_every_reason_can_be_found() -> None:
     everything = Evidence(False, 2, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True, True)
     everything = dataclasses.replace(everything, connection_lost=True)
     strayed = Deliveries(9, 9, 0, 0, 0, {**NOTHING, "p50": 2.0, "p99": 4.0}, stray=1)
-    result = dataclasses.replace(walked(200.0, 100.0, late_ms=5.0), deliveries=strayed)
+    clients = tuple(Generator(1.0, 1.0, 9.0, p50_ms=p50, ok=500, planned=500) for p50 in (2.0, 9.0))
+    result = dataclasses.replace(walked(200.0, 100.0, late_ms=5.0), deliveries=strayed, generator=clients)
     found = {flag.reason for flag in judge(everything, result, ["redis"])}
     assert found == {reason.name for reason in Reason} - {"cores_disturbed", "send_lag_seen", "generator_limits"}
 

@@ -8,6 +8,7 @@ import time
 import psutil
 import pytest
 
+from loadtests.paths import ROOT
 from tests.fixtures.command import command_line
 from tests.fixtures.other_machine import VENV, OtherMachine, needs_git
 
@@ -29,6 +30,7 @@ from loadtests.hosts import wire
 wire.SILENCE_S = 1.0
 generating.main(1)
 """
+TREE = ".django-serving-benchmark/tree"
 WITHIN_S = 60
 
 
@@ -42,6 +44,7 @@ def machines(tmp_path_factory):
         for where in (made.where, made.second):
             code, _, errors = cli.run("hosts", "prepare", where, "--venv", VENV)
             assert code == 0, errors
+    (made.folder / "home-of-second" / TREE / "node_modules").symlink_to(ROOT / "node_modules")  # as `make setup` has it
     return made
 
 
@@ -50,14 +53,6 @@ def away(cli, machines):
     """The command line, from which they are reached."""
     cli.env.update(machines.environment)
     return cli
-
-
-@pytest.fixture
-def at_hand(command, machines, monkeypatch):
-    """The command line within this process."""
-    for name, value in machines.environment.items():
-        monkeypatch.setenv(name, value)
-    return command
 
 
 @pytest.fixture
@@ -108,7 +103,9 @@ def test_two_clients_send_one_schedule(away, machines, study, tmp_path, interlea
     assert abs(client["clock_ahead_ms"]) <= client["clock_within_ms"] + 0.1  # it is the same clock
     result = trials(folder)[0]["result"]
     assert (result["planned"], result["sent"], result["ok"]) == (200, 200, 200)
-    assert [one["planned"] + one["ok"] for one in result["generator"]] == [200, 200]
+    here, there = (one["planned"] for one in result["generator"])
+    assert here + there == 200
+    assert abs(here - there) <= 8  # every second send, of each slice from the beginning
     assert all(one["p50_ms"] > 0 for one in result["generator"])
     assert f"An equal part of the load came from {machines.second}" in (folder / "report.html").read_text()
 
@@ -141,7 +138,7 @@ def test_ctrl_c_ends_all_of_them(away, machines, study, tmp_path):
 
 def test_it_goes_where_the_harness_cannot_be_heard_any_more(machines):
     # As it is started there, but that it takes a second of silence for the end.
-    tree = machines.folder / "home-of-second" / ".django-serving-benchmark" / "tree"
+    tree = machines.folder / "home-of-second" / TREE
     process = subprocess.Popen(
         [VENV / "bin" / "python", "-c", IMPATIENT], cwd=tree, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -153,21 +150,21 @@ def test_it_goes_where_the_harness_cannot_be_heard_any_more(machines):
         process.communicate()
 
 
-def test_one_that_was_not_prepared_is_refused_before_anything_is_started(at_hand, machines, study, tmp_path):
+def test_one_that_was_not_prepared_is_refused_before_anything_is_started(away, machines, study, tmp_path):
     hosts = ("--servers", machines.where, "--clients", "ssh://third")
-    code, _, errors = at_hand("run", study("1s"), *hosts, "--output", tmp_path / "run")
+    code, _, errors = away.run("run", study("1s"), *hosts, "--output", tmp_path / "run")
     assert code == 1
     assert "ssh://third is not prepared; prepare it: python -m loadtests hosts prepare ssh://third" in errors
     assert not (tmp_path / "run").exists()
 
 
-def test_one_with_other_files_is_refused(at_hand, machines, study, tmp_path):
-    file = machines.folder / "home-of-second" / ".django-serving-benchmark" / "tree" / "loadtests" / "cli.py"
+def test_one_with_other_files_is_refused(away, machines, study, tmp_path):
+    file = machines.folder / "home-of-second" / TREE / "loadtests" / "cli.py"
     before = file.read_text()
     file.write_text(f"{before}\n")
     try:
         hosts = ("--servers", machines.where, "--clients", machines.second)
-        code, _, errors = at_hand("run", study("1s"), *hosts, "--output", tmp_path / "run")
+        code, _, errors = away.run("run", study("1s"), *hosts, "--output", tmp_path / "run")
     finally:
         file.write_text(before)
     assert code == 1
@@ -189,10 +186,10 @@ def test_what_makes_no_sense_is_said(command, study, hosts, says):
     assert says in errors
 
 
-def test_an_engine_that_makes_its_load_here_alone_is_refused(at_hand, machines, tmp_path):
+def test_an_engine_that_makes_its_load_here_alone_is_refused(away, machines, tmp_path):
     file = tmp_path / "study.toml"
     file.write_text(STUDY.format(duration="1s", interleave="true") + 'engine = "loadtest"\n')
     hosts = ("--servers", machines.where, "--clients", machines.second)
-    code, _, errors = at_hand("run", file, *hosts, "--output", tmp_path / "run")
+    code, _, errors = away.run("run", file, *hosts, "--output", tmp_path / "run")
     assert code == 1
     assert "test latency: the engine loadtest makes its load on this machine alone; leave out --clients" in errors

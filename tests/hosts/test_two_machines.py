@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from loadtests.paths import ROOT
 from tests.fixtures.other_machine import VENV, needs_git
 from tests.fixtures.two_machines import SERVER
 
@@ -133,9 +134,10 @@ def test_a_host_with_another_key_is_not_talked_to(pair, study):
 @pytest.fixture(scope="module")
 def second(pair):
     """Both, and a second client that was prepared."""
-    pair.add_client()
+    home = pair.add_client()
     code, _, errors = pair.run("hosts", "prepare", pair.second, "--venv", VENV)
     assert code == 0, errors
+    (home / ".django-serving-benchmark" / "tree" / "node_modules").symlink_to(ROOT / "node_modules")
     return pair
 
 
