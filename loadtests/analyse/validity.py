@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 
-from loadtests.analyse import clients
+from loadtests.analyse import agreement
 from loadtests.plan.lateness import LATE, late_share, late_share_of_lag
 from loadtests.records import Evidence, Flag, Result
 from loadtests.words import percent, plural, series
@@ -242,7 +242,7 @@ def _flags(seen: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag
         yield Reason.engine_failed.flag()
     if seen.generator_cpu is not None and seen.generator_cpu > GENERATOR_CPU:
         yield busy.flag(f"{seen.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
-    yield from map(Reason.clients_differ.flag, clients.differing(result))
+    yield from map(Reason.clients_differ.flag, agreement.differing(result))
     yield from _send_lag(result)
     yield from _not_all_sent(seen)
     yield from _loop(result)

@@ -15,7 +15,7 @@ from loadtests.engines import Engine, require_able
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost, Host
 from loadtests.measure import open_files
-from loadtests.measure.clients import ALONE, Clients
+from loadtests.measure.other_clients import ALONE, Clients
 from loadtests.observe.cores import Cores
 from loadtests.origin import from_json
 from loadtests.plan.kinds import Test

@@ -3,12 +3,12 @@
 The type of run.json is in ``loadtests.store``."""
 
 from loadtests.records.advice import Advice, AdviceOutcome, Round
+from loadtests.records.generator import Generator
 from loadtests.records.meanwhile import CpuSample, Meanwhile, OriginSeen, OriginStage
 from loadtests.records.result import (
     Connections,
     Deliveries,
     Figures,
-    Generator,
     Journeys,
     OfRequest,
     Rejoined,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from loadtests.records.bounds import Amount, Count, Ending, ErrorKind, Number, Ordinal, Positive
+from loadtests.records.generator import Generator
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
 FIGURES = (*PERCENTILES, "max", "mean")
@@ -40,22 +41,6 @@ class Second:
     p95_ms: Number | None = None
     heat: tuple[tuple[Amount, Count], ...] = ()
     ends: dict[Ending, Count] | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Generator:
-    """What one process of the generator took: CPU seconds, the grace period's too, and how long it had to send.
-
-    ``p50_ms`` and ``ok`` are of its own part of the load: the response time, and how many were answered well of how
-    many were ``planned``. None: not kept, as of older runs and of users.
-    """
-
-    cpu_s: Amount
-    wall_s: Amount
-    peak_rss_mb: Amount
-    p50_ms: Number | None = None
-    ok: Count | None = None
-    planned: Count | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from loadtests.analyse.clients import differing
+from loadtests.analyse.agreement import differing
 from loadtests.analyse.validity import judge
 from loadtests.records import Evidence, Generator
 from loadtests.workload import Load, Request

@@ -1,0 +1,23 @@
+"""What made a load."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from loadtests.records.bounds import Amount, Count, Number
+
+
+@dataclasses.dataclass(frozen=True)
+class Generator:
+    """What one process of the generator took: CPU seconds, the grace period's too, and how long it had to send.
+
+    ``p50_ms`` and ``ok`` are of its own part of the load: the response time, and how many were answered well of how
+    many were ``planned``. None: not kept, as of older runs and of users.
+    """
+
+    cpu_s: Amount
+    wall_s: Amount
+    peak_rss_mb: Amount
+    p50_ms: Number | None = None
+    ok: Count | None = None
+    planned: Count | None = None
