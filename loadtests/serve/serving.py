@@ -83,13 +83,13 @@ class Serving:
         return next((told for group in beside if (told := self._broken(group))), None)
 
     def awaited(self) -> str | None:
-        """Which service cannot be used yet; None where all can. One that has ended has nothing to do: the origin, where
-        ORIGIN_URL names another."""
+        """Which service cannot be used yet; None where all can. One that has ended well has nothing to do: the origin,
+        where ORIGIN_URL names another. One that has failed is none, though it may have been up a moment ago."""
         known = beside.known()
         for name in self.services:
             file = known[name].ready
             programs = self._supervised.programs(name) if file and not self._supervised.has(file) else []
-            if any(program.state != "EXITED" for program in programs):
+            if any(program.state != "EXITED" or program.exit_status != 0 for program in programs):
                 return name
         return None
 
