@@ -40,7 +40,8 @@ class Waiting:
     ``expected`` is ``at_once`` over ``service_s``, the origin's mean service time, or what was ``sent`` where that is
     less; ``sent`` is None in a closed loop. ``measured`` is what was answered well, ``answers`` how many that were, and
     ``cpu_cores`` what the setup took for it; ``grew_mb`` is by how much its memory grew from rest to its peak, None
-    where it was not seen at rest.
+    where it was not seen at rest. ``given_up`` requests had no answer in their time: a thread that works for somebody
+    who has left is no less busy, so that the arithmetic is then not what is to be held.
     """
 
     label: str
@@ -52,6 +53,7 @@ class Waiting:
     answers: int
     cpu_cores: float
     grew_mb: float | None
+    given_up: int
 
     @property
     def each_kb(self) -> float | None:
@@ -115,6 +117,7 @@ def _of_setup(results: Results, test: Test, label: str) -> Waiting | None:
         sum(result.ok for _, result, _ in trials),
         fmean(sum(process.cpu_s for process in trial.charged) / result.duration_s for trial, result, _ in trials),
         _grew_mb([trial for trial, *_ in trials]),
+        sum(result.unfinished + result.errors.get("timeout", 0) for _, result, _ in trials),
     )
 
 

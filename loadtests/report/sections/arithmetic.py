@@ -70,10 +70,16 @@ def _row(one: Waiting) -> tuple[Field, ...]:
         Field("" if one.sent is None else per_second(one.sent)),
         Field(per_second(one.expected)),
         Field(per_second(one.measured)),
-        Field(f"{one.off:+.1%}", f"±{one.tolerance:.1%}", tone="good" if one.agrees else "bad"),
+        Field(f"{one.off:+.1%}", f"±{one.tolerance:.1%}", tone=_tone(one)),
         Field(f"{one.cpu_cores:.2f}"),
         Field("" if one.each_kb is None else number(one.each_kb)),
     )
+
+
+def _tone(one: Waiting) -> str:
+    if one.given_up:
+        return ""
+    return "good" if one.agrees else "bad"
 
 
 def _chart(results: Results, test: Test, rows: Sequence[Waiting]) -> Chart:

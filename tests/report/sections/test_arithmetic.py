@@ -42,10 +42,11 @@ FIXED = Latency(name="latency", requests=FETCH, rate=40.0, duration_s=25.0)
 def results(build_run):
     """A function: the results of a run whose setups wait for an origin of a second, which takes 1.01 s on average."""
 
-    def results(test=CLOSED, measured=MEASURED, stages=(SLOW,), answers=10_000, rested=40.0, **shape):
+    def results(test=CLOSED, measured=MEASURED, stages=(SLOW,), answers=10_000, rested=40.0, unfinished=0, **shape):
         def change(label, test, block, result):
             rate = measured[label]
-            return dataclasses.replace(result, rate=rate, ok=answers, planned=990, duration_s=25.0)
+            counts = {"ok": answers, "planned": 990, "unfinished": unfinished}
+            return dataclasses.replace(result, rate=rate, duration_s=25.0, **counts)
 
         run = build_run(
             labels=tuple(measured),
@@ -146,3 +147,8 @@ def test_the_line_of_the_arithmetic_has_its_knee_where_all_that_is_asked_is_answ
 def test_where_memory_was_not_seen_at_rest_nothing_is_said_of_it(results):
     [table] = arithmetic.section(results(rested=None)).tables
     assert {row[8].text for row in table.rows} == {""}
+
+
+def test_where_requests_were_given_up_nobody_is_held_to_it(results):
+    [table] = arithmetic.section(results(unfinished=1)).tables
+    assert {row[6].tone for row in table.rows} == {""}
