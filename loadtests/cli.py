@@ -54,7 +54,7 @@ for module in (
 results = typer.Typer(help="Look after what is in results/.", no_args_is_help=True)
 results.command("prune")(prune.command)
 app.add_typer(results, name="results")
-machines = typer.Typer(help="Another machine for the servers, over SSH.", no_args_is_help=True)
+machines = typer.Typer(help="Another machine, for the servers or a part of the load, over SSH.", no_args_is_help=True)
 machines.command("prepare")(hosts.prepare)
 machines.command("check")(hosts.check)
 app.add_typer(machines, name="hosts")

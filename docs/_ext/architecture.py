@@ -25,12 +25,12 @@ LAYERS = (
     Layer(("commands",), "a file a command: its options, one call, what is printed"),
     Layer(
         ("profile", "layers", "simulate", "agent"),
-        "tools beside a run; what runs on the machine of the servers, where that is another one",
+        "tools beside a run; what runs on other machines, that of the servers and of further clients",
     ),
     Layer(("measure", "report"), "makes runs; tells what they found. Neither knows the other: a run folder is between"),
     Layer(
         ("serve", "engines"),
-        "servers up, healthy, held to the contract; the programs that make the load, from this machine",
+        "servers up, healthy, held to the contract; the programs that make the load, here and on further clients",
     ),
     Layer(("hosts",), "the machine that servers and services run on"),
     Layer(("application",), "what is served"),

@@ -25,6 +25,7 @@ from loadtests.plan.study import Entry, Study
 from loadtests.serve.base import Server
 from loadtests.serve.serving import serving
 from loadtests.setups import Setup, fetching, services
+from loadtests.setups.fetching import ORIGIN
 from loadtests.store import Contract, OtherClient, RunRecord
 from loadtests.workload import Load
 
@@ -33,7 +34,6 @@ EngineOf = Callable[[str], Engine]
 BenchOf = Callable[[Study, Application], "Bench"]
 LAST_PORT = 65535
 HERE = "local"
-ORIGIN = "origin"
 
 
 @dataclasses.dataclass

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 
 from loadtests.errors import UserError
 from loadtests.plan.kinds import Test
+from loadtests.setups.fetching import ORIGIN
 from loadtests.workload import Load
 
 RESERVE = 200  # of each process: logs, sockets, a database, what is being opened anew
 MOST_TAKEN = 65_536  # more supervisor/defaults.sh does not take
-FETCHED_FROM = "origin"  # the service to which a server has a connection for each request that it holds
 NOWHERE = "http://127.0.0.1:1"
 
 
@@ -32,7 +32,7 @@ def needed(test: Test) -> int:
     """How many open files a process needs in a test, the one that needs the most: the server, which has a connection to
     its origin for each of its clients' where there is one."""
     held = connections(test.load(NOWHERE, test.requests, (), None))
-    return held * (2 if FETCHED_FROM in test.services else 1) + RESERVE
+    return held * (2 if ORIGIN in test.services else 1) + RESERVE
 
 
 def allowed() -> int:

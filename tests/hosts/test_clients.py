@@ -1,16 +1,15 @@
 """A load that comes from several machines, from the command line: one schedule, begun at one moment."""
 
+import fcntl
 import json
 import signal
 import subprocess
-import time
 
-import psutil
 import pytest
 
 from loadtests.paths import ROOT
 from tests.fixtures.command import command_line
-from tests.fixtures.other_machine import VENV, OtherMachine, needs_git
+from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, running, trials, wait_for
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
@@ -24,12 +23,14 @@ rate = 100
 duration = "{duration}"
 warmup = "100ms"
 """
+# As it is started there, but that a moment of silence is enough for it to go.
 IMPATIENT = """
 from loadtests.agent import generating
 from loadtests.hosts import wire
-wire.SILENCE_S = 1.0
-generating.main(1)
+wire.SILENCE_S = generating.LOOK_EVERY_S = 0.2
+generating.main(2)
 """
+RELAY = "loadtests.agent.generating"  # stands between the harness and a generator there
 TREE = ".django-serving-benchmark/tree"
 WITHIN_S = 60
 
@@ -65,30 +66,6 @@ def study(tmp_path):
     return study
 
 
-def trials(folder):
-    found = [json.loads(file.read_text()) for file in (folder / "trials").glob("*.json")]
-    return sorted(found, key=lambda trial: (trial["number"], trial["attempt"]))
-
-
-def relays(cli):
-    """The processes that stand between the harness and a generator there."""
-    found = []
-    for process in cli.processes():
-        try:
-            found += [process] if "loadtests.agent.generating" in process.cmdline() else []
-        except psutil.NoSuchProcess:
-            continue
-    return found
-
-
-def wait_for(condition, what):
-    end = time.monotonic() + WITHIN_S
-    while not (found := condition()):
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
-    return found
-
-
 @pytest.mark.parametrize("interleave", [True, False], ids=["by turns", "in one piece"])
 def test_two_clients_send_one_schedule(away, machines, study, tmp_path, interleave):
     folder = tmp_path / "run"
@@ -115,7 +92,7 @@ def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study
     hosts = ("--servers", machines.where, "--clients", machines.second)
     process = away.start("run", study("4s", interleave=False), *hosts, "--output", folder, "--anyway")
     wait_for((folder / "run.json").exists, "no run")
-    [relay] = wait_for(lambda: [one for one in relays(away) if one.children()], "no load")
+    [relay] = wait_for(lambda: [one for one in running(away, RELAY) if one.children()], "no load")
     relay.kill()
     process.communicate(timeout=2 * WITHIN_S)
     away.wait_until_nothing_runs()
@@ -128,7 +105,7 @@ def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study
 def test_ctrl_c_ends_all_of_them(away, machines, study, tmp_path):
     hosts = ("--servers", machines.where, "--clients", machines.second)
     process = away.start("run", study("60s", interleave=False), *hosts, "--output", tmp_path / "run")
-    wait_for(lambda: [one for one in relays(away) if one.children()], "no load")
+    wait_for(lambda: [one for one in running(away, RELAY) if one.children()], "no load")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=WITHIN_S)
     assert process.returncode == 130
@@ -136,18 +113,37 @@ def test_ctrl_c_ends_all_of_them(away, machines, study, tmp_path):
     away.wait_until_nothing_runs()
 
 
-def test_it_goes_where_the_harness_cannot_be_heard_any_more(machines):
-    # As it is started there, but that it takes a second of silence for the end.
-    tree = machines.folder / "home-of-second" / TREE
+@pytest.fixture
+def impatient(machines):
+    """The relay on the second client, by itself."""
     process = subprocess.Popen(
-        [VENV / "bin" / "python", "-c", IMPATIENT], cwd=tree, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [VENV / "bin" / "python", "-c", IMPATIENT],
+        cwd=machines.folder / "home-of-second" / TREE,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
-    try:
-        assert json.loads(process.stdout.readline())["event"] == "here"
-        assert process.wait(WITHIN_S) == 1
-    finally:
-        process.kill()
-        process.communicate()
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_it_goes_where_the_harness_cannot_be_heard_any_more(impatient):
+    assert json.loads(impatient.stdout.readline())["event"] == "here"
+    assert impatient.wait(WITHIN_S) == 1
+
+
+@pytest.fixture
+def locked(machines):
+    """Another run is going on there."""
+    with open((machines.folder / "home-of-second" / TREE).parent / "lock", "a") as lock:
+        fcntl.flock(lock.fileno(), fcntl.LOCK_EX)
+        yield
+
+
+def test_while_it_waits_for_another_run_to_end_nobody_is_missed(locked, impatient):
+    told = json.loads(impatient.stdout.readline())
+    assert told["event"] == "refused"
+    assert "another run" in told["why"]
 
 
 def test_one_that_was_not_prepared_is_refused_before_anything_is_started(away, machines, study, tmp_path):

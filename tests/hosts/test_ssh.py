@@ -4,13 +4,12 @@ import json
 import os
 import signal
 import socket
-import time
 
 import psutil
 import pytest
 
 from tests.fixtures.command import command_line
-from tests.fixtures.other_machine import VENV, OtherMachine, needs_git
+from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, running, trials, wait_for
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
@@ -59,30 +58,6 @@ def written(tmp_path, text):
     file = tmp_path / "study.toml"
     file.write_text(text)
     return file
-
-
-def trials(folder):
-    found = [json.loads(file.read_text()) for file in (folder / "trials").glob("*.json")]
-    return sorted(found, key=lambda trial: (trial["number"], trial["attempt"]))
-
-
-def wait_for(condition, what):
-    end = time.monotonic() + WITHIN_S
-    while not (found := condition()):
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
-    return found
-
-
-def agents(cli):
-    """The agents that a command started, there."""
-    found = []
-    for process in cli.processes():
-        try:
-            found += [process] if "loadtests.agent.main" in process.cmdline() else []
-        except psutil.NoSuchProcess:
-            continue
-    return found
 
 
 def measuring(cli, folder):
@@ -190,7 +165,7 @@ def test_a_connection_that_is_lost_costs_the_trial_and_not_the_run(away, there, 
     study = written(tmp_path, STUDY.replace("500ms", "4s"))
     process = away.start("run", study, "--servers", there.where, "--output", folder, "--anyway")
     wait_for(lambda: measuring(away, folder), "no load")
-    [agent] = agents(away)
+    [agent] = running(away, "loadtests.agent.main")
     agent.kill()
     process.communicate(timeout=3 * WITHIN_S)
     away.wait_until_nothing_runs()

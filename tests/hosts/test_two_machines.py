@@ -3,12 +3,11 @@
 import json
 import os
 import signal
-import time
 
 import pytest
 
 from loadtests.paths import ROOT
-from tests.fixtures.other_machine import VENV, needs_git
+from tests.fixtures.other_machine import VENV, needs_git, trials, wait_for
 from tests.fixtures.two_machines import SERVER
 
 pytestmark = [pytest.mark.servers, pytest.mark.slow, pytest.mark.timeout(400)]
@@ -42,18 +41,6 @@ def study(tmp_path):
         return file
 
     return study
-
-
-def trials(folder):
-    found = [json.loads(file.read_text()) for file in (folder / "trials").glob("*.json")]
-    return sorted(found, key=lambda trial: (trial["number"], trial["attempt"]))
-
-
-def wait_for(condition, what):
-    end = time.monotonic() + WITHIN_S
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.1)
 
 
 def measuring(pair, folder):

@@ -87,6 +87,14 @@ def test_tests_with_other_recipes_ask_something_else_and_share_no_server():
     assert slow.started_with != fast.started_with
 
 
+def test_tests_with_other_recipes_are_no_steps_of_one_load():
+    test = {"kind": "latency", "duration": "1s", "path": "/either/fetch", "services": ["origin"]}
+    tests = {name: {**test, "rate": rate, "recipe": name} for name, rate in (("slow", 10), ("fast", 20))}
+    slow, fast = studies.parse({"setups": ["gunicorn", "uvicorn"], "tests": tests}, "s", "s.toml").tests
+    assert slow.load_step.alike != fast.load_step.alike
+    assert slow.load_step.alike == slow.at_rate(20.0).load_step.alike
+
+
 def test_one_that_is_right_is_not(bench_of):
     test = {"duration": "1s", "path": "/either/fetch", "services": ["origin"]}
     study = studies.parse({"setups": ["gunicorn", "uvicorn"], "tests": {"throughput": test}}, "s", "s.toml")

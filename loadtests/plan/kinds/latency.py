@@ -110,7 +110,8 @@ class Latency(RequestsTest):
         if self.recorded or self.rate is None:
             return None
         brief, words = f"{per_second(self.rate)}/s", f"{per_second(self.rate)} requests/s"
-        return LoadStep(self.rate, "requests per second", brief, words, (self.engine, self.arrivals, self.requests))
+        alike = (self.engine, self.recipe, self.arrivals, self.requests)
+        return LoadStep(self.rate, "requests per second", brief, words, alike)
 
     def at_rate(self, rate: float) -> Self:
         return self if self.recorded else dataclasses.replace(self, rate=rate, auto=None)
