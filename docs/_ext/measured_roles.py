@@ -3,6 +3,7 @@
     :ratio:`STUDY LABEL TEST [METRIC] [against OTHER] [is VERDICT]`    ×0.35 (×0.30 to ×0.42)
     :measured:`STUDY LABEL TEST [METRIC]`                              1,905 requests/s (1,421 to 2,499)
     :failed:`STUDY LABEL TEST`                                         35.26%
+    :lost:`STUDY LABEL TEST`                                           1.95%
     :share:`SETUP ROLE [at PATH]: CATEGORY`                            31% (28% to 34%)
 
 METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or a metric of summary.csv by its name; without one
@@ -16,6 +17,7 @@ table. Each figure is a link to the page that it comes from.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from docutils import nodes
 from reference_runs import REFERENCES, newest_profile
@@ -23,13 +25,14 @@ from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxRole
 
 from loadtests.analyse.compare.within import Comparison, compare
-from loadtests.analyse.holding import failed_share
+from loadtests.analyse.holding import failed_share, lost_share
 from loadtests.analyse.results import Results
 from loadtests.plan.counted import CPU
 from loadtests.plan.kinds import every_metric
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.kinds.capacity import CAPACITY
 from loadtests.plan.metrics import MEMORY_SETTLED, TIMES
+from loadtests.records.trial import Trial
 from loadtests.report import told
 from loadtests.words import interval, number, ratio, ratio_interval
 
@@ -108,14 +111,32 @@ class MeasuredRole(OfRun):
         return f"{figure} ({within})" if within else figure
 
 
-class FailedRole(OfRun):
-    """The share of a setup's requests that failed."""
+class LossRole(OfRun):
+    """A share of what was asked of a setup: what came to nothing."""
+
+    def share(self, trials: Sequence[Trial]) -> float:
+        """Of some trials, 0 to 1."""
+        raise NotImplementedError
 
     def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
         trials = results.cells[asked["label"], asked["test"]].valid
         if not trials:
             raise LookupError("it has no valid trial")
-        return f"{failed_share(trials):.2%}"
+        return f"{self.share(trials):.2%}"
+
+
+class FailedRole(LossRole):
+    """The share of a setup's requests that failed."""
+
+    def share(self, trials: Sequence[Trial]) -> float:
+        return failed_share(trials)
+
+
+class LostRole(LossRole):
+    """The share of a setup's deliveries that never came."""
+
+    def share(self, trials: Sequence[Trial]) -> float:
+        return lost_share(trials)
 
 
 class ShareRole(Figure):
@@ -160,4 +181,10 @@ def compared(results: Results, label: str, test: str, metric: str, other: str | 
     return found
 
 
-ROLES = {"ratio": RatioRole(), "measured": MeasuredRole(), "failed": FailedRole(), "share": ShareRole()}
+ROLES = {
+    "ratio": RatioRole(),
+    "measured": MeasuredRole(),
+    "failed": FailedRole(),
+    "lost": LostRole(),
+    "share": ShareRole(),
+}

@@ -247,4 +247,4 @@ def test_each_ratio_of_the_advice_is_held_to_what_is_claimed(root: Path) -> None
 def test_the_advice_has_ten_lines_at_most_and_evidence_for_each(root: Path) -> None:
     lines = re.findall(r"^\*\*.*\*\*\n((?:   .*\n)+)", advice(root), flags=re.MULTILINE)
     assert 0 < len(lines) <= 10
-    assert all(re.search(r":(?:ratio|measured|failed|share):`", line) for line in lines)
+    assert all(re.search(r":(?:ratio|measured|failed|lost|share):`", line) for line in lines)

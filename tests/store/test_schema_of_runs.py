@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from loadtests import setups
 from loadtests.measure.prepare import prepare
 from loadtests.observe import machine
 from loadtests.paths import ROOT
@@ -88,6 +89,13 @@ def test_a_wrong_run_is_refused(about, path, new):
 @pytest.mark.parametrize("name", ["study", "run"])
 def test_every_kind_of_test_is_in_the_schemas(name):
     assert set(kinds.known()) <= set(validator(name).schema["$defs"])
+
+
+def test_every_setup_fits(about):
+    """Those of peers too, which no study of the tests has."""
+    name, like = next(iter(about["setups"].items()))
+    for setup in setups.known().values():
+        assert errors("run", {**about, "setups": {name: {**like, "interface": setup.interface}}}) == []
 
 
 def test_the_rates_of_the_first_schema_were_even(about):
