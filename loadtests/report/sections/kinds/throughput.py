@@ -18,11 +18,11 @@ from loadtests.words import number, series, span
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
-    """What was answered well per second, second by second; none where no trial has a timeline."""
+    """What was answered well per second, second by second; none where no trial lasted for two whole seconds."""
     many = test.counted.many
     labels = ranking.by_estimate(results, test, test.decisive)
     rows = [row for label in labels for row in _line(results.cells[label, test.name], test.seconds, many)]
-    if not rows:
+    if len({row["t"] for row in rows}) < 2:
         return
     said = [
         f"{label} {number(min(values))} to {number(max(values))}"
