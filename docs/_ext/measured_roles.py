@@ -17,7 +17,7 @@ table. Each figure is a link to the page that it comes from.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from docutils import nodes
 from reference_runs import REFERENCES, newest_profile
@@ -112,31 +112,16 @@ class MeasuredRole(OfRun):
 
 
 class LossRole(OfRun):
-    """A share of what was asked of a setup: what came to nothing."""
+    """The share of what was asked of a setup that came to nothing, by a function of its trials: 0 to 1."""
 
-    def share(self, trials: Sequence[Trial]) -> float:
-        """Of some trials, 0 to 1."""
-        raise NotImplementedError
+    def __init__(self, share: Callable[[Sequence[Trial]], float]) -> None:
+        self._share = share
 
     def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
         trials = results.cells[asked["label"], asked["test"]].valid
         if not trials:
             raise LookupError("it has no valid trial")
-        return f"{self.share(trials):.2%}"
-
-
-class FailedRole(LossRole):
-    """The share of a setup's requests that failed."""
-
-    def share(self, trials: Sequence[Trial]) -> float:
-        return failed_share(trials)
-
-
-class LostRole(LossRole):
-    """The share of a setup's deliveries that never came."""
-
-    def share(self, trials: Sequence[Trial]) -> float:
-        return lost_share(trials)
+        return f"{self._share(trials):.2%}"
 
 
 class ShareRole(Figure):
@@ -184,7 +169,7 @@ def compared(results: Results, label: str, test: str, metric: str, other: str | 
 ROLES = {
     "ratio": RatioRole(),
     "measured": MeasuredRole(),
-    "failed": FailedRole(),
-    "lost": LostRole(),
+    "failed": LossRole(failed_share),
+    "lost": LossRole(lost_share),
     "share": ShareRole(),
 }
