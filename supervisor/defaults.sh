@@ -55,6 +55,9 @@ if [ -z "${CORES:-}" ]; then
 fi
 export CORES
 
+# CPUs for the services beside it, likewise.
+export SERVICES_CORES="${SERVICES_CORES:-$CORES}"
+
 # Sockets, logs, process ids: a directory in memory where there is one, private to this user. Its path must be
 # short, because that of a Unix socket may have 107 bytes.
 if [ -z "${RUN_DIR:-}" ]; then

@@ -71,7 +71,8 @@ class Bench:
     ) -> AbstractContextManager[Server]:
         """The entry's setup under its knobs, with what a test wants beside it; on the bench's port, if no other is
         given. Raises NotServing and UserError on entering."""
-        env = {**entry.env, **dict(beside.knobs), "CORES": self.cores.servers_list}
+        knobs = {**entry.env, **dict(beside.knobs)}
+        env = {**knobs, **self.cores.knobs(knobs)}
         return self.serve(self.setups[entry.setup], env, beside.services, port or self.port)
 
     def beside(self, entry: Entry) -> tuple[str, ...]:
@@ -133,6 +134,10 @@ class Bench:
                 if (lacks := self.host.lacking(beside[name].needs)) is not None:
                     raise UserError(f"test {test.name}: the service {name}: {lacks}")
         for entry in study.entries:
+            try:
+                self.cores.services(entry.env)
+            except UserError as error:
+                raise UserError(f"{entry.label}: {error}") from None
             self._require_fetching(entry, study.tests)
             for name in self.beside(entry):
                 if (lacks := self.host.lacking(beside[name].needs)) is not None:

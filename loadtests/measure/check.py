@@ -97,7 +97,7 @@ def check(
             compared = [*setups.find([REFERENCE]), *compared]
     host = host or hosts.at("local")
     bind, port = setups.bind(), setups.port()
-    env = {"CORES": host.allot(os.environ.get("CORES")).servers_list}
+    env = host.allot(os.environ.get("CORES")).knobs({})
     host.require_free(bind, port)
     told("preparing the project")
     application.prepare()

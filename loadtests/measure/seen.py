@@ -100,7 +100,9 @@ def stretch(bench: Bench, running: Server, make: Callable[[OnStart, OnEnd], None
         shown = pools.end(settle_s)
     first, last = looks
     rows = processes.difference(first.usage, last.usage)
-    machine = conditions.between(first.machine, last.machine, cores, sum(row.cpu_s for row in rows))
+    elsewhere = {part.role for part in parts if part.elsewhere}
+    own_cpu_s = sum(row.cpu_s for row in rows if row.role not in elsewhere)
+    machine = conditions.between(first.machine, last.machine, cores, own_cpu_s)
     # Whoever died may have done so in the grace period.
     return Stretch(rows, first.usage, host.usage(parts, running.folder), machine, shown, meanwhile)
 
@@ -193,7 +195,7 @@ class Seen:
             result=self.result,
             capacity=self.capacity,
             processes=self.processes,
-            cores=bench.cores.to_dict(),
+            cores=bench.cores.to_dict(place.entry.env),
             log=self.log,
             gauges=self.gauges,
             meanwhile=self.meanwhile,

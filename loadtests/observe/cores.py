@@ -1,13 +1,17 @@
-"""Which CPU cores the servers and the load generator run on."""
+"""Which CPU cores the servers, the services beside them and the load generator run on."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from loadtests.errors import UserError, shown
+
+SERVICES = "SERVICES_CORES"
+GENERATOR = "generator"  # of SERVICES_CORES: where the load generator runs
+MOST_CORES = 8192  # as many as Linux can have
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,14 +28,29 @@ class Cores:
         """Whether the generator takes time from the servers."""
         return self.machines == 1 and bool(set(self.servers) & set(self.generator))
 
-    @property
-    def servers_list(self) -> str:
-        """The servers' cores as taskset takes them: ``0,1,2``."""
-        return ",".join(map(str, self.servers))
+    def services(self, env: Mapping[str, str]) -> tuple[int, ...]:
+        """Those of the services: what SERVICES_CORES says in ``env``, or else in this process's environment, a list of
+        cores or the generator's; the servers' where it says nothing. Raises UserError for cores that are not to be
+        had; which those are on another machine is not known here."""
+        wanted = _services_wanted(env)
+        if not wanted:
+            return self.servers
+        if wanted != GENERATOR:
+            return _parse(SERVICES, wanted, sorted(os.sched_getaffinity(0)) if self.machines == 1 else None)
+        if self.machines > 1:
+            raise UserError(f"SERVICES_CORES={GENERATOR}: the load generator is on another machine; a list is needed")
+        return self.generator
 
-    def to_dict(self) -> dict[str, tuple[int, ...]]:
-        """As a trial keeps it."""
-        return {"servers": self.servers, "generator": self.generator}
+    def knobs(self, env: Mapping[str, str]) -> dict[str, str]:
+        """What tells a setup and its services under the knobs ``env`` where to run, in lists as taskset takes them:
+        ``0,1,2``. Raises UserError as ``services`` does."""
+        services = {SERVICES: _listed(self.services(env))} if _services_wanted(env) else {}
+        return {"CORES": _listed(self.servers), **services}
+
+    def to_dict(self, env: Mapping[str, str] | None = None) -> dict[str, tuple[int, ...]]:
+        """As a run keeps it, and a trial of a setup under the knobs ``env``: with the services' where they are said."""
+        services = {"services": self.services(env)} if env is not None and _services_wanted(env) else {}
+        return {"servers": self.servers, "generator": self.generator, **services}
 
 
 def allot(wanted: str | None = None) -> Cores:
@@ -42,7 +61,7 @@ def allot(wanted: str | None = None) -> Cores:
     """
     allowed = sorted(os.sched_getaffinity(0))
     if wanted:
-        servers = _parse(wanted, allowed)
+        servers = _parse("CORES", wanted, allowed)
         rest = [core for core in allowed if core not in servers]
         return Cores(servers, (rest[-1],) if rest else (allowed[-1],))
     if len(allowed) == 1:
@@ -54,20 +73,42 @@ def all_of(wanted: str | None = None) -> tuple[int, ...]:
     """The cores of servers that have this machine for themselves: those that are ``wanted`` (as ``allot`` takes them),
     or all that this process may use. Raises UserError."""
     allowed = sorted(os.sched_getaffinity(0))
-    return _parse(wanted, allowed) if wanted else tuple(allowed)
+    return _parse("CORES", wanted, allowed) if wanted else tuple(allowed)
 
 
-def _parse(text: str, allowed: list[int]) -> tuple[int, ...]:
+def apart(knobs: Mapping[str, str]) -> bool:
+    """Whether the services run on none of the servers' cores, by what ``Cores.knobs`` made."""
+    services = knobs.get(SERVICES)
+    return services is not None and set(services.split(",")).isdisjoint(knobs["CORES"].split(","))
+
+
+def _services_wanted(env: Mapping[str, str]) -> str:
+    return env.get(SERVICES) or os.environ.get(SERVICES, "")
+
+
+def _listed(cores: tuple[int, ...]) -> str:
+    return ",".join(map(str, cores))
+
+
+def _parse(name: str, text: str, allowed: list[int] | None) -> tuple[int, ...]:
+    """The cores of a list; any, where it is not known which are ``allowed``."""
     cores: set[int] = set()
+    most = MOST_CORES if allowed is None else allowed[-1] + 1
     try:
         for part in text.split(","):
             first, _, last = part.partition("-")
             # No further than one core too many: that is known, then, without a list of all of them.
-            cores.update(range(int(first), min(int(last or first), allowed[-1] + 1) + 1))
+            cores.update(range(int(first), min(int(last or first), most) + 1))
     except ValueError:
-        raise UserError(f"CORES={shown(text)}: a list of cores is needed, such as 0, 0-2 or 0,2") from None
-    if not cores or not cores <= set(allowed):
-        raise UserError(f"CORES={shown(text)}: this process may use the cores {','.join(map(str, allowed))}")
+        other = f", or {GENERATOR}" if name == SERVICES else ""
+        raise UserError(f"{name}={shown(text)}: a list of cores is needed, such as 0, 0-2 or 0,2{other}") from None
+    if not cores or (allowed is not None and not cores <= set(allowed)):
+        had = (
+            "there are no such cores"
+            if allowed is None
+            else f"this process may use the cores {','.join(map(str, allowed))}"
+        )
+        raise UserError(f"{name}={shown(text)}: {had}")
     return tuple(sorted(cores))
 
 

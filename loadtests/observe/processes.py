@@ -39,12 +39,13 @@ class Usage:
 @dataclasses.dataclass(frozen=True)
 class Part:
     """A process that was started for a setup or beside it, the first of its tree; whether the setup pays for it. One
-    that is meant ``alone`` is without what descends from it."""
+    that is meant ``alone`` is without what descends from it; one ``elsewhere`` takes nothing of the servers' cores."""
 
     role: str
     pid: int
     charged: bool = True
     alone: bool = False
+    elsewhere: bool = False
 
 
 def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usage]:

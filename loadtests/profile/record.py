@@ -162,7 +162,7 @@ def _sampled_round(plan: Plan, undisturbed: Window, said: Callable[[str, int], N
 
 
 def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Serving]:
-    env = {**env, "CORES": plan.cores.servers_list}
+    env = {**env, **plan.cores.knobs(env)}
     return serving(plan.setup, env, plan.bind, plan.port, plan.application, plan.host)
 
 

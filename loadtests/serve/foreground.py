@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from collections.abc import Callable
@@ -27,7 +28,10 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> 
     bind, port, host = setups.bind(), setups.port(), hosts.at("local")
     host.require_free(bind, port)
     wanted = os.environ.get("CORES")
-    cores = host.allot(wanted).servers if wanted else sorted(os.sched_getaffinity(0))
+    cores = host.allot(wanted)
+    if not wanted:
+        cores = dataclasses.replace(cores, servers=tuple(sorted(os.sched_getaffinity(0))))
+    env = cores.knobs({})
     found = project.chosen(own, [setup], lambda doing: say(f"{doing} ..."))
     application = found.application
     if obstacle := application.obstacle(setup):
@@ -38,7 +42,6 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> 
         say(f"note: {remark}")
     say(f"starting {setup.label} ...")
     application.prepare()
-    env = {"CORES": ",".join(map(str, cores))}
     try:
         with serving(setup, env, bind, port, application, host) as running:
             say(f"{setup.label} on {running.url}/ (Ctrl-C stops it)")

@@ -12,6 +12,7 @@ from loadtests import setups
 from loadtests.application import Application
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost, Host, Supervised
+from loadtests.observe import cores
 from loadtests.observe.processes import Part
 from loadtests.serve import health
 from loadtests.serve.base import NotServing
@@ -25,7 +26,8 @@ GONE = ("BACKOFF", "FATAL", "UNKNOWN")
 
 
 class Serving:
-    """A running setup, see ``loadtests.serve.base.Server``. It pays for the ``services`` that are ``charged``."""
+    """A running setup, see ``loadtests.serve.base.Server``. It pays for the ``services`` that are ``charged``; whether
+    they run on none of its cores is told by ``apart``."""
 
     def __init__(
         self,
@@ -37,6 +39,7 @@ class Serving:
         supervised: Supervised,
         address: tuple[str, int],
         workers: int,
+        apart: bool,
     ) -> None:
         self.setup = setup
         self.services = tuple(services)
@@ -44,6 +47,7 @@ class Serving:
         self.application = application
         self.host = host
         self.workers = workers
+        self.apart = apart
         self._supervised = supervised
         self._address = address
 
@@ -64,7 +68,7 @@ class Serving:
     def parts(self) -> list[Part]:
         own = [Part(program.role, program.pid) for program in self._supervised.programs(self.setup.name)]
         beside = [
-            Part(program.role, program.pid, service in self.charged)
+            Part(program.role, program.pid, service in self.charged, elsewhere=self.apart)
             for service in self.services
             for program in self._supervised.programs(service)
         ]
@@ -146,7 +150,8 @@ def serving(
     with host.supervise({**application.environment, **env, "BIND": bind, "PORT": str(port)}) as supervised:
         charged = {*setup.charges, *asked}
         address, workers = (host.address(bind), port), setups.workers(env)
-        running = Serving(setup, tuple(wanted), charged, application, host, supervised, address, workers)
+        apart = cores.apart(env)
+        running = Serving(setup, tuple(wanted), charged, application, host, supervised, address, workers, apart)
         for group in (*wanted, setup.name):
             supervised.start(group)
         _wait(running)

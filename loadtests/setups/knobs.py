@@ -125,6 +125,10 @@ SERVERS = {
     ),
     "PORT": _whole(1, 65_535, "a port"),
     "CORES": Knob("a list of cores is needed, such as 0, 0-2 or 0,2", lambda text: _CORES.fullmatch(text) is not None),
+    "SERVICES_CORES": Knob(
+        "a list of cores is needed, such as 0, 0-2 or 0,2, or generator",
+        lambda text: text == "generator" or _CORES.fullmatch(text) is not None,
+    ),
     "BACKLOG": _backlog(),
     "KEEP_ALIVE": _whole(1, MOST_KEEP_ALIVE, "a whole number of seconds"),
     "ORIGIN_RECIPE": Knob(

@@ -26,6 +26,7 @@ WRONG = [
     ("CORES", "0,four", "a list of cores is needed, such as 0, 0-2 or 0,2"),
     ("CORES", "0-99999999999", "this process may use the cores "),
     ("CORES", "99999", "this process may use the cores "),
+    ("SERVICES_CORES", "loader", "a list of cores is needed, such as 0, 0-2 or 0,2, or generator"),
     ("BACKLOG", "127", "a number that the kernel allows (net.core.somaxconn) from 128 to "),
     ("KEEP_ALIVE", "61", "a whole number of seconds from 1 to 60 is needed"),
     ("KEEP_ALIVE", "5; reboot", "a whole number of seconds from 1 to 60 is needed"),

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from loadtests.analyse.validity import is_setups_own, machines_own
+from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.trial import run_trial
@@ -197,6 +198,44 @@ def test_the_services_of_a_test_are_started_with_the_setup(bench_of):
     bench.require(study)
     run_trial(bench, TrialPlace(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None)
     assert bench_of.server.served == [("gunicorn", {"CORES": "0"}, ("redis",))]
+
+
+def test_services_run_where_a_setup_says(bench_of):
+    """And a core that there is not is said before anything is started."""
+    table = {**TABLE, "setups": [{"setup": "gunicorn", "label": "apart", "env": {"SERVICES_CORES": "generator"}}]}
+    study = studies.parse({**table, "baseline": "apart"}, "s", "s.toml")
+    bench = bench_of(study, None)
+    bench.contract = {"throughput": (Expectation(200, "text/plain", None),)}
+    bench.require(study)
+    trial = run_trial(
+        bench, TrialPlace(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None
+    )
+    core = bench.cores.generator[0]
+    assert bench_of.server.served == [("gunicorn", {"CORES": "0", "SERVICES_CORES": str(core)}, ())]
+    assert trial.cores["services"] == (core,)
+    wrong = dataclasses.replace(study.entries[0], env={"SERVICES_CORES": "4999"})
+    with pytest.raises(UserError, match="apart: SERVICES_CORES=4999: this process may use the cores "):
+        bench.require(dataclasses.replace(study, entries=(wrong,)))
+
+
+def test_what_a_service_takes_elsewhere_is_nothing_of_the_servers_cores(run, bench_of):
+    """So it hides nothing that another program takes of them."""
+    host, engine = bench_of.host, bench_of.engine
+    used, busy = [0.0], [0.0]
+    bench_of.server.parts = lambda: [Part("web", 7), Part("redis", 8, elsewhere=True)]
+    host.usage = lambda parts, folder: {
+        7: Usage("web", "server", 7, used[0], 30.0, 30.0, 0),
+        8: Usage("redis", "redis-server", 8, used[0], 9.0, 9.0, 0),
+    }
+    host.moment_of = lambda moment: dataclasses.replace(moment, cores_busy_s=busy[0])
+
+    def works(load):
+        used[0] += 0.2
+        busy[0] += 0.4
+        return {}
+
+    engine.meanwhile = works
+    assert run("throughput").evidence.others_cpu > 0.0
 
 
 def test_the_origin_beside_a_setup_plays_what_the_test_says(bench_of):

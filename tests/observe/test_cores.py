@@ -49,3 +49,36 @@ def test_servers_that_have_a_machine_for_themselves_have_all_of_its_cores(allowe
 def test_a_core_of_one_machine_is_not_that_of_another():
     assert cores.Cores((0, 1), (1,)).shared
     assert not cores.Cores((0, 1), (1,), machines=2).shared
+
+
+@pytest.mark.parametrize(
+    ("wanted", "services", "knobs"),
+    [
+        ("", (0, 1, 2), {"CORES": "0,1,2"}),
+        ("generator", (3,), {"CORES": "0,1,2", "SERVICES_CORES": "3"}),
+        ("1-2", (1, 2), {"CORES": "0,1,2", "SERVICES_CORES": "1,2"}),
+    ],
+)
+def test_services_are_with_the_servers_unless_cores_are_named_for_them(allowed, monkeypatch, wanted, services, knobs):
+    allowed(0, 1, 2, 3)
+    monkeypatch.delenv("SERVICES_CORES", raising=False)
+    found = cores.allot()
+    assert (found.services({"SERVICES_CORES": wanted}), found.knobs({"SERVICES_CORES": wanted})) == (services, knobs)
+    monkeypatch.setenv("SERVICES_CORES", wanted)
+    assert found.knobs({}) == knobs
+
+
+def test_services_are_apart_where_they_share_no_core_with_the_servers():
+    found = cores.Cores((0, 1), (2,))
+    assert cores.apart(found.knobs({"SERVICES_CORES": "generator"}))
+    assert not cores.apart({"CORES": "0,1", "SERVICES_CORES": "1,2"})
+    assert not cores.apart({"CORES": "0,1"})
+
+
+def test_cores_for_services_that_are_not_to_be_had(allowed):
+    allowed(0, 1)
+    with pytest.raises(UserError, match="SERVICES_CORES=7: this process may use the cores 0,1"):
+        cores.allot().services({"SERVICES_CORES": "7"})
+    with pytest.raises(UserError, match="SERVICES_CORES=generator: the load generator is on another machine"):
+        cores.Cores((0, 1), (1,), machines=2).services({"SERVICES_CORES": "generator"})
+    assert cores.Cores((0, 1), (1,), machines=2).services({"SERVICES_CORES": "7"}) == (7,)

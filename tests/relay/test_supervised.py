@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-KNOBS = ["WORKERS", "THREADS", "BIND", "PORT", "CORES", "RUN_DIR", "IPC_DIR", "REDIS_URL"]
+KNOBS = ["WORKERS", "THREADS", "BIND", "PORT", "CORES", "SERVICES_CORES", "RUN_DIR", "IPC_DIR", "REDIS_URL"]
 
 
 def sh(script, cwd=ROOT, **environment):

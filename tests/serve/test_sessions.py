@@ -1,6 +1,7 @@
 """The questionnaire on real servers: each store of sessions with the service that it needs, and gRPC in greenlets."""
 
 import json
+import os
 import re
 import secrets
 import threading
@@ -126,3 +127,12 @@ def test_a_datastore_that_is_not_there_is_said_before_anything_is_measured(comma
     assert errors.startswith("error: gunicorn-gthread: did not start: datastore:datastore is EXITED (exit status 69): ")
     assert "there is no datastore at 127.0.0.1:1 (DATASTORE_EMULATOR_HOST)" in errors
     assert not (tmp_path / "run").exists()
+
+
+def test_a_service_on_a_core_of_its_own(served):
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        pytest.skip("there is one core")
+    with served("gunicorn", SESSIONS="redis", CORES=str(cores[0]), SERVICES_CORES=str(cores[1])) as running:
+        found = {part.role: (os.sched_getaffinity(part.pid), part.elsewhere) for part in running.parts()}
+    assert found == {"web": ({cores[0]}, False), "redis": ({cores[1]}, True)}

@@ -23,7 +23,7 @@ def section(results: Results) -> Section:
     return Section(
         "compared",
         "What was compared, and on what",
-        (_where(results), _how(results) + _speed(results)),
+        (_where(results) + _services(results), _how(results) + _speed(results)),
         (
             _setups(results),
             _tests(results),
@@ -85,6 +85,20 @@ def _where(results: Results) -> str:
         f"{machine_in_short(servers.generator)}. Between the two {_network(servers)}: the former is in every response "
         "time, and where answers together come near the latter, the network is the limit."
         + "".join(f" {_client(one)}" for one in results.record.clients)
+    )
+
+
+def _services(results: Results) -> str:
+    """Where the services ran that were not where the servers were, in a sentence each."""
+    labels: dict[tuple[tuple[int, ...], bool], dict[str, None]] = {}
+    for trial in results.trials:
+        if (cores := trial.cores.get("services")) is not None:
+            with_load = results.record.servers is None and bool(set(cores) & set(trial.cores["generator"]))
+            labels.setdefault((tuple(cores), with_load), {})[trial.label] = None
+    return "".join(
+        f" The services of {series(list(of))} ran on the {'cores' if len(cores) > 1 else 'core'} "
+        f"{series([str(core) for core in cores])}{', as did the load generator' if with_load else ''}."
+        for (cores, with_load), of in labels.items()
     )
 
 
