@@ -39,7 +39,7 @@ class Serving:
         supervised: Supervised,
         address: tuple[str, int],
         workers: int,
-        apart: bool,
+        apart: bool = False,
     ) -> None:
         self.setup = setup
         self.services = tuple(services)
