@@ -70,3 +70,15 @@ def test_a_way_over_ssh_that_led_back_is_no_second_machine(build_run, other_host
     results = Results(build_run(labels=("gunicorn", "uvicorn"), record={"servers": back}))
     [told] = overview.two_machines(results)
     assert "load from the same machine (" in told
+
+
+@pytest.mark.parametrize(("generator", "said"), [((1,), ", as did the load generator."), ((3,), ".")])
+def test_where_services_ran_that_were_not_with_the_servers(build_run, generator, said):
+    results = Results(build_run(labels=("gunicorn", "uvicorn")))
+    assert "services" not in overview.section(results).paragraphs[0]
+    for place, trial in enumerate(results.trials):
+        if trial.label == "uvicorn":
+            cores = {**trial.cores, "generator": generator, "services": (1, 2)}
+            results.trials[place] = dataclasses.replace(trial, cores=cores)
+    told = overview.section(results).paragraphs[0]
+    assert told.endswith(f" The services of uvicorn ran on the cores 1 and 2{said}")
