@@ -83,7 +83,7 @@ def prepare(
         order=(),
         knobs=setups.given(),
         database=setups.database(),
-        cores=made.cores.to_dict(),
+        cores=made.cores.to_dict({}),
         machine=made.host.machine(),
         versions=_versions(made, study),
         git=Git(**machine.git()),

@@ -47,9 +47,9 @@ class Cores:
         services = {SERVICES: _listed(self.services(env))} if _services_wanted(env) else {}
         return {"CORES": _listed(self.servers), **services}
 
-    def to_dict(self, env: Mapping[str, str] | None = None) -> dict[str, tuple[int, ...]]:
-        """As a run keeps it, and a trial of a setup under the knobs ``env``: with the services' where they are said."""
-        services = {"services": self.services(env)} if env is not None and _services_wanted(env) else {}
+    def to_dict(self, env: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
+        """As it is kept of a setup under the knobs ``env``: with those of the services where they are said."""
+        services = {"services": self.services(env)} if _services_wanted(env) else {}
         return {"servers": self.servers, "generator": self.generator, **services}
 
 

@@ -45,7 +45,7 @@ def document(plan: Plan, rounds: Sequence[ProfileRound]) -> dict[str, Any]:
         "pyspy_errors": sum(one.errors for one in rounds),
         "notes": _notes(plan, rounds),
         "knobs": {name: os.environ[name] for name in setups.KNOBS if name in os.environ},
-        "cores": plan.cores.to_dict(),
+        "cores": plan.cores.to_dict({}),
         "machine": machine.describe(),
         "versions": machine.versions(),
         "git": machine.git(),

@@ -125,7 +125,7 @@ SERVERS = {
     ),
     "PORT": _whole(1, 65_535, "a port"),
     "CORES": Knob("a list of cores is needed, such as 0, 0-2 or 0,2", lambda text: _CORES.fullmatch(text) is not None),
-    "SERVICES_CORES": Knob(
+    "SERVICES_CORES": Knob(  # generator: as loadtests/observe/cores.py
         "a list of cores is needed, such as 0, 0-2 or 0,2, or generator",
         lambda text: text == "generator" or _CORES.fullmatch(text) is not None,
     ),
