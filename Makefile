@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup peers bench test test-quick lint docs simulate serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down clean clean-all
+.PHONY: help setup peers bench test test-quick lint docs simulate serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-up vm-bench vm-down clean clean-all
 
 PYTHON ?= python3
 VENV := .venv
@@ -107,6 +107,16 @@ cloud-bench:  ## run the study STUDY on the pair, and fetch its results folder
 
 cloud-down:  ## take the pair down
 	@deploy/cloud/down.sh
+
+vm-up:  ## make a pair of virtual machines with Vagrant (docs/two-machines.rst)
+	@deploy/vagrant/up.sh
+
+vm-bench: export STUDY := $(STUDY)
+vm-bench:  ## run the study STUDY on that pair, and fetch its results folder
+	@deploy/vagrant/bench.sh "$$STUDY"
+
+vm-down:  ## remove that pair
+	@deploy/vagrant/down.sh
 
 clean:  ## remove what make installed and built
 	rm -rf $(VENV) node_modules peers/*/node_modules stacks/*/.venv docs/_build

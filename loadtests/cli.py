@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import signal
 import sys
 from typing import Annotated
@@ -34,7 +33,7 @@ from loadtests.commands import (
 )
 from loadtests.commands import list as list_
 from loadtests.commands.console import fail
-from loadtests.errors import PROGRAM, UserError, called
+from loadtests.errors import NO_ROOM, PROGRAM, UserError, called
 
 app = typer.Typer(
     name="python -m loadtests",
@@ -69,10 +68,6 @@ def _general(
     """What can be said before a command."""
 
 
-# Wherever they arise, they are no defects.
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
-
-
 def main() -> None:
     """The way in. One clear line for what the user can put right; tracebacks are for defects."""
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -91,7 +86,7 @@ def main() -> None:
     except UserError as error:
         fail(str(error))
     except OSError as error:
-        if error.errno not in NO_ROOM:
+        if error.errno not in NO_ROOM:  # wherever these arise, they are no defects
             raise
         if error.filename is None:  # what is left to print has no room either
             sys.stdout = None

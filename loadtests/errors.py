@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 PROGRAM = "loadtests"  # the command that `make setup` puts beside Python
 
 MOST_SHOWN = 100  # characters
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # somebody has to make room, whatever was to be written
 
 
 class UserError(Exception):
@@ -38,6 +40,11 @@ def shown(text: str) -> str:
     """A text that a person gave, as an error tells it back: not over a line, and nothing that a terminal obeys."""
     written = text.encode("unicode_escape").decode() if not text.isprintable() else text
     return written if len(written) <= MOST_SHOWN else f"{written[:MOST_SHOWN]}..."
+
+
+def shown_end(text: str) -> str:
+    """The same of a text whose end says what is wrong, such as one that begins with the name of a file."""
+    return shown(text) if len(text) <= MOST_SHOWN else f"...{shown(text[-MOST_SHOWN:])}"
 
 
 def quoted(value: object) -> str:

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Redis for the setups that need one, on a Unix socket in RUN_DIR: no TCP port, nothing on disk.
-# Not started where REDIS_URL names another.
+# Not started where REDIS_URL names another. On a machine of its own, where it is for servers on another one, it listens
+# on BIND and PORT, and wants SERVICE_PASSWORD.
 
 if [ -n "${REDIS_URL:-}" ]; then
     echo "redis.sh: using the Redis of REDIS_URL, starting none"
@@ -20,6 +21,19 @@ done
 if ! [ -x "$server" ]; then
     echo "redis.sh: no Redis: set REDIS_URL, or install redis-server, or run 'make setup'" >&2
     exit 69
+fi
+
+if [ -n "${SERVICE_PASSWORD:-}" ]; then
+    # Options of a command are there for all users to see; what is read from standard input is not.
+    exec "$server" - <<CONFIG
+bind $BIND
+port $PORT
+requirepass $SERVICE_PASSWORD
+save ""
+appendonly no
+dir $RUN_DIR
+daemonize no
+CONFIG
 fi
 
 exec "$server" --port 0 --unixsocket "$RUN_DIR/redis.sock" --unixsocketperm 700 \

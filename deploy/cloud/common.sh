@@ -3,10 +3,12 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 project=$(cd "$here/../.." && pwd)
+pair=cloud
+user=ubuntu
 state=$project/.cloud  # what was made, so that it can be taken down: not to be lost before that
 
 die() {
-    echo "cloud: $*" >&2
+    echo "$pair: $*" >&2
     exit 1
 }
 
@@ -31,5 +33,5 @@ output() {
 # at_client COMMAND ...: on the machine that makes the load. The caller's SSH agent is what lets it on to the server.
 at_client() {
     ssh -A -o StrictHostKeyChecking=accept-new -o UserKnownHostsFile="$state/known_hosts" \
-        -o ServerAliveInterval=15 "ubuntu@$(output client)" "$@"
+        -o ServerAliveInterval=15 "$user@$(output client)" "$@"
 }

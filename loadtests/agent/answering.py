@@ -13,7 +13,7 @@ import traceback
 import msgspec
 
 from loadtests.agent.questions import Questions
-from loadtests.errors import UserError
+from loadtests.errors import NO_ROOM, UserError
 from loadtests.hosts import wire
 
 GIVEN_UP_S = 20.0  # after which what has not been ended in good order is left to the guards, which end all at once
@@ -72,7 +72,9 @@ def _answered(questions: Questions, question: wire.AgentQuestion) -> wire.AgentR
         return wire.AgentReply(question.number, msgspec.Raw(msgspec.json.encode(value)))
     except UserError as error:
         return wire.AgentReply(question.number, error=str(error))
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            return wire.AgentReply(question.number, error=f"cannot write {error.filename}: {error.strerror}")
         return wire.AgentReply(question.number, defect=traceback.format_exc())
 
 

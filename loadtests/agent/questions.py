@@ -23,6 +23,7 @@ from loadtests.application import sample
 from loadtests.hosts import bring
 from loadtests.hosts.base import Program
 from loadtests.hosts.local import Local
+from loadtests.hosts.network import Network
 from loadtests.hosts.ssh import Facts, boot
 from loadtests.hosts.supervisor import Supervisor
 from loadtests.measure import doctor
@@ -78,6 +79,9 @@ class Questions:
     def proved(self) -> None:
         while self._provers:
             self._provers.pop().close()
+
+    def sees(self, host: str, address: list[Any], token: str, client: str) -> Network:
+        return self._host.sees(host, (str(address[0]), int(address[1])), token, client)
 
     def clock(self) -> float:
         return time.time()

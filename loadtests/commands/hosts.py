@@ -11,7 +11,7 @@ from loadtests.commands.doctor import print_findings
 from loadtests.commands.waiting import waiting
 from loadtests.errors import called
 
-Where = Annotated[str, typer.Argument(help="ssh://user@host, or ssh://user@host:port; IPv6 in brackets.")]
+Where = Annotated[str, typer.Argument(help="ssh://user@host:port, or a hosts file (TOML) for all of its machines.")]
 
 
 def prepare(
@@ -25,20 +25,24 @@ def prepare(
 ) -> None:
     """Bring this project to another machine as it is here, and set it up there. That allows load to be sent to it."""
     with waiting(err) as told:
-        from loadtests.measure import other_host
+        from loadtests.measure import other_host, places
 
-        findings = other_host.prepare(host, told, python, venv)
-    print_findings(findings)
-    say(f"{host} is prepared; look at it: {called()} hosts check {host}")
+        findings = [(one, other_host.prepare(one, told, python, venv)) for one in places.addresses(host)]
+    for one, found in findings:
+        print_findings(found)
+        say(f"{one} is prepared; look at it: {called()} hosts check {one}")
 
 
 def check(host: Where) -> None:
     """Say what will disturb a measurement with servers on that machine, and how to put it right; changes nothing."""
     with waiting(err) as told:
-        from loadtests.measure import other_host
+        from loadtests.measure import other_host, places
         from loadtests.measure.doctor import possible
 
-        findings = other_host.examine(host, told)
-    print_findings(findings)
-    if not possible(findings):
+        findings = [(one, other_host.examine(one, told)) for one in places.addresses(host)]
+    for one, found in findings:
+        if len(findings) > 1:
+            say(one)
+        print_findings(found)
+    if not all(possible(found) for _, found in findings):
         fail("nothing can be measured there before this is put right")

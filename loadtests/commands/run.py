@@ -58,6 +58,13 @@ def command(
         str | None,
         typer.Option(help="Further machines that make the load beside this one, prepared likewise: ssh://a,ssh://b."),
     ] = None,
+    services: Annotated[
+        str | None,
+        typer.Option(help="Services on machines of their own, prepared likewise: redis=ssh://user@host."),
+    ] = None,
+    hosts: Annotated[
+        Path | None, typer.Option(help="A TOML file that names all of these machines, in place of the three options.")
+    ] = None,
     allow_remote: AllowRemote = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be run, and start and write nothing.")
@@ -76,6 +83,7 @@ def command(
         from loadtests.measure import wanted as wanting
         from loadtests.measure.bench import bench_for
         from loadtests.measure.outlook import outlook
+        from loadtests.measure.places import Places
         from loadtests.plan import requests
 
         if resume is not None:
@@ -87,8 +95,9 @@ def command(
             wanted = wanting.study_of(study, blocks, aa, price, quick, setups, minutes, rate, injectors)
             wanted = walked.in_study(wanted.asking(requests.named(path or [], workload)))
             wanting.require_talk(own, wanted)
+            places = Places.of(servers, clients, services, hosts)
             goal = wanting.goal_of(until, max_time)
-            bench_of = bench_for(servers, allow_remote, own is not None, clients)
+            bench_of = bench_for(places, allow_remote, own is not None)
             if dry_run:
                 expected = outlook(wanted, output, seed, goal, own, bench_of)
             else:

@@ -11,7 +11,16 @@ from loadtests.hosts.base import ConnectionLost, Host, Program, Supervised
 
 __all__ = ["ConnectionLost", "Host", "Program", "Supervised", "at"]
 
-NO_SCHEME = ("base", "bring", "link", "network", "supervised", "supervisor", "wire")  # what stands beside them
+NO_SCHEME = (
+    "base",
+    "bring",
+    "link",
+    "network",
+    "supervised",
+    "supervisor",
+    "wire",
+    "with_services",
+)  # what stands beside them
 
 
 def at(where: str) -> Host:

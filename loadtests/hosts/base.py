@@ -26,12 +26,14 @@ class ConnectionLost(UserError):
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A process that supervisord started: its role (web, worker_0, redis), state, pid and exit status."""
+    """A process that supervisord started: its role (web, worker_0, redis), state, pid and exit status; whether it is
+    on another machine than the servers, where its pid is none of theirs (see ``loadtests.hosts.with_services``)."""
 
     role: str
     state: str
     pid: int
     exit_status: int
+    elsewhere: bool = False
 
 
 class Supervised(Protocol):
@@ -76,6 +78,9 @@ class Host(Protocol):
     def require_reachable(self, bind: str, port: int, anyhow: bool, look: Look = network.look) -> Network | None:
         """The way to that port, from where one is to ``look``; None where there is none between. Raises UserError where
         load would not reach it, or somebody else; does not where it is to go there ``anyhow``."""
+
+    def sees(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
+        """The way from it to an address of another host (see ``loadtests.hosts.network.look``). Raises UserError."""
 
     def require_free(self, bind: str, port: int) -> None:
         """Raises UserError where something listens on the port already, and says whose it is."""

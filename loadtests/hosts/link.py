@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from loadtests.errors import UserError, called, shown
+from loadtests.errors import UserError, called, shown, shown_end
 from loadtests.hosts import wire
 from loadtests.hosts.base import ConnectionLost
 
@@ -53,6 +53,8 @@ REMEDIES = {
     "verification failed": " Look whether its key is the one you know; if it is, connect to it once by hand",
     "denied": " A key that needs no password is needed: ssh-add it, or name it in ~/.ssh/config",
 }
+# What is said when the reason was said already.
+_AFTERWARDS = re.compile(r"make(\[\d+\])?: \*\*\* |tar: (Exiting|Error) ")
 _ADDRESS = re.compile(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?"
     r"(?P<host>\[[0-9A-Fa-f:.]+(?:%[A-Za-z0-9_.-]+)?\]|[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(?P<port>[0-9]{1,5}))?/?"
@@ -100,8 +102,8 @@ def failure(address: Address, status: int, errors: str) -> UserError:
     """Why a command did not run there, in one line: ``status`` is how it ended, ``errors`` what it said."""
     if status == NOT_PREPARED:
         return UserError(f"{address} is not prepared; prepare it: {called()} hosts prepare {address}")
-    lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    why = shown(lines[-1]) if lines else f"it ended with {status} and said nothing"
+    lines = [line.strip() for line in errors.splitlines() if line.strip() and not _AFTERWARDS.match(line)]
+    why = shown_end(lines[-1]) if lines else f"it ended with {status} and said nothing"
     remedy = ""
     if status == SSH_FAILED:
         remedy = next((remedy for word, remedy in REMEDIES.items() if word in errors), "")

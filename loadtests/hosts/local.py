@@ -13,7 +13,7 @@ from loadtests import setups
 from loadtests.application import Application
 from loadtests.errors import UserError
 from loadtests.hosts import network
-from loadtests.hosts.network import Look
+from loadtests.hosts.network import Look, Network
 from loadtests.hosts.supervisor import Supervisor
 from loadtests.observe import conditions, cores, machine, processes, speed, takers
 from loadtests.observe.conditions import Moment
@@ -45,6 +45,9 @@ class Local:
 
     def require_reachable(self, bind: str, port: int, anyhow: bool, look: Look = network.look) -> None:
         pass
+
+    def sees(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
+        return network.look(host, address, token, client)
 
     def require_free(self, bind: str, port: int) -> None:
         for connection in psutil.net_connections("tcp"):

@@ -37,6 +37,7 @@ BACK_WITHIN_S = 300.0
 PAUSE_S = 1.0
 ENDED_WITHIN_S = 15.0  # where an agent was killed, the guards of what it started take a few seconds
 PREPARED_WITHIN_S = 700.0  # longer than loadtests.application takes for it
+SEEN_WITHIN_S = 60.0
 CLOCK_LOOKS = 8
 
 
@@ -137,6 +138,9 @@ class Ssh:
         finally:
             if self._link is not None and self._link.alive:
                 self._ask("proved", NOTHING)
+
+    def sees(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
+        return self._ask("sees", Network, SEEN_WITHIN_S, host=host, address=address, token=token, client=client)
 
     def require_free(self, bind: str, port: int) -> None:
         while True:

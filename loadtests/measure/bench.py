@@ -16,7 +16,9 @@ from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost, Host
 from loadtests.measure import open_files
 from loadtests.measure.other_clients import ALONE, Clients
-from loadtests.observe.cores import Cores
+from loadtests.measure.places import Places
+from loadtests.measure.service_hosts import BESIDE, ServiceHosts
+from loadtests.observe.cores import SERVICES, Cores
 from loadtests.origin import from_json
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import NOTHING_BESIDE, StartedWith
@@ -26,7 +28,7 @@ from loadtests.serve.base import Server
 from loadtests.serve.serving import serving
 from loadtests.setups import Setup, fetching, services
 from loadtests.setups.fetching import ORIGIN
-from loadtests.store import Contract, OtherClient, RunRecord
+from loadtests.store import Contract, OtherClient, RunRecord, ServiceHost
 from loadtests.workload import Load
 
 Serve = Callable[[Setup, Mapping[str, str], Sequence[str], int], AbstractContextManager[Server]]
@@ -43,7 +45,8 @@ class Bench:
     ``serve`` takes a setup, its knobs, the names of services beside it and a port to a running server; ``engine`` takes
     a name to an engine. ``contract`` is what the setups must answer (see ``loadtests.measure.preflight``). ``seed`` is
     the run's. ``mhz`` are the frequencies seen so far. Load goes to an address that does not prove to be the host's
-    where ``allow_remote`` says so. ``clients`` make a part of it; what they are is seen before anything is started.
+    where ``allow_remote`` says so. ``clients`` make a part of it, and ``elsewhere`` are services on machines of their
+    own; what these are is seen before anything is started.
     """
 
     host: Host
@@ -60,6 +63,8 @@ class Bench:
     allow_remote: bool = False
     clients: Clients = ALONE
     clients_seen: tuple[OtherClient, ...] = ()
+    elsewhere: ServiceHosts = BESIDE
+    service_hosts_seen: tuple[ServiceHost, ...] = ()
 
     @property
     def url(self) -> str:
@@ -115,6 +120,7 @@ class Bench:
     def require(self, study: Study) -> None:
         """Raises UserError for what can be known to go wrong before anything is started: a taken port, an engine that
         is missing or cannot make a test's load, a service that is not there."""
+        self._require_used(study)
         self.host.require_free(self.bind, self.port)
         self.host.require_reachable(self.bind, self.port, self.allow_remote)
         beside = services.known()
@@ -143,6 +149,21 @@ class Bench:
                 if (lacks := self.host.lacking(beside[name].needs)) is not None:
                     raise UserError(f"{entry.label}: the service {name}: {lacks}")
         self.clients_seen = self.clients.look(self.host, self.bind, self.port, self.allow_remote)
+        self.service_hosts_seen = self.elsewhere.look(self.host, self.port, self.allow_remote)
+
+    def _require_used(self, study: Study) -> None:
+        """Raises UserError where a service that has a machine of its own is not asked for, or not to be there."""
+        entries = {entry.label: {*self.beside(entry)} for entry in study.entries}
+        of_tests = {name for test in study.tests for name in test.services}
+        for name in (service.name for service in self.elsewhere.machines):
+            if not any(name in those for those in (of_tests, *entries.values())):
+                raise UserError(f"--services: no setup of the study asks for {name}; leave it out")
+            for entry in study.entries:
+                if name in entries[entry.label] and SERVICES in entry.env:
+                    raise UserError(
+                        f"--services: {entry.label} wants {name} on cores of the servers' machine "
+                        f"({SERVICES}={entry.env[SERVICES]}); leave one of the two out"
+                    )
 
     def _require_fetching(self, entry: Entry, tests: Sequence[Test]) -> None:
         """Raises UserError where a test asks for a view that fetches, and there is no origin or another client."""
@@ -162,9 +183,10 @@ def bench(
     where: str = HERE,
     allow_remote: bool = False,
     clients: Clients = ALONE,
+    elsewhere: ServiceHosts = BESIDE,
 ) -> Bench:
     """The bench of a study on a host. Raises UserError."""
-    host = hosts.at(where)
+    host = elsewhere.beside(hosts.at(where))
     if where != HERE:
         _require_portable(study)
     served = host.application(application)
@@ -175,30 +197,29 @@ def bench(
 
     known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
     cores = host.allot(os.environ.get("CORES"))
-    of_engine = clients.engine
-    return Bench(host, bind, port, cores, known, served, serve, of_engine, allow_remote=allow_remote, clients=clients)
+    made = Bench(host, bind, port, cores, known, served, serve, clients.engine)
+    return dataclasses.replace(made, allow_remote=allow_remote, clients=clients, elsewhere=elsewhere)
 
 
-def bench_for(servers: str | None, allow_remote: bool, own: bool, clients: str | None = None) -> BenchOf:
-    """What makes the bench of a study: on this machine, or on the one that ``servers`` names, with load from here and
-    from further ``clients``; of a project of the user's ``own``, here only. Raises UserError."""
-    makers = ALONE if clients is None else Clients.parse(clients, servers)
-    if servers is None:
-        if allow_remote:
-            raise UserError("--allow-remote is for servers on another machine; name it: --servers ssh://user@host")
-        return bench
-    if own:
-        raise UserError(f"{servers} has the sample project only; leave out --servers, or --app")
-    return functools.partial(bench, where=servers, allow_remote=allow_remote, clients=makers)
+def bench_for(places: Places, allow_remote: bool, own: bool) -> BenchOf:
+    """What makes the bench of a study: on this machine, or on those of ``places``; of a project of the user's ``own``,
+    here only. Raises UserError."""
+    clients = Clients.parse(places.clients, places.servers) if places.clients else ALONE
+    elsewhere = ServiceHosts.parse(places.services, places.servers, clients.addresses) if places.services else BESIDE
+    if own and (places.servers or places.services):
+        where, option = (places.servers, "--servers") if places.servers else (places.services, "--services")
+        raise UserError(f"{where} has the sample project only; leave out {option}, or --app")
+    if allow_remote and not (places.servers or places.services):
+        raise UserError("--allow-remote is for servers on another machine; name it: --servers ssh://user@host")
+    where = places.servers or HERE
+    return functools.partial(bench, where=where, allow_remote=allow_remote, clients=clients, elsewhere=elsewhere)
 
 
 def where_it_was(record: RunRecord) -> BenchOf:
-    """What makes the bench of a run that was begun, on the same host, of which no more is asked than it then did."""
-    if record.servers is None:
-        return bench
-    where, unproven = record.servers.address, record.servers.round_trip_ms is None
-    clients = Clients.parse(",".join(one.address for one in record.clients), where) if record.clients else ALONE
-    return functools.partial(bench, where=where, allow_remote=unproven, clients=clients)
+    """What makes the bench of a run that was begun, on the same hosts, of which no more is asked than it then did."""
+    unproven = any(one.round_trip_ms is None for one in record.service_hosts)
+    unproven = unproven or (record.servers is not None and record.servers.round_trip_ms is None)
+    return bench_for(Places.of_record(record), allow_remote=unproven, own=False)
 
 
 def _require_recipe(test: Test) -> None:

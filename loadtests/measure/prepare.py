@@ -89,6 +89,7 @@ def prepare(
         git=Git(**machine.git()),
         servers=made.host.about(),
         clients=made.clients_seen,
+        service_hosts=made.service_hosts_seen,
     )
     record = dataclasses.replace(record, order=tuple(schedule(study, seed, record.places_left_out)))
     return Execution(Run.create(output or free_folder(f"{record.created[:10]}-{study.name}"), record), made)

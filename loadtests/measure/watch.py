@@ -60,9 +60,11 @@ class Watch:
     def beginning(self, begin: Callable[[], None]) -> Callable[[], None]:
         def begins() -> None:
             usage = self._host.usage(self._running.parts(), self._running.folder)
-            roles = {pid: one.role for pid, one in usage.items()}
+            # Of what runs on another machine it is not known second by second.
+            known = self._host.cpu_s(usage)
+            roles = {pid: one.role for pid, one in usage.items() if known is not None and pid in known}
             begin()
-            if self._host.cpu_s(roles) is not None:
+            if known is not None:
                 self._cpu = CpuWatch(lambda: self._host.cpu_s(roles) or {}, roles, self._clock)
                 self._cpu.start()
             self._origin.restart()  # last, so that its stages begin with the load

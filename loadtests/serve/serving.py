@@ -68,7 +68,7 @@ class Serving:
     def parts(self) -> list[Part]:
         own = [Part(program.role, program.pid) for program in self._supervised.programs(self.setup.name)]
         beside = [
-            Part(program.role, program.pid, service in self.charged, elsewhere=self.apart)
+            Part(program.role, program.pid, service in self.charged, elsewhere=self.apart or program.elsewhere)
             for service in self.services
             for program in self._supervised.programs(service)
         ]

@@ -15,7 +15,9 @@ from loadtests.setups.sections import SupervisorSection
 @dataclasses.dataclass(frozen=True)
 class Service:
     """What runs beside a setup. ``name`` is its supervisor group's; ``ready`` is a file in RUN_DIR that is there once
-    it can be used, empty where the servers themselves wait for it; the other fields are as those of a setup."""
+    it can be used, empty where the servers themselves wait for it; ``elsewhere`` is the variable, and its value, by
+    which servers find one on another machine, empty where it cannot be on one; the other fields are as those of a
+    setup."""
 
     name: str
     label: str
@@ -23,6 +25,16 @@ class Service:
     docs: str
     file: Path
     ready: str = ""
+    elsewhere: str = ""
+
+    @property
+    def variable(self) -> str:
+        """The variable by which servers find one on another machine."""
+        return self.elsewhere.partition("=")[0]
+
+    def told(self, address: str, port: int, password: str) -> tuple[str, str]:
+        """That variable and its value, for one that is there."""
+        return self.variable, self.elsewhere.partition("=")[2].format(address=address, port=port, password=password)
 
 
 # What the questionnaire's sessions are in, by SESSIONS; what is not here needs nothing beside the server.
@@ -51,4 +63,5 @@ def _read(section: SupervisorSection) -> Service:
         docs=section.text("docs", ""),
         file=section.file,
         ready=section.text("ready", ""),
+        elsewhere=section.text("elsewhere", ""),
     )

@@ -22,12 +22,13 @@ from loadtests.store.run_record import (
     OtherHost,
     OwnProject,
     RunRecord,
+    ServiceHost,
     SetupRecord,
 )
 from loadtests.store.upgrade import SCHEMA
 
 __all__ = [
     "SCHEMA", "Ceilings", "Contract", "Expectation", "Git", "Goal", "LeftOut", "OtherClient", "OtherHost", "OwnProject",
-    "Run", "RunRecord", "SetupRecord", "holds", "make_folder", "remove", "require_new", "runs", "write_bytes",
-    "write_json", "write_text",
+    "Run", "RunRecord", "ServiceHost", "SetupRecord", "holds", "make_folder", "remove", "require_new", "runs",
+    "write_bytes", "write_json", "write_text",
 ]  # fmt: skip

@@ -118,15 +118,31 @@ class OtherClient:
 
 
 @dataclasses.dataclass(frozen=True)
+class ServiceHost:
+    """The machine that a service had to itself. ``address`` is how it was named, ``listens_on`` where the service was
+    asked, ``machine`` what it is and ``version`` the service's; it is the ``same_machine`` where SSH led back to this
+    one. The way is that from the servers, as of OtherHost."""
+
+    service: Name
+    address: str
+    listens_on: str
+    same_machine: bool
+    machine: dict[str, Any]
+    version: str | None
+    round_trip_ms: Amount | None
+    megabits_per_s: Amount | None
+
+
+@dataclasses.dataclass(frozen=True)
 class RunRecord:
     """A run. ``setups`` are by label, ``services`` the texts of their supervisor files by name; ``order`` is the order
     of trials; ``knobs`` are the environment variables that were set for the servers; ``database`` is DATABASE_URL
     without user and password. ``ceilings`` are those of tests whose rate was left to the run.
 
     ``machine`` and ``versions`` are those of the servers, told as they are: see ``loadtests.observe.machine``;
-    ``servers`` says more where that is another machine than the generator's, and ``clients`` are further ones that made
-    the load. Without ``ended`` the run is
-    not complete, and can be resumed; ``measured_s`` is how long it has been measuring, over all its parts.
+    ``servers`` says more where that is another machine than the generator's, ``clients`` are further ones that made
+    the load, and ``service_hosts`` those that services had to themselves. Without ``ended`` the run is not complete,
+    and can be resumed; ``measured_s`` is how long it has been measuring, over all its parts.
     """
 
     name: FileName
@@ -151,6 +167,7 @@ class RunRecord:
     ceilings: Ceilings = dataclasses.field(default_factory=dict)
     servers: OtherHost | None = None
     clients: tuple[OtherClient, ...] = ()
+    service_hosts: tuple[ServiceHost, ...] = ()
     measured_s: Amount = 0.0
     ended: Moment | None = None
 

@@ -54,6 +54,9 @@ def run(record: RunRecord) -> None:
         _told("servers.generator", record.servers.generator)
     for client in record.clients:
         _told("clients.machine", client.machine)
+    _each_once("service_hosts", [one.service for one in record.service_hosts])
+    for one in record.service_hosts:
+        _told("service_hosts.machine", one.machine)
     for key in PACKAGES:
         packages = record.versions.get(key, {})
         if not isinstance(packages, dict) or not all(isinstance(version, str) for version in packages.values()):

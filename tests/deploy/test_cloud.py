@@ -36,6 +36,7 @@ class Pair:
         self.bin = folder / "bin"
         self.bin.mkdir()
         shutil.copytree(CLOUD, self.project / "deploy" / "cloud")
+        shutil.copy(CLOUD.parent / "pair.sh", self.project / "deploy")
         self.stand_in("tofu", TOFU)
         self.stand_in("git", "")
         self.stand_in("ssh-add", "")

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-SCRIPTS = ("provision.sh", "local-folders.sh", "try-in-debootstrap.sh")
+SCRIPTS = ("provision.sh", "try-in-debootstrap.sh", "vagrant/local-folders.sh", "vagrant/debian-box.sh")
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_is_one_for_any_posix_shell(root: Path, name: str) -> None:
-    script = root / "vagrant" / name
+    script = root / "deploy" / name
     assert script.read_text(encoding="utf-8").startswith("#!/bin/sh\n")
     assert script.stat().st_mode & 0o111
     subprocess.run(["sh", "-n", str(script)], check=True)
 
 
 def test_provisioning_finds_the_versions_that_the_project_needs(root: Path) -> None:
-    script = (root / "vagrant/provision.sh").read_text(encoding="utf-8")
+    script = (root / "deploy/provision.sh").read_text(encoding="utf-8")
     found = {
         file: subprocess.run(["sed", "-n", pattern, str(root / file)], capture_output=True, text=True).stdout
         for pattern, file in re.findall(r"""sed -n '([^']+)' "\$project/([a-z.]+)\"""", script)
@@ -38,10 +38,11 @@ def test_the_vagrantfile_names_scripts_that_exist(root: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("vagrant") is None, reason="vagrant is not installed")
-def test_vagrant_accepts_the_vagrantfile(root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", [".", "deploy/vagrant"], ids=["one machine", "a pair"])
+def test_vagrant_accepts_the_vagrantfile(root: Path, tmp_path: Path, folder: str) -> None:
     """In a folder of its own, where vagrant may leave what it likes."""
-    shutil.copy(root / "Vagrantfile", tmp_path)
-    shutil.copytree(root / "vagrant", tmp_path / "vagrant")
+    shutil.copy(root / folder / "Vagrantfile", tmp_path)
+    shutil.copytree(root / "deploy", tmp_path / "deploy")
     command = ["vagrant", "validate", "--ignore-provider"]
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert said.returncode == 0, said.stdout + said.stderr

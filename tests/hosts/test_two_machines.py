@@ -2,13 +2,15 @@
 
 import json
 import os
+import random
 import signal
+import subprocess
 
 import pytest
 
 from loadtests.paths import ROOT
 from tests.fixtures.other_machine import VENV, needs_git, trials, wait_for
-from tests.fixtures.two_machines import SERVER
+from tests.fixtures.two_machines import SECOND, SERVER
 
 pytestmark = [pytest.mark.servers, pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -22,6 +24,7 @@ duration = "{duration}"
 warmup = "100ms"
 """
 WITHIN_S = 60
+WHOLE_RUN_S = 12.0  # about as long as a run with a trial of two seconds takes
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +110,52 @@ def test_nothing_is_left_there_when_the_harness_is_killed(pair, study, tmp_path)
     pair.wait_until_nothing_runs_there()
 
 
+def test_nothing_is_left_on_either_after_kill_9_at_ten_random_moments(pair, study, tmp_path):
+    chance = random.Random(14)
+    ended = 0
+    for number in range(10):
+        process = pair.start("run", study("2s"), "--servers", pair.where, "--output", tmp_path / str(number))
+        try:
+            process.wait(chance.uniform(0, WHOLE_RUN_S))
+            ended += 1
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.communicate(timeout=WITHIN_S)
+        pair.wait_until_nothing_runs_anywhere()
+    assert ended < 10
+
+
+def test_a_longer_way_is_measured_and_said(pair, study, tmp_path):
+    folder = tmp_path / "run"
+    with pair.delayed(20):
+        _, _, errors = pair.run("run", study("1s"), "--servers", pair.where, "--output", folder, "--anyway")
+        _, checked, _ = pair.run("hosts", "check", pair.where)
+    servers = json.loads((folder / "run.json").read_text())["servers"]
+    assert servers["round_trip_ms"] >= 20, errors
+    assert trials(folder)[0]["result"]["response_time_ms"]["min"] >= 20
+    assert "put both into one network" in " ".join(checked.split())
+    pair.wait_until_nothing_runs_anywhere()
+
+
+def test_a_full_disk_there_is_said_in_a_line(pair):
+    with pair.full_disk(pair.home() / ".django-serving-benchmark"):
+        code, printed, errors = pair.run("hosts", "prepare", pair.where, "--venv", VENV)
+    assert (code, printed) == (1, "")
+    last = errors.strip().splitlines()[-1]
+    assert last.startswith("error: ssh://server: ")
+    assert last.endswith("No space left on device")
+    pair.wait_until_nothing_runs_anywhere()
+
+
+def test_servers_without_a_place_for_their_files_are_told_of(pair, study, tmp_path):
+    with pair.full_disk("/dev/shm"):
+        code, _, errors = pair.run("run", study("1s"), "--servers", pair.where, "--output", tmp_path / "run")
+    assert code == 1
+    assert "Traceback" not in errors
+    assert "No space left on device" in errors
+    pair.wait_until_nothing_runs_anywhere()
+
+
 def test_a_host_with_another_key_is_not_talked_to(pair, study):
     restore = pair.forget_the_key()
     try:
@@ -126,6 +175,41 @@ def second(pair):
     assert code == 0, errors
     (home / ".django-serving-benchmark" / "tree" / "node_modules").symlink_to(ROOT / "node_modules")
     return pair
+
+
+def test_redis_serves_over_the_network(second, tmp_path):
+    study = tmp_path / "study.toml"
+    study.write_text(STUDY.format(duration="1s").replace('"gunicorn"', '"daphne-redis"'))
+    folder = tmp_path / "run"
+    hosts = ("--servers", second.where, "--services", f"redis={second.second}")
+    _, printed, errors = second.run("run", study, *hosts, "--output", folder, "--anyway")
+    assert f", redis on {second.second} (" in " ".join(printed.split()), errors
+    [found] = json.loads((folder / "run.json").read_text())["service_hosts"]
+    assert found["listens_on"] == SECOND
+    assert found["round_trip_ms"] > 0
+    first = trials(folder)[0]
+    assert first["result"]["ok"] == 50, first["log"]
+    assert {row["role"]: row["charged"] for row in first["processes"]}["redis"] is True
+    second.wait_until_nothing_runs_anywhere()
+
+
+def test_a_redis_that_is_cut_off_costs_a_trial(second, tmp_path):
+    study = tmp_path / "study.toml"
+    study.write_text(STUDY.format(duration="4s").replace('"gunicorn"', '"daphne-redis"'))
+    folder = tmp_path / "run"
+    hosts = ("--servers", second.where, "--services", f"redis={second.second}")
+    process = second.start("run", study, *hosts, "--output", folder, "--anyway")
+    wait_for(lambda: (folder / "run.json").exists() and second.has_redis(), "no Redis")
+    second.cable_of_second("down")
+    try:
+        wait_for(lambda: trials(folder), "no trial")
+    finally:
+        second.cable_of_second("up")
+    process.communicate(timeout=3 * WITHIN_S)
+    first, again = trials(folder)
+    assert first["status"] == "invalid"
+    assert again["result"]["ok"] == 200
+    second.wait_until_nothing_runs_anywhere()
 
 
 def test_two_clients_make_the_load_that_one_makes(second, study, tmp_path):

@@ -44,7 +44,12 @@ def differences(before: RunRecord, after: RunRecord) -> list[RunDifference]:
 
 def same_machine(before: RunRecord, after: RunRecord) -> bool:
     """Whether both ran on one machine, as far as processor, cores, memory and virtualization tell. A run whose load
-    came from a machine of its own did not."""
+    came from a machine of its own did not, nor did one with a service on such a one."""
+    services = [{one.service: one.machine for one in run.service_hosts} for run in (before, after)]
+    if services[0].keys() != services[1].keys():
+        return False
+    if not all(_one(machine, services[1][name]) for name, machine in services[0].items()):
+        return False
     if (before.servers is None) != (after.servers is None):
         return False
     if before.servers and after.servers and not _one(before.servers.generator, after.servers.generator):
@@ -88,12 +93,26 @@ def _machine(machine: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _way(run: RunRecord) -> dict[str, str]:
-    """On which machines servers and generator were."""
+    """On which machines servers and generator were, and services."""
+    services = {
+        name: value
+        for one in run.service_hosts
+        for name, value in [
+            (f"{one.service} on", one.address),
+            *((f"{one.service}'s {name}", value) for name, value in _machine(one.machine).items()),
+        ]
+    }
     if run.servers is None:
-        return {"servers and generator": "on one machine"}
+        return {"servers and generator": "on one machine", **services}
     generator = {f"generator's {name}": value for name, value in _machine(run.servers.generator).items()}
     clients = {"load also from": series([one.address for one in run.clients])} if run.clients else {}
-    return {"servers and generator": "on two machines", "servers on": run.servers.address, **generator, **clients}
+    return {
+        "servers and generator": "on two machines",
+        "servers on": run.servers.address,
+        **generator,
+        **clients,
+        **services,
+    }
 
 
 def _revision(run: RunRecord) -> str:

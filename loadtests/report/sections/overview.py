@@ -10,7 +10,7 @@ from loadtests.observe.speed import spread
 from loadtests.plan.slices import SLICE_S
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
-from loadtests.store import OtherClient, OtherHost
+from loadtests.store import OtherClient, OtherHost, ServiceHost
 from loadtests.words import flat, number, plural, series
 
 SPINS_TO_SAY = 4
@@ -67,24 +67,29 @@ def _speed(results: Results) -> str:
 
 def two_machines(results: Results) -> Iterator[str]:
     """What ran where, in a sentence; nothing where all ran on one machine."""
-    servers = results.record.servers
+    servers, services = results.record.servers, results.record.service_hosts
+    apart = "".join(f", {one.service} on {one.address} ({_named(one.machine)})" for one in services)
+    if servers is None and services:
+        yield f"Servers and load here ({_named(results.record.machine)}){apart}."
     if servers is not None:
         there, here = (_named(machine) for machine in (results.record.machine, servers.generator))
-        load = f"{_generator(servers)} ({here})"
+        load = f"{_called(servers)} ({here})"
         others = "".join(f" and {one.address} ({_named(one.machine)})" for one in results.record.clients)
-        yield f"Servers on {servers.address} ({there}), load from {load}{others}; {_network(servers)}."
+        yield f"Servers on {servers.address} ({there}), load from {load}{others}{apart}; {_network(servers)}."
 
 
 def _where(results: Results) -> str:
     machine = ", ".join([machine_in_short(results.record.machine), *database_in_short(results)])
     servers = results.record.servers
+    apart = "".join(f" {_service(one)}" for one in results.record.service_hosts)
     if servers is None:
-        return f"Measured on {machine}."
+        return f"Measured on {machine}.{apart}"
     return (
-        f"The servers ran on {servers.address}: {machine}. The load came from {_generator(servers)}: "
+        f"The servers ran on {servers.address}: {machine}. The load came from {_called(servers)}: "
         f"{machine_in_short(servers.generator)}. Between the two {_network(servers)}: the former is in every response "
         "time, and where answers together come near the latter, the network is the limit."
         + "".join(f" {_client(one)}" for one in results.record.clients)
+        + apart
     )
 
 
@@ -110,11 +115,20 @@ def _client(client: OtherClient) -> str:
     )
 
 
-def _generator(servers: OtherHost) -> str:
-    return "the same machine" if servers.same_machine else "another machine"
+def _service(service: ServiceHost) -> str:
+    """A service on a machine of its own, in a sentence."""
+    version = f" {service.version}" if service.version else ""
+    return (
+        f"The service {service.service}{version} ran on {service.address}, on {_called(service)}: "
+        f"{machine_in_short(service.machine)}; from the servers {_network(service)}."
+    )
 
 
-def _network(servers: OtherHost | OtherClient) -> str:
+def _called(host: OtherHost | ServiceHost) -> str:
+    return "the same machine" if host.same_machine else "another machine"
+
+
+def _network(servers: OtherHost | OtherClient | ServiceHost) -> str:
     if servers.round_trip_ms is None or servers.megabits_per_s is None:
         return "the network was not measured"
     return (

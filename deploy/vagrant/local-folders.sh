@@ -1,7 +1,7 @@
 #!/bin/sh
 # Gives the machine a .venv and a node_modules of its own inside the folder it shares with the host. Run as root.
 #
-#     sudo vagrant/local-folders.sh PROJECT
+#     sudo deploy/vagrant/local-folders.sh PROJECT
 #
 # Shared folders often have no symbolic links, and what the host installed there is for the host's system: without
 # this, `make` would fail or replace it. Everything else stays shared, results/ above all.

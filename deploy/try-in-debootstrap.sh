@@ -2,8 +2,8 @@
 # For maintainers: tries provision.sh on a bare root file system, then runs a command in the project's copy there, as an
 # ordinary user. Run as root on Debian or Ubuntu with debootstrap; nothing is left behind.
 #
-#     sudo vagrant/try-in-debootstrap.sh [SUITE [MIRROR [COMMAND]]]
-#     sudo vagrant/try-in-debootstrap.sh noble http://archive.ubuntu.com/ubuntu 'make setup'
+#     sudo deploy/try-in-debootstrap.sh [SUITE [MIRROR [COMMAND]]]
+#     sudo deploy/try-in-debootstrap.sh noble http://archive.ubuntu.com/ubuntu 'make setup'
 #
 # KEYRING names the file with the archive's keys, where debootstrap does not find it by itself.
 set -eu
@@ -62,8 +62,8 @@ inside() {
     shift
     chroot "$root" su --login "$user" -c "export SUDO_USER=bench $settings; cd /vagrant && $*"
 }
-inside root vagrant/provision.sh /vagrant
-inside root vagrant/local-folders.sh /vagrant
-inside root vagrant/provision.sh /vagrant
-inside root vagrant/local-folders.sh /vagrant
+inside root deploy/provision.sh /vagrant
+inside root deploy/vagrant/local-folders.sh /vagrant
+inside root deploy/provision.sh /vagrant
+inside root deploy/vagrant/local-folders.sh /vagrant
 inside bench "$command"

@@ -2,7 +2,7 @@
 # Installs what a bare Debian or Ubuntu machine lacks for `make bench` and `make test`. Run as root; what is there
 # already is left alone, so it can be run again.
 #
-#     sudo vagrant/provision.sh [PROJECT]
+#     sudo deploy/provision.sh [PROJECT]
 set -eu
 
 project=${1:-$(dirname "$0")/..}

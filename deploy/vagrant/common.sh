@@ -1,0 +1,28 @@
+# What the scripts beside this one share; to be sourced by them.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+project=$(cd "$here/../.." && pwd)
+pair=vm
+user=vagrant
+server=192.168.57.12          # as in the Vagrantfile beside this
+state=$project/.vagrant/pair  # Vagrant's own notes, and how the machines are reached
+
+die() {
+    echo "$pair: $*" >&2
+    exit 1
+}
+
+# of_pair COMMAND ...: Vagrant, with its notes beside those of the single machine.
+of_pair() {
+    VAGRANT_CWD=$here VAGRANT_DOTFILE_PATH=$state vagrant "$@"
+}
+
+# at MACHINE COMMAND ...
+at() {
+    ssh -F "$state/ssh_config" "$@"
+}
+
+at_client() {
+    at client "$@"
+}

@@ -1,0 +1,42 @@
+#!/bin/sh
+# For maintainers: boots the machine of the Vagrantfile for real, from a box made here, and runs a command in it on what is
+# committed; then removes machine, box and network. Run as root, where there is /dev/kvm and libvirtd runs, with
+# vagrant-libvirt and what debian-box.sh needs.
+#
+#     sudo deploy/vagrant/try-boot.sh [COMMAND [SUITE [MIRROR]]]
+#     sudo deploy/vagrant/try-boot.sh 'make test'
+set -eu
+
+command=${1:-make bench}
+shift "$((${#} > 0))"
+project=$(cd "$(dirname "$0")/../.." && pwd)
+
+die() {
+    echo "try-boot: $*" >&2
+    exit 1
+}
+
+[ "$(id -u)" = 0 ] || die "run it as root: sudo $0"
+[ -w /dev/kvm ] || die "there is no /dev/kvm: without it a machine takes hours"
+command -v vagrant >/dev/null || die "vagrant is missing: apt-get install vagrant-libvirt"
+virsh --connect qemu:///system version >/dev/null 2>&1 || die "libvirtd does not run: apt-get install libvirt-daemon-system"
+
+work=$(mktemp -d /var/tmp/boot.XXXXXX)
+chmod 755 "$work"
+export VAGRANT_HOME="$work/vagrant" VAGRANT_CWD="$work/project" VAGRANT_DEFAULT_PROVIDER=libvirt
+export BENCH_BOX=try-boot/debian
+
+clean_up() {
+    vagrant destroy --force >/dev/null 2>&1 || true
+    virsh --connect qemu:///system vol-list default 2>/dev/null | awk '/try-boot-VAGRANTSLASH/ { print $1 }' |
+        xargs -r -n 1 virsh --connect qemu:///system vol-delete --pool default >/dev/null
+    rm -rf --one-file-system "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+git clone --quiet "$project" "$work/project"
+"$project/deploy/vagrant/debian-box.sh" "$work/debian.box" "$@"
+vagrant box add --name "$BENCH_BOX" "$work/debian.box"
+vagrant up
+vagrant ssh -c "cd /vagrant && $command"

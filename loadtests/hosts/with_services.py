@@ -1,0 +1,117 @@
+"""A machine for the servers some of whose services run on machines of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+from loadtests.hosts.base import Host, Program, Supervised
+from loadtests.observe.processes import Part, Usage
+from loadtests.setups.services import Service
+
+# No process has such a number or one above it (proc(5), pid_max): above it are those of the first service's machine,
+# above twice as many those of the second's.
+PIDS = 1 << 22
+
+
+class WithServices:
+    """The ``servers``' machine, see ``loadtests.hosts.base.Host``, with each of ``services`` on the machine beside it.
+    It listens there on the port that its servers have here, and wants a password that nobody else knows."""
+
+    def __init__(self, servers: Host, services: Mapping[Service, Host]) -> None:
+        self._servers = servers
+        self._machines = tuple(services.values())
+        self._services = {service.name: (service, number) for number, service in enumerate(services)}
+        self._password = secrets.token_hex(16)
+        self.name = servers.name
+        self.bind, self.address, self.sees = servers.bind, servers.address, servers.sees
+        self.application, self.about = servers.application, servers.about
+        self.require_reachable = servers.require_reachable
+        self.parts, self.moment, self.takers, self.spin = servers.parts, servers.moment, servers.takers, servers.spin
+        self.allot, self.machine, self.versions = servers.allot, servers.machine, servers.versions
+        self.free_memory_mb = servers.free_memory_mb
+
+    def lacking(self, needs: Iterable[str]) -> str | None:
+        elsewhere = {need for service, _ in self._services.values() for need in service.needs}
+        return self._servers.lacking([need for need in needs if need not in elsewhere])
+
+    def require_free(self, bind: str, port: int) -> None:
+        self._servers.require_free(bind, port)
+        for machine in self._machines:
+            machine.require_free(machine.bind(), port)
+
+    @contextlib.contextmanager
+    def supervise(self, env: Mapping[str, str]) -> Iterator[Supervised]:
+        port = env["PORT"]
+        told: dict[str, str] = {}
+        there = {}
+        for name, (service, number) in self._services.items():
+            machine = self._machines[number]
+            own = {"BIND": machine.bind(), "PORT": port, "SERVICE_PASSWORD": self._password}
+            told.update([service.told(own["BIND"], int(port), self._password)])
+            there[name] = (number, machine.supervise(own))
+        with ExitStack() as stack:
+            here = stack.enter_context(self._servers.supervise({**env, **told}))
+            yield SupervisedApart(here, there, stack)
+
+    def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
+        by_machine: dict[int, list[Part]] = {}
+        for part in parts:
+            by_machine.setdefault(part.pid // PIDS, []).append(part)
+        found = self._servers.usage(by_machine.pop(0, []), folder)
+        for number, those in by_machine.items():
+            own = [dataclasses.replace(part, pid=part.pid % PIDS) for part in those]
+            for pid, usage in self._machines[number - 1].usage(own, folder).items():
+                found[pid + number * PIDS] = dataclasses.replace(usage, pid=pid + number * PIDS)
+        return found
+
+    def cpu_s(self, pids: Iterable[int]) -> dict[int, float] | None:
+        # Of the servers' machine alone: each question to another crosses a network.
+        return self._servers.cpu_s(pid for pid in pids if pid < PIDS)
+
+
+class SupervisedApart:
+    """A supervisord ``here``, and one for each service ``elsewhere``, by the number of its machine, once it is started;
+    see ``loadtests.hosts.base.Supervised``. They end with ``stack``."""
+
+    def __init__(
+        self,
+        here: Supervised,
+        elsewhere: Mapping[str, tuple[int, AbstractContextManager[Supervised]]],
+        stack: ExitStack,
+    ) -> None:
+        self.folder = here.folder
+        self._here = here
+        self._elsewhere = elsewhere
+        self._stack = stack
+        self._begun: dict[str, Supervised] = {}
+
+    def start(self, group: str) -> None:
+        if group in self._elsewhere and group not in self._begun:
+            self._begun[group] = self._stack.enter_context(self._elsewhere[group][1])
+        self._of(group).start(group)
+
+    def stop(self, group: str) -> None:
+        self._of(group).stop(group)
+
+    def programs(self, group: str) -> list[Program]:
+        found = self._of(group).programs(group)
+        if group not in self._begun:
+            return found
+        above = (self._elsewhere[group][0] + 1) * PIDS
+        return [
+            dataclasses.replace(program, pid=program.pid and program.pid + above, elsewhere=True) for program in found
+        ]
+
+    def has(self, file: str) -> bool:
+        return any(supervised.has(file) for supervised in (self._here, *self._begun.values()))
+
+    def logs(self) -> str:
+        return "\n".join(filter(None, (supervised.logs() for supervised in (self._here, *self._begun.values()))))
+
+    def _of(self, group: str) -> Supervised:
+        return self._begun.get(group, self._here)

@@ -1,0 +1,84 @@
+"""Services on machines of their own, each on another one than servers and load."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+
+from loadtests.errors import UserError, unknown
+from loadtests.hosts import Host
+from loadtests.hosts.link import Address
+from loadtests.hosts.network import Network
+from loadtests.hosts.ssh import Ssh
+from loadtests.hosts.with_services import WithServices
+from loadtests.measure.other_clients import SCHEME
+from loadtests.setups import services
+from loadtests.setups.services import Service
+from loadtests.store import ServiceHost
+
+
+@dataclasses.dataclass(frozen=True)
+class ServiceHosts:
+    """The services' machines; none where services run beside the servers."""
+
+    machines: Mapping[Service, Ssh] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str, servers: str | None, clients: tuple[Address, ...]) -> ServiceHosts:
+        """From ``redis=ssh://c``, for servers on the host that is named so. Raises UserError."""
+        known = services.known()
+        able = [name for name, service in known.items() if service.elsewhere]
+        found: dict[Service, Ssh] = {}
+        taken = {*map(str, clients), *([str(Address.parse(servers.removeprefix(SCHEME)))] if servers else [])}
+        for one in text.split(","):
+            name, _, where = one.strip().partition("=")
+            if not where.startswith(SCHEME):
+                raise UserError(f"--services: {one.strip()!r}: write a service and its machine: redis=ssh://user@host")
+            if name not in able:
+                raise UserError(f"--services: {unknown('service that can be on a machine of its own', name, able)}")
+            address = Address.parse(where.removeprefix(SCHEME))
+            if str(address) in taken:
+                raise UserError("--services: each service, the servers and each client is on another machine")
+            taken.add(str(address))
+            if (variable := known[name].variable) in os.environ:
+                raise UserError(f"--services: {variable} names another {known[name].label} already; unset it")
+            found[known[name]] = Ssh(address)
+        return cls(found)
+
+    def beside(self, servers: Host) -> Host:
+        """The servers' machine, with these services on theirs."""
+        return WithServices(servers, self.machines) if self.machines else servers
+
+    def look(self, servers: Host, port: int, anyhow: bool) -> tuple[ServiceHost, ...]:
+        """What each of them is, and the way there from the servers, where it has to prove that it is it. Raises
+        UserError."""
+        return tuple(_look(service, there, servers, port, anyhow) for service, there in self.machines.items())
+
+
+BESIDE = ServiceHosts()
+
+
+def _look(service: Service, there: Ssh, servers: Host, port: int, anyhow: bool) -> ServiceHost:
+    if (lacks := there.lacking(service.needs)) is not None:
+        raise UserError(f"the service {service.name} on {there.name}: {lacks}")
+
+    def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
+        # It is asked from where the servers are, and a firewall is to let these through.
+        return servers.sees(host, address, token, client if servers.name == "local" else servers.bind())
+
+    bind = there.bind()
+    try:
+        way = there.require_reachable(bind, port, anyhow, look)
+    except UserError as error:
+        raise UserError(f"from the servers: {error}") from None
+    return ServiceHost(
+        service=service.name,
+        address=there.name,
+        listens_on=bind,
+        same_machine=there.same_machine,
+        machine=there.machine(),
+        version=there.versions().get(service.name),
+        round_trip_ms=way.round_trip_ms if way else None,
+        megabits_per_s=way.megabits_per_s if way else None,
+    )

@@ -1,0 +1,208 @@
+"""A service on a machine of its own, from the command line: the servers find it there, and it is told of."""
+
+import json
+import re
+
+import pytest
+
+from tests.fixtures.command import command_line
+from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, trials
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+
+STUDY = """
+title = "Redis, somewhere else"
+baseline = "sessions"
+blocks = 1
+interleave = {interleave}
+[[setups]]
+setup = "daphne-redis"
+[[setups]]
+setup = "gunicorn"
+label = "sessions"
+env = {{ SESSIONS = "redis" }}
+[tests.latency]
+rate = 50
+duration = "500ms"
+warmup = "100ms"
+path = "{path}"
+"""
+OTHERS_PIDS = 1 << 22  # above those of any machine (proc(5), pid_max)
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory):
+    """Two other machines that were prepared: one for the servers, one for Redis."""
+    needs_git()
+    made = OtherMachine(tmp_path_factory.mktemp("home"))
+    with command_line() as cli:
+        cli.env.update(made.environment)
+        for where in (made.where, made.third):
+            code, _, errors = cli.run("hosts", "prepare", where, "--venv", VENV)
+            assert code == 0, errors
+    return made
+
+
+@pytest.fixture
+def away(cli, machines):
+    """The command line, from which they are reached."""
+    cli.env.update(machines.environment)
+    return cli
+
+
+@pytest.fixture
+def at_hand(command, machines, monkeypatch):
+    """The command line within this process, for what ends before there is a connection."""
+    for name, value in machines.environment.items():
+        monkeypatch.setenv(name, value)
+    return command
+
+
+@pytest.fixture
+def study(tmp_path):
+    def study(interleave=True, path="/"):
+        file = tmp_path / "study.toml"
+        file.write_text(STUDY.format(interleave=str(interleave).lower(), path=path))
+        return file
+
+    return study
+
+
+@pytest.mark.parametrize("interleave", [True, False], ids=["by turns", "one after the other"])
+@pytest.mark.parametrize("elsewhere", [True, False], ids=["servers elsewhere", "servers here"])
+def test_redis_serves_from_its_own_machine(away, machines, study, tmp_path, interleave, elsewhere):
+    folder = tmp_path / "run"
+    servers = ("--servers", machines.where) if elsewhere else ()
+    options = (*servers, "--services", f"redis={machines.third}", "--output", folder, "--anyway")
+    _, printed, errors = away.run("run", study(interleave), *options)
+    away.wait_until_nothing_runs()
+    assert f", redis on {machines.third} (" in " ".join(printed.split()), errors
+    record = json.loads((folder / "run.json").read_text())
+    [found] = record["service_hosts"]
+    assert (found["service"], found["address"], found["listens_on"]) == ("redis", machines.third, "127.0.0.3")
+    assert found["round_trip_ms"] > 0
+    assert found["version"]
+    for trial in trials(folder):
+        assert trial["result"]["ok"] == 25, trial["log"]
+        by_role = {row["role"]: row for row in trial["processes"]}
+        redis = by_role.pop("redis")
+        assert redis["charged"] is True
+        assert redis["pid"] > OTHERS_PIDS
+        assert redis["peak_rss_mb"] > 0
+        assert all(row["pid"] < OTHERS_PIDS for row in by_role.values())
+    layered = [trial for trial in trials(folder) if trial["setup"] == "daphne-redis"]
+    # All of its requests went through it.
+    assert all(row["cpu_s"] > 0 for trial in layered for row in trial["processes"] if row["role"] == "redis")
+    told = "".join(file.read_text() for file in folder.rglob("*.json"))
+    assert not re.search(r"redis://:\w", told)  # with the password
+
+
+def test_sessions_are_read_and_written_there(away, machines, study, tmp_path):
+    folder = tmp_path / "run"
+    away.env["SESSIONS"] = "redis"
+    options = ("--services", f"redis={machines.third}", "--output", folder, "--anyway")
+    _, _, errors = away.run("run", study(False, "/questionnaire/signed-out/"), *options)
+    assert all(trial["result"]["ok"] == 25 for trial in trials(folder)), errors
+
+
+def test_a_run_is_resumed_with_its_service_where_it_was(away, machines, study, tmp_path):
+    folder = tmp_path / "run"
+    options = ("--services", f"redis={machines.third}", "--output", folder, "--anyway")
+    away.run("run", study(False), *options)
+    for file in (folder / "trials").glob("*.json"):
+        if json.loads(file.read_text())["setup"] == "daphne-redis":
+            file.unlink()
+    record = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**record, "ended": None}))
+    _, _, errors = away.run("run", "--resume", folder, "--anyway")
+    again = [trial for trial in trials(folder) if trial["setup"] == "daphne-redis"]
+    assert again, errors
+    assert all(row["pid"] > OTHERS_PIDS for trial in again for row in trial["processes"] if row["role"] == "redis")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("redis", "--services: 'redis': write a service and its machine: redis=ssh://user@host"),
+        ("redis=c", "--services: 'redis=c': write a service and its machine: redis=ssh://user@host"),
+        (
+            "origin=ssh://c",
+            "--services: unknown service that can be on a machine of its own 'origin'; there are: redis",
+        ),
+        ("redis=ssh://bench@other", "--services: each service, the servers and each client is on another machine"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(at_hand, machines, study, given, said):
+    code, printed, errors = at_hand("run", study(), "--servers", machines.where, "--services", given)
+    assert (code, printed) == (1, "")
+    assert errors.startswith(f"error: {said}")
+    assert errors.count("\n") == 1
+
+
+def test_a_redis_that_is_named_twice_is_refused(at_hand, machines, study, monkeypatch):
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1/0")
+    _, _, errors = at_hand("run", study(), "--services", f"redis={machines.third}")
+    assert errors == "error: --services: REDIS_URL names another Redis already; unset it\n"
+
+
+def test_a_service_that_nobody_asks_for_is_refused(at_hand, machines):
+    _, _, errors = at_hand("run", "first-look", "--setups", "gunicorn", "--services", f"redis={machines.third}")
+    assert "error: --services: no setup of the study asks for redis; leave it out\n" in errors
+
+
+def test_cores_of_the_servers_machine_are_none_of_its_own(at_hand, machines):
+    _, _, errors = at_hand("run", "redis-apart", "--services", f"redis={machines.third}")
+    assert "wants redis on cores of the servers' machine (SERVICES_CORES=generator); leave one of the two out" in errors
+
+
+def test_a_project_of_ones_own_has_services_of_its_own(at_hand, machines, tmp_path):
+    (tmp_path / "manage.py").write_text("")
+    options = ("--app", tmp_path, "--services", f"redis={machines.third}")
+    code, _, errors = at_hand("run", *options)
+    assert code == 1
+    assert f"redis={machines.third} has the sample project only; leave out --services, or --app" in errors
+
+
+@pytest.fixture
+def hosts_file(machines, tmp_path):
+    def hosts_file(text=None):
+        file = tmp_path / "hosts.toml"
+        named = f'servers = "{machines.where}"\nservices = {{ redis = "{machines.third}" }}\n'
+        file.write_text(named if text is None else text)
+        return file
+
+    return hosts_file
+
+
+def test_all_machines_can_be_named_in_a_file(away, machines, study, hosts_file, tmp_path):
+    code, printed, errors = away.run("hosts", "check", hosts_file())
+    assert code == 0, errors
+    assert machines.where in printed
+    assert machines.third in printed
+    folder = tmp_path / "run"
+    _, _, errors = away.run("run", study(False), "--hosts", hosts_file(), "--output", folder, "--anyway")
+    record = json.loads((folder / "run.json").read_text())
+    assert record["servers"]["address"] == machines.where, errors
+    assert [one["address"] for one in record["service_hosts"]] == [machines.third]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        (None, ("--servers", "ssh://a"), "says where everything is; leave out --servers, --clients and --services"),
+        ("server = 'ssh://a'", (), "server: is not a key here; allowed: clients, servers, services"),
+        ("services = { redis = 6379 }", (), "services.redis: is no text; the service's machine is needed"),
+        ("clients = ['ssh://a']", (), "--clients is for servers on another machine; name it"),
+    ],
+)
+def test_a_hosts_file_that_is_wrong_is_said_in_a_line(at_hand, study, hosts_file, text, options, said):
+    code, printed, errors = at_hand("run", study(), "--hosts", hosts_file(text), *options)
+    assert (code, printed) == (1, "")
+    assert said in errors
+    assert errors.count("\n") == 1
+
+
+def test_a_hosts_file_without_a_machine_is_nothing_to_prepare(at_hand, hosts_file):
+    code, _, errors = at_hand("hosts", "prepare", hosts_file(""))
+    assert code == 1
+    assert errors.endswith('names no machine; write servers = "ssh://user@host"\n')
