@@ -31,7 +31,9 @@ bench() {
     at_client "cd bench && $loadtests hosts prepare $there && $loadtests hosts check $there"
 
     status=0
+    trap 'status=130' INT TERM  # what was measured until then is fetched
     at_client "cd bench && $loadtests run $(quoted "$1") --servers $there --output $run" || status=$?
+    trap 'exit 130' INT TERM
     # Also of a run that failed, or was interrupted: what was measured is in it.
     mkdir -p "$project/results"
     at_client "tar -C bench -cf - $run" | tar -C "$project" -xf - || die "there is no run folder to fetch"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Redis for the setups that need one, on a Unix socket in RUN_DIR: no TCP port, nothing on disk.
 # Not started where REDIS_URL names another. On a machine of its own, where it is for servers on another one, it listens
-# on BIND and PORT, and wants SERVICE_PASSWORD.
+# on BIND and PORT, and wants PASSWORD_OF_SERVICE.
 
 if [ -n "${REDIS_URL:-}" ]; then
     echo "redis.sh: using the Redis of REDIS_URL, starting none"
@@ -23,12 +23,17 @@ if ! [ -x "$server" ]; then
     exit 69
 fi
 
-if [ -n "${SERVICE_PASSWORD:-}" ]; then
-    # Options of a command are there for all users to see; what is read from standard input is not.
+if [ -n "${PASSWORD_OF_SERVICE:-}" ]; then
+    # Options of a command are there for all users to see; what is read from standard input is not. Whoever learns the
+    # password is not to have it write files or fetch any.
     exec "$server" - <<CONFIG
 bind $BIND
 port $PORT
-requirepass $SERVICE_PASSWORD
+requirepass $PASSWORD_OF_SERVICE
+rename-command CONFIG ""
+rename-command MODULE ""
+rename-command REPLICAOF ""
+rename-command SLAVEOF ""
 save ""
 appendonly no
 dir $RUN_DIR

@@ -7,4 +7,5 @@ study=${1:?name a study}
 [ -f "$state/pair.tfstate" ] || die "there is no pair: make cloud-up"
 server=$(output server)
 trap 'echo "The pair costs money until: make cloud-down"' EXIT
+trap 'exit 130' INT TERM HUP
 bench "$study"

@@ -74,7 +74,9 @@ def _answered(questions: Questions, question: wire.AgentQuestion) -> wire.AgentR
         return wire.AgentReply(question.number, error=str(error))
     except Exception as error:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
-            return wire.AgentReply(question.number, error=f"cannot write {error.filename}: {error.strerror}")
+            return wire.AgentReply(
+                question.number, error=f"cannot write {error.filename or 'a file'}: {error.strerror}"
+            )
         return wire.AgentReply(question.number, defect=traceback.format_exc())
 
 

@@ -30,8 +30,8 @@ from loadtests.engines import node
 from loadtests.engines.child import Child, child
 from loadtests.errors import UserError
 from loadtests.hosts import bring, network, wire
-from loadtests.hosts.ssh import boot
 from loadtests.observe import cores, machine
+from loadtests.observe.machine import boot
 from loadtests.paths import ROOT
 
 READ_BYTES = 1 << 16

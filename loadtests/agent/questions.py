@@ -24,12 +24,13 @@ from loadtests.hosts import bring
 from loadtests.hosts.base import Program
 from loadtests.hosts.local import Local
 from loadtests.hosts.network import Network
-from loadtests.hosts.ssh import Facts, boot
+from loadtests.hosts.ssh import Facts
 from loadtests.hosts.supervisor import Supervisor
 from loadtests.measure import doctor
 from loadtests.observe import conditions, cores
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
+from loadtests.observe.machine import boot
 from loadtests.observe.processes import Part, Usage
 from loadtests.observe.takers import Takers
 from loadtests.paths import ROOT

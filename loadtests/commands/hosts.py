@@ -24,25 +24,33 @@ def prepare(
     ] = None,
 ) -> None:
     """Bring this project to another machine as it is here, and set it up there. That allows load to be sent to it."""
-    with waiting(err) as told:
+    with waiting(err):
         from loadtests.measure import other_host, places
 
-        findings = [(one, other_host.prepare(one, told, python, venv)) for one in places.addresses(host)]
-    for one, found in findings:
-        print_findings(found)
-        say(f"{one} is prepared; look at it: {called()} hosts check {one}")
+        machines = [where for _, where in places.named(host)]
+        other_host.require_addresses(machines)
+    for where in machines:
+        with waiting(err) as told:
+            findings = other_host.prepare(where, told, python, venv)
+        print_findings(findings)
+        say(f"{where} is prepared; look at it: {called()} hosts check {host}")
 
 
 def check(host: Where) -> None:
     """Say what will disturb a measurement with servers on that machine, and how to put it right; changes nothing."""
-    with waiting(err) as told:
+    with waiting(err):
         from loadtests.measure import other_host, places
         from loadtests.measure.doctor import possible
 
-        findings = [(one, other_host.examine(one, told)) for one in places.addresses(host)]
-    for one, found in findings:
-        if len(findings) > 1:
-            say(one)
-        print_findings(found)
-    if not all(possible(found) for _, found in findings):
+        machines = places.named(host)
+        other_host.require_addresses([where for _, where in machines])
+    good = True
+    for role, where in machines:
+        with waiting(err) as told:
+            findings = other_host.examine(where, told, role)
+        if len(machines) > 1:
+            say(f"{where} ({role})")
+        print_findings(findings)
+        good = good and possible(findings)
+    if not good:
         fail("nothing can be measured there before this is put right")

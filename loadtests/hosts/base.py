@@ -63,6 +63,9 @@ class Host(Protocol):
 
     name: str
 
+    def boot(self) -> str:
+        """What tells the machine, since it was started, from all others. Raises UserError."""
+
     def bind(self) -> str:
         """The address that servers are to listen on there. Raises UserError."""
 

@@ -54,7 +54,8 @@ def prepare(address: Address, told: Doing, python: str | None = None, venv: str 
     clear = " ".join(CLEARED)
     _run(
         address,
-        f'mkdir -p "$HOME/{FOLDER}/tree" && cd "$HOME/{FOLDER}" || exit; exec 9>>{LOCK}; flock -w 5 9 || exit {BUSY}; '
+        f'mkdir -p "$HOME/{FOLDER}/tree" && cd "$HOME/{FOLDER}" || exit; '
+        f"exec 9>>{LOCK}; flock -E {BUSY} -w 5 9 || exit; "
         f"rm -f {MARKER}; cd tree && rm -rf {clear} && tar -xf -",
         BROUGHT_WITHIN_S,
         _archive(files),

@@ -54,7 +54,7 @@ REMEDIES = {
     "denied": " A key that needs no password is needed: ssh-add it, or name it in ~/.ssh/config",
 }
 # What is said when the reason was said already.
-_AFTERWARDS = re.compile(r"make(\[\d+\])?: \*\*\* |tar: (Exiting|Error) ")
+_AFTERWARDS = re.compile(r"make(\[\d+\])?: \*\*\* \[.*\] Error \d+$|tar: (Exiting|Error) ")
 _ADDRESS = re.compile(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?"
     r"(?P<host>\[[0-9A-Fa-f:.]+(?:%[A-Za-z0-9_.-]+)?\]|[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(?P<port>[0-9]{1,5}))?/?"
@@ -102,7 +102,8 @@ def failure(address: Address, status: int, errors: str) -> UserError:
     """Why a command did not run there, in one line: ``status`` is how it ended, ``errors`` what it said."""
     if status == NOT_PREPARED:
         return UserError(f"{address} is not prepared; prepare it: {called()} hosts prepare {address}")
-    lines = [line.strip() for line in errors.splitlines() if line.strip() and not _AFTERWARDS.match(line)]
+    said = [line.strip() for line in errors.splitlines() if line.strip()]
+    lines = [line for line in said if not _AFTERWARDS.match(line)] or said
     why = shown_end(lines[-1]) if lines else f"it ended with {status} and said nothing"
     remedy = ""
     if status == SSH_FAILED:

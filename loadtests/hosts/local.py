@@ -31,6 +31,9 @@ class Local:
 
     name = "local"
 
+    def boot(self) -> str:
+        return machine.boot()
+
     def bind(self) -> str:
         return setups.bind()
 

@@ -22,6 +22,7 @@ from loadtests.hosts.supervised import SupervisedThere
 from loadtests.observe import cores, machine
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
+from loadtests.observe.machine import boot
 from loadtests.observe.processes import Part, Usage
 from loadtests.observe.takers import Takers
 from loadtests.setups import Setup
@@ -89,9 +90,16 @@ class Ssh:
         """Whether it is this very machine, by another way."""
         return self.facts.boot == boot()
 
+    def boot(self) -> str:
+        return self.facts.boot
+
     def bind(self) -> str:
         if os.environ.get("BIND"):
             raise UserError("BIND is for servers on this machine; on another they listen where SSH came to: unset it")
+        return self.listens_on()
+
+    def listens_on(self) -> str:
+        """The address there that SSH came to, for whatever is to listen. Raises UserError."""
         if self.facts.ipv4 is None:
             raise UserError(
                 f"{self.name}: SSH came to {self.facts.address}, and not every server can be told to listen on an IPv6 "
@@ -225,8 +233,8 @@ class Ssh:
         found = []
         if self.same_machine:
             found.append(f"{self.name} is this very machine, so generator and servers share it")
-        address = ipaddress.ip_address(self.bind())
-        if not (address.is_private or address.is_loopback or address.is_link_local):
+        address = ipaddress.ip_address(self.listens_on())
+        if public(address):
             found.append(
                 f"the servers listen on {address}, which is public: while this runs, whoever reaches it can use them; "
                 "they have a secret key of their own, and are made for measuring, not for the open"
@@ -278,9 +286,9 @@ def at(address: str) -> Ssh:
     return Ssh(Address.parse(address))
 
 
-def boot() -> str:
-    """What tells this machine, since it was started, from all others (random(4))."""
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+def public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """Whether it can be reached from anywhere."""
+    return not (address.is_private or address.is_loopback or address.is_link_local)
 
 
 def _environment() -> dict[str, str]:

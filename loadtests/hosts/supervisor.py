@@ -21,6 +21,7 @@ from loadtests.cleanup import folders
 from loadtests.cleanup.program import for_others, guarded
 from loadtests.errors import UserError
 from loadtests.hosts.base import Program
+from loadtests.setups.services import PASSWORD
 
 # Variables that servers take options from: a setup is its file and the knobs, and nothing else.
 TELL_SERVERS = ("GUNICORN_CMD_ARGS", "UVICORN_", "GRANIAN_", "UWSGI_", "FORWARDED_ALLOW_IPS")
@@ -54,7 +55,7 @@ class Supervisor:
         # In memory where there is such a place: the IPC layer's queues go below it.
         self.folder = folders.make("serve", memory=True)
         env = {
-            **for_others(os.environ),
+            **{name: value for name, value in for_others(os.environ).items() if name != PASSWORD},
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
             **self.env,
             "RUN_DIR": str(self.folder),

@@ -10,8 +10,9 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from loadtests.hosts.base import Host, Program, Supervised
+from loadtests.hosts.ssh import Ssh
 from loadtests.observe.processes import Part, Usage
-from loadtests.setups.services import Service
+from loadtests.setups.services import PASSWORD, Service
 
 # No process has such a number or one above it (proc(5), pid_max): above it are those of the first service's machine,
 # above twice as many those of the second's.
@@ -20,15 +21,15 @@ PIDS = 1 << 22
 
 class WithServices:
     """The ``servers``' machine, see ``loadtests.hosts.base.Host``, with each of ``services`` on the machine beside it.
-    It listens there on the port that its servers have here, and wants a password that nobody else knows."""
+    It listens there on the port that its servers have on theirs, and wants a password that nobody else knows."""
 
-    def __init__(self, servers: Host, services: Mapping[Service, Host]) -> None:
+    def __init__(self, servers: Host, services: Mapping[Service, Ssh]) -> None:
         self._servers = servers
         self._machines = tuple(services.values())
         self._services = {service.name: (service, number) for number, service in enumerate(services)}
         self._password = secrets.token_hex(16)
         self.name = servers.name
-        self.bind, self.address, self.sees = servers.bind, servers.address, servers.sees
+        self.boot, self.bind, self.address, self.sees = servers.boot, servers.bind, servers.address, servers.sees
         self.application, self.about = servers.application, servers.about
         self.require_reachable = servers.require_reachable
         self.parts, self.moment, self.takers, self.spin = servers.parts, servers.moment, servers.takers, servers.spin
@@ -42,7 +43,7 @@ class WithServices:
     def require_free(self, bind: str, port: int) -> None:
         self._servers.require_free(bind, port)
         for machine in self._machines:
-            machine.require_free(machine.bind(), port)
+            machine.require_free(machine.listens_on(), port)
 
     @contextlib.contextmanager
     def supervise(self, env: Mapping[str, str]) -> Iterator[Supervised]:
@@ -51,9 +52,11 @@ class WithServices:
         there = {}
         for name, (service, number) in self._services.items():
             machine = self._machines[number]
-            own = {"BIND": machine.bind(), "PORT": port, "SERVICE_PASSWORD": self._password}
-            told.update([service.told(own["BIND"], int(port), self._password)])
-            there[name] = (number, machine.supervise(own))
+            address = machine.listens_on()
+            told.update([service.told(address, int(port), self._password)])
+            # Which cores the servers have says nothing of that machine: all of its own are the service's.
+            own = {"BIND": address, "PORT": port, PASSWORD: self._password, "CORES": "", "SERVICES_CORES": ""}
+            there[name] = Elsewhere(number, machine.supervise(own), machine.boot() != self.boot())
         with ExitStack() as stack:
             here = stack.enter_context(self._servers.supervise({**env, **told}))
             yield SupervisedApart(here, there, stack)
@@ -74,16 +77,20 @@ class WithServices:
         return self._servers.cpu_s(pid for pid in pids if pid < PIDS)
 
 
-class SupervisedApart:
-    """A supervisord ``here``, and one for each service ``elsewhere``, by the number of its machine, once it is started;
-    see ``loadtests.hosts.base.Supervised``. They end with ``stack``."""
+@dataclasses.dataclass(frozen=True)
+class Elsewhere:
+    """A service's supervisord, on the machine of that number; whether that is ``another`` than the servers'."""
 
-    def __init__(
-        self,
-        here: Supervised,
-        elsewhere: Mapping[str, tuple[int, AbstractContextManager[Supervised]]],
-        stack: ExitStack,
-    ) -> None:
+    number: int
+    supervised: AbstractContextManager[Supervised]
+    another: bool
+
+
+class SupervisedApart:
+    """A supervisord ``here``, and one for each service ``elsewhere`` once that is started; see
+    ``loadtests.hosts.base.Supervised``. They end with ``stack``."""
+
+    def __init__(self, here: Supervised, elsewhere: Mapping[str, Elsewhere], stack: ExitStack) -> None:
         self.folder = here.folder
         self._here = here
         self._elsewhere = elsewhere
@@ -92,7 +99,7 @@ class SupervisedApart:
 
     def start(self, group: str) -> None:
         if group in self._elsewhere and group not in self._begun:
-            self._begun[group] = self._stack.enter_context(self._elsewhere[group][1])
+            self._begun[group] = self._stack.enter_context(self._elsewhere[group].supervised)
         self._of(group).start(group)
 
     def stop(self, group: str) -> None:
@@ -102,9 +109,11 @@ class SupervisedApart:
         found = self._of(group).programs(group)
         if group not in self._begun:
             return found
-        above = (self._elsewhere[group][0] + 1) * PIDS
+        where = self._elsewhere[group]
+        above = (where.number + 1) * PIDS
         return [
-            dataclasses.replace(program, pid=program.pid and program.pid + above, elsewhere=True) for program in found
+            dataclasses.replace(program, pid=program.pid and program.pid + above, elsewhere=where.another)
+            for program in found
         ]
 
     def has(self, file: str) -> bool:

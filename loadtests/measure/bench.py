@@ -120,7 +120,7 @@ class Bench:
     def require(self, study: Study) -> None:
         """Raises UserError for what can be known to go wrong before anything is started: a taken port, an engine that
         is missing or cannot make a test's load, a service that is not there."""
-        self._require_used(study)
+        self._require_no_cores(study)
         self.host.require_free(self.bind, self.port)
         self.host.require_reachable(self.bind, self.port, self.allow_remote)
         beside = services.known()
@@ -151,18 +151,15 @@ class Bench:
         self.clients_seen = self.clients.look(self.host, self.bind, self.port, self.allow_remote)
         self.service_hosts_seen = self.elsewhere.look(self.host, self.port, self.allow_remote)
 
-    def _require_used(self, study: Study) -> None:
-        """Raises UserError where a service that has a machine of its own is not asked for, or not to be there."""
-        entries = {entry.label: {*self.beside(entry)} for entry in study.entries}
-        of_tests = {name for test in study.tests for name in test.services}
-        for name in (service.name for service in self.elsewhere.machines):
-            if not any(name in those for those in (of_tests, *entries.values())):
-                raise UserError(f"--services: no setup of the study asks for {name}; leave it out")
+    def _require_no_cores(self, study: Study) -> None:
+        """Raises UserError where a service that has a machine of its own is to have cores of the servers' as well."""
+        for service in self.elsewhere.machines:
             for entry in study.entries:
-                if name in entries[entry.label] and SERVICES in entry.env:
+                cores = entry.env.get(SERVICES) or os.environ.get(SERVICES)
+                if cores and service.name in self.beside(entry):
                     raise UserError(
-                        f"--services: {entry.label} wants {name} on cores of the servers' machine "
-                        f"({SERVICES}={entry.env[SERVICES]}); leave one of the two out"
+                        f"{entry.label} wants {service.name} on cores of the servers' machine ({SERVICES}={cores}), "
+                        "and --services on another machine; leave one of the two out"
                     )
 
     def _require_fetching(self, entry: Entry, tests: Sequence[Test]) -> None:
@@ -186,6 +183,8 @@ def bench(
     elsewhere: ServiceHosts = BESIDE,
 ) -> Bench:
     """The bench of a study on a host. Raises UserError."""
+    known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
+    elsewhere = elsewhere.asked_for(_asked(study, known))
     host = elsewhere.beside(hosts.at(where))
     if where != HERE:
         _require_portable(study)
@@ -195,17 +194,23 @@ def bench(
     def serve(setup: Setup, env: Mapping[str, str], beside: Sequence[str], port: int) -> AbstractContextManager[Server]:
         return serving(setup, env, bind, port, served, host, beside)
 
-    known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
     cores = host.allot(os.environ.get("CORES"))
     made = Bench(host, bind, port, cores, known, served, serve, clients.engine)
     return dataclasses.replace(made, allow_remote=allow_remote, clients=clients, elsewhere=elsewhere)
+
+
+def _asked(study: Study, known: Mapping[str, Setup]) -> set[str]:
+    """The services that its setups, their knobs and its tests ask for."""
+    of_setups = (name for entry in study.entries for name in known[entry.setup].services)
+    of_knobs = (name for entry in study.entries for name in services.of_knobs(entry.env))
+    return {*of_setups, *of_knobs, *(name for test in study.tests for name in test.services)}
 
 
 def bench_for(places: Places, allow_remote: bool, own: bool) -> BenchOf:
     """What makes the bench of a study: on this machine, or on those of ``places``; of a project of the user's ``own``,
     here only. Raises UserError."""
     clients = Clients.parse(places.clients, places.servers) if places.clients else ALONE
-    elsewhere = ServiceHosts.parse(places.services, places.servers, clients.addresses) if places.services else BESIDE
+    elsewhere = ServiceHosts.parse(places, clients.addresses) if places.services else BESIDE
     if own and (places.servers or places.services):
         where, option = (places.servers, "--servers") if places.servers else (places.services, "--services")
         raise UserError(f"{where} has the sample project only; leave out {option}, or --app")

@@ -12,7 +12,7 @@ from loadtests.engines.openloop import Openloop
 from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.hosts.link import Address
-from loadtests.hosts.ssh import boot
+from loadtests.observe.machine import boot
 from loadtests.store import OtherClient
 from loadtests.workload import Load
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from loadtests import setups
 from loadtests.doing import Doing
@@ -14,6 +14,7 @@ from loadtests.hosts.link import Address
 from loadtests.hosts.network import Network
 from loadtests.hosts.ssh import Clock, Ssh
 from loadtests.measure.doctor import MachineFinding
+from loadtests.measure.places import SERVERS
 from loadtests.observe import machine
 from loadtests.words import plural, series
 
@@ -36,26 +37,34 @@ def prepare(where: str, told: Doing, python: str | None = None, venv: str | None
         return [_brought(marker.revision, marker.dirty), *_alike(host)]
 
 
-def examine(where: str, told: Doing) -> list[MachineFinding]:
-    """All findings on a host that is prepared, and on the way to it, the errors first. Raises UserError."""
+def examine(where: str, told: Doing, role: str = SERVERS) -> list[MachineFinding]:
+    """All findings on a host that is prepared, and on the way to it, the errors first. ``role`` is what the host is for
+    (see ``loadtests.measure.places``): from here, load goes to servers only. Raises UserError."""
     told(f"connecting to {where}")
     with contextlib.closing(Ssh(address(where))) as host:
-        found = list(_findings(host, told))
+        found = list(_findings(host, told, role == SERVERS))
     return sorted(found, key=lambda one: ("error", "warning", "ok").index(one.level))
 
 
-def _findings(host: Ssh, told: Doing) -> Iterator[MachineFinding]:
+def require_addresses(machines: Iterable[str]) -> None:
+    """Raises UserError, before anybody is asked, where one is no address."""
+    for where in machines:
+        address(where)
+
+
+def _findings(host: Ssh, told: Doing, has_servers: bool) -> Iterator[MachineFinding]:
     yield _brought(host.facts.revision, host.facts.dirty)
     yield from _alike(host)
-    yield MachineFinding("ok", f"{plural(len(host.allot(None).servers), 'core')} there for the servers")
-    for remark in host.remarks():
-        yield MachineFinding("warning", remark, "choose another address, or another host")
     yield from _clock(host.clock())
-    told("measuring the network")
-    try:
-        yield from _network(host.look(host.bind(), setups.port()))
-    except UserError as error:
-        yield MachineFinding("error", str(error))
+    if has_servers:
+        yield MachineFinding("ok", f"{plural(len(host.allot(None).servers), 'core')} there for the servers")
+        for remark in host.remarks():
+            yield MachineFinding("warning", remark, "choose another address, or another host")
+        told("measuring the network")
+        try:
+            yield from _network(host.look(host.bind(), setups.port()))
+        except UserError as error:
+            yield MachineFinding("error", str(error))
     told("looking at the machine there")
     for level, what, fix in host.findings():
         yield MachineFinding(level, f"there: {what}", fix)

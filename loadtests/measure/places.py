@@ -10,16 +10,19 @@ from loadtests.store import RunRecord
 from loadtests.toml import TomlTable, read
 
 SUFFIX = ".toml"
+SERVERS = "servers"
 
 
 @dataclasses.dataclass(frozen=True)
 class Places:
     """Where the ``servers`` are, who makes a part of the load (``clients``), and where ``services`` are that have a
-    machine of their own: each as its option says it, and None where it is this machine, or beside the servers."""
+    machine of their own: each as its option says it, and None where it is this machine, or beside the servers; whether
+    it is a file that says so."""
 
     servers: str | None = None
     clients: str | None = None
     services: str | None = None
+    of_file: bool = False
 
     @classmethod
     def of(cls, servers: str | None, clients: str | None, services: str | None, file: Path | None) -> Places:
@@ -48,9 +51,8 @@ class Places:
         for name, where in services.items():
             if not isinstance(where, str):
                 raise table.error(f"services.{name}", "is no text; the service's machine is needed: ssh://user@host")
-        return cls(
-            servers, ",".join(clients) or None, ",".join(f"{name}={on}" for name, on in services.items()) or None
-        )
+        placed = ",".join(f"{name}={on}" for name, on in services.items())
+        return cls(servers, ",".join(clients) or None, placed or None, of_file=True)
 
     @classmethod
     def of_record(cls, record: RunRecord) -> Places:
@@ -62,18 +64,19 @@ class Places:
         )
 
     @property
-    def addresses(self) -> tuple[str, ...]:
-        """All other machines."""
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """All other machines: what each is for (``servers``, ``clients`` or ``services``), and its address."""
         clients = self.clients.split(",") if self.clients else []
         services = [one.partition("=")[2] for one in self.services.split(",")] if self.services else []
-        return (*([self.servers] if self.servers else []), *clients, *services)
+        by_role = {SERVERS: [self.servers] if self.servers else [], "clients": clients, "services": services}
+        return tuple((role, one) for role, those in by_role.items() for one in those)
 
 
-def addresses(where: str) -> tuple[str, ...]:
-    """The machine that is named, or all those of a file that is. Raises UserError."""
-    if not where.endswith(SUFFIX):
-        return (where,)
-    found = Places.read(Path(where)).addresses
+def named(where: str) -> tuple[tuple[str, str], ...]:
+    """The machine for servers that is named, or all those of a file that is, as ``Places.named``. Raises UserError."""
+    if not (where.endswith(SUFFIX) or Path(where).is_file()):
+        return ((SERVERS, where),)
+    found = Places.read(Path(where)).named
     if not found:
         raise UserError(f'{where} names no machine; write servers = "ssh://user@host"')
     return found

@@ -8,6 +8,7 @@ import os
 import secrets
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from loadtests.plan.at_once import fitting
 from loadtests.plan.schedule import schedule
 from loadtests.plan.study import Entry, Study
 from loadtests.setups import other_stacks, services
-from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, SetupRecord
+from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, ServiceHost, SetupRecord
 
 SEEDS = 2**32
 
@@ -132,6 +133,7 @@ def resume(folder: Path, bench_of: BenchOf | None = None, told: Doing = silently
         "packages": (_packages(_versions(made, record.study)), _packages(record.versions)),
         "project": (about, record.application),
         "database": (setups.database(), record.database),
+        "services' machines": (_machines(made.service_hosts_seen), _machines(record.service_hosts)),
     }
     changed = [what for what, (today, then) in now_and_then.items() if today != then]
     if any(_setup(made, entry) != record.setups[entry.label] for entry in record.study.entries):
@@ -148,6 +150,11 @@ def resume(folder: Path, bench_of: BenchOf | None = None, told: Doing = silently
     # An ended run stays as it ended, with the cells that say why they are empty.
     attempts = {} if record.ended else attempts_to_go_on(run.trials(), ATTEMPTS)
     return Execution(run, made, attempts=attempts)
+
+
+def _machines(hosts: Iterable[ServiceHost]) -> list[tuple[str, object, str | None]]:
+    """What may not change of the machines that services have to themselves."""
+    return [(one.service, one.machine.get("cpu"), one.version) for one in hosts]
 
 
 def _application(own: project.Options | None, study: Study, told: Doing) -> tuple[Application, OwnProject | None]:

@@ -99,7 +99,8 @@ class Execution:
         if self.study.at_once:
             each = f"{self.study.baseline} among them in each block"
             lines.append(f"note: {self.study.at_once} setups run at once, {each}")
-        lines += [f"note: {remark}" for told in (record.application, record.servers) if told for remark in told.remarks]
+        told = (record.application, record.servers, *record.service_hosts)
+        lines += [f"note: {remark}" for one in told if one for remark in one.remarks]
         return "\n".join(lines)
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import ipaddress
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from loadtests.errors import UserError, unknown
 from loadtests.hosts import Host
 from loadtests.hosts.link import Address
 from loadtests.hosts.network import Network
-from loadtests.hosts.ssh import Ssh
+from loadtests.hosts.ssh import Ssh, public
 from loadtests.hosts.with_services import WithServices
 from loadtests.measure.other_clients import SCHEME
+from loadtests.measure.places import Places
 from loadtests.setups import services
 from loadtests.setups.services import Service
 from loadtests.store import ServiceHost
@@ -23,10 +25,12 @@ class ServiceHosts:
     """The services' machines; none where services run beside the servers."""
 
     machines: Mapping[Service, Ssh] = dataclasses.field(default_factory=dict)
+    needed: bool = True  # else a study may ask for none of them
 
     @classmethod
-    def parse(cls, text: str, servers: str | None, clients: tuple[Address, ...]) -> ServiceHosts:
-        """From ``redis=ssh://c``, for servers on the host that is named so. Raises UserError."""
+    def parse(cls, places: Places, clients: tuple[Address, ...]) -> ServiceHosts:
+        """From ``redis=ssh://c``, for servers and clients on other machines. Raises UserError."""
+        servers, text = places.servers, places.services or ""
         known = services.known()
         able = [name for name, service in known.items() if service.elsewhere]
         found: dict[Service, Ssh] = {}
@@ -35,6 +39,8 @@ class ServiceHosts:
             name, _, where = one.strip().partition("=")
             if not where.startswith(SCHEME):
                 raise UserError(f"--services: {one.strip()!r}: write a service and its machine: redis=ssh://user@host")
+            if name in {service.name for service in found}:
+                raise UserError(f"--services: {name} is named twice; a service has one machine")
             if name not in able:
                 raise UserError(f"--services: {unknown('service that can be on a machine of its own', name, able)}")
             address = Address.parse(where.removeprefix(SCHEME))
@@ -44,7 +50,16 @@ class ServiceHosts:
             if (variable := known[name].variable) in os.environ:
                 raise UserError(f"--services: {variable} names another {known[name].label} already; unset it")
             found[known[name]] = Ssh(address)
-        return cls(found)
+        return cls(found, needed=not places.of_file)
+
+    def asked_for(self, names: Collection[str]) -> ServiceHosts:
+        """Those of these names. A file says where services are, whichever of them a study then asks for; where it is an
+        option, raises UserError for one that it does not."""
+        for service in self.machines if self.needed else ():
+            if service.name not in names:
+                raise UserError(f"--services: no setup of the study asks for {service.name}; leave it out")
+        asked = {service: machine for service, machine in self.machines.items() if service.name in names}
+        return dataclasses.replace(self, machines=asked)
 
     def beside(self, servers: Host) -> Host:
         """The servers' machine, with these services on theirs."""
@@ -67,7 +82,10 @@ def _look(service: Service, there: Ssh, servers: Host, port: int, anyhow: bool) 
         # It is asked from where the servers are, and a firewall is to let these through.
         return servers.sees(host, address, token, client if servers.name == "local" else servers.bind())
 
-    bind = there.bind()
+    bind = there.listens_on()
+    if there.boot() == servers.boot() and servers.bind() in (bind, "0.0.0.0"):
+        why = "is the servers' own machine, by its own address"
+        raise UserError(f"{there.name} {why}; leave out --services {service.name}={there.name}")
     try:
         way = there.require_reachable(bind, port, anyhow, look)
     except UserError as error:
@@ -81,4 +99,15 @@ def _look(service: Service, there: Ssh, servers: Host, port: int, anyhow: bool) 
         version=there.versions().get(service.name),
         round_trip_ms=way.round_trip_ms if way else None,
         megabits_per_s=way.megabits_per_s if way else None,
+        remarks=_remarks(service, there, bind),
+    )
+
+
+def _remarks(service: Service, there: Ssh, bind: str) -> tuple[str, ...]:
+    """What a person should know before the service listens there."""
+    if not public(ipaddress.ip_address(bind)):
+        return ()
+    return (
+        f"{service.label} on {there.name} listens on {bind}, which is public: it wants a password, which crosses the "
+        "network unencrypted, as all that the servers tell it does",
     )

@@ -88,6 +88,11 @@ def git() -> dict[str, Any]:
     return {"revision": revision, "dirty": None if status is None else status != ""}
 
 
+def boot() -> str:
+    """What tells this machine, since it was started, from all others (random(4))."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
 def available_memory_mb() -> int:
     """The memory that programs could still take, in MB."""
     return int(psutil.virtual_memory().available // 2**20)

@@ -11,6 +11,9 @@ from loadtests import paths
 from loadtests.setups.needs import NEEDS
 from loadtests.setups.sections import SupervisorSection
 
+# By this variable a service on another machine than the servers is told the password that it is to want.
+PASSWORD = "PASSWORD_OF_SERVICE"
+
 
 @dataclasses.dataclass(frozen=True)
 class Service:

@@ -131,6 +131,7 @@ class ServiceHost:
     version: str | None
     round_trip_ms: Amount | None
     megabits_per_s: Amount | None
+    remarks: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

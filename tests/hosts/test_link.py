@@ -9,7 +9,7 @@ import pytest
 from loadtests import hosts
 from loadtests.errors import UserError
 from loadtests.hosts import wire
-from loadtests.hosts.link import Address
+from loadtests.hosts.link import Address, failure
 from loadtests.measure.bench import bench
 from loadtests.paths import ROOT
 from loadtests.plan import study as studies
@@ -18,6 +18,25 @@ from loadtests.plan import study as studies
 def last(errors):
     """The last line of what was printed as an error; those before it tell what was done."""
     return errors.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("python3.99: No such file\nmake: *** [Makefile:26: .venv/.ready] Error 127", "python3.99: No such file"),
+        ("make: *** No rule to make target 'setup'.  Stop.", "make: *** No rule to make target 'setup'.  Stop."),
+        ("collecting\nmake: *** [Makefile:30: .venv] Killed", "make: *** [Makefile:30: .venv] Killed"),
+        (
+            "tar: a: No space left on device\ntar: Exiting with failure status",
+            "tar: a: No space left on device",
+        ),
+        ("make: *** [Makefile:26: .venv/.ready] Error 1", "make: *** [Makefile:26: .venv/.ready] Error 1"),
+        ("", "it ended with 2 and said nothing"),
+        (f"mkdir: {'a' * 200}: No space left on device", f"...{'a' * 75}: No space left on device"),
+    ],
+)
+def test_the_reason_is_told_and_not_what_was_said_after_it(said, why):
+    assert str(failure(Address.parse("other"), 2, said)) == f"ssh://other: {why}"
 
 
 @pytest.mark.parametrize(

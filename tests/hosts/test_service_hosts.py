@@ -130,6 +130,7 @@ def test_a_run_is_resumed_with_its_service_where_it_was(away, machines, study, t
             "--services: unknown service that can be on a machine of its own 'origin'; there are: redis",
         ),
         ("redis=ssh://bench@other", "--services: each service, the servers and each client is on another machine"),
+        ("redis=ssh://c,redis=ssh://d", "--services: redis is named twice; a service has one machine"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(at_hand, machines, study, given, said):
@@ -152,7 +153,9 @@ def test_a_service_that_nobody_asks_for_is_refused(at_hand, machines):
 
 def test_cores_of_the_servers_machine_are_none_of_its_own(at_hand, machines):
     _, _, errors = at_hand("run", "redis-apart", "--services", f"redis={machines.third}")
-    assert "wants redis on cores of the servers' machine (SERVICES_CORES=generator); leave one of the two out" in errors
+    wanted = "redis-apart wants redis on cores of the servers' machine (SERVICES_CORES=generator)"
+    assert wanted in errors
+    assert "leave one of the two out" in errors
 
 
 def test_a_project_of_ones_own_has_services_of_its_own(at_hand, machines, tmp_path):
@@ -178,7 +181,7 @@ def test_all_machines_can_be_named_in_a_file(away, machines, study, hosts_file, 
     code, printed, errors = away.run("hosts", "check", hosts_file())
     assert code == 0, errors
     assert machines.where in printed
-    assert machines.third in printed
+    assert f"{machines.third} (services)" in printed
     folder = tmp_path / "run"
     _, _, errors = away.run("run", study(False), "--hosts", hosts_file(), "--output", folder, "--anyway")
     record = json.loads((folder / "run.json").read_text())
@@ -200,6 +203,31 @@ def test_a_hosts_file_that_is_wrong_is_said_in_a_line(at_hand, study, hosts_file
     assert (code, printed) == (1, "")
     assert said in errors
     assert errors.count("\n") == 1
+
+
+def test_a_file_may_name_a_service_that_a_study_does_not_ask_for(away, hosts_file, tmp_path):
+    options = ("--setups", "gunicorn", "--hosts", hosts_file(), "--dry-run")
+    code, printed, errors = away.run("run", "first-look", *options)
+    assert code == 0, errors
+    assert "gunicorn" in printed
+
+
+def test_cores_of_the_servers_are_none_of_another_machine(away, machines, study, tmp_path):
+    folder = tmp_path / "run"
+    away.env["CORES"] = "0"
+    options = ("--servers", machines.where, "--services", f"redis={machines.third}", "--output", folder, "--anyway")
+    _, _, errors = away.run("run", study(False), *options)
+    assert {trial["status"] for trial in trials(folder)} == {"ok"}, errors
+
+
+def test_the_servers_own_machine_is_none_of_its_own(away, machines, study, tmp_path):
+    # By another account, of which its name says nothing.
+    code, _, errors = away.run("hosts", "prepare", machines.second, "--venv", VENV)
+    assert code == 0, errors
+    options = ("--servers", machines.where, "--services", f"redis={machines.second}", "--output", tmp_path / "run")
+    code, _, errors = away.run("run", study(), *options)
+    assert code == 1
+    assert f"{machines.second} is the servers' own machine, by its own address; leave out --services redis=" in errors
 
 
 def test_a_hosts_file_without_a_machine_is_nothing_to_prepare(at_hand, hosts_file):

@@ -11,7 +11,7 @@ from typing import Any
 from loadtests.plan.kinds import Test
 from loadtests.plan.study import Entry
 from loadtests.store import RunRecord
-from loadtests.words import flat, series
+from loadtests.words import DASH, flat, series
 
 # What never stands still, and says nothing of the machine.
 MOVING = ("mhz", "steal_s_since_boot")
@@ -99,6 +99,7 @@ def _way(run: RunRecord) -> dict[str, str]:
         for one in run.service_hosts
         for name, value in [
             (f"{one.service} on", one.address),
+            (f"{one.service}'s version", one.version or DASH),
             *((f"{one.service}'s {name}", value) for name, value in _machine(one.machine).items()),
         ]
     }
