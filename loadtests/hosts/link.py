@@ -54,7 +54,7 @@ REMEDIES = {
     "denied": " A key that needs no password is needed: ssh-add it, or name it in ~/.ssh/config",
 }
 # What is said when the reason was said already.
-_AFTERWARDS = re.compile(r"make(\[\d+\])?: \*\*\* \[.*\] Error \d+$|tar: (Exiting|Error) ")
+_AFTERWARDS = re.compile(r"make(\[\d+\])?: (\*\*\* \[.*\] Error \d+$|Leaving directory )|tar: (Exiting|Error) ")
 _ADDRESS = re.compile(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?"
     r"(?P<host>\[[0-9A-Fa-f:.]+(?:%[A-Za-z0-9_.-]+)?\]|[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(?P<port>[0-9]{1,5}))?/?"

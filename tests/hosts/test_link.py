@@ -24,6 +24,7 @@ def last(errors):
     ("said", "why"),
     [
         ("python3.99: No such file\nmake: *** [Makefile:26: .venv/.ready] Error 127", "python3.99: No such file"),
+        ("no Python\nmake[1]: *** [Makefile:26: .venv] Error 1\nmake[1]: Leaving directory '/a'", "no Python"),
         ("make: *** No rule to make target 'setup'.  Stop.", "make: *** No rule to make target 'setup'.  Stop."),
         ("collecting\nmake: *** [Makefile:30: .venv] Killed", "make: *** [Makefile:30: .venv] Killed"),
         (
