@@ -25,7 +25,7 @@ fi
 
 if [ -n "${PASSWORD_OF_SERVICE:-}" ]; then
     # Options of a command are there for all users to see; what is read from standard input is not. Whoever learns the
-    # password is not to have it write files or fetch any.
+    # password is not to have it write outside RUN_DIR, or follow another Redis.
     exec "$server" - <<CONFIG
 bind $BIND
 port $PORT
