@@ -1,7 +1,9 @@
-"""``python -m loadtests.agent.generating SECONDS``: a process of the generator on another machine than the harness's.
+"""``python -m loadtests.agent.generating PROGRAM SECONDS``: a process of the generator on another machine than the
+harness's.
 
 Lines of JSON come over standard input and go back on standard output, as between the harness and a process of its own
-(generator/main.js), which is started with the first of them that is not for this program:
+(PROGRAM: the ``generator``, generator/main.js, or an ``injector``, journeys/injector/process.py), which is started with
+the first of them that is not for this program:
 
     {"beat": true}           the harness is there
     {"look": <n>}            answered by {"event": "looked", "ms": <this machine's monotonic clock>}
@@ -26,7 +28,7 @@ import time
 from typing import Any
 
 from loadtests.agent.alone import alone
-from loadtests.engines import node
+from loadtests.engines import locust, node
 from loadtests.engines.child import Child, child
 from loadtests.errors import UserError
 from loadtests.hosts import bring, network, wire
@@ -34,14 +36,17 @@ from loadtests.observe import cores, machine
 from loadtests.observe.machine import boot
 from loadtests.paths import ROOT
 
+PROGRAMS = {node.PROGRAM: (node.command, node.GENERATOR), locust.PROGRAM: (locust.command, ROOT)}
 READ_BYTES = 1 << 16
 LOOK_EVERY_S = 1.0
 
 
 class Relay:
-    """Between a harness, which writes to one file descriptor and reads another, and a process of the generator."""
+    """Between a harness, which writes to one file descriptor and reads another, and a process of the generator, which
+    runs one of PROGRAMS."""
 
-    def __init__(self, heard_from: int, tells_to: int) -> None:
+    def __init__(self, program: str, heard_from: int, tells_to: int) -> None:
+        self._program = program
         self._heard_from = heard_from
         self._tells_to = tells_to
         self._partial = b""
@@ -96,24 +101,24 @@ class Relay:
         """Passes on what the generator says; lowers its helpers here, where they are."""
         for event in self._started().read():
             if event["event"] == "ready":
-                node.demote(event["helpers"])
+                node.demote(event.get("helpers", []))
                 event["helpers"] = []
             self.tell(event)
 
     def _started(self) -> Child:
         if self._generator is None:
-            core = cores.all_of()[-1]
-            self._generator = self._stack.enter_context(child(node.command(), node.GENERATOR, core))
+            command, folder = PROGRAMS[self._program]
+            self._generator = self._stack.enter_context(child(command(), folder, cores.all_of()[-1]))
             assert self._generator.popen.stdout is not None
             self._selector.register(self._generator.popen.stdout, selectors.EVENT_READ)
         return self._generator
 
 
-def main(free_within_s: float) -> None:
+def main(program: str, free_within_s: float) -> None:
     """Relays until the harness is gone."""
     tells_to = os.dup(1)
     os.dup2(2, 1)  # what anything else prints is none of the conversation
-    relay = Relay(0, tells_to)
+    relay = Relay(program, 0, tells_to)
     with contextlib.suppress(OSError):
         try:
             with alone(free_within_s):
@@ -134,4 +139,4 @@ def _watch(relay: Relay) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]))
+    main(sys.argv[1], float(sys.argv[2]))

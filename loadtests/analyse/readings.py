@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from loadtests.analyse.observations import Observation
@@ -68,10 +68,13 @@ def generator(trial: Trial) -> tuple[float | None, float | None, float | None]:
 
 
 def generator_cpu(result: Result) -> float | None:
-    """How much of a core the generator took: all of its processes together, which have one core. None where that is
-    not known."""
+    """How much of a core the generator took, on the machine where it took most: all of its processes there together,
+    which have one core. None where that is not known."""
     wall_s = max((process.wall_s for process in result.generator), default=0.0)
-    return math.fsum(process.cpu_s for process in result.generator) / wall_s if wall_s else None
+    cpu_s: defaultdict[str, float] = defaultdict(float)
+    for process in result.generator:
+        cpu_s[process.machine] += process.cpu_s
+    return max(cpu_s.values()) / wall_s if wall_s else None
 
 
 def too_few(trials: Iterable[Trial], metric: Metric) -> bool:

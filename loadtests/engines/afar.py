@@ -33,6 +33,7 @@ class ChildAfar(Child):
     def __init__(self, popen: subprocess.Popen[bytes], stderr: IO[bytes], address: Address) -> None:
         super().__init__(popen, stderr)
         self.address = address
+        self.machine = str(address)
         self.about: Event = {}
         self.within_ms = math.inf
         self._writing = threading.Lock()
@@ -94,9 +95,10 @@ class ChildAfar(Child):
 
 
 @contextlib.contextmanager
-def afar(address: Address) -> Iterator[ChildAfar]:
-    """A process of the generator at an address, until the context ends. Raises EngineError and UserError."""
-    command = address.command(in_tree(f".venv/bin/python -m loadtests.agent.generating {FREE_WITHIN_S}"))
+def afar(address: Address, program: str) -> Iterator[ChildAfar]:
+    """A process of the generator at an address, of that ``program`` (see ``loadtests.agent.generating``), until the
+    context ends. Raises EngineError and UserError."""
+    command = address.command(in_tree(f".venv/bin/python -m loadtests.agent.generating {program} {FREE_WITHIN_S}"))
     of_address = functools.partial(ChildAfar, address=address)
     with child_as(of_address, command, ROOT, None) as made, contextlib.closing(made):
         made.begin()

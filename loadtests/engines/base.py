@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
 from loadtests.errors import UserError
+from loadtests.hosts.link import Address
 from loadtests.records import Result, Second
 from loadtests.workload import Feature, Load
 
@@ -61,6 +62,14 @@ class SlicingEngine(Engine, Protocol):
     def generator(self, processes: int = 1, core: int | None = None) -> AbstractContextManager[LoadMaker]:
         """Starts what makes its loads: so many processes, on a core. None of them is left at the end, however that
         comes. Raises EngineError, also on entering."""
+
+
+@runtime_checkable
+class SharedEngine(Engine, Protocol):
+    """An engine that can make a part of its load on other machines."""
+
+    def shared_with(self, others: tuple[Address, ...]) -> Engine:
+        """The same; of the processes that make a load the last run on these, one on each."""
 
 
 class LoadMaker(Protocol):

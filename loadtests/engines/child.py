@@ -25,9 +25,10 @@ START_IN_S = 0.05  # after the last of several is ready they start together: tim
 
 
 class Child:
-    """A process and the lines it writes. Its clock is ``ahead_ms`` of this process's, and ``start_in_s`` is how long
-    beforehand it wants to know when it is to start."""
+    """A process and the lines it writes. ``machine`` is where, empty where that is here. Its clock is ``ahead_ms`` of
+    this process's, and ``start_in_s`` is how long beforehand it wants to know when it is to start."""
 
+    machine = ""
     ahead_ms = 0.0
     start_in_s = START_IN_S
 
@@ -103,6 +104,19 @@ def child_as(
                 assert pipe is not None
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
+
+
+def begin_together(children: Sequence[Child]) -> float:
+    """The moment in which all of them can begin, in seconds of this process's clock. Each then knows how its own goes.
+    Raises EngineError."""
+    for one in children:
+        one.synchronize()
+    return time.monotonic() + max(one.start_in_s for one in children)
+
+
+def measured(children: Sequence[Child]) -> list[Event]:
+    """What each of them measured, which was its last event, and on which machine."""
+    return [{**one.last, "machine": one.machine} for one in children]
 
 
 def events(children: Sequence[Child], until: str, limit_s: float, should_stop: ShouldStop | None) -> Iterator[Event]:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib.util
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
+from loadtests import journeys
 from loadtests.engines import require_able
+from loadtests.engines.afar import afar
 from loadtests.engines.base import EngineError, OnEnd, OnSecond, OnStart, ShouldStop
-from loadtests.engines.child import Child, child, events
+from loadtests.engines.child import Child, begin_together, child, events, measured
 from loadtests.engines.merge_journeys import merge_journeys
 from loadtests.engines.timeline import Event, Timeline
+from loadtests.errors import UserError
+from loadtests.hosts.link import Address
 from loadtests.paths import ROOT
 from loadtests.records import Result
 from loadtests.workload import Feature, Load, Users
 
+PROGRAM = "injector"  # as an agent knows it that starts one
 INJECTOR = "loadtests.journeys.injector.process"
 READY_WITHIN_S = 60.0
-START_IN_S = 0.05  # after the last injector is ready: time for the word to reach them all
 OVERTIME_S = 30.0  # past the load and the grace period: it hangs
 
 
+@dataclasses.dataclass(frozen=True)
 class Locust:
     """See ``loadtests.journeys``: Locust has the user's class and its HTTP client, the injectors lead the users, and
     count and time as ``openloop`` does. Nothing is taken from Locust's own statistics: its percentiles are rounded, and
@@ -37,12 +44,18 @@ class Locust:
     led on by an answer. What an injector is late with is in it, and is shown by itself: as ``send_lag_ms`` of the
     requests, and as ``pacing_lag_ms``, how late a heartbeat of the process is, a hundred times a second.
 
-    Several processes share the users.
+    Several processes share the users. The last of them run on ``others``, one on each.
     """
 
     name = "locust"
     place = 3
     features = frozenset({Feature.JOURNEYS, Feature.PROCESSES, Feature.EARLY_STOP, Feature.RESPONSE_TIME})
+
+    others: tuple[Address, ...] = ()
+
+    def shared_with(self, others: tuple[Address, ...]) -> Locust:
+        """See base.SharedEngine."""
+        return Locust(others)
 
     def require(self) -> None:
         """Raises EngineError where Locust is not installed."""
@@ -50,8 +63,11 @@ class Locust:
             raise EngineError("Locust is not installed; run `make setup`")
 
     def check(self, load: Load) -> None:
-        """Raises UserError where users are too many, or are to sign in with what is not there."""
+        """Raises UserError where users are too many, or are to sign in with what is not there, and where they are to
+        walk a journey of somebody's own on other machines, which do not have it."""
         users = _users(load)
+        if self.others and Path(users.journey) not in journeys.known().values():
+            raise UserError(f"the machines of --clients do not have the journey {users.journey}; leave out --clients")
         _starts(users, load)
         if users.sign_in is not None:
             users.sign_in.secret()
@@ -68,15 +84,16 @@ class Locust:
         require_able(self, load)  # before anything is started
         users = _users(load)
         timeline = Timeline(load.processes)
-        with _injectors(load) as children:
+        with self._injectors(load) as children:
             for index, one in enumerate(children):
                 one.write(_job(users, load, index))
             for _ in events(children, "ready", READY_WITHIN_S, None):
                 pass
-            start = time.monotonic() + START_IN_S
+            start = begin_together(children)
             for one in children:
-                one.write({"start": start})
-            limit_s = START_IN_S + load.warmup_s + load.duration_s + load.timeout_s + OVERTIME_S
+                one.write({"start": start + one.ahead_ms / 1000})
+            takes_s = load.warmup_s + load.duration_s + load.timeout_s
+            limit_s = start - time.monotonic() + takes_s + OVERTIME_S
             moments = {"held": on_start, "over": on_end}
             for event in events(children, "result", limit_s, should_stop):
                 if event["event"] == "second":
@@ -85,21 +102,25 @@ class Locust:
                 elif (on_moment := moments.pop(event["event"], None)) is not None:
                     on_moment()
             timeline.over(on_second)
-            parts = [one.last for one in children]
+            parts = measured(children)
         return merge_journeys(self.name, users, parts, timeline.rows())
+
+    @contextlib.contextmanager
+    def _injectors(self, load: Load) -> Iterator[list[Child]]:
+        near = load.processes - len(self.others)
+        with contextlib.ExitStack() as stack:
+            here = [stack.enter_context(child(command(), ROOT, load.core)) for _ in range(near)]
+            yield [*here, *(stack.enter_context(afar(other, PROGRAM)) for other in self.others)]
+
+
+def command() -> list[str]:
+    """What starts an injector, in the project's folder: it is found there, whatever the user's directory holds."""
+    return [sys.executable, "-m", INJECTOR]
 
 
 def _users(load: Load) -> Users:
     assert load.users is not None
     return load.users
-
-
-@contextlib.contextmanager
-def _injectors(load: Load) -> Iterator[list[Child]]:
-    # The project's folder is where the injector is found, whatever the user's directory holds.
-    command = [sys.executable, "-m", INJECTOR]
-    with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(child(command, ROOT, load.core)) for _ in range(load.processes)]
 
 
 def _starts(users: Users, load: Load) -> list[tuple[int, float]]:
@@ -117,7 +138,7 @@ def _job(users: Users, load: Load, index: int) -> Event:
     """What one injector has to know: who of the users are its own, and when each of them comes."""
     [request] = load.requests
     return {
-        "journey": users.journey,
+        "journey": _from_root(users.journey),
         "origin": load.origin,
         "path": users.path,
         "headers": dict(request.headers),
@@ -130,6 +151,12 @@ def _job(users: Users, load: Load, index: int) -> Event:
         "hold_s": load.duration_s,
         "timeout_s": load.timeout_s,
     }
+
+
+def _from_root(journey: str) -> str:
+    """A file of the project as it is called in its folder, which is another one on another machine."""
+    file = Path(journey)
+    return str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else journey
 
 
 ENGINE = Locust()

@@ -79,7 +79,8 @@ def merge(
 def _generator(part: Mapping[str, Any]) -> Generator:
     """What one process took, and what it saw by itself."""
     seen = Spread.merged([part["spreads"]["response_time"]]).figures()["p50"]
-    return Generator(**part["generator"], p50_ms=seen, ok=part["ok"], planned=part["planned"])
+    own = {"p50_ms": seen, "ok": part["ok"], "planned": part["planned"], "machine": part["machine"]}
+    return Generator(**part["generator"], **own)
 
 
 def of_request(name: str, shares: Sequence[Mapping[str, Any]]) -> OfRequest:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from loadtests.engines.afar import afar
 from loadtests.engines.base import EngineError, OnSecond, ShouldStop
-from loadtests.engines.child import Child, child, events
+from loadtests.engines.child import Child, begin_together, child, events, measured
 from loadtests.engines.job import job
 from loadtests.engines.timeline import Event, Timeline
 from loadtests.hosts.link import Address
@@ -23,6 +23,7 @@ from loadtests.paths import ROOT
 from loadtests.records import Second
 from loadtests.workload.load import Load
 
+PROGRAM = "generator"  # as an agent knows it that starts one
 GENERATOR = ROOT / "loadtests" / "generator"
 OLDEST_NODE = (20, 18, 1)  # what undici 7 needs
 # MB of short-lived objects that are let lie before the collector runs: fewer pauses in the middle of sending.
@@ -103,29 +104,26 @@ class NodeLoad:
     def slice(
         self,
         settling: SchedulePart,
-        measured: SchedulePart,
+        kept: SchedulePart,
         arrival_seed: int | None,
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
     ) -> None:
-        """Makes the load for a while: what is sent while it is ``settling`` is not measured. It is over when what was
+        """Makes the load for a while: what is sent while it is ``settling`` is not ``kept``. It is over when what was
         sent has its end. Raises EngineError."""
         self._mend()
-        for process in self._processes:
-            process.synchronize()
-        start_in_s = max(process.start_in_s for process in self._processes)
-        start_ms = (time.monotonic() + start_in_s) * 1000
+        start = begin_together(self._processes)
         what = {
             "settleMs": settling.lasts_s * 1000,
-            "durationMs": measured.lasts_s * 1000,
+            "durationMs": kept.lasts_s * 1000,
             "arrivalSeed": arrival_seed,
             "settling": {"fromMs": settling.from_s * 1000, "ofMs": settling.of_s * 1000},
-            "measured": {"fromMs": measured.from_s * 1000, "ofMs": measured.of_s * 1000},
+            "measured": {"fromMs": kept.from_s * 1000, "ofMs": kept.of_s * 1000},
         }
         for process in self._processes:
-            there = {"start": start_ms + process.ahead_ms}
+            there = {"start": start * 1000 + process.ahead_ms}
             process.write({"load": self._name, "slice": {**what, **there}})
-        limit_s = start_in_s + settling.lasts_s + measured.lasts_s + self._load.timeout_s + OVERTIME_S
+        limit_s = start - time.monotonic() + settling.lasts_s + kept.lasts_s + self._load.timeout_s + OVERTIME_S
         for event in events(self._processes, "over", limit_s, should_stop):
             self._timeline.add(event, on_second)
         self._timeline.over(on_second)
@@ -153,7 +151,7 @@ class NodeLoad:
             process.write({"load": self._name, "close": True})
         for _ in events(self._processes, "result", OVERTIME_S, None):
             pass
-        return [process.last for process in self._processes], self._timeline.rows()
+        return measured(self._processes), self._timeline.rows()
 
 
 def _preparation_s(load: Load) -> float:
@@ -175,7 +173,8 @@ def running(engine: str, processes: int, core: int | None, others: Sequence[Addr
     them is left at the end. Raises EngineError and UserError."""
     with contextlib.ExitStack() as stack:
         near = [stack.enter_context(child(command(), GENERATOR, core)) for _ in range(processes - len(others))]
-        yield Processes(engine, [*near, *(stack.enter_context(afar(other)) for other in others)])
+        far = [stack.enter_context(afar(other, PROGRAM)) for other in others]
+        yield Processes(engine, [*near, *far])
 
 
 def demote(threads: list[int]) -> None:

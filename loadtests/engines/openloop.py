@@ -40,6 +40,10 @@ class Openloop:
 
     others: tuple[Address, ...] = ()
 
+    def shared_with(self, others: tuple[Address, ...]) -> Openloop:
+        """See base.SharedEngine."""
+        return Openloop(others)
+
     def require(self) -> None:
         """Raises EngineError where Node or its packages are not there."""
         node.require()

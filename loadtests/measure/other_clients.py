@@ -6,9 +6,9 @@ import dataclasses
 from dataclasses import dataclass
 
 from loadtests import engines
-from loadtests.engines import Engine
+from loadtests.engines import Engine, node
 from loadtests.engines.afar import afar
-from loadtests.engines.openloop import Openloop
+from loadtests.engines.base import SharedEngine
 from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.hosts.link import Address
@@ -42,7 +42,7 @@ class Clients:
 
     @property
     def machines(self) -> int:
-        """How many machines make the load, this one among them: each has a process of the generator."""
+        """How many machines make the load, this one among them."""
         return 1 + len(self.addresses)
 
     def engine(self, name: str) -> Engine:
@@ -50,13 +50,18 @@ class Clients:
         found = engines.get(name)
         if not self.addresses:
             return found
-        if not isinstance(found, Openloop):
+        if not isinstance(found, SharedEngine):
             raise UserError(f"the engine {name} makes its load on this machine alone; leave out --clients")
-        return Openloop(self.addresses)
+        return found.shared_with(self.addresses)
 
     def share(self, load: Load) -> Load:
         """The load with a process more for each of them. Raises UserError where it cannot be shared."""
-        return dataclasses.replace(load, processes=self.machines) if self.addresses else load
+        if not self.addresses:
+            return load
+        processes = load.processes + len(self.addresses)
+        # Of users each has a connection of its own, whatever their number is.
+        connections = load.connections if load.users is None else max(load.connection_count, processes)
+        return dataclasses.replace(load, processes=processes, connections=connections)
 
     def look(self, host: Host, bind: str, port: int, anyhow: bool) -> tuple[OtherClient, ...]:
         """What each of them is, and its way to a port of the servers' host, which has to prove there that it is it.
@@ -68,7 +73,7 @@ ALONE = Clients()
 
 
 def _look(address: Address, host: Host, bind: str, port: int, anyhow: bool) -> OtherClient:
-    with afar(address) as there:
+    with afar(address, node.PROGRAM) as there:
         there.synchronize()
         way = host.require_reachable(bind, port, anyhow, there.look)
         return OtherClient(

@@ -12,7 +12,8 @@ class Generator:
     """What one process of the generator took: CPU seconds, the grace period's too, and how long it had to send.
 
     ``p50_ms`` and ``ok`` are of its own part of the load: the response time, and how many were answered well of how
-    many were ``planned``. None: not kept, as of older runs and of users.
+    many were ``planned``. None: not kept, as of older runs. ``machine`` is the further client that it ran on, as that
+    was named; empty where that was the harness's own.
     """
 
     cpu_s: Amount
@@ -21,3 +22,4 @@ class Generator:
     p50_ms: Number | None = None
     ok: Count | None = None
     planned: Count | None = None
+    machine: str = ""

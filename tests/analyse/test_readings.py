@@ -87,6 +87,15 @@ def test_the_processes_of_a_generator_share_its_core(trial):
     assert flag.invalid
 
 
+def test_the_processes_on_several_machines_have_a_core_each(trial):
+    took = (("", 4.6), ("ssh://second", 4.0), ("ssh://third", 4.9))
+    several = tuple(Generator(cpu_s, 10.0, 80.0, machine=machine) for machine, cpu_s in took)
+    shared = dataclasses.replace(trial.result, generator=several)
+    *_, cpu = readings.generator(dataclasses.replace(trial, result=shared))
+    assert cpu == pytest.approx(0.49)
+    assert validity.judge(Evidence(**generator_evidence(shared))) == []
+
+
 def test_a_percentile_of_which_the_generator_was_a_large_part_is_not_known(trial):
     late = {**trial.result.pacing_lag_ms, "p50": 0.2 * trial.result.response_time_ms["p50"]}
     late["p99"] = 0.3 * trial.result.response_time_ms["p99"]

@@ -103,7 +103,7 @@ def part(values, deliveries=None, connections=None):
         "examples": {"reset": "gone"} if count else {}, "duration_s": 2, "deliveries": deliveries,
         "connections": connections,
         "spreads": dict.fromkeys(("response_time", "service_time", "send_lag", "pacing_lag", "failed"), spread),
-        "generator": {"cpu_s": 1, "wall_s": 2, "peak_rss_mb": 3}, "own_ms": None,
+        "generator": {"cpu_s": 1, "wall_s": 2, "peak_rss_mb": 3}, "own_ms": None, "machine": "",
         "requests": [share(2 * count, count, {}, spread), share(count, 0, {"reset": count}, nothing)],
     }  # fmt: skip
 

@@ -23,12 +23,24 @@ rate = 100
 duration = "{duration}"
 warmup = "100ms"
 """
+USERS = """
+title = "Users, who come from two machines"
+setups = ["gunicorn"]
+blocks = 1
+[tests.users]
+kind = "journey"
+{users}
+think = ["10ms", "30ms"]
+warmup = "500ms"
+duration = "3s"
+{more}
+"""
 # As it is started there, but that a moment of silence is enough for it to go.
 IMPATIENT = """
 from loadtests.agent import generating
 from loadtests.hosts import wire
 wire.SILENCE_S = generating.LOOK_EVERY_S = 0.2
-generating.main(2)
+generating.main("generator", 2)
 """
 RELAY = "loadtests.agent.generating"  # stands between the harness and a generator there
 TREE = ".django-serving-benchmark/tree"
@@ -85,6 +97,51 @@ def test_two_clients_send_one_schedule(away, machines, study, tmp_path, interlea
     assert abs(here - there) <= 8  # every second send, of each slice from the beginning
     assert all(one["p50_ms"] > 0 for one in result["generator"])
     assert f"An equal part of the load came from {machines.second}" in (folder / "report.html").read_text()
+
+
+@pytest.fixture
+def users(tmp_path):
+    def users(who, more=""):
+        file = tmp_path / "users.toml"
+        file.write_text(USERS.format(users=who, more=more))
+        return file
+
+    return users
+
+
+@pytest.mark.parametrize("who", ["users = 5", "rate = 4"], ids=["again and again", "new ones"])
+def test_users_come_from_two_machines(away, machines, users, tmp_path, who):
+    folder = tmp_path / "run"
+    hosts = ("--servers", machines.where, "--clients", machines.second)
+    _, _, errors = away.run("run", users(who), *hosts, "--output", folder, "--anyway")
+    away.wait_until_nothing_runs()
+    result = trials(folder)[0]["result"]
+    assert result["journeys"]["completed"] > 0, errors
+    assert result["ok"] == result["planned"] > 0
+    assert [one["machine"] for one in result["generator"]] == ["", machines.second]
+    here, there = (one["planned"] for one in result["generator"])
+    assert here + there == result["planned"]
+    assert min(here, there) > 0
+    assert sum(row["completed"] for row in result["timeline"]) == result["completed"]
+
+
+def test_a_single_user_comes_from_one_of_them(away, machines, users, tmp_path):
+    folder = tmp_path / "run"
+    hosts = ("--servers", machines.where, "--clients", machines.second)
+    _, _, errors = away.run("run", users("users = 1"), *hosts, "--output", folder, "--anyway")
+    result = trials(folder)[0]["result"]
+    assert result["ok"] == result["planned"] > 0, errors
+    assert [one["planned"] for one in result["generator"]] == [result["planned"], 0]
+
+
+def test_a_journey_that_other_machines_do_not_have_is_refused(away, machines, users, tmp_path):
+    (tmp_path / "own.py").write_text((ROOT / "loadtests" / "journeys" / "questionnaire.py").read_text())
+    hosts = ("--servers", machines.where, "--clients", machines.second)
+    study = users("users = 1", f'journey = "{tmp_path / "own.py"}"')
+    code, _, errors = away.run("run", study, *hosts, "--output", tmp_path / "run")
+    assert code == 1
+    assert "the machines of --clients do not have the journey" in errors
+    assert not (tmp_path / "run").exists()
 
 
 def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study, tmp_path):

@@ -23,6 +23,17 @@ rate = 50
 duration = "{duration}"
 warmup = "100ms"
 """
+USERS = """
+title = "Users who come to the other machine"
+setups = ["gunicorn"]
+blocks = 1
+[tests.users]
+kind = "journey"
+rate = 4
+think = ["10ms", "30ms"]
+warmup = "500ms"
+duration = "3s"
+"""
 WITHIN_S = 60
 WHOLE_RUN_S = 12.0  # about as long as a run with a trial of two seconds takes
 
@@ -226,6 +237,22 @@ def test_two_clients_make_the_load_that_one_makes(second, study, tmp_path):
     assert abs(here - there) <= 16  # every second send, of each slice from the beginning
     [client] = json.loads((tmp_path / "two" / "run.json").read_text())["clients"]
     assert client["round_trip_ms"] > 0
+    second.wait_until_nothing_runs_there()
+
+
+def test_the_users_of_two_clients_are_those_of_one(second, tmp_path):
+    file = tmp_path / "users.toml"
+    file.write_text(USERS)
+    came = []
+    for name, clients in (("one", ()), ("two", ("--clients", second.second))):
+        hosts = ("--servers", second.where, *clients)
+        _, _, errors = second.run("run", file, *hosts, "--seed", "7", "--output", tmp_path / name, "--anyway")
+        result = trials(tmp_path / name)[-1]["result"]
+        seen = result["journeys"]
+        assert seen["broken_off"] == 0, errors
+        assert result["ok"] == result["planned"]
+        came.append(seen["completed"] + seen["under_way_last"] - seen["under_way_first"])
+    assert came == [12, 12]  # in the time that counts: 4 a second
     second.wait_until_nothing_runs_there()
 
 
