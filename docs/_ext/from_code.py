@@ -16,7 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 from typer.testing import CliRunner
 
 from loadtests import setups
-from loadtests.analyse.validity import Reason
+from loadtests.analyse.reasons import Reason
 from loadtests.cli import app as cli
 from loadtests.plan import study as studies
 from loadtests.serve import websocket

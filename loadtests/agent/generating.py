@@ -7,11 +7,13 @@ the first of them that is not for this program:
 
     {"beat": true}           the harness is there
     {"look": <n>}            answered by {"event": "looked", "ms": <this machine's monotonic clock>}
+    {"spin": true}           answered by {"event": "spun", "s": <seconds that a fixed piece of work took>}
     {"prove": [<host>, [<address>, <port>], <token>, <client>]}
                              answered by {"event": "proved"} with what the way to there is (hosts/network.py)
 
 It begins with {"event": "here"} and what it is, or {"event": "refused"} and why. It waits SECONDS for another agent to
-have ended. When standard input closes, or nothing comes over it for a while, the generator ends, and this with it.
+have ended. To a result it adds what happened on the generator's core meanwhile (core_watch.py). When standard input
+closes, or nothing comes over it for a while, the generator ends, and this with it.
 """
 
 from __future__ import annotations
@@ -28,11 +30,12 @@ import time
 from typing import Any
 
 from loadtests.agent.alone import alone
+from loadtests.agent.core_watch import CoreWatch
 from loadtests.engines import locust, node
 from loadtests.engines.child import Child, child
 from loadtests.errors import UserError
 from loadtests.hosts import bring, network, wire
-from loadtests.observe import cores, machine
+from loadtests.observe import cores, machine, speed
 from loadtests.observe.machine import boot
 from loadtests.paths import ROOT
 
@@ -52,6 +55,8 @@ class Relay:
         self._partial = b""
         self._stack = contextlib.ExitStack()
         self._generator: Child | None = None
+        self._core = cores.all_of()[-1]
+        self._watch = CoreWatch(self._core)
         self._selector = selectors.DefaultSelector()
         self.heard_at = time.monotonic()
 
@@ -86,7 +91,10 @@ class Relay:
                 self.tell({"event": "looked", "ms": time.monotonic() * 1000})
             elif "prove" in message:
                 self._prove(*message["prove"])
+            elif "spin" in message:
+                self.tell({"event": "spun", "s": speed.spin(self._core)})
             elif "beat" not in message:
+                self._watch.told(message)
                 self._started().write(message)
         return bool(data)
 
@@ -98,17 +106,18 @@ class Relay:
         self.tell({"event": "proved", **dataclasses.asdict(way)})
 
     def _told(self) -> None:
-        """Passes on what the generator says; lowers its helpers here, where they are."""
+        """Passes on what the generator says; lowers its helpers here, where they are, and sees what happens here."""
         for event in self._started().read():
             if event["event"] == "ready":
                 node.demote(event.get("helpers", []))
                 event["helpers"] = []
+            self._watch.tells(event)
             self.tell(event)
 
     def _started(self) -> Child:
         if self._generator is None:
             command, folder = PROGRAMS[self._program]
-            self._generator = self._stack.enter_context(child(command(), folder, cores.all_of()[-1]))
+            self._generator = self._stack.enter_context(child(command(), folder, self._core))
             assert self._generator.popen.stdout is not None
             self._selector.register(self._generator.popen.stdout, selectors.EVENT_READ)
         return self._generator

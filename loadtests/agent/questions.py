@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import ipaddress
 import os
@@ -18,16 +17,17 @@ import msgspec
 import psutil
 
 from loadtests import setups
+from loadtests.agent import connection
 from loadtests.agent.proving import Prover
 from loadtests.application import sample
 from loadtests.hosts import bring
 from loadtests.hosts.base import Program
+from loadtests.hosts.facts import Facts
 from loadtests.hosts.local import Local
 from loadtests.hosts.network import Network
-from loadtests.hosts.ssh import Facts
 from loadtests.hosts.supervisor import Supervisor
 from loadtests.measure import doctor
-from loadtests.observe import conditions, cores
+from loadtests.observe import conditions, cores, others
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
 from loadtests.observe.machine import boot
@@ -70,7 +70,7 @@ class Questions:
             ipv4=_ipv4(_plain(address)),
             boot=boot(),
             python=platform.python_version(),
-            parts=tuple(_connections()),
+            parts=tuple(connection.parts()),
         )
 
     def prove(self, bind: str, port: int) -> None:
@@ -134,6 +134,9 @@ class Questions:
         # Receiving the packets of the load is no other program's work.
         return dataclasses.replace(seen, cores_busy_s=seen.cores_busy_s - conditions.interrupts_s(cores))
 
+    def others(self) -> Moment:
+        return others.moment(cores.all_of(), connection.ours())
+
     def takers(self) -> Takers:
         return self._host.takers()
 
@@ -175,14 +178,3 @@ def _ipv4(address: str) -> str | None:
         if address in [one.address.partition("%")[0] for one in listed]:
             return next((one.address for one in listed if one.family == socket.AF_INET), None)
     return None
-
-
-def _connections() -> list[Part]:
-    """This process, and those of sshd that are there for it alone."""
-    found = [Part("agent", os.getpid(), charged=False, alone=True)]
-    with contextlib.suppress(psutil.Error):
-        for parent in psutil.Process().parents():
-            # The one that listens is there for everybody.
-            if parent.name().startswith("sshd") and "[listener]" not in " ".join(parent.cmdline()):
-                found.append(Part("sshd", parent.pid, charged=False, alone=True))
-    return found

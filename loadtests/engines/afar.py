@@ -17,6 +17,7 @@ from loadtests.engines.timeline import Event
 from loadtests.hosts import bring, wire
 from loadtests.hosts.link import CONNECT_S, Address, failure, in_tree
 from loadtests.hosts.network import REACHED_WITHIN_S, Network
+from loadtests.observe.machine import boot
 from loadtests.paths import ROOT
 
 FREE_WITHIN_S = 30  # for so long an agent that was there before may be ending what it started
@@ -35,6 +36,7 @@ class ChildAfar(Child):
         self.address = address
         self.machine = str(address)
         self.about: Event = {}
+        self.apart = False  # another machine than this, and not this one by another way
         self.within_ms = math.inf
         self._writing = threading.Lock()
         self._over = threading.Event()
@@ -49,7 +51,13 @@ class ChildAfar(Child):
         for event in found:
             if event["event"] == "refused":
                 raise EngineError(f"{self.address}: {event['why']}")
+            if not self.apart:  # others of this machine are, for the most part, this process and the servers
+                event.pop("seen", None)
         return found
+
+    def spin(self) -> float | None:
+        seconds: float = self._asked({"spin": True}, "spun", LOOKED_WITHIN_S)["s"]
+        return seconds if self.apart else None
 
     def ended(self) -> EngineError:
         status = self.popen.wait()
@@ -60,6 +68,7 @@ class ChildAfar(Child):
         """Waits until it is there, with the files that are here. Raises EngineError and UserError."""
         self.about = self._asked(None, "here", HERE_WITHIN_S)
         bring.require_same(self.address, self.about["files"])
+        self.apart = self.about["boot"] != boot()
 
     def synchronize(self) -> None:
         """See Child: the quickest of some looks is believed, as the way there and back is halved in it."""

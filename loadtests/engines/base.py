@@ -78,6 +78,10 @@ class LoadMaker(Protocol):
     def prepare(self, load: Load) -> PreparedLoad:
         """A load that can be made, by as many processes as there are. Raises EngineError and UserError."""
 
+    def spins(self) -> dict[str, float]:
+        """How many seconds a fixed piece of work takes now on each of the other machines that it runs on, by their
+        addresses (see ``loadtests.observe.speed``). Raises EngineError."""
+
 
 class PreparedLoad(Protocol):
     """A load that can be made, in several slices if need be: its connections stay open in between."""

@@ -41,6 +41,11 @@ class Child:
         self.partial = b""
         self.last: Event = {}
 
+    def spin(self) -> float | None:
+        """How many seconds a fixed piece of work takes where it is, on its core (see ``loadtests.observe.speed``); None
+        of this machine's, whose speed others look at."""
+        return None
+
     def write(self, message: Event) -> None:
         """Tells it something."""
         assert self.popen.stdin is not None

@@ -80,7 +80,8 @@ def _generator(part: Mapping[str, Any]) -> Generator:
     """What one process took, and what it saw by itself."""
     seen = Spread.merged([part["spreads"]["response_time"]]).figures()["p50"]
     own = {"p50_ms": seen, "ok": part["ok"], "planned": part["planned"], "machine": part["machine"]}
-    return Generator(**part["generator"], **own)
+    machines = {name: part["seen"][name] for name in ("others_cpu", "swapped_pages", "mhz")} if "seen" in part else {}
+    return Generator(**part["generator"], **own, **machines)
 
 
 def of_request(name: str, shares: Sequence[Mapping[str, Any]]) -> OfRequest:

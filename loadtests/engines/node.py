@@ -91,6 +91,11 @@ class Processes:
             demote(process.last["helpers"])
         return NodeLoad(name, load, self._processes)
 
+    def spins(self) -> dict[str, float]:
+        """How long a fixed piece of work takes on the other machines (see base.LoadMaker). Raises EngineError."""
+        spun = {process.machine: process.spin() for process in self._processes}
+        return {machine: seconds for machine, seconds in spun.items() if seconds is not None}
+
 
 class NodeLoad:
     """A load that can be made, in as many slices as one likes; its connections stay open in between."""

@@ -95,6 +95,10 @@ class OpenloopMaker:
         require_able(ENGINE, load)
         return OpenloopLoad(load, self._running.prepare(load))
 
+    def spins(self) -> dict[str, float]:
+        """See base.LoadMaker."""
+        return self._running.spins()
+
 
 class OpenloopLoad:
     """See base.PreparedLoad."""

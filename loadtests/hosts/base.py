@@ -111,6 +111,14 @@ class Host(Protocol):
     def spin(self, core: int) -> float:
         """How many seconds a fixed piece of work takes on a core there, now (see ``loadtests.observe.speed``)."""
 
+    def beside(self) -> dict[str, Moment]:
+        """The machines of the run that it knows of beside itself, at this moment, as ``loadtests.observe.others`` sees
+        them, by their addresses: that of this process where that is another one (its address is empty), and those of
+        services."""
+
+    def spins_beside(self) -> dict[str, float]:
+        """How long ``spin`` takes on each of these machines, now."""
+
     def allot(self, wanted: str | None) -> Cores:
         """The cores of servers and generator there (see ``loadtests.observe.cores.allot``). Raises UserError."""
 

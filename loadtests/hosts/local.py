@@ -87,6 +87,12 @@ class Local:
     def spin(self, core: int) -> float:
         return speed.spin(core)
 
+    def beside(self) -> dict[str, Moment]:
+        return {}
+
+    def spins_beside(self) -> dict[str, float]:
+        return {}
+
     def allot(self, wanted: str | None) -> Cores:
         return cores.allot(wanted)
 

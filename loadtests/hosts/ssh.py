@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import ipaddress
 import os
 import time
@@ -16,10 +15,11 @@ from loadtests.application.over_there import OverThere
 from loadtests.errors import UserError
 from loadtests.hosts import bring, network
 from loadtests.hosts.base import ConnectionLost
+from loadtests.hosts.facts import Clock, Facts
 from loadtests.hosts.link import ANSWERED_WITHIN_S, CONNECT_S, Address, Link
 from loadtests.hosts.network import Look, Network
 from loadtests.hosts.supervised import SupervisedThere
-from loadtests.observe import cores, machine
+from loadtests.observe import cores, machine, others, speed
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
 from loadtests.observe.machine import boot
@@ -40,31 +40,6 @@ ENDED_WITHIN_S = 15.0  # where an agent was killed, the guards of what it starte
 PREPARED_WITHIN_S = 700.0  # longer than loadtests.application takes for it
 SEEN_WITHIN_S = 60.0
 CLOCK_LOOKS = 8
-
-
-@dataclasses.dataclass(frozen=True)
-class Facts:
-    """What an agent says of itself and its host once: the marker's token and revision, which files are there, where SSH
-    came from and to, the machine's identity since its boot, and the processes that the connection takes there."""
-
-    token: str
-    revision: str | None
-    dirty: bool | None
-    files: dict[str, str]
-    client: str
-    address: str
-    ipv4: str | None
-    boot: str
-    python: str
-    parts: tuple[Part, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class Clock:
-    """How far the clock there is ahead of this one, plus or minus ``within_s``."""
-
-    ahead_s: float
-    within_s: float
 
 
 class Ssh:
@@ -183,11 +158,23 @@ class Ssh:
     def spin(self, core: int) -> float:
         return self._ask("spin", float, core=core)
 
+    def others(self) -> Moment:
+        """What others take of its cores (see ``loadtests.observe.others``)."""
+        return self._ask("others", Moment)
+
+    def beside(self) -> dict[str, Moment]:
+        if self.same_machine:
+            return {}
+        return {"": others.moment(_generator_cores(), [Part("harness", os.getpid())])}
+
+    def spins_beside(self) -> dict[str, float]:
+        return {} if self.same_machine else {"": speed.spin(_generator_cores()[0])}
+
     def allot(self, wanted: str | None) -> Cores:
         if self.same_machine:
             return self._ask("allot", Cores, wanted=wanted)
         servers = self._ask("all_cores", tuple[int, ...], wanted=wanted)
-        return Cores(servers, cores.all_of()[-1:], machines=2)
+        return Cores(servers, _generator_cores(), machines=2)
 
     def machine(self) -> dict[str, Any]:
         return self._ask("machine", dict[str, Any])
@@ -279,6 +266,11 @@ class Ssh:
             link.close()
             raise
         return link
+
+
+def _generator_cores() -> tuple[int, ...]:
+    """Here, where the servers are elsewhere."""
+    return cores.all_of()[-1:]
 
 
 def at(address: str) -> Ssh:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from loadtests.hosts.base import Host, Program, Supervised
 from loadtests.hosts.ssh import Ssh
+from loadtests.observe.conditions import Moment
+from loadtests.observe.machine import boot
 from loadtests.observe.processes import Part, Usage
 from loadtests.setups.services import PASSWORD, Service
 
@@ -60,6 +62,16 @@ class WithServices:
         with ExitStack() as stack:
             here = stack.enter_context(self._servers.supervise({**env, **told}))
             yield SupervisedApart(here, there, stack)
+
+    def beside(self) -> dict[str, Moment]:
+        return {**self._servers.beside(), **{machine.name: machine.others() for machine in self._apart()}}
+
+    def spins_beside(self) -> dict[str, float]:
+        return {**self._servers.spins_beside(), **{machine.name: machine.spin(0) for machine in self._apart()}}
+
+    def _apart(self) -> list[Ssh]:
+        """The services' machines, but for one that is the servers' or this process's as well."""
+        return [machine for machine in self._machines if machine.boot() not in (self.boot(), boot())]
 
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
         by_machine: dict[int, list[Part]] = {}

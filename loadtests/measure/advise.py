@@ -10,7 +10,7 @@ from typing import Any
 
 from loadtests.analyse.holding import FAILED, failed_share
 from loadtests.analyse.readings import why_late
-from loadtests.analyse.validity import is_setups_own
+from loadtests.analyse.reasons import is_setups_own
 from loadtests.application.project import Options
 from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, require_within

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from loadtests.analyse import readings, validity
+from loadtests.analyse import readings, reasons, validity
 from loadtests.analyse.holding import slices_pile_up
 from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.plan.censored import of_deliveries
@@ -191,7 +191,7 @@ def generator_limit(result: Result, objective: Objective) -> str | None:
             late = lateness.get(limit.key)
             if late is not None and late > LATE_ALLOWED * limit.ms:
                 figures = f"{limit.key} {late:.1f} ms, under a limit of {limit.ms:g} ms"
-                invalid.append(validity.Reason.send_lag.flag(figures))
+                invalid.append(reasons.Reason.send_lag.flag(figures))
     return invalid[0].sentence if invalid else None
 
 

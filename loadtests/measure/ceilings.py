@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Container, Iterator
 
-from loadtests.analyse.validity import is_setups_own
+from loadtests.analyse.reasons import is_setups_own
 from loadtests.errors import UserError, said
 from loadtests.measure.bench import Bench
 from loadtests.measure.seen import TrialPlace

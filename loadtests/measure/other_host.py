@@ -10,9 +10,10 @@ from loadtests import setups
 from loadtests.doing import Doing
 from loadtests.errors import UserError
 from loadtests.hosts import bring
+from loadtests.hosts.facts import Clock
 from loadtests.hosts.link import Address
 from loadtests.hosts.network import Network
-from loadtests.hosts.ssh import Clock, Ssh
+from loadtests.hosts.ssh import Ssh
 from loadtests.measure.doctor import MachineFinding
 from loadtests.measure.places import SERVERS
 from loadtests.observe import machine

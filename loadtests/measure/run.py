@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from loadtests.analyse.compare.within import widest_interval
+from loadtests.analyse.reasons import is_setups_own
 from loadtests.analyse.results import Results
-from loadtests.analyse.validity import is_setups_own
 from loadtests.engines.base import OnSecond
 from loadtests.measure.bench import Bench
 from loadtests.measure.seen import TrialPlace
@@ -107,7 +107,7 @@ class Execution:
 def execute(execution: Execution, watcher: Watcher) -> bool:
     """Runs the trials that have not been run; returns whether the run is a success.
 
-    It is not a success where a setup failed (``loadtests.analyse.validity.SETUPS_OWN``), repeat included, or has no
+    It is not a success where a setup failed (``loadtests.analyse.reasons.SETUPS_OWN``), repeat included, or has no
     valid trial at all in some test. A trial that the machine spoiled costs a block and fails nothing. Each trial is
     written before the next begins, so whatever ends this, what was measured is kept. Raises TooBusy
     (``loadtests.measure.spoiled``), unless it is to go on anyway.

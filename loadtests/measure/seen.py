@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import itertools
 import statistics
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from loadtests.analyse import validity
@@ -20,7 +21,7 @@ from loadtests.observe.processes import Usage
 from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Entry
-from loadtests.records import CapacityRecord, Evidence, Meanwhile, Process, Result, Trial
+from loadtests.records import CapacityRecord, Evidence, MachineBeside, Meanwhile, Process, Result, Trial
 from loadtests.serve.base import NotServing, Server
 
 
@@ -39,13 +40,14 @@ class TrialPlace:
 
 
 NOTHING_SEEN = Meanwhile()
+SERVERS = "the servers'"  # machine; no address of another is like that
 
 
 @dataclasses.dataclass(frozen=True)
 class Stretch:
     """A stretch of time in which load was made: what the setup's processes used in it, what happened on the machine,
     and what their gauges showed, from the load's begin on; and what they had used before it, and when all was over, by
-    pid."""
+    pid. ``beside`` is what happened on the machines beside (see ``Host.beside``), by their addresses."""
 
     processes: tuple[Process, ...]
     before: Mapping[int, Usage]
@@ -53,6 +55,7 @@ class Stretch:
     conditions: Conditions
     gauges: Series = dataclasses.field(default_factory=dict)
     meanwhile: Meanwhile = NOTHING_SEEN
+    beside: Mapping[str, Conditions] = dataclasses.field(default_factory=dict)
 
     @property
     def died(self) -> list[Usage]:
@@ -83,18 +86,24 @@ def stretch(bench: Bench, running: Server, make: Callable[[OnStart, OnEnd], None
     host, cores = bench.host, bench.cores.servers
     parts = [*running.parts(), *host.parts()]
     looks: list[_Look] = []
+    moments: list[Mapping[str, Moment]] = []
     pools = gauges.GaugeWatch(running.folder)
 
     def look() -> None:
         looks.append(_Look(host.usage(parts, running.folder), host.moment(cores)))
 
     def begin() -> None:
+        moments.append(host.beside())
         look()
         pools.begin()
 
+    def end() -> None:
+        look()
+        moments.append(host.beside())
+
     try:
         with Watch(host, running) as watch:
-            make(watch.beginning(begin), look)
+            make(watch.beginning(begin), end)
             meanwhile = watch.seen()
     finally:
         shown = pools.end(settle_s)
@@ -103,8 +112,10 @@ def stretch(bench: Bench, running: Server, make: Callable[[OnStart, OnEnd], None
     elsewhere = {part.role for part in parts if part.elsewhere}
     own_cpu_s = sum(row.cpu_s for row in rows if row.role not in elsewhere)
     machine = conditions.between(first.machine, last.machine, cores, own_cpu_s)
+    before, after = moments
+    beside = {name: conditions.between(before[name], after[name], [0], 0.0) for name in before.keys() & after.keys()}
     # Whoever died may have done so in the grace period.
-    return Stretch(rows, first.usage, host.usage(parts, running.folder), machine, shown, meanwhile)
+    return Stretch(rows, first.usage, host.usage(parts, running.folder), machine, shown, meanwhile, beside)
 
 
 @dataclasses.dataclass
@@ -160,19 +171,26 @@ class Seen:
         self.result, self.processes = result, used
         self.note(**capacity.generator_evidence(result))
 
-    def happened(self, bench: Bench, stretches: Sequence[Stretch], wrong_bodies: int) -> None:
+    def happened(self, bench: Bench, stretches: Sequence[Stretch], results: Sequence[Result]) -> None:
         """A trial is made of many loads: what happened in any of them, or between two, happened to the trial."""
         between = [lost(one.after, other.before) for one, other in itertools.pairwise(stretches)]
         died = [usage for gone in (*(one.died for one in stretches), *between) for usage in gone]
+        machine = conditions.together([one.conditions for one in stretches])
         self.note(
-            contract_differences=wrong_bodies,
+            contract_differences=sum(result.contradicting for result in results),
             processes_died=sum(usage.charged for usage in died),
             service_failed=any(not usage.charged for usage in died) or None,
-            clock_jump_s=max((one.conditions.clock_jump_s for one in stretches), key=abs),
-            swapped_pages=sum(one.conditions.swapped_pages for one in stretches),
-            others_cpu=None if bench.cores.shared else _others_cpu(stretches),
-            frequency_change=_frequency_change(bench, _mhz(stretches)),
+            clock_jump_s=machine.clock_jump_s,
+            swapped_pages=machine.swapped_pages,
+            others_cpu=None if bench.cores.shared else machine.others_cpu,
+            frequency_change=_frequency_change(bench, SERVERS, machine.mhz),
+            beside=_beside(bench, stretches, results),
         )
+
+    def spun(self, servers: Sequence[float], beside: Mapping[str, Sequence[float]]) -> None:
+        """The speeds of the machines that were seen meanwhile."""
+        rows = (dataclasses.replace(one, spins_s=tuple(beside.get(one.machine, ()))) for one in self.evidence.beside)
+        self.note(spins_s=tuple(servers), beside=tuple(rows))
 
     def trial(self, bench: Bench, place: TrialPlace) -> Trial:
         """The trial, judged."""
@@ -202,18 +220,28 @@ class Seen:
         )
 
 
-def _others_cpu(stretches: Sequence[Stretch]) -> float:
-    return statistics.fmean(one.conditions.others_cpu for one in stretches)
+def _beside(bench: Bench, stretches: Sequence[Stretch], results: Sequence[Result]) -> tuple[MachineBeside, ...]:
+    """What happened on the machines beside that of the servers: those that the host knows of, and further clients,
+    which say so with what they measured."""
+    seen: defaultdict[str, list[Conditions]] = defaultdict(list)
+    for stretch in stretches:
+        for name, of_stretch in stretch.beside.items():
+            seen[name].append(of_stretch)
+    for one in itertools.chain.from_iterable(result.generator for result in results):
+        if one.others_cpu is not None:
+            told = Conditions(one.wall_s, 0.0, one.others_cpu, one.swapped_pages or 0, one.mhz)
+            seen[one.machine].append(told)
+    found = {name: conditions.together(several) for name, several in seen.items()}
+    return tuple(
+        MachineBeside(name, round(one.others_cpu, 4), one.swapped_pages, _frequency_change(bench, name, one.mhz))
+        for name, one in sorted(found.items())
+    )
 
 
-def _mhz(stretches: Sequence[Stretch]) -> float | None:
-    known = [one.conditions.mhz for one in stretches if one.conditions.mhz is not None]
-    return statistics.fmean(known) if known else None
-
-
-def _frequency_change(bench: Bench, mhz: float | None) -> float | None:
+def _frequency_change(bench: Bench, machine: str, mhz: float | None) -> float | None:
     """The frequency against the typical one of the run's trials so far, minus 1; None where it is not known."""
     if mhz is None:
         return None
-    bench.mhz.append(mhz)
-    return mhz / statistics.median(bench.mhz) - 1
+    before = bench.mhz.setdefault(machine, [])
+    before.append(mhz)
+    return mhz / statistics.median(before) - 1

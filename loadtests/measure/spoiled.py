@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from loadtests.analyse.validity import Reason, machines_own
+from loadtests.analyse.reasons import Reason, machines_own
 from loadtests.errors import UserError
 from loadtests.observe.takers import Takers
 from loadtests.records import Trial
 
 IN_A_ROW = 4  # what lasts that long is no hiccup
+OF_OTHER_MACHINES = frozenset({Reason.clients_differ, Reason.machine_taken})
 
 
 class TooBusy(UserError):
@@ -46,10 +47,9 @@ class SpoiledInARow:
         lasting = len(moments) >= IN_A_ROW or any(one.attempt > 1 for one in self._row)
         if len(self._row) >= IN_A_ROW and len(labels) >= min(self._labels, 2) and lasting:
             reason = next(reason for reason in Reason if reason in self._shared)
-            raise TooBusy(
-                f"{len(self._row)} trials in a row are invalid by no setup's fault: {reason.meaning}; "
-                f"{self._takers().sentence}"
-            )
+            # Who takes the servers' cores says nothing of another machine.
+            why = reason.remedy if reason in OF_OTHER_MACHINES else self._takers().sentence
+            raise TooBusy(f"{len(self._row)} trials in a row are invalid by no setup's fault: {reason.meaning}; {why}")
 
 
 def attempts_to_go_on(trials: Iterable[Trial], usual: int) -> Mapping[int, int]:

@@ -60,8 +60,9 @@ def _trial(bench: Bench, running: Server, place: TrialPlace, on_second: OnSecond
     except EngineError as error:
         seen.engine_failed(error)
         return
-    contradicting = sum(one.result.contradicting for one in loads)
-    seen.happened(bench, [one.stretch for one in loads], contradicting)
+    results = [one.result for one in loads]
+    contradicting = sum(result.contradicting for result in results)
+    seen.happened(bench, [one.stretch for one in loads], results)
     if test.restarts:
         seen.note(others_cpu=None)  # what the processes took that ended is not told apart from what others did
     if load.rate is None or test.search is not None:

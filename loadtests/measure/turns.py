@@ -88,6 +88,7 @@ class _Turns:
     servers: dict[str, Server | NotServing] = dataclasses.field(default_factory=dict)
     idle_cpu: dict[str, float] = dataclasses.field(default_factory=dict)
     spins_s: list[float] = dataclasses.field(default_factory=list)
+    spins_beside_s: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     lost: ConnectionLost | None = None
 
     def start(self, places: Sequence[TrialPlace], beside: StartedWith, stack: contextlib.ExitStack) -> None:
@@ -125,7 +126,7 @@ class _Turns:
     def trials(self, places: Sequence[TrialPlace]) -> list[Trial]:
         """The trials of one test."""
         seen = {place.entry.label: Seen() for place in places}
-        self.spins_s = []
+        self.spins_s, self.spins_beside_s = [], {}
         try:
             if self.lost is None:
                 self._measure(places, seen)
@@ -139,7 +140,8 @@ class _Turns:
             for one in seen.values():
                 one.connection_lost(self.lost)
         for label, one in seen.items():
-            one.note(idle_cpu=self.idle_cpu.get(label), spins_s=tuple(self.spins_s))
+            one.note(idle_cpu=self.idle_cpu.get(label))
+            one.spun(self.spins_s, self.spins_beside_s)
         return [seen[place.entry.label].trial(self.bench, place) for place in places]
 
     def _measure(self, places: Sequence[TrialPlace], seen: dict[str, Seen]) -> None:
@@ -155,7 +157,7 @@ class _Turns:
             # Another attempt has another order.
             rounds = slices.turns(list(asked), len(lengths), chance + places[0].attempt - 1)
             for seconds, labels in zip(lengths, rounds, strict=True):
-                self.spins_s.append(round(self.bench.host.spin(self.bench.cores.servers[0]), 4))
+                self._spin(maker)
                 for label in labels:
                     if not asked[label].seen.ended:
                         self.doing(f"{label}, {test.name}", slices.seconds(seconds))
@@ -163,6 +165,13 @@ class _Turns:
             for one in asked.values():
                 if not one.seen.ended:
                     self._keep(one)
+
+    def _spin(self, maker: LoadMaker) -> None:
+        """Sees how fast all machines are just now."""
+        host = self.bench.host
+        self.spins_s.append(round(host.spin(self.bench.cores.servers[0]), 4))
+        for name, seconds in {**host.spins_beside(), **maker.spins()}.items():
+            self.spins_beside_s.setdefault(name, []).append(round(seconds, 4))
 
     def _ready(self, place: TrialPlace, seen: Seen, maker: LoadMaker, chance: int) -> _Asked | None:
         """A setup that is warm; None for one that cannot be measured, of which ``seen`` then says why."""
@@ -210,7 +219,7 @@ class _Turns:
             [each.gauges for each in one.stretches], [each.measured_s for each in one.lasted]
         )
         one.seen.meanwhile = joined(one.lasted)
-        one.seen.happened(self.bench, one.stretches, result.contradicting)
+        one.seen.happened(self.bench, one.stretches, [result])
         if one.place.test.fixed_rate is None:
             one.seen.note(planned=None, sent=None)  # only a fixed rate plans a number
         if one.seen.evidence.processes_died or one.seen.evidence.service_failed:

@@ -63,6 +63,19 @@ def between(first: Moment, last: Moment, cores: Sequence[int], own_cpu_s: float)
     )
 
 
+def together(several: Sequence[Conditions]) -> Conditions:
+    """Those of several stretches of time, one at least: the mean by how long each was, and the largest jump."""
+    elapsed_s = sum(one.elapsed_s for one in several)
+    known = [(one.mhz, one.elapsed_s) for one in several if one.mhz is not None]
+    return Conditions(
+        elapsed_s=elapsed_s,
+        clock_jump_s=max((one.clock_jump_s for one in several), key=abs),
+        others_cpu=sum(one.others_cpu * one.elapsed_s for one in several) / elapsed_s,
+        swapped_pages=sum(one.swapped_pages for one in several),
+        mhz=sum(mhz * for_s for mhz, for_s in known) / sum(for_s for _, for_s in known) if known else None,
+    )
+
+
 def interrupts_s(cores: Sequence[int]) -> float:
     """The seconds since boot that the cores spent on interrupts, in which packets of a network are received."""
     return sum(irq + softirq for _, _, _, _, _, irq, softirq, _ in _ticks(cores)) * TICK_S

@@ -4,6 +4,7 @@ The type of run.json is in ``loadtests.store``."""
 
 from loadtests.records.advice import Advice, AdviceOutcome, Round
 from loadtests.records.generator import Generator
+from loadtests.records.machine_beside import MachineBeside
 from loadtests.records.meanwhile import CpuSample, Meanwhile, OriginSeen, OriginStage
 from loadtests.records.result import (
     Connections,
@@ -29,6 +30,7 @@ __all__ = [
     "Flag",
     "Generator",
     "Journeys",
+    "MachineBeside",
     "Meanwhile",
     "OfRequest",
     "OriginSeen",

@@ -12,8 +12,11 @@ class Generator:
     """What one process of the generator took: CPU seconds, the grace period's too, and how long it had to send.
 
     ``p50_ms`` and ``ok`` are of its own part of the load: the response time, and how many were answered well of how
-    many were ``planned``. None: not kept, as of older runs. ``machine`` is the further client that it ran on, as that
-    was named; empty where that was the harness's own.
+    many were ``planned``. None: not kept, as of older runs.
+
+    ``machine`` is the further client that it ran on, as that was named; empty where that was the harness's own. Of a
+    further client that is another machine, ``others_cpu``, ``swapped_pages`` and ``mhz`` are what happened on its core
+    while the load was made (see MachineBeside).
     """
 
     cpu_s: Amount
@@ -23,3 +26,6 @@ class Generator:
     ok: Count | None = None
     planned: Count | None = None
     machine: str = ""
+    others_cpu: Amount | None = None
+    swapped_pages: Count | None = None
+    mhz: Amount | None = None

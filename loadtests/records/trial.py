@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from loadtests.records.bounds import Amount, Count, Name, Number, Ordinal, Positive
+from loadtests.records.machine_beside import MachineBeside
 from loadtests.records.meanwhile import Meanwhile
 from loadtests.records.result import Figures, Result
 
@@ -48,7 +49,7 @@ class Process:
 
 @dataclasses.dataclass(frozen=True)
 class Flag:
-    """Why a trial is invalid or doubtful: a reason's name (``loadtests.analyse.validity``), and it in words."""
+    """Why a trial is invalid or doubtful: a reason's name (``loadtests.analyse.reasons``), and it in words."""
 
     reason: Annotated[str, Meta(pattern=r"^[a-z_]{1,100}\Z")]
     severity: Annotated[str, Meta(pattern=r"^(invalid|doubtful)\Z")]
@@ -101,6 +102,8 @@ class Evidence:
     """How long a fixed piece of work took on the servers' core before each round of slices: the machine's speed."""
     connection_lost: bool | None = None
     """The way to the machine of the servers was gone for a while."""
+    beside: tuple[MachineBeside, ...] = ()
+    """The run's other machines."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,8 +10,8 @@ from statistics import median
 
 from loadtests.analyse.compare.within import Comparison
 from loadtests.analyse.holding import FAILED, Standing
+from loadtests.analyse.reasons import Reason, Severity
 from loadtests.analyse.results import Results
-from loadtests.analyse.validity import Reason, Severity
 from loadtests.analyse.verdicts import Verdict
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric

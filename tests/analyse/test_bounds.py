@@ -6,7 +6,8 @@ from math import inf, log
 from loadtests.analyse.best import places
 from loadtests.analyse.compare.between import compare_runs
 from loadtests.analyse.compare.within import compare, estimates, widest_interval
-from loadtests.analyse.validity import Severity, judge
+from loadtests.analyse.reasons import Severity
+from loadtests.analyse.validity import judge
 from loadtests.analyse.verdicts import Verdict
 from loadtests.records import Evidence
 

@@ -13,7 +13,7 @@ import pytest
 from docutils.nodes import make_id
 
 from loadtests import setups
-from loadtests.analyse.validity import Reason
+from loadtests.analyse.reasons import Reason
 from loadtests.plan import study as studies
 
 pytestmark = pytest.mark.slow

@@ -132,6 +132,14 @@ def test_a_single_request_is_not_told_twice():
     assert merge("openloop", [part([1000])], [], (Request("only"),)).requests == ()
 
 
+def test_what_a_further_client_saw_of_its_core_stays_with_it():
+    there = {"elapsed_s": 2.0, "clock_jump_s": 0.0, "others_cpu": 0.2, "swapped_pages": 1, "mhz": None}
+    parts = [part([1000]), {**part([1000]), "machine": "ssh://second", "seen": there}]
+    first, second = merge("openloop", parts, [], (Request("only"),)).generator
+    assert (first.machine, first.others_cpu, first.swapped_pages) == ("", None, None)
+    assert (second.machine, second.others_cpu, second.swapped_pages) == ("ssh://second", 0.2, 1)
+
+
 def test_the_summary_is_what_load_prints(result):
     summary = result.summary()
     assert list(summary) == [

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from loadtests.paths import ROOT
+from tests.fixtures.changed_machines import delayed, full_disk, of_their_own
 from tests.fixtures.other_machine import VENV, needs_git, trials, wait_for
 from tests.fixtures.two_machines import SECOND, SERVER
 
@@ -138,7 +139,7 @@ def test_nothing_is_left_on_either_after_kill_9_at_ten_random_moments(pair, stud
 
 def test_a_longer_way_is_measured_and_said(pair, study, tmp_path):
     folder = tmp_path / "run"
-    with pair.delayed(20):
+    with delayed(pair, 20):
         _, _, errors = pair.run("run", study("1s"), "--servers", pair.where, "--output", folder, "--anyway")
         _, checked, _ = pair.run("hosts", "check", pair.where)
     servers = json.loads((folder / "run.json").read_text())["servers"]
@@ -149,7 +150,7 @@ def test_a_longer_way_is_measured_and_said(pair, study, tmp_path):
 
 
 def test_a_full_disk_there_is_said_in_a_line(pair):
-    with pair.full_disk(pair.home() / ".django-serving-benchmark"):
+    with full_disk(pair, pair.home() / ".django-serving-benchmark"):
         code, printed, errors = pair.run("hosts", "prepare", pair.where, "--venv", VENV)
     assert (code, printed) == (1, "")
     last = errors.strip().splitlines()[-1]
@@ -159,7 +160,7 @@ def test_a_full_disk_there_is_said_in_a_line(pair):
 
 
 def test_servers_without_a_place_for_their_files_are_told_of(pair, study, tmp_path):
-    with pair.full_disk("/dev/shm"):
+    with full_disk(pair, "/dev/shm"):
         code, _, errors = pair.run("run", study("1s"), "--servers", pair.where, "--output", tmp_path / "run")
     assert code == 1
     assert "Traceback" not in errors
@@ -254,6 +255,27 @@ def test_the_users_of_two_clients_are_those_of_one(second, tmp_path):
         came.append(seen["completed"] + seen["under_way_last"] - seen["under_way_first"])
     assert came == [12, 12]  # in the time that counts: 4 a second
     second.wait_until_nothing_runs_there()
+
+
+def test_what_happens_on_the_other_machines_is_seen(second, study, tmp_path):
+    with of_their_own(second):
+        for name, option, value in (
+            ("clients", "--clients", second.second),
+            ("services", "--services", f"redis={second.second}"),
+        ):
+            file = study("1s")
+            file.write_text(file.read_text().replace('"gunicorn"', '"gunicorn", "daphne-redis"'))
+            hosts = ("--servers", second.where, option, value)
+            _, _, errors = second.run("run", file, *hosts, "--output", tmp_path / name, "--anyway")
+            assert trials(tmp_path / name), errors
+            seen = {one["machine"]: one for one in trials(tmp_path / name)[0]["evidence"]["beside"]}
+            assert set(seen) == {"", second.second}, errors
+            for one in seen.values():
+                assert one["others_cpu"] >= 0
+                assert all(seconds > 0 for seconds in one["spins_s"])
+                assert len(one["spins_s"]) == len(trials(tmp_path / name)[0]["evidence"]["spins_s"]) > 0
+    [client] = json.loads((tmp_path / "clients" / "run.json").read_text())["clients"]
+    assert client["same_machine"] is False
 
 
 def test_a_second_client_that_is_cut_off_costs_a_trial(second, study, tmp_path):

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from loadtests import setups
-from loadtests.analyse.validity import is_setups_own
+from loadtests.analyse.reasons import is_setups_own
 from loadtests.measure import stepping
 from loadtests.store import Run
 

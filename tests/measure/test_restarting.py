@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from loadtests.analyse.validity import is_setups_own
+from loadtests.analyse.reasons import is_setups_own
 from loadtests.errors import UserError
 from loadtests.hosts.base import Program
 from loadtests.hosts.local import Local

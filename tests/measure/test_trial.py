@@ -11,7 +11,7 @@ import time
 import psutil
 import pytest
 
-from loadtests.analyse.validity import is_setups_own, machines_own
+from loadtests.analyse.reasons import is_setups_own, machines_own
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost
 from loadtests.measure.seen import TrialPlace

@@ -1,6 +1,7 @@
 """What is made of setups that are measured by turns; no server is started."""
 
 import dataclasses
+import itertools
 import subprocess
 
 import pytest
@@ -10,6 +11,7 @@ from loadtests.hosts import ConnectionLost
 from loadtests.measure import turns
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.turns import run_by_turns
+from loadtests.observe.conditions import Moment
 from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import planned_seconds, schedule
@@ -70,6 +72,20 @@ def test_they_are_asked_by_turns_in_rounds_of_which_every_second_is_a_mirror(run
     for first, second in (rounds(latency)[:2], rounds(throughput)):
         assert len(set(first)) == 3
         assert second == first[::-1]
+
+
+def test_machines_beside_are_looked_at_in_each_slice_and_each_round(run, bench_of):
+    host = bench_of.host
+    seconds = itertools.count(1.0)
+    # One look after another, a second passes there, of which others take a fifth.
+    host.beside = lambda: {"ssh://redis": Moment(at := next(seconds), at, 0.2 * at, 0, 3000.0)}
+    host.spins_beside = lambda: {"ssh://redis": 0.12}
+    trial = run()["uvicorn", "latency"]
+    [seen] = trial.evidence.beside
+    assert (seen.machine, seen.others_cpu, seen.frequency_change) == ("ssh://redis", 0.2, 0.0)
+    assert seen.spins_s == (0.12,) * len(trial.evidence.spins_s)
+    assert reasons(trial) == {"machine_disturbed"}
+    assert trial.valid
 
 
 def test_another_attempt_has_another_order_of_turns(run, bench_of):

@@ -1,4 +1,4 @@
-from loadtests.observe.conditions import Moment, between, interrupts_s, now
+from loadtests.observe.conditions import Conditions, Moment, between, interrupts_s, now, together
 
 
 def a_moment(**changes):
@@ -18,6 +18,14 @@ def test_a_clock_that_jumped_and_pages_that_were_swapped():
     later = a_moment(monotonic_s=20.0, wall_s=1012.5, swapped_pages=10)
     seen = between(a_moment(), later, [0], own_cpu_s=1.0)
     assert (seen.clock_jump_s, seen.swapped_pages, seen.others_cpu) == (2.5, 7, 0.0)
+
+
+def test_several_stretches_count_by_how_long_they_were():
+    short = Conditions(elapsed_s=1.0, clock_jump_s=0.1, others_cpu=0.5, swapped_pages=1, mhz=None)
+    long = Conditions(elapsed_s=9.0, clock_jump_s=-0.2, others_cpu=0.1, swapped_pages=2, mhz=2000.0)
+    both = together([short, long])
+    assert (both.elapsed_s, both.clock_jump_s, both.swapped_pages, both.mhz) == (10.0, -0.2, 3, 2000.0)
+    assert abs(both.others_cpu - 0.14) < 1e-9
 
 
 def test_the_machine_can_be_read():

@@ -10,8 +10,8 @@ from typer.main import get_command
 from loadtests.analyse import validity
 from loadtests.analyse.compare.sides import compare_sides
 from loadtests.analyse.history import history_of
+from loadtests.analyse.reasons import Reason
 from loadtests.analyse.results import Results
-from loadtests.analyse.validity import Reason
 from loadtests.cli import app
 from loadtests.commands.aa import print_aa
 from loadtests.errors import UserError

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from loadtests.analyse import readings, validity
+from loadtests.analyse import readings, reasons
 from loadtests.measure.capacity import FoundCapacity, Probed
 from loadtests.observe import processes
 from loadtests.observe.processes import Part
@@ -18,6 +18,7 @@ from loadtests.records import (
     Evidence,
     Generator,
     Journeys,
+    MachineBeside,
     Meanwhile,
     OfRequest,
     OriginSeen,
@@ -82,14 +83,14 @@ def trial(run):
         attempt=1,
         started="2026-11-21T07:30:00.123456+00:00",
         status="ok",
-        flags=(validity.Reason.cores_disturbed.flag("12%"),),
+        flags=(reasons.Reason.cores_disturbed.flag("12%"),),
         result=RESULT,
         meanwhile=Meanwhile(
             (CpuSample(1.0, {"web": 0.5}),), OriginSeen((OriginStage(-0.1, "200", True, None),), 3, 3.0)
         ),
         processes=processes.since_rest(processes.difference(own, own), own, [own, own]),
         cores={"servers": (0,), "generator": (1,)},
-        evidence=Evidence(started=True, generator_cpu=0.4),
+        evidence=Evidence(started=True, generator_cpu=0.4, beside=(MachineBeside("", 0.01, 0, None, (0.1,)),)),
         capacity=capacity.record(),
         log="the end of a log",
         gauges={"pool in use": ((0.0, 3), (0.1, 4)), "pool waiting": ((0.0, 0), (0.1, 2))},
@@ -133,6 +134,7 @@ def test_what_a_trial_writes_fits(trial):
         (("result", "journeys", "lost"), 1),
         (("processes", 0, "cpu_s"), -0.1),
         (("evidence", "mood"), 1),
+        (("evidence", "beside", 0, "others_cpu"), -0.1),
         (("capacity", "limited_by"), "luck"),
         (("capacity", "probes", 0, "rate"), 0),
         (("gauges", "pool in use", 0), [0.0, 0.5]),
@@ -145,7 +147,7 @@ def test_a_wrong_trial_is_refused(trial, path, new):
     assert errors("trial", changed(trial, path, new))
 
 
-LATER = {"connection_lost"}  # trials of this schema that are older do not have it
+LATER = {"connection_lost", "beside"}  # trials of this schema that are older do not have it
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_every_field_is_required_by_the_schema(kind, part):
 
 def test_every_reason_is_in_the_schema():
     known = validator("trial").schema["$defs"]["flag"]["properties"]["reason"]["enum"]
-    assert known == [reason.name for reason in validity.Reason]
+    assert known == [reason.name for reason in reasons.Reason]
 
 
 ROW = {"label": "gunicorn", "setup": "gunicorn", "test": "latency", "trials": "2", "invalid": "0", "sent": "600"} | {

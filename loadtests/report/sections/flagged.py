@@ -13,7 +13,7 @@ from loadtests.store import LeftOut
 from loadtests.words import DASH, number, plural
 
 NUMBERED = 6  # trials that the short form names
-# What differs among the sentences of one reason (``loadtests.analyse.validity``): a figure, with the word it counts.
+# What differs among the sentences of one reason (``loadtests.analyse.reasons``): a figure, with the word it counts.
 _NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?")
 _FIGURE = re.compile(rf"((?<![\w.,]){_NUMBER.pattern}(?: (?:difference|time|page)s?\b)?)")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from loadtests.analyse.results import Results
@@ -14,6 +14,7 @@ from loadtests.store import OtherClient, OtherHost, ServiceHost
 from loadtests.words import flat, number, plural, series
 
 SPINS_TO_SAY = 4
+LOADS_MACHINE = "the one that the load came from"
 
 
 def section(results: Results) -> Section:
@@ -57,12 +58,23 @@ def _rounds(results: Results, test: str) -> int:
 
 def _speed(results: Results) -> str:
     """How the machine's speed wandered meanwhile, where that was seen."""
-    spins = {(trial.test, trial.block, trial.attempt): trial.evidence.spins_s for trial in results.trials}
-    seconds = [one for of_test in spins.values() for one in of_test]
+    # The trials of a test in a block were measured by turns, and have the same.
+    moments = {(trial.test, trial.block, trial.attempt): trial.evidence for trial in results.trials}
+    seconds = [one for evidence in moments.values() for one in evidence.spins_s]
     if len(seconds) < SPINS_TO_SAY:
         return ""
+    beside: dict[str, list[float]] = {}
+    for evidence in moments.values():
+        for machine in evidence.beside:
+            beside.setdefault(machine.machine, []).extend(machine.spins_s)
+    there = "".join(f"; that of {name or LOADS_MACHINE}: {_spread(own)}" for name, own in beside.items() if own)
+    whose = "The speed of the servers' machine" if results.record.servers else "This machine's speed"
+    return f" {whose} while this ran: {_spread(seconds)} of the usual, by a fixed piece of work{there}."
+
+
+def _spread(seconds: Sequence[float]) -> str:
     low, high = spread(seconds)
-    return f" This machine's speed while this ran: {low:.2f} to {high:.2f} of the usual, by a fixed piece of work."
+    return f"{low:.2f} to {high:.2f}"
 
 
 def two_machines(results: Results) -> Iterator[str]:

@@ -1,0 +1,49 @@
+"""What a further client sees of its own core, beside the generator that it runs."""
+
+import itertools
+
+import pytest
+
+from loadtests.agent.core_watch import CoreWatch
+from loadtests.observe import others
+from loadtests.observe.conditions import Moment
+
+
+@pytest.fixture
+def watch(monkeypatch):
+    """One on a core of which others take a half, which is looked at every second."""
+    seconds = itertools.count(1.0)
+    monkeypatch.setattr(others, "moment", lambda cores, own: Moment(at := next(seconds), at, 0.5 * at, 0, None))
+    return CoreWatch(1)
+
+
+def result(watch):
+    event = {"event": "result"}
+    watch.tells(event)
+    return event.get("seen")
+
+
+def test_slices_of_loads_that_are_made_by_turns_are_told_apart(watch):
+    for load in ("1", "2", "1"):
+        watch.told({"load": load, "slice": {"durationMs": 500}})
+        watch.tells({"event": "over"})
+    watch.told({"load": "1", "close": True})
+    assert result(watch) == {
+        "elapsed_s": 2.0, "clock_jump_s": 0.0, "others_cpu": 0.5, "swapped_pages": 0, "mhz": None
+    }  # fmt: skip
+    watch.told({"load": "2", "close": True})
+    assert result(watch)["elapsed_s"] == 1.0
+
+
+def test_a_warm_up_is_none_of_it(watch):
+    watch.told({"load": "1", "slice": {"durationMs": 0}})
+    watch.tells({"event": "over"})
+    watch.told({"load": "1", "close": True})
+    assert result(watch) is None
+
+
+def test_users_are_watched_from_the_first_that_comes(watch):
+    watch.told({"start": 17.0})
+    for event in ("held", "second", "over"):
+        watch.tells({"event": event})
+    assert result(watch)["elapsed_s"] == 1.0
