@@ -82,8 +82,7 @@ class Bench:
 
     def beside(self, entry: Entry) -> tuple[str, ...]:
         """The services that the entry's setup and its knobs ask for."""
-        of_knobs = () if self.application.own else services.of_knobs(entry.env)
-        return tuple(dict.fromkeys([*self.setups[entry.setup].services, *of_knobs]))
+        return _beside(entry, self.setups, self.application)
 
     def ports(self, count: int) -> list[int]:
         """So many ports for setups that run at once: the bench's own, and the next ones that are free. Raises
@@ -184,7 +183,8 @@ def bench(
 ) -> Bench:
     """The bench of a study on a host. Raises UserError."""
     known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
-    elsewhere = elsewhere.asked_for(_asked(study, known))
+    of_setups = [name for entry in study.entries for name in _beside(entry, known, application)]
+    elsewhere = elsewhere.asked_for({*of_setups, *(name for test in study.tests for name in test.services)})
     host = elsewhere.beside(hosts.at(where))
     if where != HERE:
         _require_portable(study)
@@ -199,11 +199,10 @@ def bench(
     return dataclasses.replace(made, allow_remote=allow_remote, clients=clients, elsewhere=elsewhere)
 
 
-def _asked(study: Study, known: Mapping[str, Setup]) -> set[str]:
-    """The services that its setups, their knobs and its tests ask for."""
-    of_setups = (name for entry in study.entries for name in known[entry.setup].services)
-    of_knobs = (name for entry in study.entries for name in services.of_knobs(entry.env))
-    return {*of_setups, *of_knobs, *(name for test in study.tests for name in test.services)}
+def _beside(entry: Entry, known: Mapping[str, Setup], application: Application) -> tuple[str, ...]:
+    """The services that an entry's setup and, for the sample project, its knobs ask for."""
+    of_knobs = () if application.own else services.of_knobs(entry.env)
+    return tuple(dict.fromkeys([*known[entry.setup].services, *of_knobs]))
 
 
 def bench_for(places: Places, allow_remote: bool, own: bool) -> BenchOf:

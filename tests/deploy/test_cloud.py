@@ -1,87 +1,45 @@
 """The scripts of deploy/cloud, with stand-ins for OpenTofu, ssh and git: what they ask for. No account is needed."""
 
-import os
 import shutil
 import subprocess
-import tarfile
 
 import pytest
 
-from loadtests.paths import ROOT
+from tests.fixtures.deployed import DEPLOY, DeployedPair, require_posix
 
-CLOUD = ROOT / "deploy" / "cloud"
+CLOUD = DEPLOY / "cloud"
 SCRIPTS = sorted(CLOUD.glob("*.sh"))
-# Each writes what it was called with, and says what the script needs to hear.
-STAND_IN = """#!/bin/sh
-printf '%s\\n' "{name} $*" >> "{log}"
-{does}
-"""
-SSH = """for command; do :; done
-case $command in
-    *"loadtests run"*) exit {status} ;;
-    "tar -C bench"*) cat "{folder}/fetched.tar" ;;
-    cat*) cat > /dev/null ;;
-esac
-"""
 TOFU = "case $* in *output*client) printf 203.0.113.5 ;; *output*server) printf 10.99.0.7 ;; esac"
 
 
-class Pair:
-    """A project in a folder of its own, with the stand-ins on its PATH."""
+class CloudPair(DeployedPair):
+    """Of instances."""
 
     def __init__(self, folder):
-        self.folder = folder
-        self.project = folder / "project"
-        self.log = folder / "log"
-        self.bin = folder / "bin"
-        self.bin.mkdir()
-        shutil.copytree(CLOUD, self.project / "deploy" / "cloud")
-        shutil.copy(CLOUD.parent / "pair.sh", self.project / "deploy")
+        super().__init__(folder, "cloud", "cloud-2026")
         self.stand_in("tofu", TOFU)
-        self.stand_in("git", "")
         self.stand_in("ssh-add", "")
         self.stand_in("curl", "printf 198.51.100.9")
-        self.ssh_ends_with(0)
-        (folder / "run.json").write_text("{}")
-        with tarfile.open(folder / "fetched.tar", "w") as tar:
-            tar.add(folder / "run.json", "results/cloud-2026/run.json")
-        (folder / "key.pub").write_text("ssh-ed25519 AAAA me\n")
-
-    def stand_in(self, name, does):
-        file = self.bin / name
-        file.write_text(STAND_IN.format(name=name, log=self.log, does=does))
-        file.chmod(0o755)
-
-    def ssh_ends_with(self, status):
-        self.stand_in("ssh", SSH.format(status=status, folder=self.folder))
+        key = folder / "key.pub"
+        key.write_text("ssh-ed25519 AAAA me\n")
+        self.environment["CLOUD_KEY"] = str(key)
 
     def made(self):
+        """It is there already."""
         state = self.project / ".cloud"
         state.mkdir()
         (state / "pair.tfstate").write_text("{}")
         (state / "pair.tfvars").write_text("")
 
-    def run(self, name, *arguments):
-        env = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", "CLOUD_KEY": str(self.folder / "key.pub")}
-        return subprocess.run(
-            [self.project / "deploy" / "cloud" / name, *arguments], env=env, capture_output=True, text=True, timeout=60
-        )
-
-    def asked(self):
-        return self.log.read_text()
-
 
 @pytest.fixture
 def pair(tmp_path):
-    return Pair(tmp_path)
+    return CloudPair(tmp_path)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_a_script_is_one_for_any_posix_shell(script):
-    subprocess.run(["sh", "-n", str(script)], check=True)
-    if script.name != "common.sh":
-        assert script.read_text().startswith("#!/bin/sh\n")
-        assert script.stat().st_mode & 0o111
+    require_posix(script, sourced=("common.sh",))
 
 
 def test_the_pair_is_made_for_whoever_asks_and_says_that_it_costs(pair):
@@ -109,7 +67,7 @@ def test_a_study_of_any_name_is_one_word_over_there(pair):
     assert done.returncode == 0, done.stderr
     [line] = [line for line in pair.asked().splitlines() if "loadtests run" in line]
     assert " run 'my study'\\''s $(reboot).toml' --servers ssh://ubuntu@10.99.0.7 --output results/cloud-2" in line
-    assert (pair.project / "results" / "cloud-2026" / "run.json").exists()
+    assert pair.fetched.exists()
 
 
 def test_what_a_failed_run_left_is_fetched_and_its_failure_told(pair):
@@ -117,7 +75,7 @@ def test_what_a_failed_run_left_is_fetched_and_its_failure_told(pair):
     pair.ssh_ends_with(3)
     done = pair.run("bench.sh", "first-look")
     assert done.returncode == 3
-    assert (pair.project / "results" / "cloud-2026" / "run.json").exists()
+    assert pair.fetched.exists()
 
 
 def test_without_a_pair_nothing_is_asked_of_anybody(pair):
