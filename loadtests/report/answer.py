@@ -15,8 +15,9 @@ from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric
-from loadtests.report import ranking, tables
+from loadtests.report import load_steps, ranking, tables
 from loadtests.report.findings import NAMED, as_asked, condition
+from loadtests.report.firsts import firsts
 from loadtests.report.sections import overview
 from loadtests.report.sessions import unkept
 from loadtests.report.told import TONES, what_would_settle
@@ -54,13 +55,7 @@ def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Findi
     marks = tuple((sign, meaning) for sign, meaning in _marks(results) if sign in beside)
     conditions = ["", *(condition(results, column.test) for column in columns)]
     conditions += ["at peak"] * (len(table.columns) - len(conditions))
-    return RunAnswer(foremost, tuple(_firsts(findings)), table, tuple(conditions), marks, tuple(notes))
-
-
-def _firsts(findings: Sequence[Finding]) -> list[str]:
-    """Who is first, and after that who may be. Who cannot hold a rate is told among the troubles."""
-    told = sorted((one for one in findings if one.brief), key=lambda one: not one.certain)
-    return [f"{one.asked}: {one.brief}" for one in told]
+    return RunAnswer(foremost, firsts(results, findings), table, tuple(conditions), marks, tuple(notes))
 
 
 def _troubles(results: Results) -> Iterator[str]:
@@ -112,6 +107,8 @@ def _columns(results: Results) -> Iterator[_Column]:
     judged ones; and beside these what they are not to be shown without."""
     compares = results.record.advice is None and len(results.labels) > 1
     tests = as_asked(results)
+    # Of a curve the ends; it has a chart.
+    tests = [test for test in tests if not load_steps.between(results, test)]
     first_of_kind = {test.kind: test for test in reversed(tests)}
     asked = [
         (test, metric)

@@ -97,11 +97,15 @@ def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
     if not answered.known and not answered.unranked:
         return None
     brief, whole = answered.sentences() if answered.known else ("Nobody is ranked.",) * 2
+    about = f"{asked[0].upper()}{asked[1:]}"
     return Finding(
-        f"{asked[0].upper()}{asked[1:]} {condition(results, test)}",
+        f"{about} {condition(results, test)}",
         f"{whole}{_beside(results, test, metric, answered.known)}{answered.left_out}{answered.unranked}",
         brief=brief,
         certain=f" {metric.as_question.first}" in brief,
+        front=answered.front,
+        about=about,
+        test=test.name,
     )
 
 
@@ -139,6 +143,7 @@ class _Answer:
             label: estimate for label in labels if (estimate := results.estimate(label, test.name, metric.name))
         }
         self.known = list(self.figures)
+        self.front = ""  # who is, in the fewest words; sentences() says it
         self.left_out = _left_out(results, test, metric, labels)
 
     def sentences(self) -> tuple[str, str]:
@@ -155,6 +160,7 @@ class _Answer:
         }
         ahead = [label for label in self.known if label not in behind]
         if len(ahead) == 1:
+            self.front = f"{ahead[0]} in front"
             return self._one_first(standings, ahead[0], self._among())
         return self._several_in_front(standings, ahead, self._among())
 
@@ -180,6 +186,9 @@ class _Answer:
         delta = self.results.study.delta
         within = f"alike within ±{delta:.0%}" if alike else f"told apart by {self._blocks(ahead)}"
         rest = [label for label in self.known if label not in ahead]
+        apart = within if alike else "not told apart"
+        who = f"{len(ahead)} of {len(self.known)}" if len(ahead) > NAMED else series(ahead)
+        self.front = f"{who} in front, {apart}," if rest or self._among() else f"all {apart}"
         if not rest:
             figures = self._listed(self.known).removeprefix(series(self.known)).removeprefix(", ")
             return (f"{'All are' if alike else 'No two are'} {within}: {figures}.",) * 2

@@ -60,13 +60,17 @@ class Finding:
     """One answer of the run: what was asked, and what came out of it, in a sentence or three.
 
     ``brief`` is the first of these sentences, and shorter where many are in front. The answer is ``certain`` where it
-    names one setup first.
+    names one setup first. ``front`` says no more than who is: of tests that are alike but for their load, that is told
+    in one sentence, ``about`` what they were all asked. ``test`` is the name of the one that was.
     """
 
     asked: str
     answer: str
     brief: str = ""
     certain: bool = False
+    front: str = ""
+    about: str = ""
+    test: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

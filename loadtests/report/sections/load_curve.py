@@ -9,7 +9,7 @@ from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import LoadStep
 from loadtests.plan.metrics import P50, P99, Metric
-from loadtests.report import points, ranking
+from loadtests.report import load_steps, points, ranking
 from loadtests.report.charts import over_load
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
@@ -17,20 +17,13 @@ from loadtests.report.points import ChartRow
 from loadtests.words import series, span
 
 DRAWN = (P50, P99)
-LEAST_STEPS = 3  # that make a curve
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
     """The chart of the tests that differ from this one by their load alone, with the first of them; else none."""
-    if (own := test.load_step) is None:
-        return
-    steps = [(step, one) for one in results.tests if (step := one.load_step) and _like(step, own)]
-    if steps[0][1] is test and len({step.at for step, _ in steps}) >= LEAST_STEPS:
-        yield from _chart(results, sorted(steps, key=lambda one: one[0].at))
-
-
-def _like(step: LoadStep, other: LoadStep) -> bool:
-    return (step.axis, step.alike) == (other.axis, other.alike)
+    steps = load_steps.curve(results, test)
+    if steps and test is min((one for _, one in steps), key=results.tests.index):
+        yield from _chart(results, steps)
 
 
 def _chart(results: Results, steps: Sequence[tuple[LoadStep, Test]]) -> Iterator[Chart]:

@@ -1,0 +1,80 @@
+"""Who is first, where tests are steps of one curve: a sentence for all of them."""
+
+import dataclasses
+
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.report import page as pages
+from tests.fixtures.failing import failing
+from tests.fixtures.runs import SPEED, known_test
+
+RATES = (50.0, 150.0, 250.0, 290.0)
+
+
+def at(rate):
+    return dataclasses.replace(known_test(f"latency-{rate:g}"), rate=rate)
+
+
+def slower_from(load):
+    """From that rate on uvicorn takes twice as long as gunicorn; below, as long."""
+
+    def change(label, test, block, result):
+        slower = 2.0 if float(test.partition("-")[2]) >= load else 1.0
+        factor = slower * SPEED["gunicorn"] / SPEED["uvicorn"] if label == "uvicorn" else 1.0
+        times = {key: value and value * factor for key, value in result.response_time_ms.items()}
+        return dataclasses.replace(result, response_time_ms=times)
+
+    return change
+
+
+@pytest.fixture
+def answer(build_run):
+    def answer(tests, change, **shape):
+        shape = {"labels": ("gunicorn", "uvicorn"), "blocks": 6, **shape}
+        run = build_run(tests=tests, change=change, **shape)
+        return pages.compose(Results(run)).answer
+
+    return answer
+
+
+def of_p50(found):
+    return [said for said in found.firsts if said.startswith("Typical response time")]
+
+
+def test_a_curve_is_told_in_one_sentence_for_each_thing_asked(answer):
+    found = answer([at(rate) for rate in RATES], slower_from(200.0))
+    assert of_p50(found) == [
+        "Typical response time (p50), over requests per second: all alike within ±3% at 50/s and 150/s; "
+        "gunicorn in front at 250/s and 290/s."
+    ]
+
+
+def test_of_its_columns_only_the_ends_are_shown(answer):
+    columns = answer([at(rate) for rate in RATES], slower_from(200.0)).table.columns
+    assert "p50 50, ms" in columns
+    assert "p50 290, ms" in columns
+    assert not any("150" in column or "250" in column for column in columns)
+
+
+def test_one_setup_that_is_in_front_all_along_is_told_first(answer):
+    found = answer([at(rate) for rate in RATES], slower_from(0.0))
+    assert found.firsts[0].endswith(": gunicorn in front at 50/s, 150/s, 250/s and 290/s.")
+
+
+def test_of_two_rates_each_has_its_sentence(answer):
+    found = answer([at(rate) for rate in RATES[:2]], slower_from(0.0))
+    assert len(of_p50(found)) == 2
+    assert all("gunicorn is" in said for said in of_p50(found))
+
+
+def test_where_nothing_is_certain_nobody_is_in_front(answer):
+    [told] = of_p50(answer([at(rate) for rate in RATES], slower_from(0.0), blocks=1))
+    assert told.endswith("over requests per second: all not told apart at 50/s, 150/s, 250/s and 290/s.")
+
+
+def test_those_in_front_are_named_where_another_is_not_ranked(answer):
+    labels = ("gunicorn", "uvicorn", "daphne")
+    [told] = of_p50(answer([at(rate) for rate in RATES], failing("daphne"), labels=labels, blocks=2))
+    assert ": gunicorn and uvicorn in front, not told apart, at 50/s" in told
+    assert "all" not in told
