@@ -7,7 +7,8 @@ from typing import Any
 
 from loadtests.agent import connection
 from loadtests.observe import conditions, others
-from loadtests.observe.conditions import Conditions, Moment
+from loadtests.observe.conditions import Conditions
+from loadtests.observe.others import OthersMoment
 
 
 class CoreWatch:
@@ -19,12 +20,12 @@ class CoreWatch:
     def __init__(self, core: int) -> None:
         self._core = core
         self._load: str | None = None  # the name of the one that is made; users' has none
-        self._begun: Moment | None = None
+        self._begun: OthersMoment | None = None
         self._seen: dict[str | None, list[Conditions]] = {}
 
     def told(self, message: dict[str, Any]) -> None:
         """This goes to the generator."""
-        self._load = message.get("load")
+        self._load = message.get("load", self._load)  # a word to stop names none
         # A slice of which nothing is kept is a warm-up; users come and warm up in one piece.
         if message.get("slice", {}).get("durationMs") or "start" in message:
             self._begun = self._moment()
@@ -32,11 +33,11 @@ class CoreWatch:
     def tells(self, event: dict[str, Any]) -> None:
         """This came from it."""
         if event["event"] == "over" and self._begun is not None:
-            seen = conditions.between(self._begun, self._moment(), [self._core], 0.0)
+            seen = others.between(self._begun, self._moment())
             self._seen.setdefault(self._load, []).append(seen)
             self._begun = None
         elif event["event"] == "result" and (seen_of := self._seen.pop(self._load, None)):
             event["seen"] = dataclasses.asdict(conditions.together(seen_of))
 
-    def _moment(self) -> Moment:
+    def _moment(self) -> OthersMoment:
         return others.moment([self._core], connection.ours())

@@ -94,8 +94,8 @@ class Relay:
             elif "spin" in message:
                 self.tell({"event": "spun", "s": speed.spin(self._core)})
             elif "beat" not in message:
-                self._watch.told(message)
                 self._started().write(message)
+                self._watch.told(message)
         return bool(data)
 
     def _prove(self, host: str, address: tuple[str, int], token: str, client: str) -> None:

@@ -31,6 +31,7 @@ from loadtests.observe import conditions, cores, others
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
 from loadtests.observe.machine import boot
+from loadtests.observe.others import OthersMoment
 from loadtests.observe.processes import Part, Usage
 from loadtests.observe.takers import Takers
 from loadtests.paths import ROOT
@@ -134,14 +135,14 @@ class Questions:
         # Receiving the packets of the load is no other program's work.
         return dataclasses.replace(seen, cores_busy_s=seen.cores_busy_s - conditions.interrupts_s(cores))
 
-    def others(self) -> Moment:
+    def others(self) -> OthersMoment:
         return others.moment(cores.all_of(), connection.ours())
 
     def takers(self) -> Takers:
         return self._host.takers()
 
-    def spin(self, core: int) -> float:
-        return self._host.spin(core)
+    def spin(self, core: int | None) -> float:
+        return self._host.spin(cores.all_of()[0] if core is None else core)
 
     def allot(self, wanted: str | None) -> Cores:
         return self._host.allot(wanted)

@@ -124,16 +124,20 @@ class Reason(Enum):
         f"others took more than {OTHERS_CPU_DOUBTFUL:.0%} of the servers' cores (steal included)",
         "Stop other programs; with steal, choose a machine whose cores are not shared, or add blocks.",
     )
-    machine_taken = (
+    service_swapped = (
         Severity.INVALID,
-        f"others took more than {OTHERS_CPU_INVALID:.0%} of the cores that the run had on another machine (steal "
-        "included)",
+        "memory was swapped on the machine of a service",
+        "Close other programs there, or turn swap off (swapoff -a) while measuring.",
+    )
+    service_taken = (
+        Severity.INVALID,
+        f"others took more than {OTHERS_CPU_INVALID:.0%} of the cores of a service's machine (steal included)",
         "Stop other programs there; with steal, choose a machine whose cores are not shared.",
     )
     machine_disturbed = (
         Severity.DOUBTFUL,
-        f"others took more than {OTHERS_CPU_DOUBTFUL:.0%} of the cores that the run had on another machine (steal "
-        "included)",
+        f"others took more than {OTHERS_CPU_DOUBTFUL:.0%} of the generator's core, or of the cores of a service's "
+        "machine (steal included)",
         "Stop other programs there; with steal, choose a machine whose cores are not shared, or add blocks.",
     )
     frequency_changed = (
@@ -187,7 +191,8 @@ MACHINES_OWN = frozenset(
         Reason.clock_jumped,
         Reason.swapped,
         Reason.cores_taken,
-        Reason.machine_taken,
+        Reason.service_swapped,
+        Reason.service_taken,
     }
 )
 

@@ -65,9 +65,10 @@ def _flags(seen: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag
     yield from _loop(result)
     if seen.clock_jump_s is not None and abs(seen.clock_jump_s) > CLOCK_JUMP_S:
         yield Reason.clock_jumped.flag(f"by {seen.clock_jump_s:+.2f} s")
-    yield from _swapped(seen)
+    if seen.swapped_pages:
+        yield Reason.swapped.flag(plural(seen.swapped_pages, "page"))
     yield from _others(seen)
-    yield from _others_beside(seen.beside)
+    yield from _beside(seen.beside)
     yield from _frequency(seen)
     if seen.shared_core:
         yield Reason.shared_core.flag()
@@ -106,34 +107,29 @@ def _loop(result: Result | None) -> Iterator[Flag]:
         yield Reason.loop_disagrees.flag(f"{expected:,.1f} requests/s expected, {ended:,.1f} measured")
 
 
-def _swapped(seen: Evidence) -> Iterator[Flag]:
-    there = [f"{plural(one.swapped_pages, 'page')} on {_named(one)}" for one in seen.beside if one.swapped_pages]
-    here = [plural(seen.swapped_pages, "page")] if seen.swapped_pages else []
-    if here or there:
-        yield Reason.swapped.flag(series([*here, *there]))
+def _beside(beside: Iterable[MachineBeside]) -> Iterator[Flag]:
+    """Of a machine that makes load what others do shows as lateness, which is judged by itself; here it is doubted."""
+    services = [one for one in beside if not one.generates]
+    if swapped := [f"{plural(one.swapped_pages, 'page')} on {one.called}" for one in services if one.swapped_pages]:
+        yield Reason.service_swapped.flag(series(swapped))
+    if taken := [one for one in services if one.others_cpu > OTHERS_CPU_INVALID]:
+        yield Reason.service_taken.flag(_shares(taken))
+    if disturbed := [one for one in beside if one.others_cpu > OTHERS_CPU_DOUBTFUL and one not in taken]:
+        yield Reason.machine_disturbed.flag(_shares(disturbed))
+
+
+def _shares(machines: Iterable[MachineBeside]) -> str:
+    return series([f"{one.others_cpu:.0%} on {one.called}" for one in machines])
 
 
 def _frequency(seen: Evidence) -> Iterator[Flag]:
-    there = [(one.frequency_change, f" on {_named(one)}") for one in seen.beside]
-    changes = [(seen.frequency_change, ""), *there]
+    services = [(one.frequency_change, f" on {one.called}") for one in seen.beside if not one.generates]
+    changes = [(seen.frequency_change, ""), *services]
     figures = [
         f"{change:+.0%}{where}" for change, where in changes if change is not None and abs(change) > FREQUENCY_CHANGE
     ]
     if figures:
         yield Reason.frequency_changed.flag(series(figures))
-
-
-def _others_beside(beside: Iterable[MachineBeside]) -> Iterator[Flag]:
-    taken = {_named(one): one.others_cpu for one in beside if one.others_cpu > OTHERS_CPU_DOUBTFUL}
-    if taken:
-        worst = max(taken.values()) > OTHERS_CPU_INVALID
-        reason = Reason.machine_taken if worst else Reason.machine_disturbed
-        yield reason.flag(series([f"{share:.0%} on {name}" for name, share in taken.items()]))
-
-
-def _named(one: MachineBeside) -> str:
-    """A machine in words."""
-    return one.machine or "the machine that the load came from"
 
 
 def _others(seen: Evidence) -> Iterator[Flag]:

@@ -34,9 +34,7 @@ class ChildAfar(Child):
     def __init__(self, popen: subprocess.Popen[bytes], stderr: IO[bytes], address: Address) -> None:
         super().__init__(popen, stderr)
         self.address = address
-        self.machine = str(address)
         self.about: Event = {}
-        self.apart = False  # another machine than this, and not this one by another way
         self.within_ms = math.inf
         self._writing = threading.Lock()
         self._over = threading.Event()
@@ -51,13 +49,15 @@ class ChildAfar(Child):
         for event in found:
             if event["event"] == "refused":
                 raise EngineError(f"{self.address}: {event['why']}")
-            if not self.apart:  # others of this machine are, for the most part, this process and the servers
+            if not self.machine:  # others of this machine are, for the most part, this process and the servers
                 event.pop("seen", None)
         return found
 
     def spin(self) -> float | None:
+        if not self.machine:
+            return None
         seconds: float = self._asked({"spin": True}, "spun", LOOKED_WITHIN_S)["s"]
-        return seconds if self.apart else None
+        return seconds
 
     def ended(self) -> EngineError:
         status = self.popen.wait()
@@ -68,7 +68,8 @@ class ChildAfar(Child):
         """Waits until it is there, with the files that are here. Raises EngineError and UserError."""
         self.about = self._asked(None, "here", HERE_WITHIN_S)
         bring.require_same(self.address, self.about["files"])
-        self.apart = self.about["boot"] != boot()
+        if self.about["boot"] != boot():  # else it is this one, by another way
+            self.machine = str(self.address)
 
     def synchronize(self) -> None:
         """See Child: the quickest of some looks is believed, as the way there and back is halved in it."""

@@ -25,8 +25,9 @@ START_IN_S = 0.05  # after the last of several is ready they start together: tim
 
 
 class Child:
-    """A process and the lines it writes. ``machine`` is where, empty where that is here. Its clock is ``ahead_ms`` of
-    this process's, and ``start_in_s`` is how long beforehand it wants to know when it is to start."""
+    """A process and the lines it writes. ``machine`` is the address of the one it is on, empty where that is this one.
+    Its clock is ``ahead_ms`` of this process's, and ``start_in_s`` is how long beforehand it wants to know when it is
+    to start."""
 
     machine = ""
     ahead_ms = 0.0

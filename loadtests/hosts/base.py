@@ -14,6 +14,7 @@ from loadtests.hosts import network
 from loadtests.hosts.network import Look, Network
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
+from loadtests.observe.others import OthersMoment
 from loadtests.observe.processes import Part, Usage
 from loadtests.observe.takers import Takers
 from loadtests.store import OtherHost
@@ -111,10 +112,9 @@ class Host(Protocol):
     def spin(self, core: int) -> float:
         """How many seconds a fixed piece of work takes on a core there, now (see ``loadtests.observe.speed``)."""
 
-    def beside(self) -> dict[str, Moment]:
-        """The machines of the run that it knows of beside itself, at this moment, as ``loadtests.observe.others`` sees
-        them, by their addresses: that of this process where that is another one (its address is empty), and those of
-        services."""
+    def beside(self) -> dict[str, OthersMoment]:
+        """What others have done by this moment on the machines of the run that it knows of beside itself, by their
+        addresses: that of this process where that is another one (its address is empty), and those of services."""
 
     def spins_beside(self) -> dict[str, float]:
         """How long ``spin`` takes on each of these machines, now."""

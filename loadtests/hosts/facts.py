@@ -1,4 +1,4 @@
-"""What an agent says of the machine that it is on."""
+"""What is known of the machine that an agent is on."""
 
 from __future__ import annotations
 

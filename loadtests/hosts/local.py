@@ -18,6 +18,7 @@ from loadtests.hosts.supervisor import Supervisor
 from loadtests.observe import conditions, cores, machine, processes, speed, takers
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
+from loadtests.observe.others import OthersMoment
 from loadtests.observe.processes import Part, Usage
 from loadtests.observe.takers import Takers
 from loadtests.setups.needs import lacking
@@ -87,7 +88,7 @@ class Local:
     def spin(self, core: int) -> float:
         return speed.spin(core)
 
-    def beside(self) -> dict[str, Moment]:
+    def beside(self) -> dict[str, OthersMoment]:
         return {}
 
     def spins_beside(self) -> dict[str, float]:

@@ -23,6 +23,7 @@ from loadtests.observe import cores, machine, others, speed
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
 from loadtests.observe.machine import boot
+from loadtests.observe.others import OthersMoment
 from loadtests.observe.processes import Part, Usage
 from loadtests.observe.takers import Takers
 from loadtests.setups import Setup
@@ -158,11 +159,15 @@ class Ssh:
     def spin(self, core: int) -> float:
         return self._ask("spin", float, core=core)
 
-    def others(self) -> Moment:
-        """What others take of its cores (see ``loadtests.observe.others``)."""
-        return self._ask("others", Moment)
+    def spin_anywhere(self) -> float:
+        """How long ``spin`` takes on the first core that it has."""
+        return self._ask("spin", float, core=None)
 
-    def beside(self) -> dict[str, Moment]:
+    def others(self) -> OthersMoment:
+        """What others have done on all of its cores by this moment."""
+        return self._ask("others", OthersMoment)
+
+    def beside(self) -> dict[str, OthersMoment]:
         if self.same_machine:
             return {}
         return {"": others.moment(_generator_cores(), [Part("harness", os.getpid())])}

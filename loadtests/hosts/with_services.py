@@ -11,8 +11,8 @@ from pathlib import Path
 
 from loadtests.hosts.base import Host, Program, Supervised
 from loadtests.hosts.ssh import Ssh
-from loadtests.observe.conditions import Moment
 from loadtests.observe.machine import boot
+from loadtests.observe.others import OthersMoment
 from loadtests.observe.processes import Part, Usage
 from loadtests.setups.services import PASSWORD, Service
 
@@ -63,11 +63,11 @@ class WithServices:
             here = stack.enter_context(self._servers.supervise({**env, **told}))
             yield SupervisedApart(here, there, stack)
 
-    def beside(self) -> dict[str, Moment]:
+    def beside(self) -> dict[str, OthersMoment]:
         return {**self._servers.beside(), **{machine.name: machine.others() for machine in self._apart()}}
 
     def spins_beside(self) -> dict[str, float]:
-        return {**self._servers.spins_beside(), **{machine.name: machine.spin(0) for machine in self._apart()}}
+        return {**self._servers.spins_beside(), **{machine.name: machine.spin_anywhere() for machine in self._apart()}}
 
     def _apart(self) -> list[Ssh]:
         """The services' machines, but for one that is the servers' or this process's as well."""

@@ -44,9 +44,9 @@ class Bench:
 
     ``serve`` takes a setup, its knobs, the names of services beside it and a port to a running server; ``engine`` takes
     a name to an engine. ``contract`` is what the setups must answer (see ``loadtests.measure.preflight``). ``seed`` is
-    the run's. ``mhz`` are the frequencies seen so far, by machine. Load goes to an address that does not prove to be
-    the host's where ``allow_remote`` says so. ``clients`` make a part of it, and ``elsewhere`` are services on machines
-    of their own; what these are is seen before anything is started.
+    the run's. ``mhz`` are the frequencies seen so far, by machine (None: the servers'). Load goes to an address that
+    does not prove to be the host's where ``allow_remote`` says so. ``clients`` make a part of it, and ``elsewhere`` are
+    services on machines of their own; what these are is seen before anything is started.
     """
 
     host: Host
@@ -59,7 +59,7 @@ class Bench:
     engine: EngineOf = engines.get
     contract: Contract = dataclasses.field(default_factory=dict)
     seed: int = 0
-    mhz: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    mhz: dict[str | None, list[float]] = dataclasses.field(default_factory=dict)
     allow_remote: bool = False
     clients: Clients = ALONE
     clients_seen: tuple[OtherClient, ...] = ()

@@ -58,6 +58,8 @@ class Clients:
         """The load with a process more for each of them. Raises UserError where it cannot be shared."""
         if not self.addresses:
             return load
+        if load.processes > 1:
+            raise UserError("with --clients each machine has one injector; leave out injectors")
         processes = load.processes + len(self.addresses)
         # Of users each has a connection of its own, whatever their number is.
         connections = load.connections if load.users is None else max(load.connection_count, processes)
@@ -65,18 +67,29 @@ class Clients:
 
     def look(self, host: Host, bind: str, port: int, anyhow: bool) -> tuple[OtherClient, ...]:
         """What each of them is, and its way to a port of the servers' host, which has to prove there that it is it.
-        Raises UserError."""
-        return tuple(_look(address, host, bind, port, anyhow) for address in self.addresses)
+        Raises UserError, also where two of them are one machine by two names: what each took of it would be the
+        other's disturbance."""
+        names = {host.boot(): host.name} if self.addresses and host.boot() != boot() else {}
+        found = []
+        for address in self.addresses:
+            seen, of_boot = _look(address, host, bind, port, anyhow)
+            if (other := names.get(of_boot)) is not None:
+                raise UserError(f"--clients: {address} is the machine of {other}, by another name; leave it out")
+            if not seen.same_machine:
+                names[of_boot] = str(address)
+            found.append(seen)
+        return tuple(found)
 
 
 ALONE = Clients()
 
 
-def _look(address: Address, host: Host, bind: str, port: int, anyhow: bool) -> OtherClient:
+def _look(address: Address, host: Host, bind: str, port: int, anyhow: bool) -> tuple[OtherClient, str]:
+    """What it is, and what tells it from other machines."""
     with afar(address, node.PROGRAM) as there:
         there.synchronize()
         way = host.require_reachable(bind, port, anyhow, there.look)
-        return OtherClient(
+        client = OtherClient(
             address=str(address),
             same_machine=there.about["boot"] == boot(),
             machine=there.about["machine"],
@@ -85,3 +98,4 @@ def _look(address: Address, host: Host, bind: str, port: int, anyhow: bool) -> O
             clock_ahead_ms=round(there.ahead_ms, 3),
             clock_within_ms=round(there.within_ms, 3),
         )
+        return client, there.about["boot"]

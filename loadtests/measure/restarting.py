@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from loadtests.engines.base import OnSecond, SlicingEngine
 from loadtests.measure.bench import Bench
-from loadtests.measure.seen import Stretch
+from loadtests.measure.seen import Stretch, beside
 from loadtests.observe import conditions
 from loadtests.records import Result
 from loadtests.serve.base import Server
@@ -24,12 +24,12 @@ def restarting(
     host, cores = bench.host, bench.cores.servers
     with engine.generator(load.processes, load.core) as maker, ThreadPoolExecutor(1) as aside:
         prepared = maker.prepare(load)
-        first = host.moment(cores)
+        first, before = host.moment(cores), host.beside()
         restart = aside.submit(_restart, running)
         prepared.measure(load.duration_s, on_second=on_second, should_stop=lambda: _failed(restart))
         restart.result()
         machine = conditions.between(first, host.moment(cores), cores, 0.0)
-        return prepared.result(), Stretch((), {}, {}, machine)
+        return prepared.result(), Stretch((), {}, {}, machine, beside=beside(before, host.beside()))
 
 
 def _restart(running: Server) -> None:

@@ -14,9 +14,10 @@ from loadtests.engines.base import OnEnd, OnStart
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
 from loadtests.measure.watch import Watch
-from loadtests.observe import conditions, gauges, processes
+from loadtests.observe import conditions, gauges, others, processes
 from loadtests.observe.conditions import Conditions, Moment
 from loadtests.observe.gauges import Series
+from loadtests.observe.others import OthersMoment
 from loadtests.observe.processes import Usage
 from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
@@ -40,7 +41,6 @@ class TrialPlace:
 
 
 NOTHING_SEEN = Meanwhile()
-SERVERS = "the servers'"  # machine; no address of another is like that
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,16 +86,16 @@ def stretch(bench: Bench, running: Server, make: Callable[[OnStart, OnEnd], None
     host, cores = bench.host, bench.cores.servers
     parts = [*running.parts(), *host.parts()]
     looks: list[_Look] = []
-    moments: list[Mapping[str, Moment]] = []
+    moments: list[Mapping[str, OthersMoment]] = []
     pools = gauges.GaugeWatch(running.folder)
 
     def look() -> None:
         looks.append(_Look(host.usage(parts, running.folder), host.moment(cores)))
 
     def begin() -> None:
-        moments.append(host.beside())
         look()
         pools.begin()
+        moments.append(host.beside())
 
     def end() -> None:
         look()
@@ -112,10 +112,13 @@ def stretch(bench: Bench, running: Server, make: Callable[[OnStart, OnEnd], None
     elsewhere = {part.role for part in parts if part.elsewhere}
     own_cpu_s = sum(row.cpu_s for row in rows if row.role not in elsewhere)
     machine = conditions.between(first.machine, last.machine, cores, own_cpu_s)
-    before, after = moments
-    beside = {name: conditions.between(before[name], after[name], [0], 0.0) for name in before.keys() & after.keys()}
     # Whoever died may have done so in the grace period.
-    return Stretch(rows, first.usage, host.usage(parts, running.folder), machine, shown, meanwhile, beside)
+    return Stretch(rows, first.usage, host.usage(parts, running.folder), machine, shown, meanwhile, beside(*moments))
+
+
+def beside(before: Mapping[str, OthersMoment], after: Mapping[str, OthersMoment]) -> dict[str, Conditions]:
+    """What happened in between on the machines beside, by their addresses."""
+    return {name: others.between(before[name], after[name]) for name in before.keys() & after.keys()}
 
 
 @dataclasses.dataclass
@@ -183,7 +186,7 @@ class Seen:
             clock_jump_s=machine.clock_jump_s,
             swapped_pages=machine.swapped_pages,
             others_cpu=None if bench.cores.shared else machine.others_cpu,
-            frequency_change=_frequency_change(bench, SERVERS, machine.mhz),
+            frequency_change=_frequency_change(bench, None, machine.mhz),
             beside=_beside(bench, stretches, results),
         )
 
@@ -231,15 +234,20 @@ def _beside(bench: Bench, stretches: Sequence[Stretch], results: Sequence[Result
         if one.others_cpu is not None:
             told = Conditions(one.wall_s, 0.0, one.others_cpu, one.swapped_pages or 0, one.mhz)
             seen[one.machine].append(told)
-    found = {name: conditions.together(several) for name, several in seen.items()}
-    return tuple(
-        MachineBeside(name, round(one.others_cpu, 4), one.swapped_pages, _frequency_change(bench, name, one.mhz))
-        for name, one in sorted(found.items())
-    )
+    of_host = {name for stretch in stretches for name in stretch.beside}
+    rows = []
+    for name, several in sorted(seen.items()):
+        all_of_it = conditions.together(several)
+        generates = not name or name not in of_host  # the host knows of services, and of the harness's machine
+        change = _frequency_change(bench, name, all_of_it.mhz)
+        taken = round(all_of_it.others_cpu, 4)
+        rows.append(MachineBeside(name, generates, taken, all_of_it.swapped_pages, change))
+    return tuple(rows)
 
 
-def _frequency_change(bench: Bench, machine: str, mhz: float | None) -> float | None:
-    """The frequency against the typical one of the run's trials so far, minus 1; None where it is not known."""
+def _frequency_change(bench: Bench, machine: str | None, mhz: float | None) -> float | None:
+    """The frequency of a machine (None: the servers') against the typical one of the run's trials so far, minus 1; None
+    where it is not known."""
     if mhz is None:
         return None
     before = bench.mhz.setdefault(machine, [])

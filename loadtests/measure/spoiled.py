@@ -11,7 +11,7 @@ from loadtests.observe.takers import Takers
 from loadtests.records import Trial
 
 IN_A_ROW = 4  # what lasts that long is no hiccup
-OF_OTHER_MACHINES = frozenset({Reason.clients_differ, Reason.machine_taken})
+OF_OTHER_MACHINES = frozenset({Reason.clients_differ, Reason.service_swapped, Reason.service_taken})
 
 
 class TooBusy(UserError):

@@ -61,13 +61,12 @@ def _trial(bench: Bench, running: Server, place: TrialPlace, on_second: OnSecond
         seen.engine_failed(error)
         return
     results = [one.result for one in loads]
-    contradicting = sum(result.contradicting for result in results)
     seen.happened(bench, [one.stretch for one in loads], results)
     if test.restarts:
         seen.note(others_cpu=None)  # what the processes took that ended is not told apart from what others did
     if load.rate is None or test.search is not None:
         seen.note(planned=None, sent=None)  # only a fixed rate plans a number
-    if contradicting or seen.evidence.processes_died or seen.evidence.service_failed:
+    if seen.evidence.contract_differences or seen.evidence.processes_died or seen.evidence.service_failed:
         examples = [text for one in loads for kind, text in one.result.examples.items() if kind in BROKEN]
         seen.log = "\n".join([*examples[:1], running.logs()]).strip()
 

@@ -81,6 +81,11 @@ def interrupts_s(cores: Sequence[int]) -> float:
     return sum(irq + softirq for _, _, _, _, _, irq, softirq, _ in _ticks(cores)) * TICK_S
 
 
+def stolen_s(cores: Sequence[int]) -> float:
+    """The seconds since boot in which the hypervisor ran others on the cores (steal)."""
+    return sum(steal for *_, steal in _ticks(cores)) * TICK_S
+
+
 def _busy_s(cores: Sequence[int]) -> float:
     busy = sum(
         user + nice + system + irq + softirq + steal for user, nice, system, _, _, irq, softirq, steal in _ticks(cores)

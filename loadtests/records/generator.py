@@ -14,8 +14,8 @@ class Generator:
     ``p50_ms`` and ``ok`` are of its own part of the load: the response time, and how many were answered well of how
     many were ``planned``. None: not kept, as of older runs.
 
-    ``machine`` is the further client that it ran on, as that was named; empty where that was the harness's own. Of a
-    further client that is another machine, ``others_cpu``, ``swapped_pages`` and ``mhz`` are what happened on its core
+    ``machine`` is the further client that it ran on, as that was named; empty where that was the harness's own machine,
+    by whatever way. ``others_cpu``, ``swapped_pages`` and ``mhz`` are what happened on the core of a further client
     while the load was made (see MachineBeside).
     """
 

@@ -50,11 +50,11 @@ def test_nothing_known_is_held_against_no_trial() -> None:
         ({"others_cpu": 0.3}, "cores_taken"),
         ({"others_cpu": 0.11}, "cores_disturbed"),
         ({"frequency_change": -0.05}, "frequency_changed"),
-        ({"beside": (MachineBeside("ssh://second", 0.3, 0),)}, "machine_taken"),
-        ({"beside": (MachineBeside("", 0.3, 0), MachineBeside("ssh://second", 0.11, 0))}, "machine_taken"),
-        ({"beside": (MachineBeside("ssh://second", 0.11, 0),)}, "machine_disturbed"),
-        ({"beside": (MachineBeside("ssh://second", 0.0, 1),)}, "swapped"),
-        ({"beside": (MachineBeside("ssh://second", 0.0, 0, 0.05),)}, "frequency_changed"),
+        ({"beside": (MachineBeside("ssh://redis", False, 0.3, 0),)}, "service_taken"),
+        ({"beside": (MachineBeside("ssh://redis", False, 0.11, 0),)}, "machine_disturbed"),
+        ({"beside": (MachineBeside("ssh://redis", False, 0.0, 1),)}, "service_swapped"),
+        ({"beside": (MachineBeside("ssh://redis", False, 0.0, 0, 0.05),)}, "frequency_changed"),
+        ({"beside": (MachineBeside("ssh://second", True, 0.9, 1, 0.5),)}, "machine_disturbed"),
         ({"shared_core": True}, "shared_core"),
         ({"recovered": False}, "did_not_recover"),
         ({"engine_failed": True}, "engine_failed"),
@@ -67,7 +67,9 @@ def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> Non
 
 def test_every_reason_can_be_found() -> None:
     everything = Evidence(False, 2, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True, True)
-    everything = dataclasses.replace(everything, connection_lost=True, beside=(MachineBeside("", 0.3, 0),))
+    everything = dataclasses.replace(
+        everything, connection_lost=True, beside=(MachineBeside("ssh://redis", False, 0.3, 1),)
+    )
     strayed = Deliveries(9, 9, 0, 0, 0, {**NOTHING, "p50": 2.0, "p99": 4.0}, stray=1)
     clients = tuple(Generator(1.0, 1.0, 9.0, p50_ms=p50, ok=500, planned=500) for p50 in (2.0, 9.0))
     result = dataclasses.replace(walked(200.0, 100.0, late_ms=5.0), deliveries=strayed, generator=clients)
@@ -81,16 +83,15 @@ def test_every_reason_can_be_found() -> None:
 
 
 def test_another_machine_that_was_disturbed_is_named() -> None:
-    busy = (
-        MachineBeside("", 0.3, 2, -0.04),
-        MachineBeside("ssh://second", 0.11, 0),
-        MachineBeside("ssh://third", 0, 0),
-    )
-    found = {flag.reason: flag.sentence for flag in judge(dataclasses.replace(QUIET, beside=busy))}
-    assert set(found) == {"machine_taken", "swapped", "frequency_changed"}
-    assert "(30% on the machine that the load came from and 11% on ssh://second)" in found["machine_taken"]
-    assert "(2 pages on the machine that the load came from)" in found["swapped"]
-    assert "(-4% on the machine that the load came from)" in found["frequency_changed"]
+    here, there = MachineBeside("", True, 0.3, 2, -0.04), MachineBeside("ssh://second", True, 0.11, 0)
+    quiet, redis = MachineBeside("ssh://third", True, 0.0, 0), MachineBeside("ssh://redis", False, 0.4, 3, -0.04)
+    beside = (here, there, quiet, redis)
+    found = {flag.reason: flag.sentence for flag in judge(dataclasses.replace(QUIET, beside=beside))}
+    assert set(found) == {"service_taken", "service_swapped", "machine_disturbed", "frequency_changed"}
+    assert "(40% on ssh://redis)" in found["service_taken"]
+    assert "(3 pages on ssh://redis)" in found["service_swapped"]
+    assert "(-4% on ssh://redis)" in found["frequency_changed"]
+    assert "(30% on the machine that the load came from and 11% on ssh://second)" in found["machine_disturbed"]
 
 
 def test_what_strays_is_told_apart_from_what_else_breaks_the_contract() -> None:

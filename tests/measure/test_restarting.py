@@ -1,6 +1,7 @@
 """A server that is restarted under a load; no server is started."""
 
 import dataclasses
+import itertools
 
 import pytest
 
@@ -11,6 +12,7 @@ from loadtests.hosts.local import Local
 from loadtests.measure import held_to, restarting
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.trial import run_trial
+from loadtests.observe.others import OthersMoment
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
 from loadtests.records.result import NOTHING
@@ -49,6 +51,13 @@ def test_the_server_is_restarted_and_what_its_processes_used_is_not_told(trial):
     assert found.evidence.others_cpu is None
     assert found.evidence.processes_died == 0
     assert found.result.connections.rejoined.back == 1000
+
+
+def test_machines_beside_are_looked_at(trial, bench_of):
+    seconds = itertools.count(1.0)
+    bench_of.host.beside = lambda: {"": OthersMoment(at := next(seconds), 0.05 * at, 0.0, 0, None)}
+    [seen] = trial().evidence.beside
+    assert (seen.machine, seen.generates, seen.others_cpu) == ("", True, 0.05)
 
 
 def test_one_that_does_not_come_up_again_is_invalid_by_its_own_fault(trial):

@@ -44,7 +44,7 @@ def test_four_in_a_row_of_two_setups_for_one_reason_are_enough():
 
 
 def test_of_another_machine_it_is_not_said_who_takes_the_servers_cores():
-    _, error = told(*[trial("a", "machine_taken"), trial("b", "machine_taken")] * 2)
+    _, error = told(*[trial("a", "service_taken"), trial("b", "service_taken")] * 2)
     assert error.endswith("choose a machine whose cores are not shared.")
     assert "just now" not in error
 

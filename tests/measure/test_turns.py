@@ -11,7 +11,7 @@ from loadtests.hosts import ConnectionLost
 from loadtests.measure import turns
 from loadtests.measure.seen import TrialPlace
 from loadtests.measure.turns import run_by_turns
-from loadtests.observe.conditions import Moment
+from loadtests.observe.others import OthersMoment
 from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import planned_seconds, schedule
@@ -78,11 +78,12 @@ def test_machines_beside_are_looked_at_in_each_slice_and_each_round(run, bench_o
     host = bench_of.host
     seconds = itertools.count(1.0)
     # One look after another, a second passes there, of which others take a fifth.
-    host.beside = lambda: {"ssh://redis": Moment(at := next(seconds), at, 0.2 * at, 0, 3000.0)}
+    host.beside = lambda: {"ssh://redis": OthersMoment(at := next(seconds), 0.1 * at, 0.1 * at, 0, 3000.0)}
     host.spins_beside = lambda: {"ssh://redis": 0.12}
     trial = run()["uvicorn", "latency"]
     [seen] = trial.evidence.beside
-    assert (seen.machine, seen.others_cpu, seen.frequency_change) == ("ssh://redis", 0.2, 0.0)
+    assert (seen.machine, seen.generates, seen.others_cpu) == ("ssh://redis", False, 0.2)
+    assert seen.frequency_change == 0.0
     assert seen.spins_s == (0.12,) * len(trial.evidence.spins_s)
     assert reasons(trial) == {"machine_disturbed"}
     assert trial.valid

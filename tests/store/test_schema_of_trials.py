@@ -90,7 +90,7 @@ def trial(run):
         ),
         processes=processes.since_rest(processes.difference(own, own), own, [own, own]),
         cores={"servers": (0,), "generator": (1,)},
-        evidence=Evidence(started=True, generator_cpu=0.4, beside=(MachineBeside("", 0.01, 0, None, (0.1,)),)),
+        evidence=Evidence(started=True, generator_cpu=0.4, beside=(MachineBeside("", True, 0.01, 0, None, (0.1,)),)),
         capacity=capacity.record(),
         log="the end of a log",
         gauges={"pool in use": ((0.0, 3), (0.1, 4)), "pool waiting": ((0.0, 0), (0.1, 2))},

@@ -14,7 +14,6 @@ from loadtests.store import OtherClient, OtherHost, ServiceHost
 from loadtests.words import flat, number, plural, series
 
 SPINS_TO_SAY = 4
-LOADS_MACHINE = "the one that the load came from"
 
 
 def section(results: Results) -> Section:
@@ -58,16 +57,17 @@ def _rounds(results: Results, test: str) -> int:
 
 def _speed(results: Results) -> str:
     """How the machine's speed wandered meanwhile, where that was seen."""
-    # The trials of a test in a block were measured by turns, and have the same.
-    moments = {(trial.test, trial.block, trial.attempt): trial.evidence for trial in results.trials}
+    # The trials of a test in a block were measured by turns, and have the same; one that failed knows of no others.
+    known = sorted(results.trials, key=lambda trial: len(trial.evidence.beside))
+    moments = {(trial.test, trial.block, trial.attempt): trial.evidence for trial in known}
     seconds = [one for evidence in moments.values() for one in evidence.spins_s]
     if len(seconds) < SPINS_TO_SAY:
         return ""
     beside: dict[str, list[float]] = {}
     for evidence in moments.values():
         for machine in evidence.beside:
-            beside.setdefault(machine.machine, []).extend(machine.spins_s)
-    there = "".join(f"; that of {name or LOADS_MACHINE}: {_spread(own)}" for name, own in beside.items() if own)
+            beside.setdefault(machine.called, []).extend(machine.spins_s)
+    there = "".join(f"; that of {called}: {_spread(own)}" for called, own in beside.items() if own)
     whose = "The speed of the servers' machine" if results.record.servers else "This machine's speed"
     return f" {whose} while this ran: {_spread(seconds)} of the usual, by a fixed piece of work{there}."
 

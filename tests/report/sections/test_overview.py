@@ -47,15 +47,18 @@ def test_setups_that_were_measured_one_after_the_other(how):
 
 def test_the_speed_of_every_machine_is_told(build_run, other_host):
     results = Results(build_run(labels=("gunicorn", "uvicorn"), record={"servers": other_host}))
-    beside = (MachineBeside("", 0.0, 0, None, (0.1, 0.2)), MachineBeside("ssh://redis", 0.0, 0, None, (0.3, 0.3)))
+    here = MachineBeside("", True, 0.0, 0, None, (0.1, 0.2))
+    redis = MachineBeside("ssh://redis", False, 0.0, 0, None, (0.3, 0.3))
     for place, trial in enumerate(results.trials):
+        # What has failed knows of the servers' machine alone.
+        beside = (here, redis) if trial.label == "gunicorn" else ()
         evidence = dataclasses.replace(trial.evidence, spins_s=(0.1, 0.1), beside=beside)
         results.trials[place] = dataclasses.replace(trial, evidence=evidence)
     told = overview.section(results).paragraphs[1]
     assert (
         "The speed of the servers' machine while this ran: 1.00 to 1.00 of the usual, by a fixed piece of work" in told
     )
-    assert "; that of the one that the load came from: 1.00 to 2.00; that of ssh://redis: 1.00 to 1.00." in told
+    assert "; that of the machine that the load came from: 1.00 to 2.00; that of ssh://redis: 1.00 to 1.00." in told
 
 
 def test_what_ran_where_on_two_machines_and_what_the_network_took(build_run, other_host):
