@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from loadtests import hosts
+from loadtests.application import sample
 from loadtests.errors import UserError
 from loadtests.hosts import wire
 from loadtests.hosts.link import Address, failure
@@ -129,7 +130,7 @@ def test_what_cannot_run_there_is_refused_before_anybody_is_asked(command, other
 def test_the_origin_stays_on_this_machine(other_machine):
     table = {"setups": ["gunicorn"], "tests": {"latency": {"rate": 1, "duration": "1s", "services": ["origin"]}}}
     with pytest.raises(UserError, match=r"^test latency: the service origin is for projects that are served on this"):
-        bench(studies.parse(table, "s", "s.toml"), None, other_machine.where)
+        bench(studies.parse(table, "s", "s.toml"), sample(), other_machine.where)
     assert other_machine.asked() == []
 
 
