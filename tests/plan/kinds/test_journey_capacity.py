@@ -75,9 +75,9 @@ def test_a_record_gives_it_back(test):
     assert kinds.from_record(found.record()) == found
 
 
-def test_the_study_that_ships_takes_half_an_hour_at_the_most():
+def test_the_study_that_ships_takes_three_quarters_of_an_hour_at_the_most():
     study = studies.load("users")
-    assert planned_seconds(study, schedule(study, seed=1)) < 30 * 60
+    assert planned_seconds(study, schedule(study, seed=1)) < 45 * 60
 
 
 @pytest.mark.parametrize(
