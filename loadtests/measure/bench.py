@@ -147,7 +147,8 @@ class Bench:
             for name in self.beside(entry):
                 if (lacks := self.host.lacking(beside[name].needs)) is not None:
                     raise UserError(f"{entry.label}: the service {name}: {lacks}")
-        self.clients_seen = self.clients.look(self.host, self.bind, self.port, self.allow_remote)
+        apart = self.elsewhere.machines.values()
+        self.clients_seen = self.clients.look(self.host, self.bind, self.port, self.allow_remote, apart)
         self.service_hosts_seen = self.elsewhere.look(self.host, self.port, self.allow_remote)
 
     def _require_no_cores(self, study: Study) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from loadtests import engines
@@ -65,11 +66,15 @@ class Clients:
         connections = load.connections if load.users is None else max(load.connection_count, processes)
         return dataclasses.replace(load, processes=processes, connections=connections)
 
-    def look(self, host: Host, bind: str, port: int, anyhow: bool) -> tuple[OtherClient, ...]:
+    def look(
+        self, host: Host, bind: str, port: int, anyhow: bool, beside: Iterable[Host] = ()
+    ) -> tuple[OtherClient, ...]:
         """What each of them is, and its way to a port of the servers' host, which has to prove there that it is it.
-        Raises UserError, also where two of them are one machine by two names: what each took of it would be the
-        other's disturbance."""
-        names = {host.boot(): host.name} if self.addresses and host.boot() != boot() else {}
+        Raises UserError, also where one of them, or of those ``beside`` it, is another by another name: what each took
+        of it would be the other's disturbance."""
+        if not self.addresses:
+            return ()
+        names = {one.boot(): one.name for one in (*beside, host) if one.boot() != boot()}
         found = []
         for address in self.addresses:
             seen, of_boot = _look(address, host, bind, port, anyhow)

@@ -144,6 +144,17 @@ def test_another_name_of_the_servers_machine_is_no_client(second, study, tmp_pat
     assert f"--clients: {second.second} is the machine of {second.where}, by another name; leave it out" in errors
 
 
+def test_another_name_of_redis_machine_is_no_client(second, tmp_path):
+    study = tmp_path / "study.toml"
+    study.write_text(STUDY.format(duration="1s").replace('"gunicorn"', '"daphne-redis"'))
+    client = second.second.replace("ssh://", "ssh://root@")
+    hosts = ("--servers", second.where, "--services", f"redis={second.second}", "--clients", client)
+    with of_their_own(second):
+        code, _, errors = second.run("run", study, *hosts, "--output", tmp_path / "run")
+    assert code == 1
+    assert f"--clients: {client} is the machine of {second.second}, by another name; leave it out" in errors
+
+
 def test_a_second_client_that_is_cut_off_costs_a_trial(second, study, tmp_path):
     folder = tmp_path / "run"
     hosts = ("--servers", second.where, "--clients", second.second)
