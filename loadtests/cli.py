@@ -27,7 +27,6 @@ from loadtests.commands import (
     report,
     run,
     serve,
-    simulate,
     version,
     workload,
 )
@@ -46,7 +45,7 @@ app = typer.Typer(
 )
 # In the order of the help. What a command needs is imported when it runs: `--help` and a mistyped name answer at once.
 for module in (
-    run, aa, advise, load, workload, capacity, check, serve, origin, list_, layers, engines, report, simulate, profile,
+    run, aa, advise, load, workload, capacity, check, serve, origin, list_, layers, engines, report, profile,
     doctor, compare, history,
 ):  # fmt: skip
     app.command(module.__name__.rpartition(".")[2])(module.command)

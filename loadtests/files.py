@@ -1,11 +1,22 @@
-"""Reads files that a person names: regular ones only, and no more of them than there should be."""
+"""Where the project's files are; reading files that a person names, and writing files whole or not at all."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import json
+import math
 import os
 import stat
+import tempfile
 from pathlib import Path
+
+from loadtests.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "results"
+STUDIES = ROOT / "loadtests" / "studies"
+SUPERVISOR = ROOT / "supervisor"
 
 
 def read(path: Path, most: int, pipes: bool = False) -> bytes:
@@ -27,3 +38,67 @@ def read(path: Path, most: int, pipes: bool = False) -> bytes:
     if max(seen.st_size, len(content)) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB", str(path))
     return content
+
+
+def make_folder(path: Path) -> None:
+    """Makes a folder and those above it, where they are not there. Raises UserError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot write to {path}: {error.strerror}") from None
+
+
+def write_json(path: Path, value: object, most: float = math.inf) -> None:
+    """Writes ``value`` as JSON of at most ``most`` bytes. As ``write_bytes``."""
+    content = (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    if len(content) > most:
+        raise UserError(f"{path} would have {len(content) / 1e6:,.0f} MB; at most {most / 1e6:,.0f} MB are read again")
+    write_bytes(path, content)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes ``text``. As ``write_bytes``."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Writes ``content``, whole or not at all, and not lost if the machine stops right after.
+
+    A file that holds just that is left alone. Raises UserError where it cannot be written.
+    """
+    try:
+        if not holds(path, content):
+            _replace(path, content)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def holds(path: Path, content: bytes) -> bool:
+    """Whether there is a file, and no link to one, of just that content."""
+    with contextlib.suppress(OSError):
+        seen = path.lstat()
+        return stat.S_ISREG(seen.st_mode) and seen.st_size == len(content) and path.read_bytes() == content
+    return False
+
+
+def remove(path: Path) -> None:
+    """Removes a file. Raises UserError where it cannot be."""
+    try:
+        path.unlink()
+    except OSError as error:
+        raise UserError(f"cannot remove {path}: {error.strerror}") from None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise

@@ -38,7 +38,7 @@ if [ "$files" != unlimited ] && [ "$files" -lt "$most" ]; then
     ulimit -S -n "$most"
 fi
 
-# What the service `origin` plays: a recipe that ships (loadtests/origin/recipes), by its name, or a file, by its
+# What the service `origin` plays: a recipe that ships (loadtests/services/origin/recipes), by its name, or a file, by its
 # absolute path.
 export ORIGIN_RECIPE="${ORIGIN_RECIPE:-slow}"
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from loadtests.paths import ROOT
+from loadtests.files import ROOT
 
 LONGEST = 300  # lines of a file
 GENERATED = {"package-lock.json"}
@@ -20,6 +20,7 @@ SHARED = {
     "advice", "cost", "history", "requests", "sweep", "verdicts",  # what is found or planned, and its section and chart
     "trial",  # how one is made, and what is kept of it
     "page", "templates",  # of a report, of a profile
+    "dry_run", "progress",  # what is printed, and what is found
     "redis",  # the one of the setups, the one of the layers' benchmark
 }  # fmt: skip
 
@@ -42,8 +43,8 @@ def test_nothing_imports_what_stands_above_or_beside_it(architecture):
 
 
 def test_an_arrow_back_is_found(architecture):
-    found = {**architecture.imports(), "store": {"report": {"loadtests/store/folder.py"}}}
-    assert architecture.arrows_back(found) == ["store imports report: loadtests/store/folder.py"]
+    found = {**architecture.imports(), "plan": {"report": {"loadtests/plan/study.py"}}}
+    assert architecture.arrows_back(found) == ["plan imports report: loadtests/plan/study.py"]
 
 
 def files(*patterns):

@@ -23,71 +23,66 @@ LAYERS = (
     Layer(("__main__",), "the way in"),
     Layer(("cli",), "registers the commands; exit codes"),
     Layer(("commands",), "a file a command: its options, one call, what is printed"),
-    Layer(
-        ("profile", "layers", "simulate", "agent"),
-        "tools beside a run; what runs on other machines, that of the servers and of further clients",
-    ),
-    Layer(("measure", "report"), "makes runs; tells what they found. Neither knows the other: a run folder is between"),
+    Layer(("profile", "hosts.agent"), "what a server does with its time; what runs on other hosts"),
+    Layer(("measure", "report"), "makes runs; reports on them. Neither knows the other: a run folder is between"),
     Layer(
         ("serve", "engines"),
-        "servers up, healthy, held to the contract; the programs that make the load, here and on further clients",
+        "servers up, healthy, held to the contract; the programs that make the load, here and on other hosts",
     ),
-    Layer(("hosts",), "the machine that servers and services run on"),
-    Layer(("application",), "what is served"),
-    Layer(("observe",), "processes, the machine, what else happened on it"),
-    Layer(("searches",), "state machines of searches, without clock or process"),
+    Layer(("hosts",), "the machines that servers and services run on"),
+    Layer(("observe",), "processes, the machine, other load on it"),
     Layer(
         ("analyse",),
         "from records to figures, intervals and verdicts; what makes a trial invalid. Starts and writes nothing",
     ),
-    Layer(("store",), "the run folder, and what it is read as"),
+    Layer(("records.run",), "the run folder: written, read, checked as a whole"),
     Layer(("plan",), "studies, kinds of test, metrics, the order of trials"),
-    Layer(
-        ("workload", "setups", "journeys"),
-        "requests, mixes, recordings, a load; what supervisor/ holds; what users do, step by step",
-    ),
-    Layer(
-        ("origin", "services"),
-        "an origin that is slow, or stumbles, as recipes say; a datastore: both run beside a setup",
-    ),
-    Layer(("records", "toml"), "what a run folder is made of, as types; TOML, key by key"),
-    Layer(
-        ("cleanup", "grid"), "processes and folders that do not outlive whoever asked for them; tables in a terminal"
-    ),
-    Layer(
-        ("errors", "paths", "words", "files", "doing", "strangers"),
-        "what the user must act on; where things are; figures as texts; files that a person names; what is done now; "
-        "web pages that ask what listens here",
-    ),
+    Layer(("setups",), "what supervisor/ holds; the project that is served"),
+    Layer(("workload", "journeys"), "requests, mixes, recordings, a load; what users do, step by step"),
+    Layer(("services",), "an origin that is slow, or stumbles; a datastore: they run beside a setup"),
+    Layer(("records",), "what trials and results are made of, as types; TOML read into them"),
+    Layer(("cleanup",), "processes and folders that do not outlive their owner"),
+    Layer(("formatting",), "figures and sentences as texts"),
+    Layer(("files",), "where the project's files are; files read with a bound and written whole"),
+    Layer(("errors",), "what the user must act on"),
 )
+
+
+PACKAGES = tuple(package for layer in LAYERS for package in layer.packages)
 
 
 def imports() -> dict[str, dict[str, set[str]]]:
     """By package, which other packages of loadtests it imports, and in which of its files."""
     found: dict[str, dict[str, set[str]]] = {}
     for file in sorted(PACKAGE.rglob("*.py")):
-        unit = file.relative_to(PACKAGE).with_suffix("").parts[0]
-        if unit == "__init__":
+        parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+        if parts[1] == "__init__":
             continue
-        others = found.setdefault(unit, {})
+        package = _package(".".join(parts))
+        others = found.setdefault(package, {})
         for name in _imported(ast.parse(file.read_text(encoding="utf-8"))):
-            if name != unit:
-                others.setdefault(name, set()).add(file.relative_to(PACKAGE.parent).as_posix())
+            if (other := _package(name)) != package:
+                others.setdefault(other, set()).add(file.relative_to(PACKAGE.parent).as_posix())
     return found
 
 
+def _package(module: str) -> str:
+    """The package in LAYERS that a module of loadtests is in: the longest name that fits, or the first part."""
+    name = module.removeprefix("loadtests.")
+    fits = [package for package in PACKAGES if f"{name}.".startswith(f"{package}.")]
+    return max(fits, key=len, default=name.split(".")[0])
+
+
 def _imported(tree: ast.AST) -> Iterator[str]:
-    """The packages of loadtests that a file imports, wherever in it."""
+    """The modules of loadtests that a file imports, wherever in it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module == "loadtests":
-            names = [f"loadtests.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue
-        yield from (name.split(".")[1] for name in names if name.startswith("loadtests."))
+        yield from (name for name in names if name.startswith("loadtests."))
 
 
 def arrows_back(found: dict[str, dict[str, set[str]]]) -> list[str]:

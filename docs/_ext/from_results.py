@@ -19,9 +19,9 @@ from reference_runs import REFERENCES, REPORT, Reference
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from loadtests.formatting import plural
 from loadtests.report.formats import rest
 from loadtests.report.view import Page, Section
-from loadtests.words import plural
 
 GENERATED = ".. Written by docs/_ext/from_results.py from the runs in results/."
 

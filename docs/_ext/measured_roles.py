@@ -25,16 +25,16 @@ from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxRole
 
 from loadtests.analyse.compare.within import Comparison, compare
-from loadtests.analyse.holding import failed_share, lost_share
+from loadtests.analyse.overload import failed_share, lost_share
 from loadtests.analyse.results import Results
-from loadtests.plan.counted import CPU
+from loadtests.formatting import interval, number, ratio, ratio_interval
+from loadtests.plan.cost_unit import CPU
 from loadtests.plan.kinds import every_metric
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.kinds.capacity import CAPACITY
 from loadtests.plan.metrics import MEMORY_SETTLED, TIMES
 from loadtests.records.trial import Trial
-from loadtests.report import told
-from loadtests.words import interval, number, ratio, ratio_interval
+from loadtests.report import verdict_text
 
 SHORT = {metric.short: metric.name for metric in TIMES}
 SHORT |= {"cpu": CPU.name, "capacity": CAPACITY.name, "memory": MEMORY_SETTLED.name}
@@ -90,7 +90,7 @@ class RatioRole(OfRun):
 
     def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
         found = compared(results, asked["label"], asked["test"], metric, asked["other"])
-        word = told.word(found)
+        word = verdict_text.word(found)
         if found.inside_noise and word != "equivalent":
             word = "inconclusive"
         if asked["verdict"] not in (None, word):

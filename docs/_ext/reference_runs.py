@@ -13,10 +13,10 @@ from sphinx.errors import ExtensionError
 
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
+from loadtests.records.run.folder import Run
 from loadtests.report import page as pages
 from loadtests.report.sections.overview import database_in_short, machine_in_short
 from loadtests.report.view import Page
-from loadtests.store import Run
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 REPORT = ("index.rst", "report.html", "summary.csv", "charts")

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from loadtests.analyse.holding import failed_share
+from loadtests.analyse.overload import failed_share
 from loadtests.analyse.results import Results
-from loadtests.plan.censored import of_all
+from loadtests.formatting import DASH, number, percent
+from loadtests.plan.percentiles_with_failures import of_all
 from loadtests.records import Trial
-from loadtests.words import DASH, number, percent
 
 STUDY = "2016-stack"
 # As they were read off the report's charts; background/2016.rst has them in the same words.

@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 
-from loadtests.paths import SUPERVISOR
+from loadtests.files import SUPERVISOR
 from loadtests.setups import Setup
 
 

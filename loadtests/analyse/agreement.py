@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loadtests.formatting import number, percent
 from loadtests.records import Result
-from loadtests.words import number, percent
 
 # By what share the p50 of two may differ, or by how many ms where that is more, and by what share of the requests what
 # was answered well: a p50 of a hundred requests is known to some 10%, and two networks are not one.

@@ -23,7 +23,7 @@ RUNS_FOR_MARKS = 7
 RUNS_FOR_LEVEL = 3
 LAGS = (1, 2, 3)
 # In standard errors: in simulated charts of twenty series of twenty runs at most 5% then hold a false mark
-# (``loadtests.simulate.histories``), though each run is half of the one before.
+# (``tools.simulation.histories``), though each run is half of the one before.
 LIMIT = 3.4
 # The median of |x| for x from the standard normal distribution.
 MEDIAN_OF_NORMAL = 0.6745

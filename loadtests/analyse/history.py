@@ -7,15 +7,15 @@ import itertools
 from math import inf, isfinite, nan
 from pathlib import Path
 
-from loadtests import store
 from loadtests.analyse.changes import RUNS_FOR_MARKS, Mark, Point, changes
 from loadtests.analyse.compare.differences import RunDifference, differences, same_machine
 from loadtests.analyse.compare.sides import judged_cells, same_tests
 from loadtests.analyse.compare.within import Estimate, estimates, ratios_to
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
-from loadtests.store import Run
-from loadtests.words import plural
+from loadtests.formatting import plural
+from loadtests.records.run.folder import Run
+from loadtests.records.run.folder import runs as run_folders
 
 Cell = tuple[str, str, str]  # test, metric, label
 
@@ -116,7 +116,7 @@ def _runs(study: str, folder: Path) -> tuple[list[Run], list[str]]:
     """The runs of the study, oldest first, and what is left out because it cannot be read."""
     runs: list[Run] = []
     left_out = []
-    for path in store.runs(folder):
+    for path in run_folders(folder):
         try:
             runs.append(Run.open(path))
         except UserError as error:

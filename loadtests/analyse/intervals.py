@@ -40,7 +40,7 @@ from loadtests.analyse.trimmed import Array
 
 CONFIDENCE = 0.95
 # Of intervals that were looked at while blocks were added until they were narrow. They are narrow by chance as well:
-# they hold with 95% where each look is made at this level, and the first at this many blocks (``loadtests.simulate``).
+# they hold with 95% where each look is made at this level, and the first at this many blocks (``tools.simulation``).
 CONFIDENCE_OF_LOOKS = 0.98
 FIRST_LOOK = 8
 

@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from loadtests.analyse.observations import Observation
-from loadtests.plan import counted
+from loadtests.plan import cost_unit
 from loadtests.plan.kinds import Test, every_metric
-from loadtests.plan.lateness import (
+from loadtests.plan.metrics import Metric
+from loadtests.plan.percentiles import knowable
+from loadtests.plan.scheduling_delay import (
     LATE,
     late_share,
     late_share_of_lag,
@@ -16,8 +18,6 @@ from loadtests.plan.lateness import (
     read_share_of_lag,
     read_share_of_last,
 )
-from loadtests.plan.metrics import Metric
-from loadtests.plan.percentiles import knowable
 from loadtests.records import Result, Trial
 from loadtests.records.result import PERCENTILES
 
@@ -37,7 +37,7 @@ def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, 
     found: list[Metric] = []
     for metric in every_metric():
         found.append(metric)
-        for one in counted.EVERY:
+        for one in cost_unit.EVERY:
             if metric is one.cpu:
                 found += [*map(one.of_role, roles), *(one.of_role(role, charged=False) for role in uncharged)]
     return tuple(found)

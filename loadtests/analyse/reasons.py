@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 
-from loadtests.plan.lateness import LATE
+from loadtests.plan.scheduling_delay import LATE
 from loadtests.records import Flag
 
 # Share of the servers' cores that others took, the hypervisor (steal) included.

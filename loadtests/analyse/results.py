@@ -7,13 +7,14 @@ from functools import cached_property
 
 from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Comparison, Estimate, NoiseFloor, compare, estimates, noise_floors
-from loadtests.analyse.holding import Standing, standing
 from loadtests.analyse.intervals import CONFIDENCE, CONFIDENCE_OF_LOOKS
 from loadtests.analyse.observations import Observation
+from loadtests.analyse.overload import Standing, standing
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.records import Trial
-from loadtests.store import Run, SetupRecord
+from loadtests.records.run.folder import Run
+from loadtests.records.run.run_record import SetupRecord
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from loadtests.analyse import agreement
 from loadtests.analyse.reasons import OTHERS_CPU_DOUBTFUL, OTHERS_CPU_INVALID, Reason
-from loadtests.plan.lateness import LATE, late_share, late_share_of_lag
+from loadtests.formatting import percent, plural, series
+from loadtests.plan.scheduling_delay import LATE, late_share, late_share_of_lag
 from loadtests.records import Evidence, Flag, MachineBeside, Result
-from loadtests.words import percent, plural, series
 
 # Above this share of its core an event loop queues its own work: send lag grows before the core is full.
 GENERATOR_CPU = 0.85

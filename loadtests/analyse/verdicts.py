@@ -8,8 +8,8 @@ from math import ceil, exp, isfinite, log, sqrt
 import numpy as np
 from scipy.special import stdtrit
 
-from loadtests.analyse.holding import Standing
 from loadtests.analyse.moderated import Noise
+from loadtests.analyse.overload import Standing
 
 DELTA = 0.03
 MOST_BLOCKS = 1000  # that anybody would run
@@ -74,7 +74,7 @@ def blocks_needed(
     numbers, as blocks come in mirrored pairs. None where nothing is known of the noise, where it is more than anybody
     would run, and where the range is so wide that nobody could plan by it. Where the truth is within reach the range
     nearly always holds it; where it is far off (five times the blocks there are), a range is given to the few
-    studies that look better than they are, and is too low (``loadtests.simulate.needed``).
+    studies that look better than they are, and is too low (``tools.simulation.needed``).
     """
     if noise is None or not isfinite(log_ratio) or blocks < 2:
         return None

@@ -12,14 +12,14 @@ from loadtests.commands.options import Anyway, Minutes, OutputFolder, SetupName
 from loadtests.commands.running import carry_out
 from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
-from loadtests.grid import grid, print_grid
-from loadtests.words import DASH, ratio, ratio_interval
+from loadtests.formatting import DASH, ratio, ratio_interval
+from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
     from loadtests.analyse.compare.within import Comparison
     from loadtests.analyse.noise import AAReport
     from loadtests.analyse.results import Results
-    from loadtests.store import Run
+    from loadtests.records.run.folder import Run
 
 
 def command(
@@ -35,7 +35,7 @@ def command(
     """Run a setup against itself: the noise of this machine, and how often a verdict is wrong."""
     with waiting(out) as told:
         from loadtests.measure.prepare import prepare
-        from loadtests.measure.wanted import require_one_length
+        from loadtests.measure.study_options import require_one_length
         from loadtests.plan.against_itself import against_itself
 
         require_one_length(blocks, minutes)

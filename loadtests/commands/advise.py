@@ -15,8 +15,8 @@ from loadtests.commands.options import Anyway, OutputFolder, given
 from loadtests.commands.own_project import Own, with_own_project
 from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
-from loadtests.toml import duration
-from loadtests.words import plural
+from loadtests.formatting import plural
+from loadtests.records.toml import duration
 
 if TYPE_CHECKING:
     from loadtests.measure.advise import KnobSearch
@@ -47,7 +47,7 @@ def command(
     with waiting(out) as told:
         from loadtests import hosts, setups
         from loadtests.measure import advise
-        from loadtests.measure.spoiled import TooBusy
+        from loadtests.measure.contention import TooBusy
         from loadtests.plan import study as studies
 
         if setup.endswith(".toml") or setup in studies.names():
@@ -88,9 +88,9 @@ def _headline(search: KnobSearch, execution: Execution) -> str:
 
 def _carry_out(search: KnobSearch, execution: Execution) -> None:
     """Runs the search with progress; its report is written however it ends."""
-    from loadtests import report
     from loadtests.commands.progress import RunProgress
     from loadtests.measure.advise import execute
+    from loadtests.report import reports
 
     try:
         with RunProgress(out, search.trials, search.seconds) as progress:
@@ -98,7 +98,7 @@ def _carry_out(search: KnobSearch, execution: Execution) -> None:
     finally:
         with contextlib.suppress(KeyboardInterrupt), waiting(out) as told:
             told("writing the report")
-            report.write(execution.run)
+            reports.write(execution.run)
 
 
 def _print_advice(execution: Execution) -> None:

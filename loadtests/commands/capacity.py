@@ -10,12 +10,12 @@ import typer
 from loadtests.commands.console import data, err, fail, say, say_json
 from loadtests.commands.options import AllowRemote, AsJson
 from loadtests.commands.waiting import waiting
-from loadtests.words import per_second, plural
+from loadtests.formatting import per_second, plural
 
 if TYPE_CHECKING:
     from loadtests.measure.capacity import Probed
-    from loadtests.searches.capacity import Probe
-    from loadtests.searches.judge import Outcome
+    from loadtests.measure.searches.capacity import Probe
+    from loadtests.measure.searches.judge import Outcome
 
 
 def command(

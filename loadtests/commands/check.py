@@ -12,7 +12,7 @@ from loadtests.commands.console import data, fail, out, say
 from loadtests.commands.options import Paths, WorkloadFile
 from loadtests.commands.own_project import Own, with_own_websockets
 from loadtests.commands.waiting import waiting
-from loadtests.words import plural
+from loadtests.formatting import plural
 
 if TYPE_CHECKING:
     from loadtests.measure.check import Check
@@ -36,15 +36,15 @@ def command(
 ) -> None:
     """Start each setup in turn and compare their answers."""
     with waiting(out) as told:
-        from loadtests.application import project
         from loadtests.measure.check import check
-        from loadtests.plan import requests
+        from loadtests.plan import request_options
         from loadtests.serve import websocket
         from loadtests.serve.sample_requests import REQUESTS
         from loadtests.setups import find
+        from loadtests.setups.application import project
         from loadtests.workload import Request
 
-        named = requests.named(path or [], workload)
+        named = request_options.named(path or [], workload)
         served = project.chosen(own, find(setups or []), told)
     for remark in served.remarks:
         say(f"note: {remark}")

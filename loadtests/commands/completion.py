@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from loadtests import paths
+from loadtests import files
 
 
 def studies(incomplete: str) -> list[str]:
     """The studies that come with the project; for the rest, the shell completes files."""
-    return _beginning(incomplete, (file.stem for file in paths.STUDIES.glob("*.toml")))
+    return _beginning(incomplete, (file.stem for file in files.STUDIES.glob("*.toml")))
 
 
 def setups(incomplete: str) -> list[str]:
     """The setups."""
-    return _beginning(incomplete, (file.stem for file in (paths.SUPERVISOR / "conf.d").glob("*.conf")))
+    return _beginning(incomplete, (file.stem for file in (files.SUPERVISOR / "conf.d").glob("*.conf")))
 
 
 def setups_and_studies(incomplete: str) -> list[str]:
@@ -31,7 +31,7 @@ def setup_list(incomplete: str) -> list[str]:
 
 def runs(incomplete: str) -> list[str]:
     """The runs in results/."""
-    return _beginning(incomplete, (file.parent.name for file in paths.RESULTS.glob("*/run.json")))
+    return _beginning(incomplete, (file.parent.name for file in files.RESULTS.glob("*/run.json")))
 
 
 def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:

@@ -11,8 +11,8 @@ from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook,
 from rich.segment import Segment
 from rich.text import Text
 
-from loadtests.grid import told, wrapped
-from loadtests.words import printable
+from loadtests.formatting import printable
+from loadtests.report.terminal_tables import told, wrapped
 
 
 class _Printable(RenderHook):

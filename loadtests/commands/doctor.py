@@ -9,7 +9,7 @@ import typer
 from loadtests.commands import completion
 from loadtests.commands.console import data, err, fail, out
 from loadtests.commands.waiting import waiting
-from loadtests.grid import grid, print_grid
+from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

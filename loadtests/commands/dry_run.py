@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from loadtests.commands.console import fail, out, say
-from loadtests.grid import grid, print_grid
+from loadtests.formatting import plural
 from loadtests.plan.sweep import environment
-from loadtests.words import plural
+from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
-    from loadtests.measure.outlook import Outlook
+    from loadtests.measure.dry_run import Outlook
 
 
 def print_outlook(found: Outlook) -> None:

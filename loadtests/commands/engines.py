@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from loadtests.commands.console import err, out, say_json
 from loadtests.commands.options import AsJson
 from loadtests.commands.waiting import waiting
-from loadtests.grid import grid, print_grid
-from loadtests.words import DASH
+from loadtests.formatting import DASH
+from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
     from loadtests.engines.benchmark import EnginesReport

@@ -21,10 +21,10 @@ def command(
 ) -> None:
     """Draw a study's results over time on one machine, with changes that are more than noise marked."""
     with waiting(err, "reading the runs"):
-        from loadtests import paths
+        from loadtests import files
         from loadtests.analyse.history import history_of
         from loadtests.report.formats import history
 
-        found = history_of(study, paths.RESULTS)
-        files = history.write(found, output)
-    history.print_history(found, files, out)
+        found = history_of(study, files.RESULTS)
+        written = history.write(found, output)
+    history.print_history(found, written, out)

@@ -25,13 +25,13 @@ def prepare(
 ) -> None:
     """Bring this project to another machine as it is here, and set it up there. That allows load to be sent to it."""
     with waiting(err):
-        from loadtests.measure import other_host, places
+        from loadtests.measure import host_options, servers_host
 
-        machines = [where for _, where in places.named(host)]
-        other_host.require_addresses(machines)
+        machines = [where for _, where in host_options.named(host)]
+        servers_host.require_addresses(machines)
     for where in machines:
         with waiting(err) as told:
-            findings = other_host.prepare(where, told, python, venv)
+            findings = servers_host.prepare(where, told, python, venv)
         print_findings(findings)
         say(f"{where} is prepared; look at it: {called()} hosts check {host}")
 
@@ -39,15 +39,15 @@ def prepare(
 def check(host: Where) -> None:
     """Say what will disturb a measurement with servers on that machine, and how to put it right; changes nothing."""
     with waiting(err):
-        from loadtests.measure import other_host, places
+        from loadtests.measure import host_options, servers_host
         from loadtests.measure.doctor import possible
 
-        machines = places.named(host)
-        other_host.require_addresses([where for _, where in machines])
+        machines = host_options.named(host)
+        servers_host.require_addresses([where for _, where in machines])
     good = True
     for role, where in machines:
         with waiting(err) as told:
-            findings = other_host.examine(where, told, role)
+            findings = servers_host.examine(where, told, role)
         if len(machines) > 1:
             say(f"{where} ({role})")
         print_findings(findings)

@@ -10,11 +10,11 @@ from loadtests.commands.console import err, out, say_json
 from loadtests.commands.options import AsJson
 from loadtests.commands.waiting import waiting
 from loadtests.errors import require_within
-from loadtests.grid import grid, print_grid
-from loadtests.words import plural
+from loadtests.formatting import plural
+from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
-    from loadtests.layers import LayerDeliveries, LayersReport
+    from loadtests.measure.layers import LayerDeliveries, LayersReport
 
 FEWEST, MOST = 100, 10_000_000  # deliveries
 
@@ -27,8 +27,8 @@ def command(
 ) -> None:
     """Compare the channel layers: round trips between two processes, Redis, IPC and a bare Unix socket."""
     with waiting(err):
-        from loadtests import layers
         from loadtests.commands.progress import steps
+        from loadtests.measure import layers
 
     if deliveries:
         require_within("--deliveries", deliveries, FEWEST, MOST)
@@ -43,7 +43,7 @@ def command(
 
 def print_layers(report: LayersReport) -> None:
     """Prints a row per layer and, below, how the IPC layer compares with Redis."""
-    from loadtests.layers.rounds import MEDIAN_BAR, RATE_BAR
+    from loadtests.measure.layers.rounds import MEDIAN_BAR, RATE_BAR
 
     cores = ", ".join(map(str, report.cores))
     table = grid(("layer", "p50, µs", "p99, µs", "round trips/s", "delivered"), right=range(1, 5))
@@ -71,7 +71,7 @@ def print_layers(report: LayersReport) -> None:
 
 def print_deliveries(found: list[LayerDeliveries]) -> None:
     """Prints what became of every message over each layer, and beside a receiver that reads nothing for a while."""
-    from loadtests.layers.accounting import FROZEN_MESSAGES, FROZEN_PER_S, PROCESSES, RECEIVERS, total
+    from loadtests.measure.layers.accounting import FROZEN_MESSAGES, FROZEN_PER_S, PROCESSES, RECEIVERS, total
 
     table = grid(("layer", "deliveries", "missing", "duplicates", "out of order"), right=range(1, 5))
     for one in found:

@@ -11,7 +11,7 @@ from loadtests.commands.console import data, err, out, say_json
 from loadtests.commands.options import AsJson
 from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
-from loadtests.grid import grid, print_grid
+from loadtests.report.terminal_tables import grid, print_grid
 
 Listing = dict[str, list[dict[str, Any]]]
 
@@ -26,8 +26,9 @@ def command(as_json: AsJson = False) -> None:
 def everything() -> Listing:
     """All there is, by kind, as rows with the same keys within a kind. ``not_here`` says in a few words why it cannot
     run on this machine, or what of it cannot; it is empty where nothing is in the way."""
-    from loadtests import engines, setups, store
+    from loadtests import engines, setups
     from loadtests.plan import study as studies
+    from loadtests.records.run import folder
 
     known = setups.known()
     lacking = {name: lacks for name, setup in known.items() if (lacks := setups.lacks(setup))}
@@ -45,7 +46,7 @@ def everything() -> Listing:
         ],
         "studies": [_study(name, lacking, idle) for name in studies.names()],
         "engines": [{"name": name, "not_here": idle.get(name, "")} for name in engines.known()],
-        "runs": [_run(folder.name) for folder in store.runs()],
+        "runs": [_run(folder.name) for folder in folder.runs()],
     }
 
 
@@ -82,11 +83,11 @@ def _study(name: str, lacking: dict[str, list[str]], idle: dict[str, str]) -> di
 
 
 def _run(name: str) -> dict[str, Any]:
-    from loadtests import paths
-    from loadtests.store import Run
+    from loadtests import files
+    from loadtests.records.run.folder import Run
 
     try:
-        record = Run.open(paths.RESULTS / name).record
+        record = Run.open(files.RESULTS / name).record
     except UserError as error:
         return {"name": name, "created": "", "study": "", "state": f"cannot be read: {error}"}
     state = "ended" if record.ended else "can be resumed"

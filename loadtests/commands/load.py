@@ -12,8 +12,8 @@ from rich.text import Text
 from loadtests.commands.console import data, err, fail, out, say_json
 from loadtests.commands.options import AllowRemote, AsJson
 from loadtests.commands.waiting import waiting
-from loadtests.grid import grid, print_grid
-from loadtests.words import DASH
+from loadtests.formatting import DASH
+from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
     from loadtests.records import Figures, Result

@@ -11,10 +11,10 @@ from loadtests.commands.console import err, fail, out, say, say_json
 from loadtests.commands.options import AsJson
 from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
-from loadtests.grid import grid, print_grid
+from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
-    from loadtests.measure.punctuality import Punctuality
+    from loadtests.measure.generator_accuracy import Punctuality
 
 
 def command(
@@ -38,7 +38,7 @@ def command(
     if as_json:
         raise UserError("--json goes with --benchmark")
     with waiting(err):
-        from loadtests.origin import from_json, listening
+        from loadtests.services.origin import from_json, listening
 
         recipes = from_json.load(recipe) if recipe is not None else ()
     listening.serve(recipes, port, url_file, say)
@@ -46,9 +46,9 @@ def command(
 
 def _benchmark(as_json: bool) -> None:
     with waiting(err) as told:
-        from loadtests.measure import punctuality
+        from loadtests.measure import generator_accuracy
 
-        found = punctuality.measure(told)
+        found = generator_accuracy.measure(told)
     say_json(found.to_dict()) if as_json else print_punctuality(found)
     if not found.in_time:
         fail("the origin was not in time, or something was not answered; run this again on a quiet machine")
@@ -56,7 +56,7 @@ def _benchmark(as_json: bool) -> None:
 
 def print_punctuality(found: Punctuality) -> None:
     """Prints what was asked of the origin, what it did, and what that took."""
-    from loadtests.measure.punctuality import LATE_P99_MS
+    from loadtests.measure.generator_accuracy import LATE_P99_MS
 
     table = grid(("", ""), right=(1,))
     for label, value in (

@@ -13,7 +13,7 @@ import typer
 from loadtests.errors import UserError
 
 if TYPE_CHECKING:
-    from loadtests.application.project import Options
+    from loadtests.setups.application.project import Options
 
     Own = Options | None
 else:
@@ -92,11 +92,11 @@ def _options(given: dict[str, Any]) -> Own:
         return None
     if "app" not in given:
         raise UserError(f"--{next(iter(given)).replace('_', '-')} is for a project of your own; name its folder: --app")
-    from loadtests.application.project import Options
+    from loadtests.setups.application.project import Options
 
     talking = {name.removeprefix(WS): given.pop(name) for name in WEBSOCKETS.keys() & given.keys()}
     if talking:
-        from loadtests.application.own_websocket import OwnWebsocket
+        from loadtests.setups.application.own_websocket import OwnWebsocket
 
         given["websocket"] = OwnWebsocket.parse(talking)
     if "host_header" in given:

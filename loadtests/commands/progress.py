@@ -12,9 +12,9 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.text import Text
 
 from loadtests.commands.console import data
-from loadtests.measure.pace import seconds_left
+from loadtests.formatting import plural
+from loadtests.measure.speed_factor import seconds_left
 from loadtests.records import Connections, Result, Second, Trial
-from loadtests.words import plural
 
 
 class RunProgress:

@@ -12,11 +12,11 @@ from rich.text import Text
 from loadtests.commands.console import err, fail, out, say
 from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
-from loadtests.grid import grid, print_grid
-from loadtests.words import plural
+from loadtests.formatting import plural
+from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
-    from loadtests.store.own import OwnFolder
+    from loadtests.records.run.own import OwnFolder
 
 
 def command(
@@ -33,10 +33,10 @@ def command(
     if keep is None and older_than is None:
         raise UserError("say what is to stay: the newest, such as --keep 5, or the youngest, such as --older-than 30")
     with waiting(err, "looking"):
-        from loadtests import paths
-        from loadtests.store.own import to_prune
+        from loadtests import files
+        from loadtests.records.run.own import to_prune
 
-        found = to_prune(paths.RESULTS, keep or 0, older_than or 0.0)
+        found = to_prune(files.RESULTS, keep or 0, older_than or 0.0)
     if not found:
         say("nothing to remove")
         return

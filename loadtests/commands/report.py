@@ -21,14 +21,14 @@ def command(
 ) -> None:
     """Write a run's report anew from its folder, and print its answer."""
     with waiting(err, "writing the report"):
-        from loadtests import report
-        from loadtests.measure.wanted import require_price
+        from loadtests.measure.study_options import require_price
+        from loadtests.records.run.folder import Run
+        from loadtests.report import reports
         from loadtests.report.formats import viewer
-        from loadtests.store import Run
 
         folder = Run.open(run)
         require_price(price)
-        report.write(folder, price)
-    report.print_report(folder, out, price, tables)
+        reports.write(folder, price)
+    reports.print_report(folder, out, price, tables)
     if show:
         say(viewer.show(folder.path / "report.html"))

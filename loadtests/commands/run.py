@@ -15,7 +15,7 @@ from loadtests.commands.own_project import Own, with_own_websockets
 from loadtests.commands.running import carry_out
 from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
-from loadtests.words import series
+from loadtests.formatting import series
 
 
 @with_own_journey
@@ -77,14 +77,14 @@ def command(
 ) -> None:
     """Run a study: every setup, every test, block after block, into a run folder with its report."""
     with waiting(out) as told:
-        from loadtests import report
         from loadtests.commands.dry_run import print_outlook
         from loadtests.measure import prepare as preparing
-        from loadtests.measure import wanted as wanting
+        from loadtests.measure import study_options as wanting
         from loadtests.measure.bench import bench_for
-        from loadtests.measure.outlook import outlook
-        from loadtests.measure.places import Places
-        from loadtests.plan import requests
+        from loadtests.measure.dry_run import outlook
+        from loadtests.measure.host_options import Places
+        from loadtests.plan import request_options
+        from loadtests.report import reports
 
         if resume is not None:
             _require_alone(context)
@@ -93,7 +93,7 @@ def command(
             wanting.require_one_length(blocks, minutes, until)
             study = study or (STUDY if walked else wanting.own_study(own))
             wanted = wanting.study_of(study, blocks, aa, price, quick, setups, minutes, rate, injectors)
-            wanted = walked.in_study(wanted.asking(requests.named(path or [], workload)))
+            wanted = walked.in_study(wanted.asking(request_options.named(path or [], workload)))
             wanting.require_talk(own, wanted)
             places = Places.of(servers, clients, services, hosts)
             goal = wanting.goal_of(until, max_time)
@@ -106,7 +106,7 @@ def command(
         print_outlook(expected)
         return
     valid = carry_out(execution, anyway)
-    report.print_report(execution.run, out)
+    reports.print_report(execution.run, out)
     if not valid:
         fail("a setup failed, or has no valid trial in some test; the report says which and why")
 

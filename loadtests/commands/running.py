@@ -20,8 +20,8 @@ def carry_out(execution: Execution, anyway: bool = False) -> bool:
     Where the machine spoils one trial after another it ends early, unless it is to go on ``anyway``.
     """
     from loadtests.commands.progress import RunProgress
+    from loadtests.measure.contention import TooBusy
     from loadtests.measure.run import execute
-    from loadtests.measure.spoiled import TooBusy
 
     say_wrapped(execution.headline)
     try:
@@ -42,8 +42,8 @@ def carry_out(execution: Execution, anyway: bool = False) -> bool:
 
 
 def _report(execution: Execution) -> None:
-    from loadtests import report
+    from loadtests.report import reports
 
     with waiting(out) as told:
         told("writing the report")
-        report.write(execution.run)
+        reports.write(execution.run)

@@ -18,8 +18,8 @@ def show(asked: bool) -> None:
 
 def text() -> str:
     """``django-serving-benchmark 0.1.0, revision 0123456789ab with changes``; no revision where git knows none."""
+    from loadtests.files import ROOT
     from loadtests.observe import machine
-    from loadtests.paths import ROOT
 
     if sys.version_info >= (3, 11):
         import tomllib

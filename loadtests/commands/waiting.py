@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from loadtests.commands.console import data
-from loadtests.doing import Doing
+from loadtests.setups.application.progress import Doing
 
 
 @contextlib.contextmanager

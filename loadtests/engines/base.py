@@ -80,7 +80,7 @@ class LoadMaker(Protocol):
 
     def spins(self) -> dict[str, float]:
         """How many seconds a fixed piece of work takes now on each of the other machines that it runs on, by their
-        addresses (see ``loadtests.observe.speed``). Raises EngineError."""
+        addresses (see ``loadtests.observe.calibration``). Raises EngineError."""
 
 
 class PreparedLoad(Protocol):

@@ -43,8 +43,8 @@ class Child:
         self.last: Event = {}
 
     def spin(self) -> float | None:
-        """How many seconds a fixed piece of work takes where it is, on its core (see ``loadtests.observe.speed``); None
-        of this machine's, whose speed others look at."""
+        """How many seconds a fixed piece of work takes where it is, on its core
+        (``loadtests.observe.calibration``); None of this machine's, whose speed others look at."""
         return None
 
     def write(self, message: Event) -> None:

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from loadtests import journeys
 from loadtests.engines import require_able
-from loadtests.engines.afar import afar
 from loadtests.engines.base import EngineError, OnEnd, OnSecond, OnStart, ShouldStop
 from loadtests.engines.child import Child, begin_together, child, events, measured
 from loadtests.engines.merge_journeys import merge_journeys
+from loadtests.engines.remote_process import afar
 from loadtests.engines.timeline import Event, Timeline
 from loadtests.errors import UserError
+from loadtests.files import ROOT
 from loadtests.hosts.link import Address
-from loadtests.paths import ROOT
 from loadtests.records import Result
 from loadtests.workload import Feature, Load, Users
 

@@ -13,13 +13,13 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 
-from loadtests.engines.afar import afar
 from loadtests.engines.base import EngineError, OnSecond, ShouldStop
 from loadtests.engines.child import Child, begin_together, child, events, measured
 from loadtests.engines.job import job
+from loadtests.engines.remote_process import afar
 from loadtests.engines.timeline import Event, Timeline
+from loadtests.files import ROOT
 from loadtests.hosts.link import Address
-from loadtests.paths import ROOT
 from loadtests.records import Second
 from loadtests.workload.load import Load
 

@@ -1,7 +1,7 @@
 // What became of messages on their way to receivers: one send may be meant for many, or for none.
 
 import { GONE, Inbox } from './inbox.js';
-import { Lasts } from './lasts.js';
+import { Lasts } from './last_receiver.js';
 import { Times } from './times.js';
 
 /** @import { Delivered } from './job.js' */

@@ -8,16 +8,16 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from loadtests.application import Application
 from loadtests.errors import UserError
 from loadtests.hosts import network
 from loadtests.hosts.network import Look, Network
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
-from loadtests.observe.others import OthersMoment
+from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part, Usage
-from loadtests.observe.takers import Takers
-from loadtests.store import OtherHost
+from loadtests.observe.top_processes import Takers
+from loadtests.records.run.run_record import OtherHost
+from loadtests.setups.application import Application
 
 
 class ConnectionLost(UserError):
@@ -110,7 +110,7 @@ class Host(Protocol):
         """Who takes its cores just now, beside this process and what it started; watches for about a second."""
 
     def spin(self, core: int) -> float:
-        """How many seconds a fixed piece of work takes on a core there, now (see ``loadtests.observe.speed``)."""
+        """How many seconds a fixed piece of work takes on a core there, now (see ``loadtests.observe.calibration``)."""
 
     def beside(self) -> dict[str, OthersMoment]:
         """What others have done by this moment on the machines of the run that it knows of beside itself, by their

@@ -119,7 +119,7 @@ class Link:
 
     def __init__(self, address: Address, arguments: Sequence[str], answers_within_s: float) -> None:
         self.address = address
-        script = in_tree(f".venv/bin/python -m loadtests.agent.main {shlex.join(arguments)}")
+        script = in_tree(f".venv/bin/python -m loadtests.hosts.agent.main {shlex.join(arguments)}")
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the link
         self._words = ""
         self._numbers = 0

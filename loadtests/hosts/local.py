@@ -10,19 +10,19 @@ from typing import Any
 import psutil
 
 from loadtests import setups
-from loadtests.application import Application
 from loadtests.errors import UserError
 from loadtests.hosts import network
 from loadtests.hosts.network import Look, Network
 from loadtests.hosts.supervisor import Supervisor
-from loadtests.observe import conditions, cores, machine, processes, speed, takers
+from loadtests.observe import calibration, conditions, cores, machine, processes, top_processes
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
-from loadtests.observe.others import OthersMoment
+from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part, Usage
-from loadtests.observe.takers import Takers
+from loadtests.observe.top_processes import Takers
+from loadtests.records.run.run_record import OtherHost
+from loadtests.setups.application import Application
 from loadtests.setups.needs import lacking
-from loadtests.store import OtherHost
 
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to ask a server that listens everywhere
 
@@ -83,10 +83,10 @@ class Local:
         return conditions.now(cores)
 
     def takers(self) -> Takers:
-        return takers.watch()
+        return top_processes.watch()
 
     def spin(self, core: int) -> float:
-        return speed.spin(core)
+        return calibration.spin(core)
 
     def beside(self) -> dict[str, OthersMoment]:
         return {}

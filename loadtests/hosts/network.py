@@ -30,7 +30,7 @@ Look = Callable[[str, tuple[str, int], str, str], Network]
 
 
 def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
-    """The way to an address, at which a server (``loadtests.agent.proving``) has to prove that it knows the token.
+    """The way to an address, at which a server (``loadtests.hosts.agent.proof``) has to prove that it knows the token.
 
     ``host`` is called so by the user, and knows this machine as ``client``. Raises UserError.
     """

@@ -1,4 +1,4 @@
-"""Another machine, reached over SSH: an agent there (``loadtests.agent``) does what ``local`` does here."""
+"""Another machine, reached over SSH: an agent there (``loadtests.hosts.agent``) does what ``local`` does here."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from loadtests import setups
-from loadtests.application import Application
-from loadtests.application.over_there import OverThere
 from loadtests.errors import UserError
-from loadtests.hosts import bring, network
+from loadtests.hosts import deploy, network
 from loadtests.hosts.base import ConnectionLost
 from loadtests.hosts.facts import Clock, Facts
 from loadtests.hosts.link import ANSWERED_WITHIN_S, CONNECT_S, Address, Link
 from loadtests.hosts.network import Look, Network
 from loadtests.hosts.supervised import SupervisedThere
-from loadtests.observe import cores, machine, others, speed
+from loadtests.observe import calibration, cores, machine, other_load
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
 from loadtests.observe.machine import boot
-from loadtests.observe.others import OthersMoment
+from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part, Usage
-from loadtests.observe.takers import Takers
+from loadtests.observe.top_processes import Takers
+from loadtests.records.run.run_record import Git, OtherHost
 from loadtests.setups import Setup
-from loadtests.store import Git, OtherHost
+from loadtests.setups.application import Application
+from loadtests.setups.application.over_there import OverThere
 
 T = TypeVar("T")
 NOTHING = type(None)
@@ -38,7 +38,7 @@ GREETED_WITHIN_S = 30.0
 BACK_WITHIN_S = 300.0
 PAUSE_S = 1.0
 ENDED_WITHIN_S = 15.0  # where an agent was killed, the guards of what it started take a few seconds
-PREPARED_WITHIN_S = 700.0  # longer than loadtests.application takes for it
+PREPARED_WITHIN_S = 700.0  # longer than loadtests.setups.application takes for it
 SEEN_WITHIN_S = 60.0
 CLOCK_LOOKS = 8
 
@@ -170,10 +170,10 @@ class Ssh:
     def beside(self) -> dict[str, OthersMoment]:
         if self.same_machine:
             return {}
-        return {"": others.moment(_generator_cores(), [Part("harness", os.getpid())])}
+        return {"": other_load.moment(_generator_cores(), [Part("harness", os.getpid())])}
 
     def spins_beside(self) -> dict[str, float]:
-        return {} if self.same_machine else {"": speed.spin(_generator_cores()[0])}
+        return {} if self.same_machine else {"": calibration.spin(_generator_cores()[0])}
 
     def allot(self, wanted: str | None) -> Cores:
         if self.same_machine:
@@ -266,7 +266,7 @@ class Ssh:
         link = Link(self._address, [str(free_within_s)], CONNECT_S + free_within_s + GREETED_WITHIN_S)
         try:
             self._facts = link.ask("begin", Facts, knobs=_environment())
-            bring.require_same(self._address, self._facts.files)
+            deploy.require_same(self._address, self._facts.files)
         except BaseException:
             link.close()
             raise

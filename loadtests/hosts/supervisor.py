@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from supervisor.xmlrpc import SupervisorTransport
 
-from loadtests import paths
+from loadtests import files
 from loadtests.cleanup import folders
 from loadtests.cleanup.program import for_others, guarded
 from loadtests.errors import UserError
@@ -71,7 +71,7 @@ class Supervisor:
                     stdin=subprocess.PIPE,
                     stdout=out,
                     stderr=subprocess.STDOUT,
-                    cwd=paths.SUPERVISOR.parent,
+                    cwd=files.SUPERVISOR.parent,
                     env=env,
                 )
                 self._connect(out)

@@ -12,7 +12,7 @@ from pathlib import Path
 from loadtests.hosts.base import Host, Program, Supervised
 from loadtests.hosts.ssh import Ssh
 from loadtests.observe.machine import boot
-from loadtests.observe.others import OthersMoment
+from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part, Usage
 from loadtests.setups.services import PASSWORD, Service
 

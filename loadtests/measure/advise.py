@@ -8,16 +8,18 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from loadtests.analyse.holding import FAILED, failed_share
+from loadtests.analyse.overload import FAILED, failed_share
 from loadtests.analyse.readings import why_late
 from loadtests.analyse.reasons import is_setups_own
-from loadtests.application.project import Options
-from loadtests.doing import Doing, silently
 from loadtests.errors import UserError, require_within
+from loadtests.formatting import plural, series
 from loadtests.measure import prepare as preparing
 from loadtests.measure import run as runs
 from loadtests.measure.bench import BenchOf, bench
 from loadtests.measure.run import Execution, Watcher
+from loadtests.measure.searches import halving
+from loadtests.measure.searches.candidates import candidates
+from loadtests.measure.searches.halving import Halving
 from loadtests.plan import study as studies
 from loadtests.plan.metrics import Metric
 from loadtests.plan.percentiles import requests_needed
@@ -25,12 +27,10 @@ from loadtests.plan.schedule import planned_seconds, schedule
 from loadtests.plan.study import Study
 from loadtests.plan.sweep import Sweep
 from loadtests.records import Advice, AdviceOutcome, Round
-from loadtests.searches import halving
-from loadtests.searches.candidates import candidates
-from loadtests.searches.halving import Halving
+from loadtests.records.run.folder import Run
 from loadtests.setups import Setup
-from loadtests.store import Run
-from loadtests.words import plural, series
+from loadtests.setups.application.progress import Doing, silently
+from loadtests.setups.application.project import Options
 from loadtests.workload.load import MAX_RATE
 
 DURATION_S = 2.0

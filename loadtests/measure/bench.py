@@ -10,25 +10,25 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from loadtests import engines, hosts, setups
-from loadtests.application import Application
 from loadtests.engines import Engine, require_able
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost, Host
 from loadtests.measure import open_files
+from loadtests.measure.host_options import Places
 from loadtests.measure.other_clients import ALONE, Clients
-from loadtests.measure.places import Places
 from loadtests.measure.service_hosts import BESIDE, ServiceHosts
 from loadtests.observe.cores import SERVICES, Cores
-from loadtests.origin import from_json
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import NOTHING_BESIDE, StartedWith
 from loadtests.plan.kinds.over_websocket import in_dialect
 from loadtests.plan.study import Entry, Study
+from loadtests.records.run.run_record import Contract, OtherClient, RunRecord, ServiceHost
 from loadtests.serve.base import Server
 from loadtests.serve.serving import serving
+from loadtests.services.origin import from_json
 from loadtests.setups import Setup, fetching, services
+from loadtests.setups.application import Application
 from loadtests.setups.fetching import ORIGIN
-from loadtests.store import Contract, OtherClient, RunRecord, ServiceHost
 from loadtests.workload import Load
 
 Serve = Callable[[Setup, Mapping[str, str], Sequence[str], int], AbstractContextManager[Server]]

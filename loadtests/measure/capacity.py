@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from loadtests.analyse import readings, reasons, validity
-from loadtests.analyse.holding import slices_pile_up
+from loadtests.analyse.overload import slices_pile_up
 from loadtests.engines.base import OnSecond, ShouldStop
-from loadtests.plan.censored import of_deliveries
+from loadtests.measure.searches import judge
+from loadtests.measure.searches.capacity import CapacitySearch, Probe, Purpose, SearchedCapacity
+from loadtests.measure.searches.judge import Judgement, Outcome, ProbeFigures
 from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.plan.percentiles_with_failures import of_deliveries
 from loadtests.records import CapacityRecord, Evidence, Figures, ProbeRecord, Result, Second
 from loadtests.records.histogram import Histogram
-from loadtests.searches import judge
-from loadtests.searches.capacity import CapacitySearch, Probe, Purpose, SearchedCapacity
-from loadtests.searches.judge import Judgement, Outcome, ProbeFigures
 from loadtests.workload import Load
 
 LATE_ALLOWED = 0.5  # of a limit

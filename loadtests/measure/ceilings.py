@@ -14,13 +14,13 @@ from collections.abc import Container, Iterator
 from loadtests.analyse.reasons import is_setups_own
 from loadtests.errors import UserError, said
 from loadtests.measure.bench import Bench
-from loadtests.measure.seen import TrialPlace
-from loadtests.measure.turns import run_by_turns
+from loadtests.measure.interleaved import run_by_turns
+from loadtests.measure.observation import TrialPlace
 from loadtests.observe.cores import pinned
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Study
 from loadtests.records import Trial
-from loadtests.store import Ceilings
+from loadtests.records.run.run_record import Ceilings
 
 
 def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> tuple[Study, Ceilings]:

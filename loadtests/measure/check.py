@@ -15,8 +15,6 @@ from contextlib import AbstractContextManager
 from functools import partial
 
 from loadtests import hosts, setups
-from loadtests.application import Application, sample
-from loadtests.doing import Doing
 from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.serve import scripted
@@ -28,6 +26,8 @@ from loadtests.serve.serving import Serving, serving
 from loadtests.serve.websocket import Conformity, conformity
 from loadtests.setups import WEBSOCKET, Setup, fetching
 from loadtests.setups import services as beside
+from loadtests.setups.application import Application, sample
+from loadtests.setups.application.progress import Doing
 from loadtests.setups.needs import lacking
 from loadtests.workload import Conversation, Request
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from loadtests import engines
 from loadtests.engines import Engine, node
-from loadtests.engines.afar import afar
 from loadtests.engines.base import SharedEngine
+from loadtests.engines.remote_process import afar
 from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.hosts.link import Address
 from loadtests.observe.machine import boot
-from loadtests.store import OtherClient
+from loadtests.records.run.run_record import OtherClient
 from loadtests.workload import Load
 
 SCHEME = "ssh://"

@@ -12,15 +12,15 @@ import dataclasses
 
 from loadtests.errors import UserError
 from loadtests.errors import said as last_said
-from loadtests.measure import held_to
+from loadtests.measure import contract_check
 from loadtests.measure.bench import Bench
 from loadtests.plan.kinds import Test
 from loadtests.plan.study import Entry, Study
+from loadtests.records.run.run_record import Contract, Expectation
 from loadtests.serve import contract as contracts
 from loadtests.serve.base import NotServing, Server
 from loadtests.serve.http import Answer
 from loadtests.serve.signed_in import NotSignedIn
-from loadtests.store import Contract, Expectation
 from loadtests.workload import Request
 
 NOT_SHOWN = (302, 401, 403)  # what those get who are not signed in, or may not see a page
@@ -69,7 +69,7 @@ def _hint(bench: Bench, request: Request, given: Answer | str) -> str:
 def _learnt(bench: Bench, running: Server, test: Test, baseline: Entry) -> tuple[Expectation, ...]:
     found = []
     try:
-        requests = held_to.asked(bench, running, test)
+        requests = contract_check.asked(bench, running, test)
     except NotSignedIn as error:
         raise UserError(f"test {test.name}: users cannot sign in: {error}") from None
     for request in requests:
@@ -78,6 +78,6 @@ def _learnt(bench: Bench, running: Server, test: Test, baseline: Entry) -> tuple
             answered = f"{request.method} {request.path}: {contracts.said(given)}"
             raise UserError(f"test {test.name}: {answered}; {request.status} is needed{_hint(bench, request, given)}")
         found.append(contracts.expectation(given, bench.application.own))
-    if broken := held_to.broken_dialect(bench, running, test, baseline):
+    if broken := contract_check.broken_dialect(bench, running, test, baseline):
         raise UserError(f"test {test.name}: {broken[0]}")
     return tuple(found)

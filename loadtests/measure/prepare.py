@@ -12,21 +12,23 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from loadtests import paths, setups, store
-from loadtests.application import Application, project
-from loadtests.application.own_websocket import without_secrets
-from loadtests.doing import Doing, silently
+from loadtests import files, setups
 from loadtests.errors import UserError, require_within
 from loadtests.measure import ceilings, preflight
 from loadtests.measure.bench import Bench, BenchOf, bench, where_it_was
+from loadtests.measure.contention import attempts_to_go_on
 from loadtests.measure.run import ATTEMPTS, Execution, now
-from loadtests.measure.spoiled import attempts_to_go_on
 from loadtests.observe import machine
-from loadtests.plan.at_once import fitting
+from loadtests.plan.concurrency import fitting
 from loadtests.plan.schedule import schedule
 from loadtests.plan.study import Entry, Study
+from loadtests.records.run import folder
+from loadtests.records.run.folder import Run
+from loadtests.records.run.run_record import Git, Goal, LeftOut, OwnProject, RunRecord, ServiceHost, SetupRecord
 from loadtests.setups import other_stacks, services
-from loadtests.store import Git, Goal, LeftOut, OwnProject, Run, RunRecord, ServiceHost, SetupRecord
+from loadtests.setups.application import Application, project
+from loadtests.setups.application.own_websocket import without_secrets
+from loadtests.setups.application.progress import Doing, silently
 
 SEEDS = 2**32
 
@@ -47,7 +49,7 @@ def prepare(
     UserError here, and nothing is written then. ``told`` is told of what takes its time.
     """
     if output is not None:
-        store.require_new(output)
+        folder.require_new(output)
     if seed is not None:
         require_within("--seed", seed, 0, SEEDS - 1)
     study.require_feasible(study.name)
@@ -218,9 +220,9 @@ def _packages(versions: dict[str, Any]) -> dict[str, Any]:
 
 
 def free_folder(name: str) -> Path:
-    folder = paths.RESULTS / name
+    folder = files.RESULTS / name
     number = 2
     while folder.exists():
-        folder = paths.RESULTS / f"{name}-{number}"
+        folder = files.RESULTS / f"{name}-{number}"
         number += 1
     return folder

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from loadtests.engines.base import OnSecond, SlicingEngine
 from loadtests.measure.bench import Bench
-from loadtests.measure.seen import Stretch, beside
+from loadtests.measure.observation import Stretch, beside
 from loadtests.observe import conditions
 from loadtests.records import Result
 from loadtests.serve.base import Server

@@ -15,17 +15,17 @@ from loadtests.analyse.compare.within import widest_interval
 from loadtests.analyse.reasons import is_setups_own
 from loadtests.analyse.results import Results
 from loadtests.engines.base import OnSecond
+from loadtests.formatting import plural
 from loadtests.measure.bench import Bench
-from loadtests.measure.seen import TrialPlace
-from loadtests.measure.spoiled import SpoiledInARow
+from loadtests.measure.contention import SpoiledInARow
+from loadtests.measure.interleaved import Doing, run_by_turns
+from loadtests.measure.observation import TrialPlace
 from loadtests.measure.trial import run_trial
-from loadtests.measure.turns import Doing, run_by_turns
 from loadtests.observe.cores import pinned
 from loadtests.plan.schedule import Slot, planned_seconds, schedule
 from loadtests.plan.study import MOST_TRIALS, Study
 from loadtests.records import Second, Trial
-from loadtests.store import Run
-from loadtests.words import plural
+from loadtests.records.run.folder import Run
 
 ATTEMPTS = 2  # an invalid trial is repeated once
 
@@ -110,7 +110,7 @@ def execute(execution: Execution, watcher: Watcher) -> bool:
     It is not a success where a setup failed (``loadtests.analyse.reasons.SETUPS_OWN``), repeat included, or has no
     valid trial at all in some test. A trial that the machine spoiled costs a block and fails nothing. Each trial is
     written before the next begins, so whatever ends this, what was measured is kept. Raises TooBusy
-    (``loadtests.measure.spoiled``), unless it is to go on anyway.
+    (``loadtests.measure.contention``), unless it is to go on anyway.
     """
     run = execution.run
     run.update(ended=None)

@@ -13,11 +13,11 @@ from loadtests.hosts.link import Address
 from loadtests.hosts.network import Network
 from loadtests.hosts.ssh import Ssh, public
 from loadtests.hosts.with_services import WithServices
+from loadtests.measure.host_options import Places
 from loadtests.measure.other_clients import SCHEME
-from loadtests.measure.places import Places
+from loadtests.records.run.run_record import ServiceHost
 from loadtests.setups import services
 from loadtests.setups.services import Service
-from loadtests.store import ServiceHost
 
 
 @dataclasses.dataclass(frozen=True)

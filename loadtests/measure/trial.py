@@ -10,9 +10,9 @@ from loadtests.engines.base import OnEnd, OnSecond, OnStart, ShouldStop, Slicing
 from loadtests.hosts import ConnectionLost
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
-from loadtests.measure.held_to import verified
+from loadtests.measure.contract_check import verified
+from loadtests.measure.observation import Seen, Stretch, TrialPlace, stretch
 from loadtests.measure.restarting import restarting
-from loadtests.measure.seen import Seen, Stretch, TrialPlace, stretch
 from loadtests.measure.stepping import stepped
 from loadtests.observe import processes
 from loadtests.observe.processes import Usage

@@ -12,18 +12,18 @@ from pathlib import Path
 from loadtests import engines, files, hosts
 from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.errors import UserError, quoted
+from loadtests.formatting import series
 from loadtests.measure import capacity
 from loadtests.measure.capacity import FoundCapacity, Probed
-from loadtests.measure.own_machine import require_local
+from loadtests.measure.remote_guard import require_local
 from loadtests.measure.websocket_url import echoes
 from loadtests.plan import objective as objectives
 from loadtests.plan.kinds.echo_throughput import CONNECTIONS_HELD
 from loadtests.plan.objective import OF_ECHOES, OF_REQUESTS, Objective, SearchPlan
 from loadtests.records import Result
+from loadtests.records.toml import duration
 from loadtests.serve import health
 from loadtests.serve.http import ask
-from loadtests.toml import duration
-from loadtests.words import series
 from loadtests.workload import Load, Request, Workload, from_toml
 from loadtests.workload.load import ARRIVALS, split
 from loadtests.workload.request import MOST_BODY_BYTES

@@ -18,7 +18,7 @@ from typing import Any
 
 import psutil
 
-from loadtests.paths import ROOT
+from loadtests.files import ROOT
 from loadtests.setups import redis
 from loadtests.setups.needs import SYSTEM
 

@@ -10,7 +10,7 @@ from loadtests.errors import require_within
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import within
 from loadtests.plan.study import Entry, Study
-from loadtests.toml import duration as seconds
+from loadtests.records.toml import duration as seconds
 
 TESTS_OF = "first-look"
 BLOCKS = 10

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loadtests.plan.censored import of_all
-from loadtests.plan.lateness import too_late
 from loadtests.plan.percentiles import knowable
+from loadtests.plan.percentiles_with_failures import of_all
+from loadtests.plan.scheduling_delay import too_late
 from loadtests.records import Trial
 from loadtests.records.result import PERCENTILES
 

@@ -7,9 +7,9 @@ import math
 import re
 from dataclasses import dataclass
 
+from loadtests.formatting import per_second
 from loadtests.plan.percentiles import requests_needed
 from loadtests.records.result import PERCENTILES
-from loadtests.words import per_second
 from loadtests.workload.load import MAX_RATE
 
 PERCENTILE = re.compile(r"(lag\s+)?p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")

@@ -9,11 +9,11 @@ import zlib
 from collections.abc import Container, Iterable
 
 from loadtests.errors import UserError, require_within
-from loadtests.plan.at_once import deal
+from loadtests.formatting import plural
+from loadtests.plan.concurrency import deal
 from loadtests.plan.kinds.base import START_S
 from loadtests.plan.study import MOST_BLOCKS, Study
 from loadtests.records.bounds import Name, Ordinal
-from loadtests.words import plural
 
 LEAST_BLOCKS = 2
 MOST_MINUTES = 7 * 24 * 60

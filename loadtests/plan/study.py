@@ -12,19 +12,19 @@ from typing import Any
 
 import msgspec
 
-from loadtests import toml
 from loadtests.errors import UserError, quoted, shown, unknown
-from loadtests.paths import STUDIES
+from loadtests.files import STUDIES
+from loadtests.formatting import plural
 from loadtests.plan import kinds
 from loadtests.plan import sweep as sweeps
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.walking import WalkingTest
 from loadtests.plan.sweep import Sweep
+from loadtests.records import toml
 from loadtests.records.bounds import Count, FileName, Name, Ordinal, Positive, Share, Variable
+from loadtests.records.toml import TomlTable
+from loadtests.records.toml import duration as duration
 from loadtests.setups.knobs import SERVERS
-from loadtests.toml import TomlTable
-from loadtests.toml import duration as duration
-from loadtests.words import plural
 from loadtests.workload import Request, SignIn
 
 THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}

@@ -11,7 +11,7 @@ from typing import Any
 
 from loadtests.errors import UserError, quoted
 from loadtests.records.bounds import Variable
-from loadtests.toml import MOST
+from loadtests.records.toml import MOST
 
 KNOB = re.compile(r"[A-Z][A-Z0-9_]*")
 # 2w-4t, 2 workers × 4 threads; every other knob is written KNOB=value

@@ -10,10 +10,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+from loadtests.formatting import plural
 from loadtests.profile.classify import Category, category
 from loadtests.profile.stacks import Frame, Stacks
 from loadtests.profile.templates import environment, source
-from loadtests.words import plural
 
 WIDTH = 1200.0
 ROW = 18

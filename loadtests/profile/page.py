@@ -6,13 +6,13 @@ import dataclasses
 import re
 from typing import Any
 
+from loadtests.formatting import plural
 from loadtests.profile.classify import Category
 from loadtests.profile.flamegraph import COLOURS
 from loadtests.profile.templates import environment
 from loadtests.report.formats import rest
 from loadtests.report.formats.templates import source as report_source
 from loadtests.report.view import Field, Table
-from loadtests.words import plural
 
 INTERVAL, ROUNDS = "95% interval", "of each round"
 COLUMNS = ("", "CPU", INTERVAL, ROUNDS, "µs per request", "threads waiting")

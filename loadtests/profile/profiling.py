@@ -9,20 +9,20 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from loadtests import engines, hosts, paths, setups, store
-from loadtests.application import project
-from loadtests.application.project import Options
-from loadtests.doing import Doing, silently
+from loadtests import engines, files, hosts, setups
 from loadtests.errors import UserError, require_within
-from loadtests.plan import requests
+from loadtests.formatting import plural
+from loadtests.plan import request_options
 from loadtests.profile import flamegraph, oncpu, pyspy, speedscope
 from loadtests.profile import page as pages
 from loadtests.profile.document import document
 from loadtests.profile.page import Drawing, ProfilePage
 from loadtests.profile.record import Plan, ProfileRound, Progress, record
 from loadtests.profile.stacks import Stacks
-from loadtests.toml import duration
-from loadtests.words import plural
+from loadtests.records.toml import duration
+from loadtests.setups.application import project
+from loadtests.setups.application.progress import Doing, silently
+from loadtests.setups.application.project import Options
 from loadtests.workload import DEFAULT_ENGINE
 from loadtests.workload.load import MAX_RATE
 
@@ -48,7 +48,7 @@ def plan(
     chosen = project.chosen(own, [found], told)
     if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):
         raise UserError(f"{setup}: {obstacle}")
-    requests.named([path], None)
+    request_options.named([path], None)
     if rate is not None and not 0 < rate <= MAX_RATE:  # false for NaN as well
         raise UserError(f"--rate {rate:g}: more than 0 and at most {MAX_RATE:,.0f} requests per second are needed")
     host = hosts.at("local")
@@ -101,13 +101,13 @@ def write(folder: Path, wanted: Plan, rounds: Sequence[ProfileRound]) -> Profile
         }
         if profiles:
             scope = speedscope.document(f"{wanted.setup.name}, {wanted.path}, {role}", profiles)
-            store.write_json(folder / f"{role}.speedscope.json", scope)
+            files.write_json(folder / f"{role}.speedscope.json", scope)
     content = pages.page(about, drawings)
     for drawing in (one for found in drawings.values() for one in found):
-        store.write_text(folder / f"{drawing.name}.svg", drawing.svg)
-    store.write_text(folder / "index.html", pages.html(content))
-    store.write_text(folder / "index.rst", pages.rst(content))
-    store.write_json(folder / "profile.json", about)
+        files.write_text(folder / f"{drawing.name}.svg", drawing.svg)
+    files.write_text(folder / "index.html", pages.html(content))
+    files.write_text(folder / "index.rst", pages.rst(content))
+    files.write_json(folder / "profile.json", about)
     return content
 
 
@@ -116,9 +116,9 @@ def _made(output: Path | None, wanted: Plan) -> Path:
         day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
         where = re.sub(r"[^a-z0-9]+", "-", wanted.path.lower()).strip("-")
         name = f"{day}-profile-{wanted.setup.name}" + (f"-{where}" if where else "")
-        output, number = paths.RESULTS / name, 2
+        output, number = files.RESULTS / name, 2
         while output.exists():
-            output, number = paths.RESULTS / f"{name}-{number}", number + 1
+            output, number = files.RESULTS / f"{name}-{number}", number + 1
     try:
         output.mkdir(parents=True)
     except FileExistsError:

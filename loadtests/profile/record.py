@@ -11,7 +11,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from loadtests import engines
-from loadtests.application import Application
 from loadtests.cleanup import folders
 from loadtests.errors import UserError
 from loadtests.hosts import Host
@@ -24,6 +23,7 @@ from loadtests.records import Process, Result
 from loadtests.serve.base import NotServing
 from loadtests.serve.serving import Serving, serving
 from loadtests.setups import Setup
+from loadtests.setups.application import Application
 from loadtests.workload import DEFAULT_ENGINE, Load, Request
 
 WARMUP_S = 2.0  # and no longer than what it is for

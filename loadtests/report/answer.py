@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from statistics import median
 
 from loadtests.analyse.compare.within import Comparison
-from loadtests.analyse.holding import FAILED, Standing
+from loadtests.analyse.overload import FAILED, Standing
 from loadtests.analyse.reasons import Reason, Severity
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
+from loadtests.formatting import TELLS_NOTHING, figure, number, percent, plural, plus_minus, series
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric
 from loadtests.report import load_steps, ranking, tables
 from loadtests.report.findings import NAMED, as_asked, condition
-from loadtests.report.firsts import firsts
+from loadtests.report.lost_sessions import unkept
 from loadtests.report.sections import overview
-from loadtests.report.sessions import unkept
-from loadtests.report.told import TONES, what_would_settle
+from loadtests.report.verdict_text import TONES, what_would_settle
 from loadtests.report.view import Field, Finding, RunAnswer, Table
-from loadtests.words import TELLS_NOTHING, figure, number, percent, plural, plus_minus, series
+from loadtests.report.winners import firsts
 
 UNSURE, SAME, UNHELD = "?", "same", "cannot hold"
 BASELINE = "×1"

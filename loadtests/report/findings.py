@@ -12,14 +12,14 @@ import itertools
 import math
 from operator import attrgetter
 
-from loadtests.analyse.holding import Standing
+from loadtests.analyse.overload import Standing
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict, verdict
+from loadtests.formatting import figure, number, percent, plural, series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report.points import by_engine
 from loadtests.report.view import Finding
-from loadtests.words import figure, number, percent, plural, series, span
 
 NAMED = 5  # setups whose figures a sentence lists; of more it gives the range
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loadtests.analyse.results import Results
+from loadtests.formatting import plural, series
+from loadtests.records.run.run_record import OwnProject
 from loadtests.report import answer as answers
 from loadtests.report import findings
 from loadtests.report.sections import (
@@ -21,8 +23,6 @@ from loadtests.report.sections import (
     verdicts,
 )
 from loadtests.report.view import Page
-from loadtests.store import OwnProject
-from loadtests.words import plural, series
 
 
 def compose(results: Results, price: float | None = None) -> Page:

@@ -9,9 +9,9 @@ from typing import Any
 from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Estimate
 from loadtests.analyse.results import Results
+from loadtests.formatting import NOT_REACHED, closed, figure, interval, series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
-from loadtests.words import NOT_REACHED, closed, figure, interval, series, span
 
 ChartRow = dict[str, Any]  # a row of a chart's data
 BEYOND = 1e300  # of every chart, and JSON can hold it

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
+from loadtests.formatting import DASH, figure, interval, relative
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report import ranking
 from loadtests.report.view import Field, Table
-from loadtests.words import DASH, figure, interval, relative
 
 Column = Callable[[Cell], Field]
 Columns = Mapping[str, Column]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
+from loadtests.formatting import series
 from loadtests.report.charts.base import Chart
-from loadtests.words import series
 
 
 @dataclasses.dataclass(frozen=True)

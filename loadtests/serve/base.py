@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from loadtests.application import Application
 from loadtests.observe.processes import Part
 from loadtests.serve.http import Answer
+from loadtests.setups.application import Application
 from loadtests.workload import Request
 
 

@@ -8,9 +8,9 @@ import http.client
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from loadtests.records.run.run_record import Expectation
 from loadtests.serve.base import Server
 from loadtests.serve.http import Answer, ask_again
-from loadtests.store import Expectation
 from loadtests.workload import Request
 
 TIMEOUT_S = 30.0

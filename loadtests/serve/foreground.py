@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable
 
 from loadtests import hosts, setups
-from loadtests.application import project
-from loadtests.application.project import Options
 from loadtests.errors import UserError
 from loadtests.serve import exposure
 from loadtests.serve.base import NotServing
 from loadtests.serve.serving import serving
+from loadtests.setups.application import project
+from loadtests.setups.application.project import Options
 
 LOOK_EVERY_S = 1.0
 

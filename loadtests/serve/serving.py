@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from loadtests import setups
-from loadtests.application import Application
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost, Host, Supervised
 from loadtests.observe import cores
@@ -19,6 +18,7 @@ from loadtests.serve.base import NotServing
 from loadtests.serve.http import Answer, ask
 from loadtests.setups import Setup
 from loadtests.setups import services as beside
+from loadtests.setups.application import Application
 from loadtests.workload import Request
 
 ANSWERED_WITHIN_S = 2.0

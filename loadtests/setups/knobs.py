@@ -92,7 +92,7 @@ def _is_redis(text: str) -> bool:
 
 
 def _is_origin(text: str) -> bool:
-    from loadtests.origin import loopback
+    from loadtests.services.origin import loopback
 
     try:
         return loopback.parse(text).path == "/" and "#" not in text
@@ -106,7 +106,7 @@ def _is_timeout(text: str) -> bool:
 
 
 def _is_recipe(text: str) -> bool:
-    from loadtests.origin import from_json  # many a command reads no recipe
+    from loadtests.services.origin import from_json  # many a command reads no recipe
 
     try:
         return (text in from_json.names() or Path(text).is_absolute()) and bool(from_json.load(text))

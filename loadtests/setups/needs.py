@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from loadtests.paths import ROOT
+from loadtests.files import ROOT
 from loadtests.setups import other_stacks, redis
 
 HERE = Path(sys.executable).parent

@@ -7,10 +7,10 @@ import importlib.metadata
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from loadtests import paths
+from loadtests import files
 from loadtests.setups import knobs
 
-FOLDER = paths.ROOT / "stacks"
+FOLDER = files.ROOT / "stacks"
 # By name, how to get it: what `stack=` in supervisor/conf.d may say.
 STACKS = {"2016": "make stack-2016, with Python 3.11 or 3.10"}
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
 
-from loadtests import paths
+from loadtests import files
 from loadtests.errors import unknown
 from loadtests.setups import services
 from loadtests.setups.needs import NEEDS, absent, lacking
@@ -76,7 +76,7 @@ class Setup:
 def known(folder: Path | None = None) -> dict[str, Setup]:
     """All setups by name, of supervisor/ or of another folder like it. Raises UserError for a file that does not
     describe one."""
-    folder = folder or paths.SUPERVISOR
+    folder = folder or files.SUPERVISOR
     beside = services.known(folder)
     setups = [_read(SupervisorSection(file, "setup"), beside) for file in sorted((folder / "conf.d").glob("*.conf"))]
     return {setup.name: setup for setup in setups}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from loadtests.errors import UserError, unknown
-from loadtests.paths import ROOT
+from loadtests.files import ROOT
 
 PROGRAMS = ("group", "program", "fcgi-program")
 

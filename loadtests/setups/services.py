@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from loadtests import paths
+from loadtests import files
 from loadtests.setups.needs import NEEDS
 from loadtests.setups.sections import SupervisorSection
 
@@ -53,8 +53,8 @@ def of_knobs(env: Mapping[str, str]) -> tuple[str, ...]:
 def known(folder: Path | None = None) -> dict[str, Service]:
     """All services by name, of supervisor/ or of another folder like it. Raises UserError for a file that does not
     describe one."""
-    files = sorted(((folder or paths.SUPERVISOR) / "services").glob("*.conf"))
-    services = [_read(SupervisorSection(file, "service")) for file in files]
+    found = sorted(((folder or files.SUPERVISOR) / "services").glob("*.conf"))
+    services = [_read(SupervisorSection(file, "service")) for file in found]
     return {service.name: service for service in services}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from loadtests.errors import UserError, quoted
-from loadtests.words import plural
+from loadtests.formatting import plural
 from loadtests.workload.script import SCRIPT, Script
 
 DOES = ("connect", "idle", "echo", "broadcast", "rejoin")

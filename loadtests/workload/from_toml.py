@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from loadtests import files, toml
+from loadtests import files
 from loadtests.errors import UserError
-from loadtests.toml import MOST, TomlTable
+from loadtests.records import toml
+from loadtests.records.toml import MOST, TomlTable
 from loadtests.workload.request import MOST_BODY_BYTES, Request, Workload
 
 

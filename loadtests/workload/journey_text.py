@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loadtests.errors import UserError
-from loadtests.workload import walked_har, walked_ons
-from loadtests.workload.walked import HOLE, WalkedJourney, WalkedStep, holes
+from loadtests.workload import recorded_journey_har, recorded_journey_ons
+from loadtests.workload.recorded_journey import HOLE, WalkedJourney, WalkedStep, holes
 
 WIDTH = 120
 TAKEN = "Journey"  # the name that a class of the file cannot have
@@ -26,9 +26,9 @@ def read(text: str, where: str, host: str | None) -> WalkedJourney:
     if isinstance(values, dict) and "requests" in values and "log" not in values:
         if host:
             raise UserError("--host is for a HAR file; ONS' requests name none")
-        found = walked_ons.read(values, where)
+        found = recorded_journey_ons.read(values, where)
     else:
-        found = walked_har.read(text, where, host)
+        found = recorded_journey_har.read(text, where, host)
     if not found.steps:
         raise UserError(f"{where}: holds no step of a journey" + "".join(f"; {remark}" for remark in found.remarks))
     return found

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from loadtests.errors import UserError
-from loadtests.words import plural
+from loadtests.formatting import plural
 from loadtests.workload.conversation import HOLDING, MOST_CONNECTIONS, Conversation
 from loadtests.workload.request import Request, Workload
 from loadtests.workload.secrets import without_login

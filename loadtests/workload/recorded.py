@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from loadtests.errors import UserError
-from loadtests.words import plural
+from loadtests.formatting import plural
 from loadtests.workload.request import METHODS, MOST_RECORDED, PATH, Request, Workload
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 from loadtests.errors import UserError
-from loadtests.words import plural
+from loadtests.formatting import plural
 from loadtests.workload.secrets import REPLACED, random_looking, scrubbed, telling
 
 # Headers of a login: what --keep-cookies keeps.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from loadtests.words import UNPRINTABLE
+from loadtests.formatting import UNPRINTABLE
 from loadtests.workload.request import Request, Workload, encoded
 
 

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from loadtests.analyse.best import places, ranked
-from loadtests.simulate import choices
+from tools.simulation import choices
 
 
 def samples(speeds, blocks=4, noise=0.01):

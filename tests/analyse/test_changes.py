@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from loadtests.analyse.changes import Point, between_runs, changes
-from loadtests.simulate.histories import KINDS, simulate_history
+from tools.simulation.histories import KINDS, simulate_history
 
 
 def points(values: list[float], width: float = 0.02) -> list[Point]:

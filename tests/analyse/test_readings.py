@@ -6,7 +6,7 @@ from math import inf
 import pytest
 
 from loadtests.analyse import readings, validity
-from loadtests.analyse.holding import failed_share
+from loadtests.analyse.overload import failed_share
 from loadtests.measure.capacity import generator_evidence
 from loadtests.plan.metrics import P50, P99
 from loadtests.records import Evidence, Generator, Process

@@ -5,7 +5,7 @@ import pytest
 
 from loadtests.analyse.moderated import Noise
 from loadtests.analyse.verdicts import Verdict, blocks_needed, verdict
-from loadtests.words import plus_minus
+from loadtests.formatting import plus_minus
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from loadtests.paths import ROOT
+from loadtests.files import ROOT
 
 MAKE = """
 import sys

@@ -3,7 +3,7 @@
 import pytest
 
 from loadtests.measure import advise
-from loadtests.measure.spoiled import TooBusy
+from loadtests.measure.contention import TooBusy
 
 
 def test_a_machine_that_is_too_busy_is_said_in_one_line_and_leaves_a_report(command, monkeypatch, bench_of, tmp_path):

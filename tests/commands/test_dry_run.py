@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from loadtests import paths
+from loadtests import files
 
 STUDY = """
 title = "Two [setups]"
@@ -23,7 +23,7 @@ duration = "1s"
 def study(tmp_path, monkeypatch, free_port):
     """A study's file, beside which there is nothing else."""
     monkeypatch.setenv("PORT", str(free_port))
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(files, "RESULTS", tmp_path / "results")
     file = tmp_path / "small.toml"
     file.write_text(STUDY)
     yield file

@@ -215,7 +215,7 @@ def test_what_cannot_be_written_or_removed_is_named(command, run, blocked):
 
 
 def test_the_list_names_what_cannot_be_read(command, run, monkeypatch):
-    monkeypatch.setattr("loadtests.paths.RESULTS", run.parent)
+    monkeypatch.setattr("loadtests.files.RESULTS", run.parent)
     rewrite(run / "run.json", ("study", "tests", 0, "name"), UP)
     code, _, errors = command("list")
     assert (code, errors) == (0, "")

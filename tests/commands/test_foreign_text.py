@@ -12,7 +12,7 @@ from rich.console import Console
 
 from loadtests.commands.console import data, err, out, say
 from loadtests.records import Flag
-from loadtests.store import LeftOut, SetupRecord
+from loadtests.records.run.run_record import LeftOut, SetupRecord
 from loadtests.workload import Request, Workload
 from loadtests.workload.write import to_toml
 
@@ -123,7 +123,7 @@ def test_no_directive_comes_into_the_documentation(reported, monkeypatch):
 
 
 def test_a_workload_that_is_printed_is_the_same_workload():
-    from loadtests.words import printable
+    from loadtests.formatting import printable
 
     request = Request("a", "POST", body=f"{COMMANDS}{MARKUP}".encode())
     text = to_toml(Workload((request,)), (f"From a\n[[requests]] {COMMANDS}",))

@@ -10,9 +10,9 @@ import sys
 import pytest
 
 from loadtests.commands.running import carry_out
+from loadtests.files import ROOT
 from loadtests.measure import prepare as preparing
 from loadtests.measure.run import Execution
-from loadtests.paths import ROOT
 from loadtests.plan import study as studies
 from loadtests.records import Trial
 from tests.fixtures.studies import SMALL

@@ -4,7 +4,7 @@ import dataclasses
 
 from typer.testing import CliRunner
 
-from loadtests import paths
+from loadtests import files
 from loadtests.cli import app
 
 
@@ -17,7 +17,7 @@ def test_it_draws_and_prints(build_run, monkeypatch):
 
         record = {"created": f"2026-11-{day:02d}T07:30:00+00:00"}
         run = build_run(labels=("gunicorn", "uvicorn"), blocks=6, name=f"day-{day}", change=change, record=record)
-    monkeypatch.setattr(paths, "RESULTS", run.path.parent)
+    monkeypatch.setattr(files, "RESULTS", run.path.parent)
     result = CliRunner().invoke(app, ["history", "first-look", "--output", str(run.path.parent / "drawn.svg")])
     assert result.exit_code == 0, result.output
     assert "×1.49  worse" in result.output

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loadtests import toml as tables
-from loadtests.paths import STUDIES
+from loadtests.files import STUDIES
+from loadtests.records import toml as tables
 from tests.fixtures.hostile import changed, toml, words
 from tests.fixtures.studies import FULL, SMALL
 

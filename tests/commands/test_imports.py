@@ -4,11 +4,16 @@ import ast
 import subprocess
 import sys
 
-from loadtests.paths import ROOT
+from loadtests.files import ROOT
 
 # `report` hands the console on to the formats.
-PRINTS = ("loadtests/commands/", "loadtests/report/formats/", "loadtests/report/__init__.py", "loadtests/grid.py")
-SLOW = {"altair", "django", "lmdb", "msgspec", "numpy", "psutil", "scipy", "vl_convert"}
+PRINTS = (
+    "loadtests/commands/",
+    "loadtests/report/formats/",
+    "loadtests/report/reports.py",
+    "loadtests/report/terminal_tables.py",
+)
+SLOW = {"altair", "django", "lmdb", "numpy", "psutil", "scipy", "vl_convert"}
 HELP = """
 import sys
 sys.argv = ["loadtests", *sys.argv[1:], "--help"]

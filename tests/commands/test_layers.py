@@ -1,8 +1,8 @@
 """``layers``: its table."""
 
 from loadtests.commands.layers import print_layers
-from loadtests.layers import LayerResult, LayerRound, LayersReport
-from loadtests.layers.rounds import IPC, REDIS, SOCKET
+from loadtests.measure.layers import LayerResult, LayerRound, LayersReport
+from loadtests.measure.layers.rounds import IPC, REDIS, SOCKET
 
 
 def layer(name, p50, rate):

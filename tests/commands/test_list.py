@@ -5,9 +5,10 @@ import re
 
 import pytest
 
-from loadtests import setups, store
+from loadtests import setups
 from loadtests.engines import node
 from loadtests.plan import study as studies
+from loadtests.records.run import folder
 from loadtests.setups.needs import NEEDS
 
 
@@ -58,5 +59,5 @@ def test_names_stay_in_one_piece_on_a_terminal_of_80_columns(cli):
     cli.env |= {"COLUMNS": "80", "FORCE_COLOR": "1"}
     code, printed, _ = cli.run("list")
     assert code == 0
-    for name in [*setups.known(), *studies.names(), *(folder.name for folder in store.runs())]:
+    for name in [*setups.known(), *studies.names(), *(path.name for path in folder.runs())]:
         assert re.search(rf"^(\x1b\[\S*m)?{re.escape(name)}\s", printed, re.MULTILINE), name

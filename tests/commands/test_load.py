@@ -6,8 +6,8 @@ import pytest
 
 from loadtests.measure import url
 from loadtests.measure.capacity import FoundCapacity
+from loadtests.measure.searches.capacity import LimitedBy, SearchedCapacity
 from loadtests.plan.objective import Objective
-from loadtests.searches.capacity import LimitedBy, SearchedCapacity
 
 MIX = """
 [[requests]]

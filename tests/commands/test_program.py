@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loadtests import store
-from loadtests.paths import ROOT
+from loadtests.files import ROOT
+from loadtests.records.run import folder
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_it_works_in_another_folder_and_calls_itself_by_its_name(loadtests):
 def test_studies_setups_and_runs_are_completed(loadtests):
     assert completed(loadtests, "run", "fir") == ["first-look"]
     assert completed(loadtests, "serve", "daphne-") == ["daphne-channels", "daphne-ipc", "daphne-redis"]
-    references = {folder.name for folder in store.runs() if folder.name.startswith("reference-")}
+    references = {folder.name for folder in folder.runs() if folder.name.startswith("reference-")}
     assert references == set(completed(loadtests, "compare", "reference-"))
 
 

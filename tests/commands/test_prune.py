@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from loadtests import paths
+from loadtests import files
 
 HOUR, DAY = 3600, 86400
 
@@ -16,7 +16,7 @@ def results(tmp_path, monkeypatch):
     """A folder of results."""
     folder = tmp_path / "results"
     folder.mkdir()
-    monkeypatch.setattr(paths, "RESULTS", folder)
+    monkeypatch.setattr(files, "RESULTS", folder)
     return folder
 
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from loadtests.cli import app
-from loadtests.store import Run
+from loadtests.records.run.folder import Run
 
 
 def test_open_ends_with_where_the_page_is(build_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:

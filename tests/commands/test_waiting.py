@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from loadtests.commands.waiting import waiting
-from loadtests.paths import ROOT
+from loadtests.files import ROOT
 
 COMMANDS = sorted(path.name for path in (ROOT / "loadtests" / "commands").glob("*.py"))
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from loadtests import paths, setups
-from loadtests.application import overlay
+from loadtests import files, setups
 from loadtests.errors import UserError
 from loadtests.plan import study as studies
 from loadtests.records import Result, Trial
+from loadtests.setups.application import overlay
 
 
 def allowed(table: dict[str, Any]) -> set[str]:
@@ -86,7 +86,7 @@ def test_what_is_kept_is_on_the_page_of_what_it_does(root: Path) -> None:
     assert {"serve", "layers"} < set(folders)
     for kind in {*folders} - {"million"}:  # that of a benchmark that is no command
         assert f"bench-{kind}-*" in page, kind
-    for name in (overlay.cache().name, paths.RESULTS.name):
+    for name in (overlay.cache().name, files.RESULTS.name):
         assert name in page, name
 
 

@@ -13,7 +13,7 @@ import pytest
 from loadtests import journeys
 from loadtests.engines import EngineError, get
 from loadtests.errors import UserError
-from loadtests.paths import ROOT
+from loadtests.files import ROOT
 from loadtests.records.histogram import Histogram
 from loadtests.workload import Load, Users
 

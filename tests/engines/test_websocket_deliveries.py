@@ -5,7 +5,7 @@ from math import inf
 
 import pytest
 
-from loadtests.plan.censored import of_last
+from loadtests.plan.percentiles_with_failures import of_last
 from loadtests.records.histogram import Histogram
 
 pytestmark = pytest.mark.servers

@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from loadtests.plan.censored import of_rejoined
+from loadtests.plan.percentiles_with_failures import of_rejoined
 from loadtests.records.histogram import Histogram
 
 pytestmark = pytest.mark.servers

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from loadtests import hosts, setups
-from loadtests.application import sample
 from loadtests.measure.bench import bench
-from loadtests.measure.seen import stretch
+from loadtests.measure.observation import stretch
 from loadtests.observe.gauges import GaugeFiles
 from loadtests.plan import study as studies
 from loadtests.serve.serving import serving
+from loadtests.setups.application import sample
 from tests.fixtures.fetches import WELL, until
 
 pytestmark = pytest.mark.servers

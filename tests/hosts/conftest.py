@@ -2,7 +2,7 @@
 
 import pytest
 
-from loadtests.paths import ROOT
+from loadtests.files import ROOT
 from tests.fixtures.other_machine import VENV, needs_git
 
 

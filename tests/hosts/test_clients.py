@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from loadtests.paths import ROOT
+from loadtests.files import ROOT
 from tests.fixtures.command import command_line
 from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, running, trials, wait_for
 
@@ -50,12 +50,12 @@ confirm = "3s"
 """
 # As it is started there, but that a moment of silence is enough for it to go.
 IMPATIENT = """
-from loadtests.agent import generating
+from loadtests.hosts.agent import generating
 from loadtests.hosts import wire
 wire.SILENCE_S = generating.LOOK_EVERY_S = 0.2
 generating.main("generator", 2)
 """
-RELAY = "loadtests.agent.generating"  # stands between the harness and a generator there
+RELAY = "loadtests.hosts.agent.generating"  # stands between the harness and a generator there
 TREE = ".django-serving-benchmark/tree"
 WITHIN_S = 60
 

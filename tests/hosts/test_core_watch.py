@@ -4,16 +4,18 @@ import itertools
 
 import pytest
 
-from loadtests.agent.core_watch import CoreWatch
-from loadtests.observe import others
-from loadtests.observe.others import OthersMoment
+from loadtests.hosts.agent.core_watch import CoreWatch
+from loadtests.observe import other_load
+from loadtests.observe.other_load import OthersMoment
 
 
 @pytest.fixture
 def watch(monkeypatch):
     """One on a core of which others take a half, which is looked at every second."""
     seconds = itertools.count(1.0)
-    monkeypatch.setattr(others, "moment", lambda cores, own: OthersMoment(at := next(seconds), 0.5 * at, 0.0, 0, None))
+    monkeypatch.setattr(
+        other_load, "moment", lambda cores, own: OthersMoment(at := next(seconds), 0.5 * at, 0.0, 0, None)
+    )
     return CoreWatch(1)
 
 

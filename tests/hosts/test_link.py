@@ -7,13 +7,13 @@ import sys
 import pytest
 
 from loadtests import hosts
-from loadtests.application import sample
 from loadtests.errors import UserError
+from loadtests.files import ROOT
 from loadtests.hosts import wire
 from loadtests.hosts.link import Address, failure
 from loadtests.measure.bench import bench
-from loadtests.paths import ROOT
 from loadtests.plan import study as studies
+from loadtests.setups.application import sample
 
 
 def last(errors):
@@ -160,7 +160,7 @@ SILENT = """
 import sys
 from loadtests.hosts import wire
 wire.SILENCE_S = 0.5
-from loadtests.agent.answering import Answering, ClientGone
+from loadtests.hosts.agent.answering import Answering, ClientGone
 answering = Answering(0, 1)
 try:
     answering.begin()

@@ -4,9 +4,9 @@ import socket
 
 import pytest
 
-from loadtests.agent.proving import Prover
 from loadtests.errors import UserError
 from loadtests.hosts import network
+from loadtests.hosts.agent.proof import Prover
 
 
 @pytest.fixture

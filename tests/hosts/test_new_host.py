@@ -3,11 +3,11 @@
 import pytest
 
 from loadtests import hosts
-from loadtests.application import sample
 from loadtests.errors import UserError
 from loadtests.hosts.local import Local
 from loadtests.measure.bench import bench
 from loadtests.plan import study as studies
+from loadtests.setups.application import sample
 
 MOON = """
 from loadtests.hosts.local import Local

@@ -165,7 +165,7 @@ def test_a_connection_that_is_lost_costs_the_trial_and_not_the_run(away, there, 
     study = written(tmp_path, STUDY.replace("500ms", "4s"))
     process = away.start("run", study, "--servers", there.where, "--output", folder, "--anyway")
     wait_for(lambda: measuring(away, folder), "no load")
-    [agent] = running(away, "loadtests.agent.main")
+    [agent] = running(away, "loadtests.hosts.agent.main")
     agent.kill()
     process.communicate(timeout=3 * WITHIN_S)
     away.wait_until_nothing_runs()

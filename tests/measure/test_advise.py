@@ -11,13 +11,13 @@ from loadtests import setups
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.measure import advise as search
+from loadtests.measure.searches import candidates
 from loadtests.plan import study as studies
 from loadtests.records import Flag, Trial
 from loadtests.records.result import NOTHING
 from loadtests.report import page as pages
 from loadtests.report.sections import advice as searched
 from loadtests.report.sections import sweep
-from loadtests.searches import candidates
 from tests.fixtures.bench import SilentWatcher
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "run.schema.json"

@@ -3,14 +3,14 @@
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.measure import held_to, turns
+from loadtests.measure import contract_check, interleaved
 from loadtests.measure import prepare as preparing
 from loadtests.plan import study as studies
 from loadtests.plan.kinds.latency import CEILING_S
 from loadtests.plan.schedule import planned_seconds
 from loadtests.records import Deliveries
 from loadtests.records.result import NOTHING
-from loadtests.store import Run
+from loadtests.records.run.folder import Run
 from tests.fixtures.conversations import holding
 
 LATENCY = {"rate": "auto", "duration": "4s", "warmup": "200ms"}
@@ -20,7 +20,7 @@ TABLE = {"setups": ["gunicorn", "uvicorn", "daphne"], "blocks": 1, "tests": {"la
 @pytest.fixture
 def prepare(tmp_path, bench_of, monkeypatch):
     """Makes the run folder of the study; a function of what each setup answers, by its name, and of its test."""
-    monkeypatch.setattr(turns, "REST_S", 0.0)
+    monkeypatch.setattr(interleaved, "REST_S", 0.0)
 
     def prepare(rates, **test):
         ports = {}
@@ -52,7 +52,7 @@ def test_the_rate_is_a_share_of_the_slowest_ceiling_in_two_digits(prepare, tmp_p
 
 
 def test_tests_that_ask_the_same_share_one_search(tmp_path, bench_of, monkeypatch):
-    monkeypatch.setattr(turns, "REST_S", 0.0)
+    monkeypatch.setattr(interleaved, "REST_S", 0.0)
     bench_of.engine.meanwhile = lambda load: {"rate": 400.0, "ok": 400}
     shares = {"quarter": 0.25, "half": 0.5, "most": 0.75}
     tests = {name: {**LATENCY, "kind": "latency", "share": share} for name, share in shares.items()}
@@ -106,8 +106,8 @@ def test_a_mistake_is_one_line(changes, says):
 
 def test_the_rate_of_a_broadcast_is_a_share_of_what_the_slowest_delivers(tmp_path, bench_of, monkeypatch):
     """Both layers take a thousand messages a second; what comes of them to ten receivers is what counts."""
-    monkeypatch.setattr(turns, "REST_S", 0.0)
-    monkeypatch.setattr(held_to.websocket, "verified", lambda *asked: [])
+    monkeypatch.setattr(interleaved, "REST_S", 0.0)
+    monkeypatch.setattr(contract_check.websocket, "verified", lambda *asked: [])
     names = {"uvicorn-channels-redis": 4000, "uvicorn-channels-ipc": 7000}
     ports = {}
     serve = bench_of.serve

@@ -7,10 +7,10 @@ import pytest
 
 from loadtests.analyse import readings
 from loadtests.errors import UserError
-from loadtests.measure import held_to, preflight, stepping, turns
-from loadtests.measure.seen import TrialPlace
+from loadtests.measure import contract_check, interleaved, preflight, stepping
+from loadtests.measure.interleaved import run_by_turns
+from loadtests.measure.observation import TrialPlace
 from loadtests.measure.trial import run_trial
-from loadtests.measure.turns import run_by_turns
 from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
@@ -28,7 +28,7 @@ def broken(monkeypatch):
         asked.append((dialect, prefix))
         return said.get((dialect, prefix), [])
 
-    monkeypatch.setattr(held_to.websocket, "verified", verified)
+    monkeypatch.setattr(contract_check.websocket, "verified", verified)
     return said, asked
 
 
@@ -89,7 +89,7 @@ def test_a_baseline_that_does_not_is_said_before_anything_is_written(bench, brok
 
 
 def test_what_holds_connections_is_measured_by_turns_as_well(bench, bench_of, broken, monkeypatch):
-    monkeypatch.setattr(turns, "REST_S", 0.0)
+    monkeypatch.setattr(interleaved, "REST_S", 0.0)
     made, _, places = bench("connect", "echo", "echo-throughput", "broadcast")
     trials = [trial for of_test in run_by_turns(made, places, lambda what, seconds: None) for trial in of_test]
     assert {trial.status for trial in trials} == {"ok"}

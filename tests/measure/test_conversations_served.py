@@ -7,7 +7,7 @@ import pytest
 from loadtests import setups
 from loadtests.analyse.reasons import is_setups_own
 from loadtests.measure import stepping
-from loadtests.store import Run
+from loadtests.records.run.folder import Run
 
 STUDY = """
 setups = ["uvicorn-channels", "uvicorn-websocket"]

@@ -11,10 +11,11 @@ from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.measure import prepare as preparing
 from loadtests.measure import run as runs
-from loadtests.measure import wanted
+from loadtests.measure import study_options
 from loadtests.plan import study as studies
 from loadtests.records import Flag, Trial
-from loadtests.store import Goal, Run
+from loadtests.records.run.folder import Run
+from loadtests.records.run.run_record import Goal
 from tests.fixtures.bench import SilentWatcher
 
 TABLE = {
@@ -277,4 +278,4 @@ def test_a_quick_study_has_short_trials_and_one_pair_of_blocks():
 
 def test_max_time_without_until_is_a_mistake():
     with pytest.raises(UserError, match="--until"):
-        wanted.goal_of(None, "1h")
+        study_options.goal_of(None, "1h")

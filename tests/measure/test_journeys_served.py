@@ -10,13 +10,13 @@ import threading
 import pytest
 
 from loadtests import engines, setups
-from loadtests.application import sample
 from loadtests.measure import preflight
 from loadtests.measure.bench import bench
-from loadtests.measure.seen import TrialPlace
+from loadtests.measure.observation import TrialPlace
 from loadtests.measure.trial import run_trial
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
+from loadtests.setups.application import sample
 
 pytestmark = pytest.mark.servers
 

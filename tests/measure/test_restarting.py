@@ -9,10 +9,10 @@ from loadtests.analyse.reasons import is_setups_own
 from loadtests.errors import UserError
 from loadtests.hosts.base import Program
 from loadtests.hosts.local import Local
-from loadtests.measure import held_to, restarting
-from loadtests.measure.seen import TrialPlace
+from loadtests.measure import contract_check, restarting
+from loadtests.measure.observation import TrialPlace
 from loadtests.measure.trial import run_trial
-from loadtests.observe.others import OthersMoment
+from loadtests.observe.other_load import OthersMoment
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
 from loadtests.records.result import NOTHING
@@ -26,7 +26,7 @@ from tests.fixtures.conversations import holding, rejoining
 def trial(bench_of, monkeypatch):
     """A function: the trial of a rejoin on a setup whose restart does as it is told."""
     monkeypatch.setattr(restarting, "LEAD_S", 0.0)
-    monkeypatch.setattr(held_to.websocket, "verified", lambda running, dialect, prefix: [])
+    monkeypatch.setattr(contract_check.websocket, "verified", lambda running, dialect, prefix: [])
     study = studies.parse({"setups": ["uvicorn"], "blocks": 1, "tests": {"rejoin": {"connections": 1000}}}, "s", "s")
     bench = bench_of(study, None)
     bench.contract = {"rejoin": ()}

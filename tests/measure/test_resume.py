@@ -8,8 +8,9 @@ import pytest
 from loadtests.errors import UserError
 from loadtests.measure.prepare import prepare, resume
 from loadtests.plan import study as studies
+from loadtests.records.run.folder import Run
+from loadtests.records.run.run_record import Expectation
 from loadtests.setups import other_stacks
-from loadtests.store import Expectation, Run
 
 TABLE = {"setups": ["gunicorn", "uvicorn"], "blocks": 1, "tests": {"throughput": {"duration": "1s"}}}
 

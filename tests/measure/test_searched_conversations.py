@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from loadtests.measure import held_to
-from loadtests.measure.seen import TrialPlace
+from loadtests.measure import contract_check
+from loadtests.measure.observation import TrialPlace
 from loadtests.measure.trial import run_trial
 from loadtests.plan import study as studies
 from loadtests.plan.kinds import metric
@@ -42,7 +42,7 @@ def delivering(load, loses=0.0, lag_ms=10.0):
 @pytest.fixture
 def search(bench_of, monkeypatch):
     """A function: the trial of a search of that kind; what is otherwise than usual, by key."""
-    monkeypatch.setattr(held_to.websocket, "verified", lambda *asked: [])
+    monkeypatch.setattr(contract_check.websocket, "verified", lambda *asked: [])
 
     def search(kind, **changes):
         table = {"setups": ["uvicorn"], "blocks": 1, "tests": {kind: {**SEARCHES[kind], **changes}}}

@@ -14,14 +14,14 @@ import pytest
 from loadtests.analyse.reasons import is_setups_own, machines_own
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost
-from loadtests.measure.seen import TrialPlace
+from loadtests.measure.observation import TrialPlace
 from loadtests.measure.trial import run_trial
 from loadtests.observe.gauges import NUMBERS
 from loadtests.observe.processes import Part, Usage
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
 from loadtests.records.result import NOTHING
-from loadtests.store import Expectation
+from loadtests.records.run.run_record import Expectation
 
 TABLE = {
     "setups": ["gunicorn"],

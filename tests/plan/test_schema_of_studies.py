@@ -2,10 +2,10 @@
 
 import pytest
 
-from loadtests import toml
 from loadtests.errors import UserError
-from loadtests.paths import STUDIES
+from loadtests.files import STUDIES
 from loadtests.plan import study as studies
+from loadtests.records import toml
 from tests.fixtures.schemas import changed, errors
 from tests.fixtures.studies import FULL, SMALL
 

@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 
 from loadtests import hosts, setups
-from loadtests.application import sample
 from loadtests.observe.cores import Cores
 from loadtests.profile import oncpu
 from loadtests.profile.document import document
@@ -15,6 +14,7 @@ from loadtests.profile.shares import Sampled
 from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Reader
 from loadtests.records import Generator, Process, Result
 from loadtests.records.result import NOTHING
+from loadtests.setups.application import sample
 
 
 def frame_of(text):

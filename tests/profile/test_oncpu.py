@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from loadtests.application import sample
 from loadtests.hosts.local import Local
 from loadtests.profile import oncpu
 from loadtests.profile.stacks import Reader
+from loadtests.setups.application import sample
 
 SAMPLE = """\
 Stack (most recent call first):

@@ -3,8 +3,8 @@
 import pytest
 
 from loadtests import hosts, setups
-from loadtests.application import sample
 from loadtests.serve.serving import serving
+from loadtests.setups.application import sample
 from tests.fixtures import chromium
 
 pytestmark = [

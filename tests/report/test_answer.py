@@ -7,9 +7,9 @@ import io
 import pytest
 from rich.console import Console
 
-from loadtests import report
 from loadtests.analyse.results import Results
 from loadtests.report import page as pages
+from loadtests.report import reports
 from tests.fixtures.failing import failing
 from tests.fixtures.runs import known_test
 
@@ -18,7 +18,7 @@ NINETEEN = tuple(f"server-{number:02d}" for number in range(19))
 
 def printed(run):
     text = io.StringIO()
-    report.print_report(run, Console(file=text, force_terminal=True, width=80, color_system=None))
+    reports.print_report(run, Console(file=text, force_terminal=True, width=80, color_system=None))
     lines = [line.rstrip() for line in text.getvalue().splitlines()]
     assert lines[-1] == f"The page: {run.path / 'report.html'}"
     assert len(lines) <= 25
@@ -131,7 +131,7 @@ def test_one_block_claims_nothing(build_run):
 
 def test_the_page_has_the_same_answer(build_run):
     run = build_run(blocks=6, change=failing("uvicorn"))
-    report.write(run)
+    reports.write(run)
     answer = pages.compose(Results(run)).answer
     for page in ("report.html", "index.rst"):
         text = html.unescape((run.path / page).read_text(encoding="utf-8").replace("\\", ""))

@@ -8,9 +8,9 @@ import json
 
 import pytest
 
-from loadtests import report
 from loadtests.analyse.results import Results
 from loadtests.report import page as pages
+from loadtests.report import reports
 from loadtests.report.formats.csv import csv_text
 from tests.fixtures.conversations import TABLES, conversing, delivering, histogram_of, holding, rejoining
 from tests.fixtures.schemas import errors
@@ -120,7 +120,7 @@ def test_costs_are_of_what_is_counted(run, kind, one, heading):
 @pytest.mark.parametrize("kind", TABLES)
 def test_no_page_speaks_of_requests_where_none_were_sent(run, kind):
     made = run(kind)
-    report.write(made)
+    reports.write(made)
     page = pages.compose(Results(made))
     told = [page.answer.foremost, page.answer.firsts, [one.answer for one in page.findings]]
     assert "request" not in " ".join(" ".join(part) for part in told)

@@ -9,12 +9,12 @@ import xml.etree.ElementTree as ET
 import altair as alt
 import pytest
 
-from loadtests import report
 from loadtests.analyse.results import Results
+from loadtests.records.run.folder import Run
 from loadtests.report import page as pages
+from loadtests.report import reports
 from loadtests.report.charts.palette import FONT, looks
 from loadtests.report.formats import render
-from loadtests.store import Run
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ CHARTS |= {"cpu-latency", "cpu-throughput"}
 def written(run_builder, tmp_path_factory):
     """The folder of a run of six blocks, with what the report wrote into it."""
     run = run_builder(tmp_path_factory.mktemp("written"))(blocks=6)
-    return run.path, report.write(run)
+    return run.path, reports.write(run)
 
 
 def test_the_folder_has_the_summary_the_charts_and_both_pages(written):
@@ -44,8 +44,8 @@ def test_the_folder_has_the_summary_the_charts_and_both_pages(written):
 def test_the_same_folder_gives_the_same_bytes_wherever_it_is(build_run, tmp_path):
     first = build_run(labels=("gunicorn", "daphne"), aa=True, invalid=(("daphne", "latency", 2),))
     copy = shutil.copytree(first.path, tmp_path / "elsewhere" / first.path.name)
-    written = report.write(first)
-    again = report.write(Run.open(copy))
+    written = reports.write(first)
+    again = reports.write(Run.open(copy))
     assert [path.name for path in written] == [path.name for path in again]
     for one, other in zip(written, again, strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
@@ -82,7 +82,7 @@ def test_a_chart_that_is_no_longer_drawn_is_removed(build_run):
     (run.path / "charts").mkdir()
     old = run.path / "charts" / "latency-of-an-earlier-test.svg"
     old.write_text("<svg/>")
-    report.write(run)
+    reports.write(run)
     assert not old.exists()
     assert len(list((run.path / "charts").iterdir())) == 2 * len(CHARTS)
 
@@ -101,7 +101,7 @@ def test_a_chart_that_is_no_longer_drawn_is_removed(build_run):
 )
 def test_any_shape_of_run_has_a_report(build_run, shape):
     run = build_run(**shape)
-    assert {path.name for path in report.write(run)} >= {"summary.csv", "index.rst", "report.html"}
+    assert {path.name for path in reports.write(run)} >= {"summary.csv", "index.rst", "report.html"}
 
 
 def test_a_result_without_what_an_engine_may_not_know_has_a_report(build_run):
@@ -111,7 +111,7 @@ def test_a_result_without_what_an_engine_may_not_know_has_a_report(build_run):
             result, response_time_ms=unknown, send_lag_ms=unknown, pacing_lag_ms=unknown, timeline=(), generator=()
         )
 
-    report.write(build_run(labels=("gunicorn", "daphne"), change=forget))
+    reports.write(build_run(labels=("gunicorn", "daphne"), change=forget))
 
 
 def test_a_setup_looks_the_same_in_all_charts_and_unlike_the_others():
@@ -127,22 +127,22 @@ def marks(folder):
 
 def test_a_report_made_again_writes_nothing(build_run):
     run = build_run(labels=("gunicorn", "daphne"), tests=("latency",))
-    report.write(run)
+    reports.write(run)
     before = marks(run.path)
-    report.write(Run.open(run.path))
+    reports.write(Run.open(run.path))
     assert marks(run.path) == before
 
 
 def test_a_picture_of_another_machine_stays_while_its_drawing_does(build_run):
     run = build_run(labels=("gunicorn", "daphne"), tests=("latency",))
-    report.write(run)
+    reports.write(run)
     picture = run.path / "charts" / "latency-latency.png"
     own = picture.read_bytes()
     picture.write_bytes(b"other pixels")
-    report.write(run)
+    reports.write(run)
     assert picture.read_bytes() == b"other pixels"
     picture.with_suffix(".svg").write_text("another drawing")
-    report.write(run)
+    reports.write(run)
     assert picture.read_bytes() == own
 
 
@@ -155,7 +155,7 @@ def test_a_drawing_is_written_after_its_picture(build_run, monkeypatch):
 
     monkeypatch.setattr(render, "png", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        report.write(run)
+        reports.write(run)
     assert list((run.path / "charts").iterdir()) == []
 
 

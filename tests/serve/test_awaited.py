@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from loadtests import setups
-from loadtests.application import sample
 from loadtests.hosts import Program
 from loadtests.serve.serving import Serving
+from loadtests.setups.application import sample
 
 RUNNING = Program("datastore", 7, "RUNNING", 0)
 

@@ -16,10 +16,10 @@ import psutil
 import pytest
 
 from loadtests import hosts, setups
-from loadtests.application import sample
 from loadtests.observe.processes import Part
 from loadtests.plan import study
 from loadtests.serve.serving import serving
+from loadtests.setups.application import sample
 
 SETUPS = {name: setup for name, setup in setups.known().items() if not setup.dialect and not setup.stack}
 REDIS_URL = os.environ.get("REDIS_URL")

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from loadtests import hosts, paths, setups
-from loadtests.application import sample
+from loadtests import files, hosts, setups
 from loadtests.errors import UserError
 from loadtests.serve.base import NotServing
 from loadtests.serve.serving import serving
 from loadtests.setups import services
+from loadtests.setups.application import sample
 
 SLEEPER = f"""
 [service:sleeper]
@@ -31,10 +31,10 @@ killasgroup=true
 @pytest.fixture
 def sleeper(tmp_path, monkeypatch):
     """A copy of supervisor/ with a service more."""
-    shutil.copytree(paths.SUPERVISOR, tmp_path / "supervisor")
+    shutil.copytree(files.SUPERVISOR, tmp_path / "supervisor")
     file = tmp_path / "supervisor" / "services" / "sleeper.conf"
     file.write_text(SLEEPER)
-    monkeypatch.setattr(paths, "SUPERVISOR", tmp_path / "supervisor")
+    monkeypatch.setattr(files, "SUPERVISOR", tmp_path / "supervisor")
     return file
 
 

@@ -8,9 +8,9 @@ import psutil
 import pytest
 
 from loadtests import hosts, setups
-from loadtests.application import sample
 from loadtests.serve.serving import serving
 from loadtests.serve.websocket import CASES, conformity, known
+from loadtests.setups.application import sample
 from loadtests.workload import Request
 
 SETUPS = {name: setup for name, setup in setups.known().items() if setup.dialect}

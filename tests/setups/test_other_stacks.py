@@ -10,13 +10,13 @@ import sys
 
 import pytest
 
-from loadtests import paths, setups
-from loadtests.application import sample
+from loadtests import files, setups
 from loadtests.plan import study as studies
 from loadtests.setups import other_stacks
+from loadtests.setups.application import sample
 from loadtests.workload import Request
 
-STACK = paths.ROOT / "stacks" / "2016"
+STACK = files.ROOT / "stacks" / "2016"
 SETUPS = sorted(name for name, setup in setups.known().items() if setup.stack == "2016")
 NOT_MADE = "stack-2016 is not installed: make stack-2016, with Python 3.11 or 3.10"
 STUDY = """
@@ -54,7 +54,7 @@ def test_a_setup_listens_on_loopback_whatever_bind_says(name):
     config = configparser.RawConfigParser(inline_comment_prefixes=(";",))
     config.read(setup.file)
     commands = [config[section]["command"] for section in config.sections() if "command" in config[section]]
-    scripts = [(paths.ROOT / script).read_text() for script in re.findall(r"stacks/2016/\w+\.sh", " ".join(commands))]
+    scripts = [(files.ROOT / script).read_text() for script in re.findall(r"stacks/2016/\w+\.sh", " ".join(commands))]
     told = " ".join([*commands, *scripts])
     assert "--bind 127.0.0.1" in told
     assert "BIND" not in told
@@ -182,7 +182,7 @@ def test_nothing_but_its_own_targets_makes_it():
     def would_do(*targets):
         command = ["make", "--dry-run", "--always-make", *targets]
         env = {**os.environ, "MAKEFLAGS": ""}
-        return subprocess.run(command, cwd=paths.ROOT, env=env, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(command, cwd=files.ROOT, env=env, capture_output=True, text=True, check=True).stdout
 
     assert "stacks/" not in would_do("setup", "bench", "test", "test-quick", "lint", "docs")
     assert "stacks/2016/make.sh" in would_do("stack-2016")

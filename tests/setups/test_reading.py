@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtests import paths, setups
+from loadtests import files, setups
 from loadtests.errors import UserError
 from loadtests.serve import websocket
 from loadtests.setups import needs, services
@@ -249,7 +249,7 @@ def test_all_that_is_missing_is_said_at_once(tmp_path):
 
 
 def test_the_helper_scripts_can_be_run():
-    for script in paths.SUPERVISOR.glob("*.sh"):
+    for script in files.SUPERVISOR.glob("*.sh"):
         if script.name != "defaults.sh":
             assert os.access(script, os.R_OK)
             assert script.read_text().startswith("#!/bin/sh\n")

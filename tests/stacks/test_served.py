@@ -8,16 +8,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from loadtests import hosts, paths, setups
-from loadtests.application import sample
+from loadtests import files, hosts, setups
 from loadtests.serve.http import Answer
 from loadtests.serve.serving import serving
 from loadtests.setups import other_stacks
+from loadtests.setups.application import sample
 from loadtests.workload import Request
 from tests.fixtures.command import a_free_port
 
 SETUPS = {name: setup for name, setup in setups.known().items() if setup.stack}
-PYTHON = paths.ROOT / "stacks" / "2016" / ".venv" / "bin" / "python"
+PYTHON = files.ROOT / "stacks" / "2016" / ".venv" / "bin" / "python"
 ROOT = Request("root", path="/")
 
 pytestmark = pytest.mark.servers
@@ -106,7 +106,7 @@ def test_a_run_knows_its_versions():
 def test_its_map_keeps_a_channel_for_each_answer():
     command = [PYTHON, "stacks/2016/decay.py", "--remembered", "0", "20", "--times", "2"]
     command += ["--seconds", "0.2", "--json"]
-    found = json.loads(subprocess.run(command, cwd=paths.ROOT, capture_output=True, check=True, timeout=100).stdout)
+    found = json.loads(subprocess.run(command, cwd=files.ROOT, capture_output=True, check=True, timeout=100).stdout)
     assert found["about"]["asgi_ipc"] == "1.1.0"
     assert found["about"]["msgpack"] == "compiled"
     first, last = found["rows"]

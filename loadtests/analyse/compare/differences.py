@@ -8,10 +8,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from loadtests.formatting import DASH, flat, series
 from loadtests.plan.kinds import Test
 from loadtests.plan.study import Entry
-from loadtests.store import RunRecord
-from loadtests.words import DASH, flat, series
+from loadtests.records.run.run_record import RunRecord
 
 # What never stands still, and says nothing of the machine.
 MOVING = ("mhz", "steal_s_since_boot")

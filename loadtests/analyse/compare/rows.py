@@ -9,7 +9,7 @@ from typing import Any
 from loadtests.analyse.compare import fail_if
 from loadtests.analyse.compare.differences import RunDifference
 from loadtests.analyse.compare.within import Comparison, Estimate
-from loadtests.words import bounded_ratio, series
+from loadtests.formatting import bounded_ratio, series
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,9 +13,9 @@ from loadtests.analyse.compare.within import Comparison, Estimate, compare
 from loadtests.analyse.observations import Observation
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError, unknown
+from loadtests.formatting import series
 from loadtests.plan.kinds import Test
-from loadtests.store import Run
-from loadtests.words import series
+from loadtests.records.run.folder import Run
 
 
 def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: str | None = None) -> Compared:

@@ -13,13 +13,13 @@ from math import exp, inf, log, nan
 
 from loadtests.analyse import intervals, trimmed
 from loadtests.analyse.compare.paired import Row
-from loadtests.analyse.holding import SOUND, Standing
 from loadtests.analyse.intervals import CONFIDENCE, FIRST_LOOK, Interval
 from loadtests.analyse.moderated import Noise
 from loadtests.analyse.observations import Observation, Observations
+from loadtests.analyse.overload import SOUND, Standing
 from loadtests.analyse.verdicts import DELTA, Verdict, blocks_needed, verdict, with_failures
+from loadtests.formatting import plus_minus
 from loadtests.plan.kinds import metric as metric_of
-from loadtests.words import plus_minus
 
 Standings = Mapping[tuple[str, str], Standing]  # by label and test
 

@@ -10,8 +10,8 @@ from inspect import isabstract
 from typing import Any
 
 from loadtests.errors import unknown
-from loadtests.plan import counted
-from loadtests.plan.counted import SHARED
+from loadtests.plan import cost_unit
+from loadtests.plan.cost_unit import SHARED
 from loadtests.plan.kinds.base import Test
 from loadtests.plan.metrics import TIMES, Metric
 
@@ -58,7 +58,7 @@ def metric(name: str) -> Metric:
     metrics = _by_name(tuple(known().values()))
     if name in metrics:
         return metrics[name]
-    for one in counted.EVERY:
+    for one in cost_unit.EVERY:
         if (found := one.role_of(name)) is not None:
             return found
     raise ValueError(f"unknown metric {name!r}; known are {', '.join(metrics)}")

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from loadtests.plan import slices
-from loadtests.plan.counted import REQUESTS, Counted
+from loadtests.plan.cost_unit import REQUESTS, Counted
 from loadtests.plan.metrics import Metric
 from loadtests.plan.objective import MAX_ERRORS, Objective, SearchPlan
 from loadtests.records import Trial
 from loadtests.records.bounds import Amount, Name
-from loadtests.toml import TomlTable
+from loadtests.records.toml import TomlTable
 from loadtests.workload import DEFAULT_ENGINE, Feature, Load, Request, SignIn
 
 if TYPE_CHECKING:

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadtests.plan.censored import knows_lag, of_deliveries, of_last
-from loadtests.plan.counted import DELIVERIES
+from loadtests.plan.cost_unit import DELIVERIES
 from loadtests.plan.kinds.base import Test
 from loadtests.plan.kinds.echo_throughput import DELIVERED, wire_bytes
 from loadtests.plan.kinds.over_websocket import CEILING_S, PacedConversation, conversing, paced
 from loadtests.plan.kinds.room import RoomTest, room
-from loadtests.plan.lateness import lag_too_late, last_too_late
 from loadtests.plan.metrics import Metric, Question
 from loadtests.plan.percentiles import knowable
+from loadtests.plan.percentiles_with_failures import knows_lag, of_deliveries, of_last
+from loadtests.plan.scheduling_delay import lag_too_late, last_too_late
 from loadtests.records import Trial
-from loadtests.toml import TomlTable
+from loadtests.records.toml import TomlTable
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -6,12 +6,12 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadtests.plan.counted import DELIVERIES
+from loadtests.plan.cost_unit import DELIVERIES
 from loadtests.plan.kinds.echo_throughput import DELIVERED
 from loadtests.plan.kinds.room import RoomTest, room
 from loadtests.plan.kinds.searching import SearchingConversation, capacity_of
 from loadtests.plan.objective import OF_DELIVERIES
-from loadtests.toml import TomlTable
+from loadtests.records.toml import TomlTable
 
 if TYPE_CHECKING:
     from typing_extensions import Self

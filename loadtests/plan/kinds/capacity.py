@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadtests.plan import requests as asked
+from loadtests.plan import request_options as asked
 from loadtests.plan.kinds.base import common
 from loadtests.plan.kinds.of_requests import RequestsTest
 from loadtests.plan.kinds.searching import SearchingTest, capacity_of
-from loadtests.toml import TomlTable
+from loadtests.records.toml import TomlTable
 from loadtests.workload import Load, Request
 
 if TYPE_CHECKING:

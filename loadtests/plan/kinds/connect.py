@@ -6,14 +6,14 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadtests.plan.counted import CONNECTIONS
+from loadtests.formatting import plural
+from loadtests.plan.cost_unit import CONNECTIONS
 from loadtests.plan.kinds.base import Test
 from loadtests.plan.kinds.over_websocket import CEILING_CONNECTIONS, CEILING_S, PacedConversation, conversing, paced
 from loadtests.plan.metrics import P50, P95, P99, Metric, Question, rate, rate_is_generators
 from loadtests.plan.percentiles import knowable
 from loadtests.records.bounds import Ordinal
-from loadtests.toml import TomlTable
-from loadtests.words import plural
+from loadtests.records.toml import TomlTable
 from loadtests.workload.conversation import MOST_CONNECTIONS
 
 if TYPE_CHECKING:

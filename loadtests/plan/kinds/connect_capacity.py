@@ -6,9 +6,9 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadtests.plan.counted import CONNECTIONS
+from loadtests.plan.cost_unit import CONNECTIONS
 from loadtests.plan.kinds.searching import SearchingConversation, capacity_of
-from loadtests.toml import TomlTable
+from loadtests.records.toml import TomlTable
 
 if TYPE_CHECKING:
     from typing_extensions import Self

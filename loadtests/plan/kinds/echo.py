@@ -6,15 +6,15 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadtests.plan.counted import MESSAGES
+from loadtests.formatting import plural
+from loadtests.plan.cost_unit import MESSAGES
 from loadtests.plan.kinds.base import Test
 from loadtests.plan.kinds.echo_throughput import CONNECTIONS_HELD, DELIVERED, WIRE_BYTES, EchoThroughput, echoes
 from loadtests.plan.kinds.over_websocket import CEILING_CONNECTIONS, CEILING_S, PacedConversation, conversing, paced
 from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric
 from loadtests.plan.percentiles import knowable
 from loadtests.records.bounds import Ordinal
-from loadtests.toml import TomlTable
-from loadtests.words import plural
+from loadtests.records.toml import TomlTable
 from loadtests.workload.conversation import MOST_CONNECTIONS
 
 if TYPE_CHECKING:

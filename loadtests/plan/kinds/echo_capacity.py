@@ -6,13 +6,13 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadtests.plan.counted import MESSAGES
+from loadtests.formatting import plural
+from loadtests.plan.cost_unit import MESSAGES
 from loadtests.plan.kinds.echo_throughput import CONNECTIONS_HELD, echoes
 from loadtests.plan.kinds.searching import SearchingConversation, capacity_of
 from loadtests.plan.objective import OF_ECHOES
 from loadtests.records.bounds import Ordinal
-from loadtests.toml import TomlTable
-from loadtests.words import plural
+from loadtests.records.toml import TomlTable
 from loadtests.workload.conversation import MOST_CONNECTIONS
 
 if TYPE_CHECKING:

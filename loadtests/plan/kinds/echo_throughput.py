@@ -7,13 +7,13 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadtests.plan.counted import DELIVERIES, MESSAGES
+from loadtests.formatting import plural
+from loadtests.plan.cost_unit import DELIVERIES, MESSAGES
 from loadtests.plan.kinds.over_websocket import ConversingTest, conversing
 from loadtests.plan.metrics import Metric, Question, rate, rate_is_generators
 from loadtests.records import Trial
 from loadtests.records.bounds import Ordinal, Seconds
-from loadtests.toml import TomlTable
-from loadtests.words import plural
+from loadtests.records.toml import TomlTable
 from loadtests.workload.conversation import MOST_CONNECTIONS
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from pathlib import Path
 from statistics import linear_regression
 from typing import TYPE_CHECKING, Any
 
-from loadtests.plan.counted import HELD
+from loadtests.formatting import plural
+from loadtests.plan.cost_unit import HELD
 from loadtests.plan.kinds.over_websocket import ConversingTest, conversing
 from loadtests.plan.metrics import Metric, Question
 from loadtests.records import Connections, Process, Trial
 from loadtests.records.bounds import Ordinal, Seconds
-from loadtests.toml import TomlTable
-from loadtests.words import plural
+from loadtests.records.toml import TomlTable
 from loadtests.workload.conversation import MOST_CONNECTIONS
 
 if TYPE_CHECKING:

@@ -13,17 +13,17 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from loadtests.plan.censored import of_method
-from loadtests.plan.counted import CPU, JOURNEYS
+from loadtests.formatting import plural
+from loadtests.plan.cost_unit import CPU, JOURNEYS
 from loadtests.plan.kinds.base import LoadStep
 from loadtests.plan.kinds.walking import DEFAULT_JOURNEY, REQUESTS, THINKS, WalkingTest, walked
-from loadtests.plan.lateness import too_late
 from loadtests.plan.metrics import P50, P95, P99, Metric
 from loadtests.plan.percentiles import requests_needed
+from loadtests.plan.percentiles_with_failures import of_method
+from loadtests.plan.scheduling_delay import too_late
 from loadtests.records import Trial
 from loadtests.records.bounds import Ordinal, Positive, Seconds
-from loadtests.toml import TomlTable
-from loadtests.words import plural
+from loadtests.records.toml import TomlTable
 from loadtests.workload import Load, Request
 from loadtests.workload.users import MOST_USERS
 

@@ -16,7 +16,7 @@ from loadtests.plan.metrics import Metric, Question
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Trial
 from loadtests.records.bounds import Positive, Seconds
-from loadtests.toml import TomlTable
+from loadtests.records.toml import TomlTable
 from loadtests.workload import Feature, Load, Request
 from loadtests.workload.users import MOST_USERS
 

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from loadtests.plan import requests as asked
-from loadtests.plan.counted import CPU
+from loadtests.formatting import per_second, plural
+from loadtests.plan import request_options as asked
+from loadtests.plan.cost_unit import CPU
 from loadtests.plan.kinds.base import LoadStep, Test, common, digest
 from loadtests.plan.kinds.of_requests import RequestsTest
 from loadtests.plan.kinds.throughput import Throughput
 from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric
 from loadtests.plan.percentiles import knowable
-from loadtests.plan.requests import SHARE
+from loadtests.plan.request_options import SHARE
 from loadtests.records.bounds import Amount, Count, Positive, Share
-from loadtests.toml import TomlTable
-from loadtests.words import per_second, plural
+from loadtests.records.toml import TomlTable
 from loadtests.workload import Load, Request
 
 if TYPE_CHECKING:

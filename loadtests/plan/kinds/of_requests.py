@@ -6,10 +6,10 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loadtests.formatting import plural
 from loadtests.plan.kinds.base import Test, digest
 from loadtests.setups import HTTP
 from loadtests.setups.fetching import ORIGIN
-from loadtests.words import plural
 from loadtests.workload import DEFAULT_ENGINE, Request
 
 if TYPE_CHECKING:

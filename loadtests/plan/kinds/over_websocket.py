@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from loadtests.plan import requests as asked
+from loadtests.plan import request_options as asked
 from loadtests.plan.kinds.base import Test, common
-from loadtests.plan.requests import SHARE
+from loadtests.plan.request_options import SHARE
 from loadtests.records.bounds import Positive, Share
-from loadtests.toml import TomlTable
+from loadtests.records.toml import TomlTable
 from loadtests.workload import DEFAULT_ENGINE, Load, Request
 from loadtests.workload.conversation import Conversation
 

@@ -6,13 +6,13 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadtests.plan import requests as asked
+from loadtests.plan import request_options as asked
 from loadtests.plan.kinds.base import QUICK, common
 from loadtests.plan.kinds.latency import Latency
 from loadtests.plan.metrics import Metric, Question
-from loadtests.plan.recovering import FOR_SECONDS, TIME_SLACK, course
+from loadtests.plan.recovery_time import FOR_SECONDS, TIME_SLACK, course
 from loadtests.records import Trial
-from loadtests.toml import TomlTable
+from loadtests.records.toml import TomlTable
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -8,14 +8,14 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadtests.plan.censored import of_rejoined
-from loadtests.plan.counted import CONNECTIONS
+from loadtests.formatting import plural
+from loadtests.plan.cost_unit import CONNECTIONS
 from loadtests.plan.kinds.over_websocket import OPENING_S, ConversingTest, conversing
 from loadtests.plan.metrics import Metric, Question
+from loadtests.plan.percentiles_with_failures import of_rejoined
 from loadtests.records import Rejoined, Trial
 from loadtests.records.bounds import Ordinal, Positive, Seconds
-from loadtests.toml import TomlTable
-from loadtests.words import plural
+from loadtests.records.toml import TomlTable
 from loadtests.workload.conversation import MOST_CONNECTIONS
 
 if TYPE_CHECKING:

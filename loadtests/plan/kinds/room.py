@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from loadtests.formatting import plural
 from loadtests.plan.kinds.over_websocket import ConversingTest
 from loadtests.records.bounds import Ordinal
-from loadtests.toml import TomlTable
-from loadtests.words import plural
+from loadtests.records.toml import TomlTable
 from loadtests.workload.conversation import MOST_CONNECTIONS
 
 RECEIVERS = 100

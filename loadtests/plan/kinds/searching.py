@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta
 
 from loadtests.plan import objective as objectives
-from loadtests.plan import requests as asked
+from loadtests.plan import request_options as asked
 from loadtests.plan.kinds.base import Test
 from loadtests.plan.kinds.over_websocket import ConversingTest, conversing
 from loadtests.plan.metrics import Metric, Question
 from loadtests.plan.objective import OF_REQUESTS, PRECISION, Objective, SearchPlan, Terms
 from loadtests.records import Trial
 from loadtests.records.bounds import Positive, Seconds, Share
-from loadtests.toml import TomlTable
+from loadtests.records.toml import TomlTable
 from loadtests.workload import Feature
 from loadtests.workload.load import MAX_RATE
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadtests.plan import requests as asked
+from loadtests.formatting import plural
+from loadtests.plan import request_options as asked
 from loadtests.plan.kinds.base import common
 from loadtests.plan.kinds.of_requests import RequestsTest
 from loadtests.plan.metrics import Metric, Question, rate, rate_is_generators
 from loadtests.records.bounds import Ordinal, Seconds
-from loadtests.toml import TomlTable
-from loadtests.words import plural
+from loadtests.records.toml import TomlTable
 from loadtests.workload import Load, Request
 from loadtests.workload.load import MAX_CONNECTIONS
 

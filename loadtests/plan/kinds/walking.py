@@ -12,8 +12,8 @@ from loadtests import journeys
 from loadtests.errors import UserError, quoted, unknown
 from loadtests.plan.kinds.base import Test, common
 from loadtests.records.bounds import Amount, Ordinal
+from loadtests.records.toml import TomlTable
 from loadtests.setups import HTTP
-from loadtests.toml import TomlTable
 from loadtests.workload import Request, SignIn, Users
 from loadtests.workload.load import MAX_PROCESSES
 from loadtests.workload.request import PATH

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from rich.text import Text
 
-from loadtests.grid import GAP, told, wrapped
+from loadtests.formatting import plural, printable
+from loadtests.report.terminal_tables import GAP, told, wrapped
 from loadtests.report.view import Page, RunAnswer, Table
-from loadtests.words import plural, printable
 
 LINES, WIDTH = 25, 80  # of a terminal as it comes, with a line for the prompt
 STYLES = {"good": "green", "bad": "red", "muted": "dim", "": ""}

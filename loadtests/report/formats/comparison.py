@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from loadtests.analyse.compare.rows import Compared, ComparisonRow
-from loadtests.grid import grid, told, unwrapped
+from loadtests.formatting import DASH, figure
 from loadtests.plan.kinds import metric
 from loadtests.report.formats.terminal import print_table
 from loadtests.report.sections import verdicts
-from loadtests.report.told import what_would_settle
+from loadtests.report.terminal_tables import grid, told, unwrapped
+from loadtests.report.verdict_text import what_would_settle
 from loadtests.report.view import Field, Table
-from loadtests.words import DASH, figure
 
 
 def print_comparison(compared: Compared, console: Console) -> None:

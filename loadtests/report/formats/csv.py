@@ -8,7 +8,7 @@ import math
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Results
-from loadtests.words import closed
+from loadtests.formatting import closed
 
 
 def csv_text(results: Results) -> str:

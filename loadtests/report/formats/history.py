@@ -10,13 +10,12 @@ from rich.text import Text
 
 from loadtests.analyse.compare.differences import RunDifference
 from loadtests.analyse.history import Change, History
-from loadtests.grid import grid, told, unwrapped
-from loadtests.paths import RESULTS
+from loadtests.files import RESULTS, make_folder
+from loadtests.formatting import DASH, figure, plural, ratio
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.report.formats import render
 from loadtests.report.sections.history import TOO_SHORT, spec
-from loadtests.store import make_folder
-from loadtests.words import DASH, figure, plural, ratio
+from loadtests.report.terminal_tables import grid, told, unwrapped
 
 SUFFIXES = (".svg", ".png")
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Container
 
+from loadtests.formatting import printable
 from loadtests.report.charts.palette import FONT
 from loadtests.report.formats.templates import environment, source
 from loadtests.report.view import Page
-from loadtests.words import printable
 
 SVG = "http://www.w3.org/2000/svg"
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import vl_convert
 
+from loadtests.files import holds, write_bytes, write_text
+from loadtests.formatting import printable
 from loadtests.report.charts.palette import FONT
-from loadtests.store import holds, write_bytes, write_text
-from loadtests.words import printable
 
 VEGA_LITE = "6.4"
 PNG_SCALE = 2.0  # sharp on dense screens
@@ -45,7 +45,7 @@ def write(name: Path, drawing: str, scale: float = PNG_SCALE) -> list[Path]:
 
 
 def _printable(value: Any) -> Any:
-    """A specification without what no drawing can hold (``loadtests.words.printable``)."""
+    """A specification without what no drawing can hold (``loadtests.formatting.printable``)."""
     if isinstance(value, dict):
         return {_printable(key): _printable(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

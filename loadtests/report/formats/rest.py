@@ -6,9 +6,9 @@ import re
 
 from rich.cells import cell_len
 
+from loadtests.formatting import printable
 from loadtests.report.formats.templates import environment
 from loadtests.report.view import Field, Page
-from loadtests.words import printable
 
 
 def rst(page: Page) -> str:

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from loadtests.grid import GAP, grid, print_grid, told, unwrapped
+from loadtests.formatting import DASH
 from loadtests.report.formats import brief
 from loadtests.report.formats.brief import STYLES
+from loadtests.report.terminal_tables import GAP, grid, print_grid, told, unwrapped
 from loadtests.report.view import Field, Page, Section, Table
-from loadtests.words import DASH
 
 
 def show(page: Page, console: Console, where: str) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from loadtests.analyse.sweep_results import SweepResults
+from loadtests.formatting import number, plural, ratio, series
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.sweep import Sweep, environment
 from loadtests.records import Advice, AdviceOutcome
-from loadtests.store import RunRecord
-from loadtests.words import number, plural, ratio, series
+from loadtests.records.run.run_record import RunRecord
 
 
 def what_to_choose(swept: SweepResults) -> str:

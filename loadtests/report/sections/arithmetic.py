@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from loadtests.analyse.little import AGREES, ERRORS_OF_CHANCE, Waiting, waiting
+from loadtests.analyse.littles_law import AGREES, ERRORS_OF_CHANCE, Waiting, waiting
 from loadtests.analyse.results import Results
+from loadtests.formatting import number, per_second, series, span
 from loadtests.plan.kinds import Test
 from loadtests.report.charts import ceiling_line
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import valid_blocks
 from loadtests.report.view import Field, Section, Table
-from loadtests.words import number, per_second, series, span
 
 LINE_POINTS = 60
 

@@ -9,7 +9,8 @@ from statistics import median
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
-from loadtests.plan.counted import Counted
+from loadtests.formatting import number, relative, series, telling
+from loadtests.plan.cost_unit import Counted
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, Metric
 from loadtests.report import points, ranking, tables
@@ -19,7 +20,6 @@ from loadtests.report.charts.palette import looks
 from loadtests.report.points import ChartRow
 from loadtests.report.view import Field, Section, Table
 from loadtests.setups import HTTP
-from loadtests.words import number, relative, series, telling
 
 SPELT_OUT = {"ms": "milliseconds", "µs": "microseconds"}
 

@@ -8,6 +8,7 @@ from functools import partial
 from statistics import median
 
 from loadtests.analyse.results import Results
+from loadtests.formatting import DASH, figure, interval, number, plural, series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.percentiles import knowable
 from loadtests.records import ProbeRecord
@@ -16,7 +17,6 @@ from loadtests.report.charts import capacity
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import ChartRow, valid_blocks, whiskers, why_unknown
-from loadtests.words import DASH, figure, interval, number, plural, series, span
 
 STEP = 1.05  # the bisections of different blocks ask nearly the same rates: those within 5% are one point
 BEYOND = 1.1  # past capacity an open loop measures its own backlog: so far over the last rate that passed

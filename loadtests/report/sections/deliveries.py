@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from statistics import median
 
 from loadtests.analyse.results import Cell, Results
-from loadtests.plan.censored import knows_lag, of_deliveries
+from loadtests.formatting import number
 from loadtests.plan.kinds import Test
-from loadtests.plan.lateness import lag_too_late
+from loadtests.plan.percentiles_with_failures import knows_lag, of_deliveries
+from loadtests.plan.scheduling_delay import lag_too_late
 from loadtests.records import Result
 from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
 from loadtests.report.view import Field, Table
-from loadtests.words import number
 
 COUNTS = ("missing", "duplicate", "reordered", "stray")
 COLUMNS = ("setup", "delivered", *COUNTS, *(f"lag {key}, ms" for key in PERCENTILES))

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Results
+from loadtests.formatting import DASH, number, plural
 from loadtests.records import Flag, Trial
+from loadtests.records.run.run_record import LeftOut
 from loadtests.report.view import Field, Section, Table
-from loadtests.store import LeftOut
-from loadtests.words import DASH, number, plural
 
 NUMBERED = 6  # trials that the short form names
 # What differs among the sentences of one reason (``loadtests.analyse.reasons``): a figure, with the word it counts.

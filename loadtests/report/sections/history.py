@@ -6,11 +6,11 @@ from typing import Any
 
 from loadtests.analyse.changes import RUNS_FOR_MARKS
 from loadtests.analyse.history import History, Series
+from loadtests.formatting import closed, interval, number, plural, ratio
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.report.charts import history as history_chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import ChartRow
-from loadtests.words import closed, interval, number, plural, ratio
 
 TOO_SHORT = f"No change is marked: it takes {RUNS_FOR_MARKS} runs to see what is noise between them."
 

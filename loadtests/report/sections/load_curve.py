@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from loadtests.analyse.results import Results
+from loadtests.formatting import series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import LoadStep
 from loadtests.plan.metrics import P50, P99, Metric
@@ -14,7 +15,6 @@ from loadtests.report.charts import over_load
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import ChartRow
-from loadtests.words import series, span
 
 DRAWN = (P50, P99)
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from loadtests.analyse.results import Results
-from loadtests.observe.speed import spread
+from loadtests.formatting import flat, number, plural, series
+from loadtests.observe.calibration import spread
 from loadtests.plan.slices import SLICE_S
+from loadtests.records.run.run_record import OtherClient, OtherHost, ServiceHost
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
-from loadtests.store import OtherClient, OtherHost, ServiceHost
-from loadtests.words import flat, number, plural, series
 
 SPINS_TO_SAY = 4
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import median
 
-from loadtests.analyse.holding import backlog
+from loadtests.analyse.overload import backlog
 from loadtests.analyse.results import Cell, Results
+from loadtests.formatting import number, plural, series
 from loadtests.plan.kinds import Test
 from loadtests.records import Second, Trial
 from loadtests.records.heat import end_of
@@ -20,7 +21,6 @@ from loadtests.report.charts import picture
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.picture import Rows, Seconds
 from loadtests.report.view import Section
-from loadtests.words import number, plural, series
 
 MOST_COLUMNS = 60  # of a picture: a longer test has several seconds in each
 LEAST_SECONDS = 3  # fewer are no picture

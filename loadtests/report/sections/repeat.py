@@ -6,10 +6,10 @@ import shlex
 from typing import Any
 
 from loadtests.analyse.results import Results
+from loadtests.formatting import flat, plural
+from loadtests.records.run.run_record import RunRecord
 from loadtests.report import tables
 from loadtests.report.view import Section, Table
-from loadtests.store import RunRecord
-from loadtests.words import flat, plural
 
 
 def section(results: Results) -> Section:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import statistics
 
 from loadtests.analyse.results import Cell, Results
-from loadtests.plan.censored import of_request
+from loadtests.formatting import number, plural
 from loadtests.plan.kinds import Test
+from loadtests.plan.percentiles_with_failures import of_request
 from loadtests.records import OfRequest
 from loadtests.report.tables import unknown
 from loadtests.report.view import Field, Section, Table
-from loadtests.words import number, plural
 
 SHOWN = 12  # requests of one test: those sent most
 COLUMNS = ("p50", "p99")

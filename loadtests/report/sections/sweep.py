@@ -10,13 +10,13 @@ from typing import Any
 from loadtests.analyse.best import Place
 from loadtests.analyse.results import Results
 from loadtests.analyse.sweep_results import Measure, SweepResults, read_sweep
+from loadtests.formatting import number, ratio, series, span
 from loadtests.plan.kinds import Test
 from loadtests.report import tables
 from loadtests.report.charts import heatmap
 from loadtests.report.charts.base import Chart
 from loadtests.report.sections.advice import what_to_choose
 from loadtests.report.view import Field, Finding, Section, Table
-from loadtests.words import number, ratio, series, span
 
 HOW = (
     "The cell that looks best was picked because it did, so its figure flatters it. Therefore every cell in turn was "

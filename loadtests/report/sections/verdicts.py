@@ -9,20 +9,10 @@ from functools import partial
 
 from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Comparison
-from loadtests.analyse.holding import FAILED, LOST
+from loadtests.analyse.overload import FAILED, LOST
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
-from loadtests.plan.counted import DELIVERIES, MESSAGES
-from loadtests.plan.kinds import Test
-from loadtests.plan.metrics import Metric
-from loadtests.report import ranking
-from loadtests.report.charts import verdicts
-from loadtests.report.charts.base import Chart
-from loadtests.report.charts.palette import looks
-from loadtests.report.points import BEYOND, INTERVALS, ChartRow
-from loadtests.report.told import TONES, remark, short_remark, short_word, word
-from loadtests.report.view import Field, Section, Table
-from loadtests.words import (
+from loadtests.formatting import (
     DASH,
     NOT_REACHED,
     bounded_ratio,
@@ -34,6 +24,16 @@ from loadtests.words import (
     series,
     span,
 )
+from loadtests.plan.cost_unit import DELIVERIES, MESSAGES
+from loadtests.plan.kinds import Test
+from loadtests.plan.metrics import Metric
+from loadtests.report import ranking
+from loadtests.report.charts import verdicts
+from loadtests.report.charts.base import Chart
+from loadtests.report.charts.palette import looks
+from loadtests.report.points import BEYOND, INTERVALS, ChartRow
+from loadtests.report.verdict_text import TONES, remark, short_remark, short_word, word
+from loadtests.report.view import Field, Section, Table
 
 NOT_COMPARED = "no block has both"
 

@@ -13,9 +13,9 @@ from typing import Any
 from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status as StatusMessage
 
+from loadtests.services.cross_origin import of_a_page
 from loadtests.services.datastore.methods import METHODS, Datastore
 from loadtests.services.datastore.refusals import Refusal, Status
-from loadtests.strangers import of_a_page
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -12,8 +12,8 @@ from loadtests.analyse.compare.sides import compare_sides
 from loadtests.analyse.verdicts import Verdict
 from loadtests.errors import UserError
 from loadtests.plan.study import Entry
+from loadtests.records.run.run_record import Git
 from loadtests.report.formats.comparison import print_comparison
-from loadtests.store import Git
 from tests.fixtures.runs import known_test
 
 LABELS = ("gunicorn", "daphne", "uvicorn")

@@ -17,11 +17,11 @@ from loadtests.plan import kinds
 from loadtests.plan import study as studies
 from loadtests.plan.kinds import Test
 from loadtests.records import Result
+from loadtests.records.run.folder import Run
 from loadtests.report import page as pages
 from loadtests.report.formats import rest
 from loadtests.report.formats.csv import csv_text
 from loadtests.report.view import Page, Section
-from loadtests.store import Run
 
 NAME = "ping"
 SOURCE = """

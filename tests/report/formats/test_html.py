@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 import pytest
 
 from loadtests.analyse.results import Results
+from loadtests.records.run.run_record import Git, LeftOut, SetupRecord
 from loadtests.report import page as pages
 from loadtests.report.formats import render
 from loadtests.report.formats.html import html
-from loadtests.store import Git, LeftOut, SetupRecord
 
 FIVE = ("gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn")
 VOID = {"meta", "link", "br", "img", "hr", "input"}

@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 
-from loadtests import report
+from loadtests.report import reports
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -108,7 +108,7 @@ def many(opened):
 
 def look_at(run, tmp_path_factory):
     """The function that opens the page of a run."""
-    report.write(run)
+    reports.write(run)
     text = (run.path / "report.html").read_text(encoding="utf-8")
     probed = html.escape(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"))
     page = run.path / "probed.html"

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from loadtests import report
 from loadtests.records import Second
+from loadtests.report import reports
 from tests.report.formats.test_html_in_chromium import CHROMIUM, FLAGS
 
 pytestmark = [
@@ -61,7 +61,7 @@ def probed(run_builder, tmp_path_factory):
     run = run_builder(tmp_path_factory.mktemp("pictures"))(
         labels=("gunicorn", "uvicorn"), tests=("latency",), change=change
     )
-    report.write(run)
+    reports.write(run)
     page = run.path / "probed.html"
     text = (run.path / "report.html").read_text(encoding="utf-8")
     page.write_text(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"), encoding="utf-8")

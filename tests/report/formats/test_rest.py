@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from sphinx.application import Sphinx
 
-from loadtests import report
+from loadtests.report import reports
 from loadtests.report.formats.rest import escape
 
 
@@ -30,7 +30,7 @@ def test_it_builds_without_warnings(build_run, tmp_path):
             "record": {"machine": {"cpu": "* AMD | EPYC_ `x`", "list": [], "empty": {}}},
         },
     }.items():
-        report.write(build_run(name=name, **shape))
+        reports.write(build_run(name=name, **shape))
     (tmp_path / "index.rst").write_text("Runs\n====\n\n.. toctree::\n\n   full/index\n   empty/index\n   odd/index\n")
     (tmp_path / "conf.py").write_text("")
     with (tmp_path / "warnings").open("w+") as warnings:

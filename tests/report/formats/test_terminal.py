@@ -6,12 +6,12 @@ import io
 import pytest
 from rich.console import Console
 
-from loadtests import report
+from loadtests.report import reports
 
 
 def printed(run, **options):
     text = io.StringIO()
-    report.print_report(run, Console(file=text, **options), tables=True)
+    reports.print_report(run, Console(file=text, **options), tables=True)
     return text.getvalue()
 
 

@@ -6,16 +6,16 @@ import json
 import altair as alt
 import pytest
 
-from loadtests.analyse.little import waiting
+from loadtests.analyse.littles_law import waiting
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds.latency import Latency
 from loadtests.plan.kinds.throughput import Throughput
 from loadtests.plan.study import Entry
 from loadtests.records import Meanwhile, OriginSeen, OriginStage
+from loadtests.records.run.run_record import SetupRecord
 from loadtests.report import page as pages
 from loadtests.report.formats import render
 from loadtests.report.sections import arithmetic
-from loadtests.store import SetupRecord
 from loadtests.workload import Request
 
 SLOW = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)

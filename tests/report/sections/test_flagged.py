@@ -3,8 +3,8 @@
 import pytest
 
 from loadtests.analyse.results import Results
+from loadtests.records.run.run_record import LeftOut
 from loadtests.report import page as pages
-from loadtests.store import LeftOut
 
 
 @pytest.fixture

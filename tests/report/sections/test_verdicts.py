@@ -6,7 +6,7 @@ import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.report.sections import verdicts
-from loadtests.report.told import what_would_settle
+from loadtests.report.verdict_text import what_would_settle
 from tests.fixtures.failing import failing
 
 

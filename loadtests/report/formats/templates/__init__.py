@@ -7,7 +7,7 @@ from typing import Any
 
 import jinja2
 
-from loadtests.words import printable
+from loadtests.formatting import printable
 
 FOLDER = Path(__file__).resolve().parent
 

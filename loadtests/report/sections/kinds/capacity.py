@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from loadtests.analyse.results import Cell, Results
+from loadtests.formatting import plural
 from loadtests.plan.kinds import Test
 from loadtests.report import tables
 from loadtests.report.sections import curves
 from loadtests.report.sections.additions import Additions
 from loadtests.report.view import Field, Table
-from loadtests.words import plural
 
 LIMITS = {
     "server": "server",

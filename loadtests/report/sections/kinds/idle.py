@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from statistics import median
 
 from loadtests.analyse.results import Cell, Results
+from loadtests.formatting import number
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.idle import memory_kb
 from loadtests.records import Connections
 from loadtests.report import ranking, tables
 from loadtests.report.sections.additions import Additions
 from loadtests.report.view import Field, Table
-from loadtests.words import number
 
 
 def _connections(cell: Cell) -> list[Connections]:

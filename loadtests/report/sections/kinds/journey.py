@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean, median
 
 from loadtests.analyse.results import Cell, Results
-from loadtests.plan.censored import of_request
+from loadtests.formatting import number
 from loadtests.plan.kinds import Test
 from loadtests.plan.percentiles import knowable
+from loadtests.plan.percentiles_with_failures import of_request
 from loadtests.records import Journeys, OfRequest
 from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
 from loadtests.report.sections import load_curve
 from loadtests.report.sections.additions import Additions
 from loadtests.report.view import Field, Table
-from loadtests.words import number
 
 MEDIANS = (
     "Times are the median of the valid trials, of which each has its own percentile over all of its requests; counts "

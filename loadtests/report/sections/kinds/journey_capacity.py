@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from itertools import chain
 
 from loadtests.analyse.results import Results
+from loadtests.formatting import number, per_second
 from loadtests.plan.kinds import Test
 from loadtests.records import ProbeRecord, Trial
 from loadtests.report import tables
 from loadtests.report.sections.additions import Additions
 from loadtests.report.sections.kinds import capacity, journey
 from loadtests.report.view import Field, Table
-from loadtests.words import number, per_second
 
 OUTCOMES = {"pass": "within", "fail": "not within", "invalid": "invalid"}
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from statistics import median
 
 from loadtests.analyse.results import Cell
-from loadtests.plan.recovering import Course, course
+from loadtests.formatting import number
+from loadtests.plan.recovery_time import Course, course
 from loadtests.report import tables
 from loadtests.report.sections.additions import Additions
 from loadtests.report.tables import Column
 from loadtests.report.view import Field
-from loadtests.words import number
 
 
 def _median(read: Callable[[Course], float], bad: bool = False) -> Column:

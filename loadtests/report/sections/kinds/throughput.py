@@ -7,6 +7,7 @@ from functools import partial
 from statistics import median
 
 from loadtests.analyse.results import Cell, Results
+from loadtests.formatting import number, series, span
 from loadtests.plan.kinds import Test
 from loadtests.report import ranking
 from loadtests.report.charts import over_time
@@ -14,7 +15,6 @@ from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import ChartRow, valid_blocks
 from loadtests.report.sections.additions import Additions
-from loadtests.words import number, series, span
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:

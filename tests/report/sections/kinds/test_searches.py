@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from loadtests import report
 from loadtests.analyse.results import Results
 from loadtests.report import page as pages
+from loadtests.report import reports
 from loadtests.report.formats.csv import csv_text
 from tests.fixtures.conversations import SEARCHES, conversing
 from tests.fixtures.schemas import errors
@@ -48,7 +48,7 @@ def test_a_capacity_is_told_in_what_it_counts(run, kind):
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_no_page_of_it_speaks_of_requests(run, kind):
     made = run(kind)
-    report.write(made)
+    reports.write(made)
     page = pages.compose(Results(made))
     for part in page.sections:
         words = [*(table.caption for table in part.tables), *(" ".join(table.columns) for table in part.tables)]

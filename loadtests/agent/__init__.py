@@ -1,1 +1,0 @@
-"""Runs on the machine of the servers, for as long as one SSH connection: ``python -m loadtests.agent.main``."""

@@ -1,0 +1,117 @@
+"""A process of the generator on another machine, over SSH (``loadtests.hosts.agent.generating`` is there)."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from typing import IO, Any
+
+from loadtests.engines.base import EngineError
+from loadtests.engines.child import Child, child_as, events
+from loadtests.engines.timeline import Event
+from loadtests.files import ROOT
+from loadtests.hosts import deploy, wire
+from loadtests.hosts.link import CONNECT_S, Address, failure, in_tree
+from loadtests.hosts.network import REACHED_WITHIN_S, Network
+from loadtests.observe.machine import boot
+
+FREE_WITHIN_S = 30  # for so long an agent that was there before may be ending what it started
+HERE_WITHIN_S = CONNECT_S + FREE_WITHIN_S + 30.0
+LOOKED_WITHIN_S = 10.0
+LOOKS = 8
+
+
+class ChildAfar(Child):
+    """Another machine's process. ``within_ms`` is how well its clock is known: half the quickest way there and back."""
+
+    start_in_s = 0.5  # a line may take a network's way
+
+    def __init__(self, popen: subprocess.Popen[bytes], stderr: IO[bytes], address: Address) -> None:
+        super().__init__(popen, stderr)
+        self.address = address
+        self.about: Event = {}
+        self.within_ms = math.inf
+        self._writing = threading.Lock()
+        self._over = threading.Event()
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def write(self, message: Event) -> None:
+        with self._writing:
+            super().write(message)
+
+    def read(self) -> list[Event]:
+        found = super().read()
+        for event in found:
+            if event["event"] == "refused":
+                raise EngineError(f"{self.address}: {event['why']}")
+            if not self.machine:  # others of this machine are, for the most part, this process and the servers
+                event.pop("seen", None)
+        return found
+
+    def spin(self) -> float | None:
+        if not self.machine:
+            return None
+        seconds: float = self._asked({"spin": True}, "spun", LOOKED_WITHIN_S)["s"]
+        return seconds
+
+    def ended(self) -> EngineError:
+        status = self.popen.wait()
+        self.stderr.seek(0)
+        return EngineError(str(failure(self.address, status, self.stderr.read().decode(errors="replace"))))
+
+    def begin(self) -> None:
+        """Waits until it is there, with the files that are here. Raises EngineError and UserError."""
+        self.about = self._asked(None, "here", HERE_WITHIN_S)
+        deploy.require_same(self.address, self.about["files"])
+        if self.about["boot"] != boot():  # else it is this one, by another way
+            self.machine = str(self.address)
+
+    def synchronize(self) -> None:
+        """See Child: the quickest of some looks is believed, as the way there and back is halved in it."""
+        self.within_ms = math.inf
+        for number in range(LOOKS):
+            before = time.monotonic() * 1000
+            there = self._asked({"look": number}, "looked", LOOKED_WITHIN_S)["ms"]
+            half = (time.monotonic() * 1000 - before) / 2
+            if half < self.within_ms:
+                self.within_ms, self.ahead_ms = half, there - before - half
+
+    def look(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
+        """The way from there to the servers (see ``loadtests.hosts.network.look``). Raises EngineError."""
+        asked = {"prove": [host, list(address), token, client]}
+        found = self._asked(asked, "proved", 10 * REACHED_WITHIN_S)
+        return Network(found["round_trip_ms"], found["megabits_per_s"])
+
+    def close(self) -> None:
+        """Says no more that the harness is there."""
+        self._over.set()
+
+    def _asked(self, message: dict[str, Any] | None, answer: str, within_s: float) -> Event:
+        if message is not None:
+            self.write(message)
+        for _ in events([self], answer, within_s, None):
+            pass
+        return self.last
+
+    def _beat(self) -> None:
+        while not self._over.wait(wire.BEAT_S):
+            with contextlib.suppress(OSError, ValueError):  # it has ended, or was closed
+                self.write({"beat": True})
+
+
+@contextlib.contextmanager
+def afar(address: Address, program: str) -> Iterator[ChildAfar]:
+    """A process of the generator at an address, of that ``program`` (``loadtests.hosts.agent.generating``), until the
+    context ends. Raises EngineError and UserError."""
+    command = address.command(
+        in_tree(f".venv/bin/python -m loadtests.hosts.agent.generating {program} {FREE_WITHIN_S}")
+    )
+    of_address = functools.partial(ChildAfar, address=address)
+    with child_as(of_address, command, ROOT, None) as made, contextlib.closing(made):
+        made.begin()
+        yield made

@@ -1,0 +1,29 @@
+"""One agent at a time: who is there first holds a lock that `hosts prepare` respects, too."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import time
+from collections.abc import Iterator
+
+from loadtests.errors import UserError
+from loadtests.files import ROOT
+from loadtests.hosts.link import LOCK
+
+LOOK_EVERY_S = 0.2
+
+
+@contextlib.contextmanager
+def alone(within_s: float) -> Iterator[None]:
+    """Waits until no other agent is there, and nothing is prepared. Raises UserError where that takes too long."""
+    end = time.monotonic() + within_s
+    with open(ROOT.parent / LOCK, "a") as lock:
+        while True:
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            if time.monotonic() > end:
+                raise UserError("another run, or `hosts prepare`, is going on there; wait for its end")
+            time.sleep(LOOK_EVERY_S)
+        yield

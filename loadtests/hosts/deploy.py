@@ -1,0 +1,165 @@
+"""What ``hosts prepare`` does: brings this project to another machine as it is here, sets it up there, and leaves a
+marker, which says that load may come."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import os
+import secrets
+import shlex
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from loadtests.errors import UserError, called, shown
+from loadtests.files import ROOT
+from loadtests.hosts.link import FOLDER, LOCK, MARKER, Address, failure
+from loadtests.observe import machine
+from loadtests.setups.application.progress import Doing
+
+BROUGHT_WITHIN_S = 300.0
+SET_UP_WITHIN_S = 3600.0
+BUSY = 75  # the exit status where somebody else has the lock (sysexits(3), EX_TEMPFAIL)
+STAYS_HERE = ("deploy/", "docs/", "results/", "tests/")  # what serves nothing; nor does a page beside them
+CLEARED = ("loadtests", "testproject", "supervisor")  # no file of an earlier revision is to stay there
+MOST_NAMED = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Marker:
+    """What ``prepare`` left there: a token by which the host proves that it is the one, what it brought (the revision,
+    whether it had changes that are not committed, and each file's SHA-256 by its path)."""
+
+    token: str
+    revision: str | None
+    dirty: bool | None
+    files: Mapping[str, str]
+
+
+def prepare(address: Address, told: Doing, python: str | None = None, venv: str | None = None) -> Marker:
+    """Brings what git has of this project, with the changes that are not committed, and sets it up.
+
+    ``python`` is the one there for its ``.venv``, where it is not ``python3``; ``venv`` is a virtual environment there
+    that is taken instead of making one. Raises UserError.
+    """
+    files = tracked()
+    marker = Marker(secrets.token_hex(16), **machine.git(), files=digests(ROOT, files))
+    told(f"bringing {len(files)} files to {address}")
+    clear = " ".join(CLEARED)
+    _run(
+        address,
+        f'mkdir -p "$HOME/{FOLDER}/tree" && cd "$HOME/{FOLDER}" || exit; '
+        f"exec 9>>{LOCK}; flock -E {BUSY} -w 5 9 || exit; "
+        f"rm -f {MARKER}; cd tree && rm -rf {clear} && tar -xf -",
+        BROUGHT_WITHIN_S,
+        _archive(files),
+    )
+    if venv is not None:
+        told("taking the virtual environment that is there")
+        there = shlex.quote(venv)
+        make = f'[ -x {there}/bin/python ] || {{ echo "{there} is no virtual environment there" >&2; exit 1; }}; '
+        make += f"rm -rf .venv && ln -s {there} .venv"
+    else:
+        told("setting it up there (make setup), which takes minutes the first time")
+        make = f"make setup{f' PYTHON={shlex.quote(python)}' if python else ''} >&2"
+    _run(address, f'cd "$HOME/{FOLDER}/tree" && {make}', SET_UP_WITHIN_S)
+    told("leaving the marker")
+    text = json.dumps(dataclasses.asdict(marker)).encode()
+    _run(address, f'umask 077 && cd "$HOME/{FOLDER}" && cat > {MARKER}.new && mv {MARKER}.new {MARKER}', 60.0, text)
+    return marker
+
+
+def tracked() -> list[str]:
+    """The paths of the project's files that serve something, as git has them. Raises UserError."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        raise UserError(f"{ROOT} is no git repository, or git is missing: what is brought is what git has") from None
+    found = [path for path in done.stdout.split("\0") if path and not path.startswith(STAYS_HERE)]
+    return [path for path in found if not path.endswith(".md") and os.path.lexists(ROOT / path)]
+
+
+def digests(root: Path, paths: list[str]) -> dict[str, str]:
+    """The SHA-256 of each of these files below ``root``; empty for one that is missing."""
+    return {path: _digest(root / path) for path in paths}
+
+
+def differing(here: Mapping[str, str], there: Mapping[str, str]) -> str | None:
+    """Which files are not the same here and there, in words; None where all are."""
+    names = sorted(path for path in {**here, **there} if here.get(path) != there.get(path))
+    if not names:
+        return None
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{', '.join(map(shown, names[:MOST_NAMED]))}{more}"
+
+
+def require_same(address: Address, there: Mapping[str, str]) -> None:
+    """Raises UserError where the files there are not those that git has here."""
+    if (names := differing(digests(ROOT, tracked()), there)) is not None:
+        raise UserError(f"{address} does not have what is here: {names}; bring it: {called()} hosts prepare {address}")
+
+
+def read_marker(folder: Path) -> Marker:
+    """The marker in a folder of this machine. Raises UserError."""
+    try:
+        values: dict[str, Any] = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        return Marker(**values)
+    except (OSError, ValueError, TypeError):
+        raise UserError("what `hosts prepare` left there cannot be read; prepare it again") from None
+
+
+def _digest(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _archive(paths: list[str]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for path in paths:
+            tar.add(ROOT / path, path, recursive=False, filter=_nobodys)
+    return packed.getvalue()
+
+
+def _nobodys(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Who owns a file here says nothing there."""
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
+
+
+def _run(address: Address, script: str, within_s: float, given: bytes = b"") -> None:
+    """Runs a script there. Raises UserError, with what it said last."""
+    with tempfile.TemporaryFile() as said:
+        try:
+            process = subprocess.Popen(
+                address.command(script),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                start_new_session=True,  # a Ctrl-C is for this process, which then ends it
+            )
+        except OSError as error:
+            raise UserError(f"ssh cannot be run: {error.strerror}") from None
+        try:
+            process.communicate(given, within_s)
+        except subprocess.TimeoutExpired:
+            raise UserError(f"{address}: it had not ended after {within_s:g} s: {script}") from None
+        finally:
+            process.kill()
+            process.wait()
+        if process.returncode == BUSY:
+            raise UserError(f"{address}: a run is going on there; wait for its end")
+        if process.returncode:
+            said.seek(0)
+            raise failure(address, process.returncode, said.read().decode(errors="replace"))

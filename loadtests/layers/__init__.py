@@ -1,7 +1,0 @@
-"""Round trips between two processes: over each channel layer, and over a bare Unix socket as the limit."""
-
-from loadtests.layers.accounting import LayerDeliveries, deliveries
-from loadtests.layers.measure import measure
-from loadtests.layers.rounds import LayerResult, LayerRound, LayersReport
-
-__all__ = ["LayerDeliveries", "LayerResult", "LayerRound", "LayersReport", "deliveries", "measure"]

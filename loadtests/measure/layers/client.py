@@ -1,0 +1,129 @@
+"""The process that measures: ``python -m loadtests.measure.layers.client LAYER ADDRESS SECONDS IN_FLIGHT BODY_BYTES``.
+
+Prints one LayerRound as JSON. The other process is ready by then. Warm-up: one round trip at a time, for half a second,
+or for SECONDS if that is less.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import socket
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from loadtests.measure.layers.layer import CHANNEL, channel_layer
+from loadtests.measure.layers.rounds import SOCKET, LayerRound
+
+WARM_UP_S = 0.5  # at most
+# An answer that takes longer than this after the last send is counted as lost.
+GRACE_S = 5.0
+
+
+@dataclasses.dataclass
+class Trips:
+    """Round trips of one phase: begun, and the seconds that each completed one took."""
+
+    sent: int = 0
+    took: list[float] = dataclasses.field(default_factory=list)
+    elapsed: float = 0.0
+
+
+def to_round(alone: Trips, together: Trips) -> LayerRound:
+    """The figures of both phases. Raises ValueError where nothing came back in one of them."""
+    if not alone.took or not together.took:
+        raise ValueError(f"no message came back within {GRACE_S:g} s")
+    p50, p99 = np.percentile(alone.took, [50, 99]) * 1e6
+    return LayerRound(
+        p50_us=float(p50),
+        p99_us=float(p99),
+        per_second=len(together.took) / together.elapsed,
+        sent=alone.sent + together.sent,
+        delivered=len(alone.took) + len(together.took),
+    )
+
+
+async def over_layer(layer: Any, body: bytes, seconds: float, in_flight: int) -> Trips:
+    """Round trips for so many seconds, always ``in_flight`` under way, each with a reply channel of its own.
+
+    There is one of each at the least, also where this process had no CPU for all of those seconds.
+    """
+    trips = Trips()
+    begin = time.perf_counter()
+
+    async def one_after_another() -> None:
+        back = begin
+        while back < begin + seconds:
+            sent = time.perf_counter()
+            trips.sent += 1
+            reply_channel = await layer.new_channel()
+            await layer.send(CHANNEL, {"type": "echo", "body": body, "reply_channel": reply_channel})
+            await layer.receive(reply_channel)
+            back = time.perf_counter()
+            trips.took.append(back - sent)
+
+    tasks = [asyncio.create_task(one_after_another()) for _ in range(in_flight)]
+    done, late = await asyncio.wait(tasks, timeout=seconds + GRACE_S)
+    trips.elapsed = time.perf_counter() - begin
+    for task in late:
+        task.cancel()
+    await asyncio.gather(*late, return_exceptions=True)
+    for task in done:
+        task.result()
+    return trips
+
+
+async def layer_round(name: str, address: str, seconds: float, in_flight: int, body: bytes) -> LayerRound:
+    layer = channel_layer(name, address)
+    await over_layer(layer, body, min(WARM_UP_S, seconds), 1)
+    alone = await over_layer(layer, body, seconds, 1)
+    together = await over_layer(layer, body, seconds, in_flight)
+    return to_round(alone, together)
+
+
+def over_socket(connection: socket.socket, body: bytes, seconds: float, in_flight: int) -> Trips:
+    """The same over a stream socket: a message is so many bytes, answers come in order."""
+    trips = Trips()
+    begin = time.perf_counter()
+    under_way: list[float] = []
+    received = 0
+    while True:
+        now = time.perf_counter()
+        if len(under_way) < in_flight and (now < begin + seconds or trips.sent < in_flight):
+            under_way.append(now)
+            trips.sent += 1
+            connection.sendall(body)
+            continue
+        if not under_way:
+            break
+        received += len(connection.recv(65536))
+        while received >= len(body):
+            received -= len(body)
+            trips.took.append(time.perf_counter() - under_way.pop(0))
+    trips.elapsed = time.perf_counter() - begin
+    return trips
+
+
+def socket_round(path: str, seconds: float, in_flight: int, body: bytes) -> LayerRound:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(GRACE_S)
+        connection.connect(path)
+        over_socket(connection, body, min(WARM_UP_S, seconds), 1)
+        return to_round(over_socket(connection, body, seconds, 1), over_socket(connection, body, seconds, in_flight))
+
+
+def main(name: str, address: str, seconds: str, in_flight: str, body_bytes: str) -> None:
+    body = bytes(int(body_bytes))
+    if name == SOCKET:
+        result = socket_round(address, float(seconds), int(in_flight), body)
+    else:
+        result = asyncio.run(layer_round(name, address, float(seconds), int(in_flight), body))
+    print(json.dumps(dataclasses.asdict(result)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

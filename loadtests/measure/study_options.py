@@ -1,0 +1,97 @@
+"""What is to be measured, as the command line says it: the study, how long, and for which price."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+
+from loadtests import setups
+from loadtests.errors import UserError, require_within
+from loadtests.plan import study as studies
+from loadtests.plan.schedule import within
+from loadtests.plan.study import Study
+from loadtests.records.run.run_record import Goal
+from loadtests.records.toml import duration
+from loadtests.setups.application import project
+from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
+
+# What a project of the user's is asked, and its WebSockets, where nothing else is said.
+OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
+LEAST_RATE = 0.1  # below it a trial sends nothing
+MAX_TIME = "1h"  # for adding blocks, where nothing else is said
+
+
+def study_of(
+    name: str,
+    blocks: int | None,
+    aa: bool,
+    price: float | None,
+    quick: bool = False,
+    only: str | None = None,
+    minutes: float | None = None,
+    rate: float | None = None,
+    injectors: int | None = None,
+) -> Study:
+    """The study of that name with what the command line changes of it; ``only`` are labels, ``a,b``; ``minutes``, how
+    long all blocks may take together, goes before ``blocks``; ``rate`` is that of all its tests at a rate,
+    ``injectors`` how many processes make the load of those whose users walk a journey. Raises UserError."""
+    if not name:
+        raise UserError(f"name a study ({', '.join(studies.names())}) or a run folder with --resume")
+    study = studies.load(name)
+    if only is not None:
+        study = study.only([label.strip() for label in only.split(",")])
+    if rate is not None:
+        require_within("--rate", rate, LEAST_RATE, int(MAX_RATE))
+        study = dataclasses.replace(study, tests=tuple(test.at_rate(rate) for test in study.tests))
+    if injectors is not None:
+        require_within("--injectors", injectors, 1, MAX_PROCESSES)
+        study = dataclasses.replace(study, tests=tuple(test.by(injectors) for test in study.tests))
+    if quick:
+        study = study.quick()
+    if blocks is not None:
+        require_within("--blocks", blocks, 1, studies.MOST_BLOCKS)
+        study = dataclasses.replace(study, blocks=blocks)
+    if price is not None:
+        require_price(price)
+        study = dataclasses.replace(study, price_per_core_hour=price)
+    study = study.with_twin() if aa else study
+    return study if minutes is None else within(study, minutes)
+
+
+def own_study(own: project.Options | None) -> str:
+    """The study of a project of the user's where none is named; empty where there is no such project."""
+    if own is None:
+        return ""
+    return OWN_STUDY if own.websocket is None else OWN_WEBSOCKETS
+
+
+def require_talk(own: project.Options | None, study: Study) -> None:
+    """Raises UserError where it is said how to talk over WebSockets, and no test of the study does."""
+    if own and own.websocket and not any(setups.WEBSOCKET in test.demands for test in study.tests):
+        raise UserError(f"--ws-path: no test of {study.name} talks over WebSockets; {OWN_WEBSOCKETS} has such")
+
+
+def require_one_length(blocks: int | None, minutes: float | None, until: str | None = None) -> None:
+    """Raises UserError where more than one of these says how many blocks there are."""
+    others = [name for name, value in (("--blocks", blocks), ("--until", until)) if value is not None]
+    if minutes is not None and others:
+        raise UserError(f"--minutes says how many blocks there are, and so does {others[0]}; leave one out")
+
+
+def require_price(price: float | None) -> None:
+    """Raises UserError for what is not the price of a core-hour."""
+    if price is not None and not 0 < price < math.inf:
+        raise UserError(f"--price {price:g}: a price above 0 is needed")
+
+
+def goal_of(until: str | None, max_time: str | None) -> Goal | None:
+    """When to stop adding blocks, from ``--until 2%`` and ``--max-time 1h``. Raises UserError."""
+    if until is None:
+        if max_time is not None:
+            raise UserError("--max-time is how long --until may take; say how narrow as well: --until 2%")
+        return None
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%\s*", until)
+    if match is None or not 0 < float(match[1]) < 100:
+        raise UserError(f"--until {until}: write a percentage, such as 2%")
+    return Goal(float(match[1]) / 100, duration(MAX_TIME if max_time is None else max_time))

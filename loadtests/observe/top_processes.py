@@ -1,0 +1,104 @@
+"""Who takes the machine's cores, beside us: what a person has to stop before anything can be measured."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Mapping
+
+import psutil
+
+from loadtests.errors import shown
+from loadtests.formatting import series
+
+WATCHED_S = 1.0
+WORTH_NAMING = 0.05  # of a core
+MOST_NAMED = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Taker:
+    """A program and its share of a core: 1.0 is a whole one, and a program may take several."""
+
+    name: str
+    pid: int
+    share: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Takers:
+    """Who takes the cores, the greediest first. ``brief`` are the programs that began or ended meanwhile, as a compiler
+    does, and ``steal`` is what the hypervisor gave to other machines; both in cores as well."""
+
+    programs: tuple[Taker, ...] = ()
+    brief: float = 0.0
+    steal: float = 0.0
+
+    @property
+    def sentence(self) -> str:
+        """They in words, for the end of an error."""
+        named = [one for one in self.programs if one.share >= WORTH_NAMING][:MOST_NAMED]
+        parts = [f"{shown(one.name)} (pid {one.pid}, {one.share:.0%} of a core)" for one in named]
+        if self.brief >= WORTH_NAMING:
+            parts.append(f"programs that come and go ({self.brief:.0%} of a core)")
+        if self.steal >= WORTH_NAMING:
+            parts.append(f"other machines of the hypervisor (steal, {self.steal:.0%} of a core)")
+        if not parts:
+            return "just now nothing else takes the cores"
+        return f"just now the cores are taken by {series(parts)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class CpuLook:
+    """The machine at one look: CPU seconds so far by process (its pid and start tell it apart), ``ours`` among them,
+    and all that the cores were busy and stolen since boot."""
+
+    at_s: float
+    cpu_s: Mapping[tuple[int, float], tuple[str, float]]
+    ours: frozenset[tuple[int, float]]
+    busy_s: float
+    steal_s: float
+
+
+def look() -> CpuLook:
+    """The machine now, ours being this process and all that descends from it."""
+    own = {os.getpid()}
+    with contextlib.suppress(psutil.Error):
+        own |= {child.pid for child in psutil.Process().children(recursive=True)}
+    used: dict[tuple[int, float], tuple[str, float]] = {}
+    ours = set()
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error), process.oneshot():
+            own_times, key = process.cpu_times(), (process.pid, process.create_time())
+            used[key] = (process.name(), own_times.user + own_times.system)
+            if process.pid in own:
+                ours.add(key)
+    times = psutil.cpu_times()
+    busy = times.user + times.nice + times.system + times.irq + times.softirq
+    return CpuLook(time.monotonic(), used, frozenset(ours), busy, times.steal)
+
+
+def between(first: CpuLook, last: CpuLook) -> Takers:
+    """Who took the cores from one look to the next."""
+    elapsed = last.at_s - first.at_s
+    ours = first.ours | last.ours
+    lasting = last.cpu_s.keys() & first.cpu_s.keys()
+    used = {key: last.cpu_s[key][1] - first.cpu_s[key][1] for key in lasting}
+    # Of our own that began or ended meanwhile only those are known that are still there.
+    begun = sum(last.cpu_s[key][1] for key in last.ours - first.ours)
+    brief = last.busy_s - first.busy_s - sum(used.values()) - begun
+    programs = [Taker(last.cpu_s[key][0], key[0], used[key] / elapsed) for key in lasting - ours]
+    return Takers(
+        programs=tuple(sorted(programs, key=lambda one: one.share, reverse=True)),
+        brief=max(0.0, brief / elapsed),
+        steal=max(0.0, (last.steal_s - first.steal_s) / elapsed),
+    )
+
+
+def watch(rest: Callable[[float], None] = time.sleep) -> Takers:
+    """Who takes the cores just now; looks twice, about a second apart."""
+    first = look()
+    rest(WATCHED_S)
+    return between(first, look())

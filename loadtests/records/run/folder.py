@@ -1,0 +1,100 @@
+"""The run folder: what a run leaves behind, written after every trial and read by all that follows.
+
+A file is written under a temporary name and renamed, so a run that is cut off at any moment leaves a folder that can
+be read and reported on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+from loadtests import files
+from loadtests.errors import UserError, called
+from loadtests.records import Trial
+from loadtests.records.run import read
+from loadtests.records.run.run_record import RunRecord
+from loadtests.records.run.upgrade import SCHEMA
+
+
+class Run:
+    """A run folder. ``record`` is what its run.json holds."""
+
+    def __init__(self, path: Path, record: RunRecord) -> None:
+        self.path = path
+        self.record = record
+
+    @classmethod
+    def create(cls, path: Path, record: RunRecord) -> Run:
+        """Makes the folder and its run.json. Raises UserError where the folder exists or cannot be made."""
+        require_new(path)
+        files.make_folder(path / "trials")
+        run = cls(path, record)
+        run._save()
+        return run
+
+    @classmethod
+    def open(cls, path: Path) -> Run:
+        """Opens a run folder, given as a path or as the name of a folder below results/.
+
+        It may be somebody else's: all of it is checked before it is used. Raises UserError.
+        """
+        for folder in (path, files.RESULTS / path):
+            if os.path.lexists(folder / "run.json"):
+                _require_closed(folder)
+                return cls(folder, read.run_record(folder / "run.json"))
+        what = "has no run.json" if os.path.isdir(path) else "does not exist"
+        raise UserError(f"{path} is not a run folder ({what}); `{called()} list` names those there are")
+
+    def update(self, **changes: Any) -> None:
+        """Changes fields of the record, and writes run.json anew."""
+        self.record = dataclasses.replace(self.record, **changes)
+        self._save()
+
+    def _save(self) -> None:
+        files.write_json(self.path / "run.json", {"schema": SCHEMA, **self.record.to_json()}, read.MOST_BYTES)
+
+    def save_trial(self, trial: Trial) -> None:
+        """Writes the trial's file."""
+        files.write_json(
+            self.path / "trials" / f"{trial.name}.json",
+            {"schema": SCHEMA, **dataclasses.asdict(trial)},
+            read.MOST_BYTES,
+        )
+
+    def trials(self) -> list[Trial]:
+        """All trials in the order of their numbers and attempts. Raises UserError for a file that is not a trial."""
+        slots = {slot.number: slot for slot in self.record.order}
+        found = [read.trial(file, slots) for file in (self.path / "trials").glob("*.json")]
+        return sorted(found, key=lambda trial: (trial.number, trial.attempt))
+
+
+def require_new(path: Path) -> None:
+    """Raises UserError where a run folder cannot be made because there is something of that name."""
+    if os.path.lexists(path):
+        raise UserError(f"{path} exists already; name another folder with --output")
+
+
+def runs(folder: Path = files.RESULTS) -> list[Path]:
+    """The run folders below ``folder``, the newest name last."""
+    return sorted(file.parent for file in folder.glob("*/run.json"))
+
+
+def _require_closed(folder: Path) -> None:
+    """Raises UserError for a link in a run folder that leads out of it: what is written must stay inside."""
+    root = folder.resolve()
+    for inside in (folder, folder / "charts", folder / "trials"):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(inside) as found:
+            for one in found:
+                if one.is_symlink() and not _leads_into(Path(one.path), root):
+                    raise UserError(f"{one.path} is a symbolic link that leads out of the run folder; take it away")
+
+
+def _leads_into(link: Path, root: Path) -> bool:
+    try:
+        return link.resolve().is_relative_to(root)
+    except (OSError, RuntimeError):  # a link to itself
+        return False

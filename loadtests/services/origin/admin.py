@@ -1,0 +1,86 @@
+"""What an origin answers below /_admin/: about itself, and to be told what to play."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable
+
+from loadtests.errors import UserError
+from loadtests.services.origin import elsewhere, from_json, replies
+from loadtests.services.origin.content import require_room
+from loadtests.services.origin.counts import Counts
+from loadtests.services.origin.player import Player, Stocked
+from loadtests.services.origin.recipes import Recipe
+from loadtests.services.origin.replies import Reply
+
+READ = ("status", "current_recipe", "routes", "routes_status", "current_count", "seconds")
+TOLD = ("add_recipe", "restart")
+
+
+class Desk:
+    """Answers what is asked below /_admin/. ``port`` is where the origin listens."""
+
+    def __init__(self, player: Player, counts: Counts, port: int) -> None:
+        self.player = player
+        self.counts = counts
+        self.port = port
+
+    async def answer(self, method: str, path: str, body: bytes) -> Reply:
+        """The answer to a request for a path below /_admin/."""
+        name = path.removeprefix(from_json.ADMIN)
+        if name not in READ + TOLD:
+            return replies.text(404, f"there is: {', '.join(READ + TOLD)}")
+        allowed = ("POST",) if name == "add_recipe" else ("GET", "HEAD") if name in READ else ("GET", "POST")
+        if method not in allowed:
+            return replies.text(405, f"{name} takes {' or '.join(allowed)}")
+        if name == "add_recipe":
+            return await self._add(body)
+        if name == "restart":
+            self.player.restart()
+            self.counts.clear()
+            return replies.text(200, "ok!")
+        return self._told(name)
+
+    async def _add(self, body: bytes) -> Reply:
+        try:
+            recipes = from_json.read(body, "add_recipe")
+            self.player.add(await stocked(recipes, self.port))
+        except UserError as error:
+            return replies.text(400, str(error))
+        return replies.as_json(201, self.player.written())
+
+    def _told(self, name: str) -> Reply:
+        if name == "current_recipe":
+            return replies.as_json(200, self.player.written())
+        if name == "current_count":
+            return replies.as_json(200, self.counts.totals())
+        if name == "seconds":
+            return replies.as_json(200, self.counts.seconds())
+        if name == "status":
+            return replies.text(200, "ok!")
+        routes = sorted(self.player.routes)
+        if name == "routes_status":
+            stages = {route: self.player.routes[route].stage for route in routes}
+            routes = [f"{route} {stage.status} {stage.latency.told()}" for route, stage in stages.items()]
+        return replies.text(200, "\n".join(routes))
+
+
+async def stocked(recipes: Iterable[Recipe], port: int) -> list[Stocked]:
+    """Recipes with their bodies: made, or fetched from where they are passed on from. Raises UserError."""
+    found: list[Stocked] = []
+    for recipe in recipes:
+        held = sum(len(one.body) for one in found)
+        require_room(held + recipe.content.size)  # before it is made
+        found.append(Stocked(recipe, await _body(recipe, port)))
+    return found
+
+
+async def _body(recipe: Recipe, port: int) -> bytes:
+    if recipe.origin is None:
+        body = recipe.content.made(f"{recipe.seed} {recipe.route} content")
+    else:
+        try:
+            body = await elsewhere.fetched(recipe.origin, port)
+        except UserError as error:
+            raise UserError(f"the recipe of {recipe.route}: origin: {error}") from None
+    return gzip.compress(body, mtime=0) if recipe.gzip else body

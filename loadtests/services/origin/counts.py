@@ -1,0 +1,158 @@
+"""What an origin saw: requests, connections, how many at a time, second by second; and how late it was itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import Counter, deque
+from typing import Any
+
+from loadtests.services.origin.player import Clock, Fate
+
+KEPT_SECONDS = 7200  # of the seconds
+_TENTHS = 10  # of a millisecond: how exactly lateness is kept
+
+
+@dataclasses.dataclass
+class OriginSecond:
+    """A second, ``t`` seconds after the beginning: what happened in it, and how much was there at a time.
+
+    ``in_flight`` is the mean over the second, ``most_in_flight`` and ``connections`` the most at any moment of it.
+    """
+
+    t: int
+    requests: int = 0
+    answered: int = 0
+    opened: int = 0
+    reused: int = 0
+    in_flight: float = 0.0
+    most_in_flight: int = 0
+    connections: int = 0
+
+
+class Counts:
+    """What was seen since the beginning, or since ``clear``. Takes a clock, in seconds.
+
+    A connection counts from its first request to a recipe on, so that whoever only looks (``/_admin/``) does not count.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._in_flight = 0
+        self._connections = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Counts anew; what is open or in flight stays so."""
+        self._began = self._last = self._looked = self._clock()
+        self._cpu = time.process_time()
+        self._requests = self._opened = self._reused = self._refused = 0
+        self._carried = self._in_flight  # requests that came before
+        self._most_in_flight, self._most_connections = self._in_flight, self._connections
+        self._fates: Counter[str] = Counter()
+        self._statuses: Counter[int] = Counter()
+        self._late: Counter[int] = Counter()
+        self._most_late = 0.0
+        self._request_s = 0.0
+        self._seconds: deque[OriginSecond] = deque(maxlen=KEPT_SECONDS)
+        self._second = self._fresh(0)
+
+    def began(self, first: bool) -> None:
+        """A request came, the first on its connection or a later one."""
+        second = self._turn()
+        if first:
+            self._connections += 1
+            self._opened += 1
+            second.opened += 1
+        else:
+            self._reused += 1
+            second.reused += 1
+        self._requests += 1
+        self._in_flight += 1
+        second.requests += 1
+        second.most_in_flight = max(second.most_in_flight, self._in_flight)
+        second.connections = max(second.connections, self._connections)
+        self._most_in_flight = max(self._most_in_flight, self._in_flight)
+        self._most_connections = max(self._most_connections, self._connections)
+
+    def ended(self, fate: Fate, status: int, late_s: float) -> None:
+        """A request had its end, so much later than it was due. Of a reset one the status is not counted."""
+        second = self._turn()
+        self._in_flight -= 1
+        self._fates[fate.value] += 1
+        self._late[round(late_s * 1000 * _TENTHS)] += 1
+        self._most_late = max(self._most_late, late_s)
+        if fate is not Fate.RESET:
+            self._statuses[status] += 1
+            second.answered += 1
+
+    def left(self, fate: Fate) -> None:
+        """A client went away before its request had its end."""
+        self._turn()
+        self._in_flight -= 1
+        self._fates[Fate.STALLED.value if fate is Fate.STALLED else "gone"] += 1
+
+    def closed(self) -> None:
+        """A connection that counts was closed."""
+        self._turn()
+        self._connections -= 1
+
+    def refused(self) -> None:
+        """A connection was one too many."""
+        self._refused += 1
+
+    def totals(self) -> dict[str, Any]:
+        """All of it, as /_admin/current_count says it: every request has one of ``fates``, or is in flight."""
+        self._turn()
+        elapsed_s = self._clock() - self._began
+        return {
+            "total_requests": self._requests,
+            **{str(status): count for status, count in sorted(self._statuses.items())},
+            "elapsed_s": round(elapsed_s, 3),
+            "cpu_s": round(time.process_time() - self._cpu, 3),
+            "request_seconds": round(self._request_s, 3),
+            "in_flight": self._in_flight,
+            "most_in_flight": self._most_in_flight,
+            "in_flight_before": self._carried,
+            "connections_open": self._connections,
+            "most_connections": self._most_connections,
+            "connections_opened": self._opened,
+            "connections_reused": self._reused,
+            "connections_refused": self._refused,
+            "fates": dict(self._fates),
+            "late_ms": {"p50": self._late_ms(0.5), "p99": self._late_ms(0.99), "max": round(self._most_late * 1000, 1)},
+        }
+
+    def seconds(self) -> list[dict[str, Any]]:
+        """The seconds that are over, the last two hours of them."""
+        self._turn()
+        return [{**dataclasses.asdict(second), "in_flight": round(second.in_flight, 3)} for second in self._seconds]
+
+    def _late_ms(self, share: float) -> float | None:
+        wanted, seen = share * self._late.total(), 0
+        for tenths in sorted(self._late):
+            seen += self._late[tenths]
+            if seen >= wanted:
+                return tenths / _TENTHS
+        return None
+
+    def _turn(self) -> OriginSecond:
+        """The second that it is now; those before it are over, also where nothing happened in them."""
+        now = self._clock()
+        self._request_s += self._in_flight * (now - self._looked)
+        self._looked = now
+        elapsed = now - self._began
+        if elapsed - self._second.t > KEPT_SECONDS:  # nobody asks for so much of nothing
+            self._second = self._fresh(int(elapsed) - KEPT_SECONDS)
+            self._last = self._began + self._second.t
+        while elapsed >= self._second.t + 1:
+            end = self._began + self._second.t + 1
+            self._second.in_flight += self._in_flight * (end - self._last)
+            self._seconds.append(self._second)
+            self._second, self._last = self._fresh(self._second.t + 1), end
+        self._second.in_flight += self._in_flight * (now - self._last)
+        self._last = now
+        return self._second
+
+    def _fresh(self, t: int) -> OriginSecond:
+        return OriginSecond(t, most_in_flight=self._in_flight, connections=self._connections)

@@ -1,0 +1,135 @@
+"""An origin on a port of the loopback, until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import resource
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
+
+import uvloop
+
+from loadtests.errors import UserError, require_within
+from loadtests.services.origin.admin import Desk, stocked
+from loadtests.services.origin.counts import Counts
+from loadtests.services.origin.loopback import ADDRESS
+from loadtests.services.origin.player import Player
+from loadtests.services.origin.protocol import OriginConnection, Shared
+from loadtests.services.origin.recipes import Recipe
+
+BACKLOG = 4096
+MOST_OPEN_FILES = 2**20
+SPARE_FILES = 64  # for all that is no connection
+# Of the event loop, at the end: what was taken in the last moment is known a turn later, and gone after another.
+LAST_TURNS = 5
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def serve(recipes: Sequence[Recipe], port: int, url_file: Path | None, say: Callable[[str], None]) -> None:
+    """Plays recipes on a port (0: a free one) of 127.0.0.1 until a signal stops it: then it raises KeyboardInterrupt.
+
+    ``say`` is told in a line where it listens, which is also what ``url_file`` holds for as long as it does. Raises
+    UserError where it cannot begin.
+    """
+    loop = uvloop.new_event_loop()
+    try:
+        task = loop.create_task(_serve(recipes, port, url_file, say))
+        for number in STOPS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+                loop.add_signal_handler(number, task.cancel)
+        loop.run_until_complete(task)
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+    finally:
+        loop.close()
+
+
+@contextlib.asynccontextmanager
+async def listening(recipes: Sequence[Recipe], port: int = 0, most_open: int | None = None) -> AsyncIterator[str]:
+    """An origin that plays recipes on a port (0: a free one) of 127.0.0.1: its URL. Nothing of it is left at the end.
+
+    ``most_open`` is how many connections it takes; as many as it may have open files, where nothing is said. Raises
+    UserError.
+    """
+    if most_open is None:
+        most_open = open_files() - SPARE_FILES
+    with contextlib.closing(_bound(port)) as bound:
+        port = bound.getsockname()[1]
+        # Bound, it knows its own port and so a recipe that leads back to it; the clock starts when it can be asked.
+        bodies = await stocked(recipes, port)
+        player = Player()
+        player.start(bodies)
+        counts = Counts(player.clock)
+        shared = Shared(player, counts, Desk(player, counts, port), most_open)
+        try:
+            server = await asyncio.get_running_loop().create_server(
+                lambda: OriginConnection(shared), sock=bound, backlog=BACKLOG
+            )
+        except OSError as error:
+            raise _cannot_listen(port, error) from None
+        try:
+            yield f"http://{ADDRESS}:{port}"
+        finally:
+            server.close()
+            for _ in range(LAST_TURNS):
+                for connection in list(shared.open):
+                    connection.abort()
+                await asyncio.sleep(0)
+
+
+async def _serve(recipes: Sequence[Recipe], port: int, url_file: Path | None, say: Callable[[str], None]) -> None:
+    async with listening(recipes, port) as url:
+        routes = ", ".join(recipe.route for recipe in recipes)
+        with _written(url_file, url):
+            say(f"{url} plays {routes or 'nothing yet: POST a recipe to /_admin/add_recipe'} (Ctrl-C stops it)")
+            await asyncio.get_running_loop().create_future()
+
+
+def open_files() -> int:
+    """How many files this process may have open, once it has taken all that it is allowed to take."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES)
+    if soft == resource.RLIM_INFINITY or soft >= most:
+        return most
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def _bound(port: int) -> socket.socket:
+    require_within("--port", port, 0, 65_535)
+    bound = socket.socket()
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # also where the last one has just ended
+        bound.bind((ADDRESS, port))
+    except OSError as error:
+        bound.close()
+        raise _cannot_listen(port, error) from None
+    return bound
+
+
+def _cannot_listen(port: int, error: OSError) -> UserError:
+    why = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be listened on: {error.strerror}"
+    return UserError(f"port {port} of {ADDRESS} {why}; choose another: --port 0 takes a free one")
+
+
+@contextlib.contextmanager
+def _written(file: Path | None, url: str) -> Iterator[None]:
+    if file is None:
+        yield
+        return
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        beside.write_text(f"{url}\n", encoding="utf-8")
+        beside.replace(file)  # whoever reads it reads all of it
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)

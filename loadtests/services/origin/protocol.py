@@ -1,0 +1,220 @@
+"""HTTP/1.1 as an origin speaks it: a connection, its requests one after the other, each answered when it is due."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import math
+import socket
+import struct
+from collections import deque
+from typing import NamedTuple
+
+import httptools
+
+from loadtests.services.cross_origin import of_a_page
+from loadtests.services.origin import from_json, replies
+from loadtests.services.origin.admin import Desk
+from loadtests.services.origin.counts import Counts
+from loadtests.services.origin.player import Fate, Played, Player
+from loadtests.services.origin.replies import Reply
+
+MOST_HEAD_BYTES = 65_536  # of a request line with its headers
+_MOST_WAITING = 64  # requests on a connection, behind one that is not answered yet: no more is read
+_RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset (socket(7))
+_KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
+_ADMIN = from_json.ADMIN.encode()
+_SAYS = {403: "web pages are not answered here, nor who calls this machine otherwise than 127.0.0.1 or localhost"}
+
+
+class _Asked(NamedTuple):
+    """A request, or where ``wrong`` is not 0, what could not be read as one, and the status that says so."""
+
+    method: bytes
+    url: bytes
+    keep: bool
+    body: bytes
+    wrong: int = 0
+
+
+@dataclasses.dataclass
+class Shared:
+    """What the connections of an origin share. More than ``most_open`` of them are closed at once."""
+
+    player: Player
+    counts: Counts
+    desk: Desk
+    most_open: int
+    open: set[OriginConnection] = dataclasses.field(default_factory=set)
+
+
+class OriginConnection(asyncio.Protocol):
+    """A connection to an origin."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._clock = shared.player.clock
+        self._loop = asyncio.get_running_loop()
+        self._parser = httptools.HttpRequestParser(self)
+        # Answers first what came before data that should not have come: else it would be lost with it.
+        self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self._waiting: deque[_Asked] = deque()
+        self._asked: _Asked | None = None  # what is answered now
+        self._played: Played | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._due = 0.0
+        self._counts = False  # it had a request to a recipe
+        self._broken = False
+        self._head_bytes = 0
+        self._in_head = True
+        self._url = b""
+        self._body = bytearray()
+        self._wrong = 0
+
+    # What asyncio calls.
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._transport = transport
+        self._shared.open.add(self)
+        if len(self._shared.open) > self._shared.most_open:
+            self._shared.counts.refused()
+            transport.abort()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._shared.open.discard(self)
+        del self._parser  # which knows this one: nothing is left for the garbage collector
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+        if self._played is not None:
+            self._over(self._played)
+            self._shared.counts.left(self._played.fate)
+            self._played = None
+        if self._counts:
+            self._shared.counts.closed()
+
+    def data_received(self, data: bytes) -> None:
+        if self._broken:
+            return
+        if self._in_head:
+            self._head_bytes += len(data)
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._broken = True  # it is answered, and what follows is no HTTP/1.1
+        except httptools.HttpParserError:
+            self._give_up(400)
+        if self._in_head and self._head_bytes > MOST_HEAD_BYTES:
+            self._give_up(431)
+        self._take_next()
+        if len(self._waiting) >= _MOST_WAITING and not self._transport.is_closing():
+            self._transport.pause_reading()
+
+    def abort(self) -> None:
+        """Ends it at once."""
+        self._transport.abort()
+
+    # What the parser calls.
+
+    def on_message_begin(self) -> None:
+        self._url, self._body, self._wrong = b"", bytearray(), 0
+
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._url.startswith(_ADMIN) and of_a_page(name, value):
+            self._wrong = 403
+
+    def on_headers_complete(self) -> None:
+        self._in_head, self._head_bytes = False, 0
+
+    def on_body(self, data: bytes) -> None:
+        # Only a recipe is of interest; of what is too long, so much that it can be told.
+        if self._url.startswith(_ADMIN) and not self._wrong:
+            self._body += data
+            if len(self._body) > from_json.MOST_RECIPE_BYTES:
+                self._body.clear()
+                self._wrong = 413
+
+    def on_message_complete(self) -> None:
+        self._in_head = True
+        keep = self._parser.should_keep_alive() and not self._parser.should_upgrade()
+        self._waiting.append(_Asked(self._parser.get_method(), self._url, keep, bytes(self._body), self._wrong))
+
+    # From request to answer.
+
+    def _give_up(self, status: int) -> None:
+        if not self._broken:
+            self._broken = True
+            self._waiting.append(_Asked(b"", b"", False, b"", status))
+
+    def _take_next(self) -> None:
+        """Begins what waits, in its order, until something takes time."""
+        while self._waiting and self._asked is None and not self._transport.is_closing():
+            self._asked = self._waiting.popleft()
+            if len(self._waiting) == _MOST_WAITING - 1:
+                self._transport.resume_reading()
+            self._begin(self._asked)
+
+    def _begin(self, asked: _Asked) -> None:
+        path = asked.url.partition(b"?")[0].decode("latin-1")
+        if asked.wrong:
+            self._write(replies.text(asked.wrong, _SAYS.get(asked.wrong, f"Error {asked.wrong}")))
+        elif path.startswith(from_json.ADMIN):
+            self._task = self._loop.create_task(self._administer(asked, path))
+        else:
+            self._play(path)
+
+    def _play(self, path: str) -> None:
+        played = self._played = self._shared.player.begin(path)
+        self._shared.counts.began(not self._counts)
+        self._counts = True
+        self._due = self._clock() + played.latency_s
+        if played.fate is Fate.STALLED:
+            return
+        if played.latency_s:
+            # uvloop counts whole milliseconds, from the last whole one on: without one more it would be early.
+            whole_ms = math.ceil(played.latency_s * 1000 - 1e-6) + 1
+            self._timer = self._loop.call_later(whole_ms / 1000, self._is_due)
+        else:
+            self._end()
+
+    def _is_due(self) -> None:
+        self._timer = None
+        self._end()
+        self._take_next()
+
+    def _end(self) -> None:
+        """What is played has its end."""
+        played, self._played = self._played, None
+        assert played is not None
+        if played.fate is Fate.RESET:
+            with contextlib.suppress(OSError):
+                self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESETS)
+            self._transport.abort()
+        else:
+            self._write(played.reply)
+        self._over(played)
+        self._shared.counts.ended(played.fate, played.reply.status, self._clock() - self._due)
+
+    def _over(self, played: Played) -> None:
+        if played.of is not None:
+            played.of.end()
+
+    async def _administer(self, asked: _Asked, path: str) -> None:
+        self._write(await self._shared.desk.answer(asked.method.decode("ascii"), path, asked.body))
+        self._task = None
+        self._take_next()
+
+    def _write(self, reply: Reply) -> None:
+        asked, self._asked = self._asked, None
+        assert asked is not None
+        keep = asked.keep and not reply.closes
+        body = b"" if asked.method == b"HEAD" else reply.body
+        self._transport.writelines((reply.head, _KEEP if keep else _CLOSE, body))
+        if not keep:
+            self._transport.close()

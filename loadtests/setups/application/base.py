@@ -1,0 +1,143 @@
+"""A Django project as the setups need to know it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from loadtests import files, setups
+from loadtests.cleanup import program
+from loadtests.errors import UserError, said
+from loadtests.setups import WEBSOCKET, Setup, other_stacks
+from loadtests.setups.application.own_websocket import OwnWebsocket
+from loadtests.workload import Load, Request
+
+PREPARED_WITHIN_S = 600.0
+ASYNCHRONOUS = "/async/"  # what the paths of the sample's asynchronous views begin with
+
+
+@dataclasses.dataclass(frozen=True)
+class Application:
+    """A Django project that the setups serve.
+
+    ``directory`` is where the servers run; ``wsgi`` and ``asgi`` are its entry points, as ``module:name``, None where
+    it has none; ``settings`` is its settings module. ``bin`` is where its Python and the servers' commands are. ``env``
+    is set for all of its processes. ``before`` is run once in the directory before anything is served. ``health`` is a
+    path that is not answered with a server error once the project works, which takes at most ``healthy_within_s``
+    seconds. ``host`` is sent as the Host header where it is not None. ``own`` says that it is the user's and not the
+    sample project; ``websocket`` is then how it is talked to over WebSockets, where that was said.
+    """
+
+    directory: Path
+    wsgi: str | None
+    asgi: str | None
+    settings: str
+    bin: Path
+    health: str
+    healthy_within_s: float = 20.0
+    before: tuple[str, ...] = ()
+    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    host: str | None = None
+    own: bool = False
+    websocket: OwnWebsocket | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment variables that supervisor/conf.d takes it from, and its own."""
+        given = {
+            "APP_DIR": str(self.directory),
+            "WSGI_APP": self.wsgi,
+            "ASGI_APP": self.asgi,
+            "DJANGO_SETTINGS_MODULE": self.settings,
+            "PATH": os.pathsep.join([str(self.bin), str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+        }
+        return {**self.env, **{name: value for name, value in given.items() if value}}
+
+    def obstacle(self, setup: Setup) -> str | None:
+        """Why the setup cannot serve it on this machine, in a few words; None where nothing is in the way."""
+        if self.own and setup.stack:
+            return f"it serves the project of {setup.stack}, and no other"
+        if self.own and setup.dialect:
+            return "it serves the WebSockets of the sample project and of its peers, and no other"
+        if self.own and setup.interface == "asgi-layer":
+            return "it needs the sample project's channel layer settings"
+        if not (self.wsgi if setup.interface == "wsgi" else self.asgi):
+            return f"the project has no {setup.interface.upper()} application; name one with --{setup.interface}"
+        if (lacks := setups.missing(setup, self.bin)) is not None:
+            return lacks
+        return other_stacks.obstacle(setup.stack) if setup.stack else None
+
+    def refused(self, setup: Setup, demands: Collection[str], requests: Sequence[Request] = ()) -> str | None:
+        """Why the setup cannot do what is asked of it, in a few words; None where it can.
+
+        ``demands`` are words of ``loadtests.setups.CANNOT``; the sample's asynchronous views are a demand as well.
+        """
+        asked = ((request.method, request.path) for request in requests)
+        if setup.stack and (why := other_stacks.refused(setup.stack, asked)) is not None:
+            return why
+        asynchronous = not self.own and any(request.path.startswith(ASYNCHRONOUS) for request in requests)
+        wanted = {*demands, *(["async-views"] if asynchronous else [])}
+        return self._mute(setup) if self.own and WEBSOCKET in wanted else setup.refuses(wanted)
+
+    def spoken(self, load: Load) -> Load:
+        """The load as the project is talked to: over WebSockets of the user's, in the user's words.
+
+        Raises UserError where nobody has said how.
+        """
+        if load.conversation is None or not self.own:
+            return load
+        if self.websocket is None:
+            raise UserError("it talks over WebSockets; say with --ws-path and --ws-send where, and what")
+        conversation = self.websocket.said_in(load.conversation)
+        return dataclasses.replace(load, requests=(self.websocket.request(self.host),), conversation=conversation)
+
+    def _mute(self, setup: Setup) -> str | None:
+        """Why the setup cannot serve WebSockets of the user's; None where it can."""
+        if setup.interface != "asgi":
+            return "it serves WSGI, which has no WebSockets"
+        return setup.refuses({WEBSOCKET}) if WEBSOCKET in setup.cannot else None
+
+    def addressed(self, requests: Sequence[Request]) -> tuple[Request, ...]:
+        """The requests under the project's host, where they name none themselves."""
+        if self.host is None:
+            return tuple(requests)
+        return tuple(
+            request
+            if any(name.lower() == "host" for name, _ in request.headers)
+            else dataclasses.replace(request, headers=(("Host", self.host), *request.headers))
+            for request in requests
+        )
+
+    def prepare(self) -> None:
+        """Runs ``before``, and ends what it leaves running. Raises UserError where it fails, with what it said last."""
+        if not self.before:
+            return
+        shown = shlex.join(self.before)
+        env = {**program.for_others(os.environ), **self.environment}
+        try:
+            ended = program.run(self.before, PREPARED_WITHIN_S, self.directory, env)
+        except subprocess.TimeoutExpired:
+            raise UserError(f"{shown!r} had not ended after {PREPARED_WITHIN_S:.0f} s") from None
+        if ended.status:
+            why = said(ended.errors or ended.printed)
+            raise UserError(f"{shown!r} failed (exit status {ended.status}): {why}")
+
+
+@functools.cache
+def sample() -> Application:
+    """The project in testproject/."""
+    return Application(
+        directory=files.ROOT / "testproject",
+        wsgi="testproject.wsgi:application",
+        asgi="testproject.asgi:application",
+        settings="testproject.settings.base",
+        bin=Path(sys.executable).parent,
+        health="/healthz",
+        before=("python", "manage.py", "prepare"),
+    )

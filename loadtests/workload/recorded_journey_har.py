@@ -1,0 +1,149 @@
+"""The journey in a HAR file: what one person asked of one host, as a browser recorded it."""
+
+from __future__ import annotations
+
+import email.message
+import email.parser
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from urllib.parse import parse_qsl
+
+from loadtests.errors import shown
+from loadtests.workload import har
+from loadtests.workload.har import HarEntry
+from loadtests.workload.recorded import left_out
+from loadtests.workload.recorded_journey import (
+    WalkedJourney,
+    WalkedStep,
+    following,
+    with_ids_from_answers,
+    with_secrets_from_answers,
+)
+from loadtests.workload.redaction import Keep, Redaction
+from loadtests.workload.request import PATH
+from loadtests.workload.secrets import REPLACED, scrubbed, telling
+
+METHODS = ("GET", "POST")
+PAUSED_S = 1.0  # between two requests: the person read, or typed
+FIRST_ERROR = 400
+_STATIC = re.compile(r"(image|font|audio|video)/.*|text/css|(text|application)/(x-)?javascript|application/wasm")
+_STATIC_PATH = re.compile(r".+\.(css|gif|ico|jpe?g|m?js|map|mp4|otf|png|svg|ttf|webmanifest|webp|woff2?)", re.I)
+_PASSWORD = re.compile(r"passw|passphrase|passcode|pwd", re.I)
+_CSRF = re.compile(r"csrf|xsrf", re.I)
+URLENCODED, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
+
+
+def read(text: str, where: str, host: str | None) -> WalkedJourney:
+    """The journey. Takes the text of the file, what errors call it and the host (see ``har.read``). Raises UserError.
+
+    Cookies, passwords and other secrets are not in it: users have cookies of their own, tokens come from the page
+    before, and whoever signs in does so before the journey (``run --login``).
+    """
+    redaction = Redaction(Keep())
+    recorded, remarks = har.entries(text, where, host, redaction)
+    recorded.sort(key=lambda entry: entry.at)
+    kept, left = _kept(recorded)
+    replaced: Counter[str] = Counter()
+    steps = [
+        WalkedStep(
+            entry.method,
+            _path(entry.path, redaction),
+            entry.status,
+            fields=tuple(_without_secrets(_fields(entry) or (), replaced)),
+            leads_to=_path(entry.location, redaction) if entry.location else "",
+            thinks=before is not None and entry.at - before.at >= PAUSED_S,
+        )
+        for before, entry in zip([None, *kept], kept, strict=False)
+    ]
+    found = following(with_ids_from_answers(with_secrets_from_answers(steps)))
+    if any(REPLACED in step.path for step in found):
+        replaced["part of a path"] += 1
+    return WalkedJourney(tuple(found), (*remarks, *left, *_dropped(recorded), *_told(replaced)))
+
+
+def _kept(recorded: Sequence[HarEntry]) -> tuple[list[HarEntry], list[str]]:
+    """The requests that are steps, and remarks on the others."""
+    signing_in = {entry.url.path for entry in recorded if entry.method == "POST" and _has_password(entry)}
+    remarks: Counter[str] = Counter()
+    kept = []
+    for entry in recorded:
+        if (why := _no_step(entry, signing_in)) is None:
+            kept.append(entry)
+        else:
+            remarks[why] += 1
+    return kept, [remark for why, count in remarks.items() for remark in left_out(why, count)]
+
+
+def _no_step(entry: HarEntry, signing_in: Iterable[str]) -> str | None:
+    """Why a request is no step, as a remark ends; None where it is one."""
+    if entry.method not in METHODS:
+        return f"with the method {shown(entry.method)}: a journey has GET and POST"
+    if entry.method == "GET" and (_STATIC.fullmatch(entry.kind) or _STATIC_PATH.fullmatch(entry.url.path)):
+        return "for static files"
+    if entry.url.path in signing_in:
+        path = shown(entry.url.path or "/")
+        return f"that sign in, at {path}: their password is not kept; run --login {path} signs users in"
+    if not 200 <= entry.status < FIRST_ERROR:
+        return f"with the status {entry.status}" if entry.status >= FIRST_ERROR else "without a final answer"
+    if not PATH.fullmatch(entry.path):
+        return "with a path that is not percent-encoded"
+    if entry.method == "POST" and entry.body and _fields(entry) is None:
+        kind = shown(entry.content_type.partition(";")[0]) or "of no type"
+        return f"with a body that is no form ({kind}): write them by hand"
+    return None
+
+
+def _fields(entry: HarEntry) -> list[tuple[str, str]] | None:
+    """The fields of the form that was sent; None where it was none. Files in it are left out."""
+    body = entry.body or b""
+    if entry.content_type.startswith(URLENCODED):
+        return parse_qsl(body.decode(errors="replace"), keep_blank_values=True)
+    if not entry.content_type.startswith(MULTIPART):
+        return None
+    # The boundary as it was written: the type is in small letters.
+    boundary = body.partition(b"\n")[0].strip()[2:].decode(errors="replace")
+    head = f'Content-Type: {MULTIPART}; boundary="{boundary}"\n\n'
+    parts = email.parser.BytesParser().parsebytes(head.encode() + body.replace(b"\r\n", b"\n"))
+    return list(_of_parts(parts))
+
+
+def _of_parts(parts: email.message.Message) -> Iterable[tuple[str, str]]:
+    for part in parts.walk():
+        name = part.get_param("name", header="content-disposition")
+        content = part.get_payload(decode=True)
+        if isinstance(name, str) and part.get_filename() is None and isinstance(content, bytes):
+            yield name, content.decode(errors="replace")
+
+
+def _has_password(entry: HarEntry) -> bool:
+    return any(_PASSWORD.search(name) for name, _ in _fields(entry) or ())
+
+
+def _without_secrets(fields: Iterable[tuple[str, str]], replaced: Counter[str]) -> Iterable[tuple[str, str]]:
+    """The fields without tokens, which come from the page before, and with what may be another secret replaced."""
+    for name, value in fields:
+        if _CSRF.search(name):
+            continue
+        new = REPLACED if value and telling(name) else scrubbed(value)
+        if new != value:
+            harmless = scrubbed(name) == name and name.isprintable()
+            replaced[f"field {name if harmless else '(a random-looking name)'}"] += 1
+        yield name, new
+
+
+def _path(path: str, redaction: Redaction) -> str:
+    """A path without secrets, in which no brace is a name's."""
+    return redaction.path(path).replace("{", "%7B").replace("}", "%7D")
+
+
+def _dropped(recorded: Iterable[HarEntry]) -> list[str]:
+    names = dict.fromkeys(name for entry in recorded for name, _ in entry.headers if telling(name))
+    harmless = [name for name in names if name.isprintable() and scrubbed(name) == name]
+    return [f"headers not written, as they may be secret: {', '.join(harmless)}"] if harmless else []
+
+
+def _told(replaced: Counter[str]) -> list[str]:
+    if not replaced:
+        return []
+    return [f"replaced by {REPLACED}, as it may be secret: {', '.join(replaced)}; write what is to be sent instead"]

@@ -1,0 +1,83 @@
+"""The journey in a requests file of the Office for National Statistics
+(https://github.com/ONSdigital/eq-survey-runner-benchmark): a list of GETs and POSTs in their order, with names in
+braces for what an earlier redirect led to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from loadtests.errors import UserError, quoted, shown
+from loadtests.workload.recorded_journey import HOLE, WalkedJourney, WalkedStep, following, holes
+from loadtests.workload.request import PATH
+
+KEYS = ("method", "url", "data", "redirect_route")
+OK, FOUND = 200, 302
+PLAIN = (str, int, float)
+
+
+def read(values: Mapping[str, Any], where: str) -> WalkedJourney:
+    """The journey. Takes what the file holds and what errors call it. Raises UserError: the request that is wrong, and
+    what would be right."""
+    listed = values["requests"]
+    if not isinstance(listed, list) or not listed:
+        raise UserError(f"{where}: requests: a list of requests is needed")
+    steps = [_step(one, f"{where}: request {number}", number) for number, one in enumerate(listed, start=1)]
+    known: set[str] = set()
+    for number, step in enumerate(steps, start=1):
+        if unknown := [name for name in holes(step.path) if name not in known]:
+            raise UserError(
+                f"{where}: request {number}: url: no redirect_route before it says what {{{unknown[0]}}} stands for"
+            )
+        known |= set(holes(step.leads_to))
+    schema = str(values.get("schema_name") or "")
+    return WalkedJourney(tuple(following(steps)), tuple(_remarks(steps, schema)))
+
+
+def _step(one: Any, where: str, number: int) -> WalkedStep:
+    if not isinstance(one, dict):
+        raise UserError(f"{where}: is {quoted(one)}; a request is needed, with {', '.join(KEYS)}")
+    if wrong := [key for key in one if key not in KEYS]:
+        raise UserError(f"{where}: {quoted(wrong[0])} is not a key here; allowed: {', '.join(KEYS)}")
+    method, leads_to, data = one.get("method"), one.get("redirect_route") or "", one.get("data") or {}
+    if method not in ("GET", "POST"):
+        raise UserError(f"{where}: method: is {quoted(method)}; GET or POST is needed")
+    if data and method == "GET":
+        raise UserError(f"{where}: data: is for a POST")
+    if not isinstance(data, dict):
+        raise UserError(f"{where}: data: is {quoted(data)}; fields by their names are needed")
+    return WalkedStep(
+        method,
+        _path(one.get("url"), f"{where}: url"),
+        FOUND if method == "POST" or leads_to else OK,
+        tuple(_fields(data, where)),
+        _path(leads_to, f"{where}: redirect_route") if leads_to else "",
+        thinks=number > 1,
+    )
+
+
+def _path(text: Any, where: str) -> str:
+    if not isinstance(text, str) or not PATH.fullmatch(text) or any(brace in HOLE.sub("", text) for brace in "{}"):
+        raise UserError(f"{where}: is {quoted(text)}; a path is needed, such as /people/{{person_id}}/")
+    return text
+
+
+def _fields(data: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
+    """The fields, one as often as it has values."""
+    for name, value in data.items():
+        for one in value if isinstance(value, list) else [value]:
+            if not isinstance(one, PLAIN):
+                raise UserError(f"{where}: data: {shown(name)}: is {quoted(one)}; a text or a list of texts is needed")
+            yield name, str(one)
+
+
+def _remarks(steps: list[WalkedStep], schema: str) -> Iterator[str]:
+    yield f"requests taken: {len(steps):,}"
+    if schema:
+        yield (
+            f"it was made for the schema {shown(schema)}: how a user is launched into that is not in the file; "
+            "write it at the beginning, or sign in with run --login"
+        )
+    blind = sum(step.redirected and not step.leads_to for step in steps)
+    if blind:
+        yield f"{blind:,} of the redirects may lead anywhere: the file does not say where they should"

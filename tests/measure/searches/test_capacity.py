@@ -1,0 +1,187 @@
+"""The search against answers of the tests' own: every probe passes under a known rate."""
+
+from collections.abc import Callable
+
+import pytest
+
+from loadtests.measure.searches.capacity import CapacitySearch, LimitedBy, Probe, Purpose, SearchedCapacity
+from loadtests.measure.searches.judge import Judgement, Outcome
+from loadtests.plan.objective import SearchPlan
+
+PASS = Judgement(Outcome.PASS, "", clear=True)
+FAIL = Judgement(Outcome.FAIL, "", clear=True)
+INVALID = Judgement(Outcome.INVALID, "", clear=False)
+
+
+def run(answer: Callable[[Probe], Judgement], plan: SearchPlan | None = None) -> SearchedCapacity:
+    search = CapacitySearch(plan)
+    while isinstance(step := search.next(), Probe):
+        search.record(answer(step))
+    return step
+
+
+def up_to(capacity: float, beyond: Judgement = FAIL) -> Callable[[Probe], Judgement]:
+    return lambda probe: PASS if probe.rate <= capacity else beyond
+
+
+@pytest.mark.parametrize("capacity", [1.5, 37, 100, 1234, 98_765])
+def test_the_rate_is_found_within_three_percent(capacity: float) -> None:
+    found = run(up_to(capacity))
+    assert found.conclusive
+    assert found.rate is not None
+    assert found.above is not None
+    assert found.rate <= capacity < found.above <= found.rate * 1.0301
+    assert len(found.records) <= 25
+
+
+def test_it_doubles_then_bisects_then_confirms() -> None:
+    found = run(up_to(700))
+    purposes = [record.probe.purpose for record in found.records]
+    assert purposes == sorted(purposes, key=list(Purpose).index)
+    assert [record.probe.rate for record in found.records][:4] == [100, 200, 400, 800]
+    assert found.records[-1].probe.duration_s == SearchPlan().long_s
+    assert found.sentence == f"{found.rate:.0f} requests/s within the objective"
+
+
+def test_result_has_passed_a_long_probe_and_a_fail_is_just_above() -> None:
+    found = run(up_to(700))
+    long = {r.probe.rate: r.judgement.outcome for r in found.records if r.probe.purpose is Purpose.CONFIRM}
+    assert long[found.rate or 0] is Outcome.PASS
+    assert long[found.above or 0] is Outcome.FAIL
+
+
+def test_it_steps_down_when_long_probes_fail() -> None:
+    found = run(lambda probe: up_to(500 if probe.purpose is Purpose.CONFIRM else 700)(probe))
+    assert found.rate == pytest.approx(500, rel=0.031)
+
+
+def test_it_steps_up_when_short_probes_were_unlucky() -> None:
+    found = run(lambda probe: up_to(700 if probe.purpose is Purpose.CONFIRM else 600)(probe))
+    assert found.rate == pytest.approx(700, rel=0.031)
+
+
+def test_doubtful_points_are_asked_until_two_agree() -> None:
+    doubtful = iter([Outcome.FAIL, Outcome.PASS, Outcome.PASS])
+    search = CapacitySearch(SearchPlan(start_rate=100))
+    for outcome in doubtful:
+        assert search.next() == Probe(100, 5.0, Purpose.DOUBLE)
+        search.record(Judgement(outcome, "", clear=False))
+    assert search.next() == Probe(200, 5.0, Purpose.DOUBLE)
+
+
+def test_generators_limit_is_not_the_servers() -> None:
+    found = run(up_to(6000, beyond=INVALID))
+    assert found.limited_by is LimitedBy.GENERATOR
+    assert not found.conclusive
+    assert found.rate == pytest.approx(6000, rel=0.031)
+    assert found.sentence.endswith("the generator's limit, not the server's")
+
+
+def test_server_that_fails_under_the_generators_limit_is_still_found() -> None:
+    found = run(lambda probe: INVALID if probe.rate > 1500 else up_to(1300)(probe))
+    assert found.limited_by is LimitedBy.SERVER
+    assert found.rate == pytest.approx(1300, rel=0.031)
+
+
+def test_highest_rate_that_is_allowed_ends_the_search() -> None:
+    found = run(up_to(10_000), SearchPlan(max_rate=1000))
+    assert (found.rate, found.limited_by, found.above) == (1000, LimitedBy.MAX_RATE, None)
+    assert found.sentence == "at least 1,000 requests/s, the highest rate that was allowed"
+
+
+def test_server_that_meets_the_objective_at_no_rate() -> None:
+    found = run(up_to(0))
+    assert (found.rate, found.above) == (None, 1.0)
+    assert found.sentence == "no rate is within the objective, not even 1 requests/s"
+
+
+def test_search_that_does_not_come_to_an_end_is_inconclusive() -> None:
+    found = run(up_to(700), SearchPlan(max_probes=6))
+    assert (found.rate, found.limited_by) == (None, LimitedBy.PROBES)
+    assert found.sentence == "inconclusive: 6 probes did not settle it"
+    assert len(found.records) == 6
+
+
+def test_server_that_passes_no_long_probe_has_no_capacity() -> None:
+    found = run(lambda probe: FAIL if probe.purpose is Purpose.CONFIRM else up_to(700)(probe))
+    assert found.rate is None
+    assert found.above == 1.0
+
+
+@pytest.mark.parametrize(
+    ("rate", "told"), [(4.2345, "4.23"), (1.0, "1"), (42.06, "42.1"), (421.4, "421"), (12_345.6, "12,346")]
+)
+def test_a_small_capacity_is_told_with_decimals(rate: float, told: str) -> None:
+    found = run(up_to(rate), SearchPlan(start_rate=rate, max_rate=rate))
+    assert found.sentence == f"at least {told} requests/s, the highest rate that was allowed"
+
+
+def test_a_probe_takes_as_long_as_its_percentile_needs_requests() -> None:
+    found = run(up_to(30), SearchPlan(requests=1000))
+    assert found.rate == pytest.approx(30, rel=0.031)
+    for record in found.records:
+        shortest = 30 if record.probe.purpose is Purpose.CONFIRM else 5
+        assert record.probe.duration_s >= shortest
+        assert record.probe.rate * record.probe.duration_s >= 1000
+        assert record.probe.duration_s < max(shortest, 1000 / record.probe.rate) + 0.1
+
+
+def test_rates_at_which_no_probe_can_know_the_percentile_are_not_tried() -> None:
+    found = run(up_to(0), SearchPlan(requests=1000))
+    assert min(record.probe.rate for record in found.records) == pytest.approx(1000 / 600)
+    assert found.sentence == (
+        "no rate is within the objective, not even 1.67 requests/s; lower rates would need longer probes, "
+        "to know the percentile"
+    )
+    with pytest.raises(ValueError, match=r"needs 1,000 requests in a probe, which at 1 requests/s take over 600 s"):
+        SearchPlan(requests=1000, start_rate=1).require_knowable()
+
+
+def timed(answer: Callable[[Probe], Judgement], max_s: float) -> SearchedCapacity:
+    """A search in which each probe takes as long as it is planned, and a second more."""
+    search, left_s = CapacitySearch(SearchPlan(max_s=max_s)), max_s
+    while isinstance(step := search.next(), Probe):
+        left_s -= step.duration_s + 1
+        search.record(answer(step), left_s, overhead_s=1)
+    assert left_s >= -1
+    return step
+
+
+def test_the_last_of_the_time_is_kept_for_a_probe_that_confirms() -> None:
+    found = timed(up_to(700), 60)
+    assert [record.probe.rate for record in found.records] == [100, 200, 400, 800, 400]
+    assert found.records[-1].probe.purpose is Purpose.CONFIRM
+    assert (found.rate, found.limited_by, found.conclusive) == (400, LimitedBy.TIME, False)
+    assert found.sentence == "at least 400 requests/s: the time was up before a higher rate was settled"
+
+
+def test_more_time_comes_nearer_and_enough_of_it_changes_nothing() -> None:
+    assert 400 < (timed(up_to(700), 100).rate or 0) <= 700
+    assert timed(up_to(700), 1000) == run(up_to(700))
+
+
+def test_when_the_time_is_up_before_anything_passed_nothing_is_known() -> None:
+    found = timed(up_to(3), 50)
+    assert (found.rate, found.limited_by) == (None, LimitedBy.TIME)
+    assert found.sentence == "inconclusive: the time was up after 3 probes"
+    unconfirmed = timed(lambda probe: FAIL if probe.purpose is Purpose.CONFIRM else PASS, 60)
+    assert unconfirmed.rate is None
+    assert "requests/s passed a probe, but was not confirmed" in unconfirmed.sentence
+
+
+def test_less_time_than_two_probes_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"a probe at 100 requests/s and one that confirms it take 35 s, and 34 s are"):
+        SearchPlan(max_s=34)
+
+
+def test_nothing_can_be_recorded_after_the_end() -> None:
+    search = CapacitySearch(SearchPlan(max_probes=1))
+    search.record(PASS)
+    with pytest.raises(ValueError, match="the search is over"):
+        search.record(PASS)
+
+
+@pytest.mark.parametrize("fields", [{"start_rate": 0.5}, {"max_rate": 0.5}, {"precision": 0}, {"min_rate": 0}])
+def test_plans_that_make_no_sense_are_refused(fields: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="capacity"):
+        SearchPlan(**fields)

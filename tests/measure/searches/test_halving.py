@@ -1,0 +1,95 @@
+"""Successive halving, without servers and clocks."""
+
+import math
+
+import pytest
+
+from loadtests.measure.searches import halving
+from loadtests.measure.searches.halving import Halving
+from loadtests.records import AdviceOutcome, Round
+from tools.simulation import choices
+
+
+def play(machine, value, broken=()):
+    """Asks the machine until its end; ``value(candidate, block)`` is None where the machine spoiled the trial, and
+    (candidate, first block of a round) is in ``broken`` where a setup failed. Returns the rounds and the outcome."""
+    rounds = []
+    while isinstance(step := machine.next(), Round):
+        rounds.append(step)
+        values = {one: {block: value(one, block) for block in step.blocks} for one in step.candidates}
+        values = {one: row for one, row in values.items() if (one, step.blocks[0]) not in broken}
+        machine.record(step, {one: {b: v for b, v in row.items() if v is not None} for one, row in values.items()})
+    return rounds, step
+
+
+SPEED = {"a": 100.0, "b": 90.0, "c": 80.0, "d": 70.0, "e": 60.0}
+
+
+def wobbling(one, block):
+    """Blocks differ by far more than candidates; within a block the order is nearly always the true one."""
+    return SPEED[one] * (1 + block % 3) * (1 + 0.01 * math.sin(7 * block + ord(one)))
+
+
+def test_the_worse_half_goes_and_the_rest_is_measured_twice_as_often():
+    rounds, outcome = play(Halving("abcde", 1), wobbling)
+    assert [(len(one.candidates), len(one.blocks)) for one in rounds] == [(5, 1), (3, 2), (2, 4)]
+    assert [one.candidates for one in rounds] == [("a", "b", "c", "d", "e"), ("a", "b", "c"), ("a", "b")]
+    assert [block for one in rounds for block in one.blocks] == list(range(1, 8))
+    assert (outcome.pick, outcome.runner_up) == ("a", "b")
+    assert outcome.low < 100 / 90 < outcome.high
+    assert outcome.told_apart
+
+
+def test_where_less_is_better_the_least_is_picked():
+    assert play(Halving("abcde", 2, more_is_better=False), wobbling)[1].pick == "e"
+
+
+def test_the_interval_stands_on_the_last_round_alone():
+    def lucky_at_first(one, block):
+        return wobbling(one, block) * (10 if one == "b" and block < 4 else 1)
+
+    outcome = play(Halving("abcde", 1), lucky_at_first)[1]
+    # All rounds together speak for b; the last one, which flatters nobody, surely does not.
+    assert (outcome.pick, outcome.runner_up) == ("a", "b")
+    assert outcome.ratio == pytest.approx(1 / 0.9, rel=0.03)
+    assert outcome.low > 1
+
+
+def test_no_difference_is_not_told_apart():
+    outcome = play(Halving("ab", 4), lambda one, block: 100 + (5 if (one == "a") == (block % 2 == 0) else 0))[1]
+    assert not outcome.told_apart
+    assert outcome.low < 1 < outcome.high
+
+
+def test_what_breaks_goes_however_good_it_was():
+    outcome = play(Halving("abcde", 1), wobbling, broken={("a", 2)})[1]
+    assert (outcome.pick, outcome.runner_up) == ("b", "c")
+
+
+def test_what_the_machine_spoiled_has_not_lost():
+    rounds, outcome = play(
+        Halving("abcde", 1), lambda one, block: None if (one, block) == ("a", 1) else wobbling(one, block)
+    )
+    assert rounds[1].candidates == ("a", "b", "c", "d")
+    assert outcome.pick == "a"
+
+
+def test_the_only_one_that_works_is_picked_without_a_comparison():
+    assert play(Halving("abc", 1), wobbling, broken={("a", 1), ("b", 1)})[1] == AdviceOutcome("c")
+
+
+def test_if_nothing_works_there_is_an_error():
+    with pytest.raises(ValueError, match="no candidate has a valid trial"):
+        play(Halving("abc", 1), lambda one, block: None)
+
+
+def test_what_it_costs():
+    assert halving.plan(12, 1) == [(12, 1), (6, 2), (3, 4), (2, 8)]
+    assert halving.trials(12, 1) == 52
+    assert halving.grid_trials(12, 1) == 12 * 15
+    assert halving.plan(2, 3) == [(2, 3)]
+
+
+@pytest.mark.parametrize(("landscape", "at_least"), [("plateau", 0.95), ("peak", 0.9), ("needle", 0.6)])
+def test_the_pick_is_good_on_noise_like_this_machines(landscape, at_least):
+    assert choices.searched(landscape, 12, 1, repetitions=40, seed=1).found >= at_least

@@ -1,0 +1,155 @@
+from collections.abc import Callable
+
+import pytest
+
+from loadtests.analyse.overload import backlog_grows
+from loadtests.measure.searches.judge import Outcome, ProbeFigures, judge, lost
+from loadtests.plan.objective import OF_DELIVERIES, Objective, parse
+from loadtests.records import Second
+
+Make = Callable[..., ProbeFigures]
+OBJECTIVE = Objective()
+
+
+@pytest.mark.parametrize(
+    ("what", "outcome", "why", "clear"),
+    [
+        ({}, Outcome.PASS, "within", True),
+        ({"p99": 40.0}, Outcome.PASS, "within", False),
+        ({"p99": 51.0}, Outcome.FAIL, "p99 51.0 ms, at most 50 ms", False),
+        ({"p99": 500.0}, Outcome.FAIL, "p99 500.0 ms", True),
+        ({"errors": 10}, Outcome.PASS, "within", True),
+        ({"errors": 11}, Outcome.FAIL, "0.11% errors, at most 0.10%", False),
+        ({"errors": 500}, Outcome.FAIL, "5.00% errors", True),
+        ({"ok": 9_890}, Outcome.FAIL, "98.9% answered in time, at least 99%", False),
+        ({"ok": 5_000}, Outcome.FAIL, "50.0% answered", True),
+        ({"backlog": range(20, 220, 20)}, Outcome.FAIL, "the backlog grew", False),
+        ({"lost": "11 errors by second 1"}, Outcome.FAIL, "11 errors by second 1", False),
+        ({"generator_limit": "no core left", "p99": 900.0}, Outcome.INVALID, "no core left", False),
+    ],
+)
+def test_each_condition_decides(
+    measured: Make, what: dict[str, object], outcome: Outcome, why: str, clear: bool
+) -> None:
+    found = judge(measured(**what), OBJECTIVE)
+    assert found.outcome is outcome
+    assert why in found.why
+    assert found.clear is clear
+
+
+@pytest.mark.parametrize(
+    ("what", "outcome", "why", "clear"),
+    [
+        ({}, Outcome.PASS, "within", True),
+        ({"p99": 120.0}, Outcome.FAIL, "lag p99 120.0 ms, at most 100 ms", False),
+        ({"missing": 0.0001}, Outcome.PASS, "within", True),
+        ({"missing": 0.0002}, Outcome.FAIL, "0.02% of the deliveries missing, at most 0.01%", False),
+        ({"missing": 0.5, "p99": 900.0}, Outcome.FAIL, "50.00% of the deliveries missing", True),
+        ({"unconnected": 0.02}, Outcome.FAIL, "2.00% of its connections refused or lost, at most 0.10%", True),
+        ({"behind": True}, Outcome.FAIL, "the backlog grew until the end", False),
+    ],
+)
+def test_deliveries_are_held_to_their_lag_and_to_what_is_missing(
+    measured: Make, what: dict[str, object], outcome: Outcome, why: str, clear: bool
+) -> None:
+    found = judge(measured(**what), parse("lag p99<100ms", OF_DELIVERIES))
+    assert (found.outcome, found.clear) == (outcome, clear)
+    assert why in found.why
+
+
+def test_what_may_be_missing_is_asked_only_where_it_is_limited(measured: Make) -> None:
+    assert judge(measured(missing=0.5), OBJECTIVE).outcome is Outcome.PASS
+
+
+def test_the_late_deliveries_of_a_probe_are_one_clump(measured: Make) -> None:
+    tail = judge(measured(p99=90.0, over={"p99": 60.5}), parse("lag p99<100ms", OF_DELIVERIES)).tail
+    assert tail is not None
+    assert (tail.late, tail.allowed, tail.by_second) == (60.5, pytest.approx(100), (60.5,))
+
+
+def test_a_probe_of_deliveries_is_not_lost_by_how_long_publishing_takes() -> None:
+    seconds = [second(1000, 0, p50_ms=None, p99_ms=None)]
+    assert lost(seconds, 1000, 10, parse("p99<100ms")) is not None
+    assert lost(seconds, 1000, 10, parse("lag p99<100ms", OF_DELIVERIES)) is None
+
+
+def test_what_was_late_is_kept_with_what_was_allowed(measured: Make) -> None:
+    assert judge(measured(), OBJECTIVE).tail is None
+    passed = judge(measured(p99=40.0, over={"p99": 60}), OBJECTIVE).tail
+    assert passed is not None
+    assert (passed.late, passed.allowed, len(passed.by_second)) == (60, pytest.approx(100), 10)
+    # Stopped after two of ten seconds, with 150 requests of which 50 are merely under way: 20 were allowed until then.
+    stopped = judge(measured(backlog=(5, 150), over={"p99": 40}, lost="late"), OBJECTIVE).tail
+    assert stopped is not None
+    assert (stopped.late, stopped.allowed) == (140, pytest.approx(20))
+    assert judge(measured(errors=11, over={"p99": 60}), OBJECTIVE).tail is None
+
+
+def test_the_tail_is_that_of_the_limit_that_is_nearest_to_be_missed() -> None:
+    probe = ProbeFigures(100, 1000, 1000, 0, {"p50": 15.0, "p99": 45.0}, over={"p50": 100, "p99": 9})
+    tail = judge(probe, parse("p50<20ms, p99<50ms")).tail
+    assert tail is not None
+    assert (tail.late, tail.allowed) == (9, pytest.approx(10))
+
+
+def test_the_seconds_of_a_tail_are_those_that_were_slow() -> None:
+    seconds = [second(1000, 1000, p50_ms=p50, p99_ms=p99) for p50, p99 in ((10, 40), (10, 90), (50, 90), (100, 150))]
+    probe = ProbeFigures(1000, 4000, 4000, 0, {"p99": 60.0}, seconds, over={"p99": 1500})
+    tail = judge(probe, OBJECTIVE).tail
+    assert tail is not None
+    assert tail.by_second == pytest.approx((0, 1000 * 0.5 * 0.02**0.5, 500, 750))
+
+
+def test_every_limit_of_the_objective_counts(measured: Make) -> None:
+    probe = ProbeFigures(100, 1000, 1000, 0, {"p50": 30.0, "p99": 40.0})
+    assert judge(probe, parse("p99<50ms")).outcome is Outcome.PASS
+    assert judge(probe, parse("p99<50ms, p50<20ms")).why == "p50 30.0 ms, at most 20 ms"
+
+
+def test_missing_percentile_is_an_error(measured: Make) -> None:
+    with pytest.raises(ValueError, match=r"holds no p99\.9; it has p99"):
+        judge(measured(), parse("p99.9<50ms"))
+
+
+def test_backlog_that_wavers_does_not_grow() -> None:
+    backlog = [5, 40, 10, 60, 5, 30, 50, 10, 20, 15]
+    assert not backlog_grows(timeline(backlog), rate=1000)
+
+
+def test_backlog_that_grows_slower_than_a_hundredth_of_the_rate_is_let_be() -> None:
+    assert not backlog_grows(timeline(list(range(0, 90, 9))), rate=1000)
+    assert backlog_grows(timeline(list(range(0, 110, 11))), rate=1000)
+
+
+def test_backlog_that_drains_after_the_last_request_has_still_grown() -> None:
+    grown = [*timeline(list(range(0, 300, 30))), second(0, 200), second(0, 70)]
+    assert backlog_grows(grown, rate=1000)
+
+
+def test_probe_is_lost_when_too_many_are_late_for_certain() -> None:
+    # 10 s at 1,000/s plan 10,000 requests, of which 100 may be late; 50 ms of requests are merely under way.
+    assert lost(timeline([140]), 1000, 10, OBJECTIVE) is None
+    assert lost(timeline([160]), 1000, 10, OBJECTIVE) == "110 requests over 50 ms by second 1"
+
+
+def test_slow_seconds_add_up_to_a_lost_probe() -> None:
+    slow = second(1000, 1000, p50_ms=10, p99_ms=60)
+    assert lost([slow] * 10, 1000, 10, OBJECTIVE) is None
+    assert lost([slow, second(1000, 1000, p50_ms=51, p99_ms=60)], 1000, 10, OBJECTIVE) is not None
+
+
+def test_errors_lose_a_probe() -> None:
+    assert lost([second(1000, 989, errors=11)], 1000, 10, OBJECTIVE) == "11 errors by second 1, at most 10"
+
+
+def test_nothing_is_lost_before_the_first_second() -> None:
+    assert lost([], 1000, 10, OBJECTIVE) is None
+
+
+def timeline(backlog: list[int]) -> list[Second]:
+    before = [0, *backlog[:-1]]
+    return [second(1000, 1000 - (now - then)) for then, now in zip(before, backlog, strict=True)]
+
+
+def second(sent: int, ok: int, errors: int = 0, p50_ms: float | None = None, p99_ms: float | None = None) -> Second:
+    return Second(0, sent, ok, ok, errors, p50_ms, p99_ms)

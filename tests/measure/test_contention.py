@@ -1,0 +1,183 @@
+"""Trials that the machine spoils, one after another: a run ends early, says who takes the cores, and can go on."""
+
+import dataclasses
+
+import pytest
+
+from loadtests.commands.running import carry_out
+from loadtests.measure import prepare as preparing
+from loadtests.measure.contention import SpoiledInARow, TooBusy, attempts_to_go_on
+from loadtests.measure.run import ATTEMPTS, Execution, execute
+from loadtests.observe.top_processes import Takers
+from loadtests.plan import study as studies
+from loadtests.records import Flag, Trial
+from loadtests.records.run.folder import Run
+from tests.fixtures.bench import SilentWatcher
+
+LATE, TAKEN, DIED = "send_lag", "cores_taken", "process_died"
+
+
+def trial(label="gunicorn", *reasons, number=1, attempt=1, severity="invalid"):
+    flags = tuple(Flag(reason, severity, "") for reason in reasons)
+    status = "invalid" if flags and severity == "invalid" else "ok"
+    return Trial(number, 1, label, "gunicorn", "latency", attempt, "", status, flags)
+
+
+def told(*trials, labels=2, together=1):
+    """What is raised for these trials, so many of them measured together; None where nothing is."""
+    spoiled = SpoiledInARow(labels, Takers)
+    for number, one in enumerate(trials, start=1):
+        try:
+            spoiled.written(dataclasses.replace(one, block=1 + (number - 1) // together))
+        except TooBusy as error:
+            return number, str(error)
+    return None
+
+
+def test_four_in_a_row_of_two_setups_for_one_reason_are_enough():
+    number, error = told(*[trial("a", LATE), trial("a", LATE, TAKEN), trial("b", LATE), trial("b", LATE, TAKEN)] * 2)
+    assert number == 4
+    assert error == (
+        "4 trials in a row are invalid by no setup's fault: the generator sent late, and its lateness is a large part "
+        "of the typical response time; just now nothing else takes the cores"
+    )
+
+
+def test_of_another_machine_it_is_not_said_who_takes_the_servers_cores():
+    _, error = told(*[trial("a", "service_taken"), trial("b", "service_taken")] * 2)
+    assert error.endswith("choose a machine whose cores are not shared.")
+    assert "just now" not in error
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [trial("a", LATE), trial("b", TAKEN)],  # no reason in common
+        [trial("a", LATE), trial("a", LATE), trial("b", LATE), trial("b")],  # a good one between them
+        [trial("a", DIED), trial("b", DIED)],  # the setups' own
+        [trial("a", DIED, LATE), trial("b", LATE)],  # one of them is the setup's own
+        [trial("a", "service_failed"), trial("b", "service_failed")],
+        [trial("a", "shared_core", severity="doubtful"), trial("b", "shared_core", severity="doubtful")],
+        [trial("a", LATE)],  # a single setup that is too fast for the generator
+    ],
+)
+def test_others_are_not(row):
+    assert told(*row * 8) is None
+
+
+def test_one_bad_moment_for_all_that_are_measured_by_turns_is_not_enough():
+    row = [trial("a", LATE), trial("b", LATE), trial("c", LATE), trial("d", LATE)]
+    assert told(*row, labels=4, together=4) is None
+    assert told(*row, *row, labels=4, together=4) is None
+    again = [dataclasses.replace(one, attempt=2) for one in row]
+    assert told(*row, *row, *again, labels=4, together=4)[0] == 9
+
+
+def test_a_study_of_a_single_setup_has_no_other():
+    assert told(*[trial("a", LATE)] * 4, labels=1)[0] == 4
+
+
+def test_only_places_that_were_spoiled_each_time_have_more_attempts():
+    trials = [
+        *(trial("a", LATE, number=1, attempt=attempt) for attempt in (1, 2)),
+        *(trial("a", DIED, number=2, attempt=attempt) for attempt in (1, 2)),
+        *(trial("a", LATE, number=3, attempt=1), trial("a", number=3, attempt=2)),
+        trial("a", LATE, number=4),
+        *(trial("a", LATE, number=5, attempt=attempt) for attempt in (1, 2, 3, 4)),
+    ]
+    assert attempts_to_go_on(trials, usual=2) == {1: 4, 5: 6}
+
+
+IN_ALL = 4  # trials in two places, or places in all
+
+
+@pytest.fixture
+def busy(tmp_path, bench_of, a_result):
+    """A run of two setups in two blocks: a function that begins it or goes on with it. ``busy.spoils`` says for how
+    many trials from now on the machine is too busy; ``busy.ran`` are those that were run, by number and attempt."""
+
+    class Busy:
+        spoils = 100
+
+        def __init__(self):
+            self.ran = []
+
+        def __call__(self, resume=False, **changes):
+            if resume:
+                made = preparing.resume(tmp_path / "run", bench_of)
+            else:
+                table = {"setups": ["gunicorn", "uvicorn"], "blocks": 2, "tests": {"throughput": {"duration": "1s"}}}
+                table["interleave"] = False
+                study = studies.parse(table, "s", "s.toml")
+                made = preparing.prepare(study, tmp_path / "run", seed=1, bench_of=bench_of)
+            return Execution(made.run, made.bench, self.trial, attempts=made.attempts, **changes)
+
+        def trial(self, bench, place, on_second):
+            slot, entry, test, attempt = place.slot, place.entry, place.test, place.attempt
+            self.ran.append((slot.number, attempt))
+            self.spoils -= 1
+            flags = (Flag(LATE, "invalid", "The generator sent late."),) if self.spoils >= 0 else ()
+            result = a_result(bench.load(test, bench.url))
+            status = "invalid" if flags else "ok"
+            return Trial(
+                slot.number, slot.block, slot.label, entry.setup, test.name, attempt, "", status, flags, result=result
+            )
+
+    return Busy()
+
+
+def test_a_run_on_a_busy_machine_ends_early_and_keeps_its_trials(busy):
+    execution = busy()
+    with pytest.raises(TooBusy, match=r"a compiler \(pid 7, 99% of a core\) and other machines .*steal, 25% of a core"):
+        execute(execution, SilentWatcher())
+    assert busy.ran == [(1, 1), (2, 1), (1, 2), (2, 2)]
+    run = Run.open(execution.run.path)
+    assert len(run.trials()) == IN_ALL
+    assert run.record.ended is None
+
+
+def test_it_goes_on_anyway_if_it_is_told_to(busy):
+    assert not execute(busy(anyway=True), SilentWatcher())
+    assert len(busy.ran) == 2 * IN_ALL
+
+
+def test_resumed_it_measures_again_what_was_spoiled_and_then_the_rest(busy):
+    with pytest.raises(TooBusy):
+        execute(busy(), SilentWatcher())
+    busy.ran, busy.spoils = [], 1
+    assert execute(busy(resume=True), SilentWatcher())
+    assert busy.ran == [(1, 3), (2, 3), (1, 4), (3, 1), (4, 1)]
+
+
+def test_resumed_while_it_is_still_busy_it_ends_early_again(busy):
+    for attempts in ([1, 2], [3, 4], [5, 6]):
+        with pytest.raises(TooBusy):
+            execute(busy(resume=attempts[0] > 1), SilentWatcher())
+        assert busy.ran[-IN_ALL:] == [(number, attempt) for attempt in attempts for number in (1, 2)]
+
+
+def test_a_run_that_ended_stays_as_it_ended(busy):
+    execute(busy(anyway=True), SilentWatcher())
+    busy.ran = []
+    execute(busy(resume=True), SilentWatcher())
+    assert busy.ran == []
+    assert ATTEMPTS == 2
+
+
+def test_the_command_says_it_in_one_line_and_leaves_a_report(busy, capsys):
+    execution = busy()
+    with pytest.raises(SystemExit) as ended:
+        carry_out(execution)
+    folder = execution.run.path
+    errors = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert errors.count("\n") == 1
+    assert errors.startswith("error: 4 trials in a row are invalid by no setup's fault: the generator sent late")
+    assert "just now the cores are taken by a compiler (pid 7, 99% of a core)" in errors
+    assert errors.endswith(f"--resume {folder}; with --anyway it goes on regardless\n")
+    assert "The run is not complete: 2 of 4 planned trials were measured." in (folder / "index.rst").read_text()
+
+
+def test_the_command_goes_on_anyway(busy):
+    assert not carry_out(busy(), anyway=True)
+    assert len(busy.ran) == 2 * IN_ALL

@@ -1,0 +1,253 @@
+"""What is made of setups that are measured by turns; no server is started."""
+
+import dataclasses
+import itertools
+import subprocess
+
+import pytest
+
+from loadtests.engines import EngineError
+from loadtests.hosts import ConnectionLost
+from loadtests.measure import interleaved
+from loadtests.measure.interleaved import run_by_turns
+from loadtests.measure.observation import TrialPlace
+from loadtests.observe.other_load import OthersMoment
+from loadtests.observe.processes import Part
+from loadtests.plan import study as studies
+from loadtests.plan.schedule import planned_seconds, schedule
+from loadtests.records.run.run_record import Expectation
+from loadtests.serve.base import NotServing
+
+TABLE = {
+    "setups": ["gunicorn", "uvicorn", "daphne"],
+    "blocks": 1,
+    "tests": {
+        "latency": {"rate": 100, "duration": "1200ms", "warmup": "500ms"},
+        "throughput": {"duration": "1s", "warmup": "500ms"},
+    },
+}
+
+
+@pytest.fixture
+def run(bench_of, monkeypatch):
+    """Runs the block on the fake bench; a function of the study's changes, to the trials by label and test."""
+    monkeypatch.setattr(interleaved, "REST_S", 0.0)
+
+    def run(attempt=1, **changes):
+        study = studies.parse({**TABLE, **changes}, "s", "s.toml")
+        bench = bench_of(study, None)
+        bench.contract = {test.name: (Expectation(200, "text/plain", None),) for test in study.tests}
+        entries = {entry.label: entry for entry in study.entries}
+        tests = {test.name: test for test in study.tests}
+        places = [TrialPlace(slot, entries[slot.label], tests[slot.test], attempt) for slot in schedule(study, seed=1)]
+        tests = run_by_turns(bench, places, lambda what, seconds: None)
+        trials = [trial for of_test in tests for trial in of_test]
+        assert [trial.number for trial in trials] == [place.slot.number for place in places]
+        return {(trial.label, trial.test): trial for trial in trials}
+
+    return run
+
+
+def reasons(trial):
+    return {flag.reason for flag in trial.flags}
+
+
+def rounds(slices):
+    return [[origin for origin, _, _ in slices[i : i + 3]] for i in range(0, len(slices), 3)]
+
+
+def test_each_setup_is_started_once_and_asked_on_a_port_of_its_own(run, bench_of):
+    trials = run()
+    assert sorted(setup for setup, _, _ in bench_of.server.served) == ["daphne", "gunicorn", "uvicorn"]
+    assert len({origin for origin, _, _ in bench_of.engine.slices}) == 3
+    assert {trial.status for trial in trials.values()} == {"ok"}
+
+
+def test_they_are_asked_by_turns_in_rounds_of_which_every_second_is_a_mirror(run, bench_of):
+    run()
+    latency, throughput = bench_of.engine.slices[:9], bench_of.engine.slices[9:]
+    assert [seconds for _, _, seconds in latency] == [0.5] * 6 + [0.2] * 3
+    assert [seconds for _, _, seconds in throughput] == [0.5] * 6
+    assert all(settle > 0 for _, settle, _ in bench_of.engine.slices)
+    for first, second in (rounds(latency)[:2], rounds(throughput)):
+        assert len(set(first)) == 3
+        assert second == first[::-1]
+
+
+def test_machines_beside_are_looked_at_in_each_slice_and_each_round(run, bench_of):
+    host = bench_of.host
+    seconds = itertools.count(1.0)
+    # One look after another, a second passes there, of which others take a fifth.
+    host.beside = lambda: {"ssh://redis": OthersMoment(at := next(seconds), 0.1 * at, 0.1 * at, 0, 3000.0)}
+    host.spins_beside = lambda: {"ssh://redis": 0.12}
+    trial = run()["uvicorn", "latency"]
+    [seen] = trial.evidence.beside
+    assert (seen.machine, seen.generates, seen.others_cpu) == ("ssh://redis", False, 0.2)
+    assert seen.frequency_change == 0.0
+    assert seen.spins_s == (0.12,) * len(trial.evidence.spins_s)
+    assert reasons(trial) == {"machine_disturbed"}
+    assert trial.valid
+
+
+def test_another_attempt_has_another_order_of_turns(run, bench_of):
+    orders = set()
+    for attempt in range(1, 6):
+        bench_of.engine.slices.clear()
+        run(attempt)
+        orders.add(tuple(origin for origin, _, _ in bench_of.engine.slices))
+    assert len(orders) > 1
+
+
+def test_all_setups_of_a_test_are_sent_the_same_random_moments(run, bench_of):
+    run()
+    latency = [load for load in bench_of.engine.loads if load.rate]
+    assert len({load.origin for load in latency}) == 3
+    assert len({load.arrival_seed for load in latency}) == 1
+
+
+def test_one_that_does_not_start_costs_its_own_trials_only(run, bench_of):
+    serve = bench_of.serve
+
+    def refusing(setup, env, beside, port):
+        if setup.name == "uvicorn":
+            raise NotServing("was not healthy", "its log")
+        return serve(setup, env, beside, port)
+
+    bench_of.serve = refusing
+    trials = run()
+    for (label, _), trial in trials.items():
+        assert (trial.status == "invalid") == (label == "uvicorn")
+        assert (reasons(trial) == {"server_did_not_start"}) == (label == "uvicorn")
+    assert trials["uvicorn", "latency"].log == "was not healthy\nits log"
+
+
+def test_one_that_answers_otherwise_is_not_asked(run, bench_of):
+    bench_of.server.status = 500
+    trials = run()
+    assert all(reasons(trial) == {"contract_broken"} for trial in trials.values())
+    assert bench_of.engine.slices == []
+
+
+def test_a_generator_that_breaks_off_costs_the_test_for_all(run, bench_of):
+    def breaks(load):
+        if load.rate is None:
+            raise EngineError("the load generator broke off: why")
+        return {}
+
+    bench_of.engine.meanwhile = breaks
+    trials = run()
+    for (_, test), trial in trials.items():
+        assert (reasons(trial) == {"engine_failed"}) == (test == "throughput")
+
+
+def test_a_generator_that_breaks_off_before_all_are_ready_leaves_no_valid_trial(run, bench_of):
+    prepare = bench_of.engine.prepare
+
+    def breaks(load):
+        if len(bench_of.engine.loads) == 1:
+            raise EngineError("the load generator broke off: why")
+        return prepare(load)
+
+    bench_of.engine.prepare = breaks
+    trials = run(tests={"throughput": TABLE["tests"]["throughput"]})
+    assert {tuple(reasons(trial)) for trial in trials.values()} == {("engine_failed",)}
+
+
+def test_a_connection_that_is_lost_costs_one_test_and_the_others_are_started_anew(run, bench_of):
+    def cut(parts, folder):
+        if bench_of.engine.slices:
+            bench_of.host.usage = usage
+            raise ConnectionLost("the connection to ssh://other was lost: it ended")
+        return usage(parts, folder)
+
+    usage = bench_of.host.usage
+    bench_of.host.usage = cut
+    trials = run()
+    for (_, test), trial in trials.items():
+        assert trial.valid == (test == "throughput")
+        assert trial.valid or (trial.log, trial.result) == ("the connection to ssh://other was lost: it ended", None)
+        assert ("connection_lost" in reasons(trial)) == (test == "latency")
+    assert len(bench_of.server.served) == 6
+
+
+def test_a_connection_that_is_lost_while_setups_start_costs_one_test(run, bench_of):
+    def cut(bind, port):
+        if not bench_of.server.served:
+            bench_of.server.served.append(None)
+            raise ConnectionLost("the connection to ssh://other was lost: it ended")
+
+    bench_of.host.require_free = cut
+    trials = run()
+    assert {test: trial.valid for (_, test), trial in trials.items()} == {"latency": False, "throughput": True}
+
+
+def test_a_worker_that_is_lost_between_two_slices_is_noticed(run, bench_of):
+    processes = [subprocess.Popen(["sleep", "60"]) for _ in range(2)]
+    try:
+        looks = []
+
+        def parts():  # from the second slice on, another process serves
+            looks.append(None)
+            return [Part("web", processes[len(bench_of.engine.slices) > 0].pid)]
+
+        bench_of.server.parts = parts
+        trial = run(setups=["gunicorn"])["gunicorn", "latency"]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    assert trial.evidence.processes_died == 1
+    assert reasons(trial) == {"process_died"}
+
+
+def test_one_that_cannot_work_off_a_slice_is_left_out_of_the_rest(run, bench_of, monkeypatch):
+    monkeypatch.setattr(interleaved, "OVERTIME_S", -10.0)  # every slice is late
+    bench_of.server.calm = False
+    trials = run()
+    assert {tuple(reasons(trial)) for trial in trials.values()} == {("did_not_recover",)}
+    assert len(bench_of.engine.slices) == 6  # the first of each setup and test
+
+
+def test_setups_that_are_slow_to_answer_are_asked_for_the_whole_of_the_test_at_once(run, bench_of, monkeypatch):
+    monkeypatch.setattr(interleaved, "_seconds_to_answer", lambda server, request: 0.06)
+    run()
+    assert [(settle, seconds) for _, settle, seconds in bench_of.engine.slices] == [(0.6, 1.2)] * 3 + [(0.6, 1.0)] * 3
+
+
+def test_what_happened_in_any_slice_happened_to_the_trial(run, bench_of):
+    def swapping(moment):
+        return dataclasses.replace(moment, swapped_pages=7 if len(bench_of.engine.slices) >= 1 else 0)
+
+    bench_of.host.moment_of = swapping
+    trials = run()
+    assert sum("swapped" in reasons(trial) for trial in trials.values()) == 1
+
+
+def test_what_setups_take_with_nothing_to_do_is_kept(run):
+    assert all(trial.evidence.idle_cpu is not None for trial in run().values())
+    assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # it disturbs nobody
+
+
+def test_the_machines_speed_is_seen_before_each_round(run, bench_of):
+    spins = iter([0.1, 0.2, 0.15, 0.1, 0.1])
+    bench_of.host.spin = lambda core: next(spins)
+    trials = run()
+    assert {trials[label, "latency"].evidence.spins_s for label in TABLE["setups"]} == {(0.1, 0.2, 0.15)}
+    assert trials["gunicorn", "throughput"].evidence.spins_s == (0.1, 0.1)
+
+
+def test_a_study_says_whether_and_a_search_or_another_engine_is_never_cut(tmp_path):
+    tests = {
+        **TABLE["tests"],
+        "capacity": {"start_rate": 100, "max_rate": 400},
+        "old": {"kind": "throughput", "duration": "2s", "engine": "loadtest"},
+    }
+    study = studies.parse({**TABLE, "tests": tests}, "s", "s.toml")
+    assert [study.by_turns(test) for test in study.tests] == [True, True, False, False]
+    apart = studies.parse({**TABLE, "tests": tests, "interleave": False}, "s", "s.toml")
+    assert not any(apart.by_turns(test) for test in apart.tests)
+
+
+def test_starting_once_takes_less_time_than_starting_for_each_trial():
+    by_turns = studies.parse(TABLE, "s", "s.toml")
+    assert planned_seconds(by_turns) == pytest.approx(2 * 1.2 + 3 * (1.5 + 0.5 + 1.2 + 3 * 0.22 + 0.5 + 1 + 2 * 0.22))

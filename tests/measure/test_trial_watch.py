@@ -1,0 +1,130 @@
+"""What is seen while load is made: CPU by role, and what an origin beside the setup plays."""
+
+import json
+import os
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+
+import pytest
+
+from loadtests.hosts.local import Local
+from loadtests.measure.trial_watch import BesideOrigin, CpuWatch, Lasted, Watch, joined
+from loadtests.observe.processes import Part
+from loadtests.records import CpuSample, Meanwhile, OriginSeen, OriginStage
+from loadtests.services.origin import from_json
+
+STUMBLES = json.loads((from_json.SHIPPED / "stumble.json").read_text(encoding="utf-8"))
+COUNTS = {"total_requests": 80, "request_seconds": 120.5}
+
+
+class Clock:
+    def __init__(self):
+        self.now = 10.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_a_sample_is_what_each_role_took_since_the_one_before():
+    clock, used = Clock(), {1: 5.0, 2: 7.0, 3: 1.0}
+    watch = CpuWatch(lambda: dict(used), {1: "web", 2: "web", 3: "redis"}, clock)
+    watch._used, watch._began, watch._last = dict(used), clock.now, clock.now
+    clock.now += 1.0
+    used.update({1: 5.5, 2: 7.25})
+    watch.sample()
+    clock.now += 2.0
+    used.update({3: 2.0})
+    del used[2]  # it has ended
+    watch.sample()
+    assert watch._samples == [CpuSample(1.0, {"redis": 0.0, "web": 0.75}), CpuSample(3.0, {"redis": 0.5, "web": 0.0})]
+
+
+def test_processes_are_seen_while_a_load_is_made(tmp_path):
+    running = SimpleNamespace(folder=tmp_path, parts=lambda: [Part("web", os.getpid())])
+    begun = []
+    with Watch(Local(), running) as watch:
+        watch.beginning(lambda: begun.append(True))()
+        threading.Event().wait(0.3)
+        seen = watch.seen()
+    assert begun == [True]
+    assert {tuple(sample.cores) for sample in seen.cpu} == {("web",)}
+    assert seen.origin is None  # there is none
+
+
+def test_a_load_that_never_begins_is_not_seen(tmp_path):
+    running = SimpleNamespace(folder=tmp_path, parts=lambda: [])
+    with Watch(Local(), running) as watch:
+        watch.beginning(lambda: None)
+        assert watch.seen() == Meanwhile()
+
+
+@pytest.fixture
+def origin(tmp_path):
+    """A folder with the address of an origin that says what it is to, and what it was asked."""
+    asked = []
+
+    class Desk(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            body = {"current_count": json.dumps(COUNTS), "current_recipe": json.dumps([STUMBLES])}
+            said = body.get(self.path.removeprefix("/_admin/"), "ok!").encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Desk) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        (tmp_path / "origin.url").write_text(f"http://127.0.0.1:{server.server_port}\n", encoding="utf-8")
+        yield SimpleNamespace(folder=tmp_path, asked=asked)
+        server.shutdown()
+
+
+def test_an_origin_begins_anew_with_the_load_and_says_what_it_played(origin):
+    beside = BesideOrigin(origin.folder)
+    beside.restart()
+    seen = beside.seen()
+    assert origin.asked == ["/_admin/restart", "/_admin/current_count", "/_admin/current_recipe"]
+    assert (seen.requests, seen.request_s, seen.steady) == (80, 120.5, False)
+    assert [(stage.t, stage.told, stage.well, stage.latency_ms) for stage in seen.stages] == [
+        (0.0, "200 after 1000 ms", True, 1000.0),
+        (20.0, "200 after 5000 ms", True, 5000.0),
+        (40.0, "503 after 50 ms", False, 50.0),
+        (60.0, "200 after 1000 ms", True, 1000.0),
+    ]
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1", "nonsense", ""])
+def test_an_origin_that_does_not_answer_is_none(tmp_path, address):
+    (tmp_path / "origin.url").write_text(address, encoding="utf-8")
+    beside = BesideOrigin(tmp_path)
+    beside.restart()
+    assert beside.seen() is None
+
+
+def seen(stages, *samples):
+    return Meanwhile(tuple(CpuSample(t, {"web": 0.5}) for t in samples), OriginSeen(stages, 10, 5.0))
+
+
+def test_stretches_are_joined_on_the_time_axis_of_what_was_measured():
+    slow = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
+    found = joined([Lasted(0.1, 0.5, seen((slow,), 0.61)), Lasted(0.1, 0.5, seen((slow,), 0.7))])
+    assert [sample.t for sample in found.cpu] == [0.5, 1.0]
+    assert found.origin == OriginSeen((OriginStage(-0.1, "200 after 1000 ms", True, 1000.0),), 20, 10.0)
+    assert found.origin.service_s == 0.5
+    assert found.origin.steady
+
+
+def test_stages_that_began_anew_in_each_slice_are_on_no_axis():
+    stages = (OriginStage(0.0, "200", True, 1.0), OriginStage(20.0, "503", False, 1.0))
+    several, single = joined([Lasted(0.1, 0.5, seen(stages))] * 2), joined([Lasted(2.0, 30.0, seen(stages))])
+    assert several.origin.stages == ()
+    assert [stage.t for stage in single.origin.stages] == [-2.0, 18.0]
+
+
+def test_nothing_that_was_seen_joined_is_nothing():
+    assert joined([]) == Meanwhile()

@@ -1,0 +1,112 @@
+"""How long a setup takes until it answers as before, after its origin was slow or failed."""
+
+import dataclasses
+import math
+
+import pytest
+
+from loadtests.plan.kinds.recovery import RECOVERY
+from loadtests.plan.recovery_time import Course, course
+from loadtests.records import Meanwhile, OriginSeen, OriginStage, Second
+
+STAGES = (
+    OriginStage(0.0, "200 after 1000 ms", True, 1000.0),
+    OriginStage(10.0, "503 after 50 ms", False, 50.0),
+    OriginStage(20.0, "200 after 5000 ms", True, 5000.0),
+    OriginStage(30.0, "200 after 1000 ms", True, 1000.0),
+)
+
+
+def second(t, ok=40, errors=0, p50_ms=1010.0, stale=0):
+    ends = {"200": ok - stale, "503": errors, "stale": stale}
+    return Second(float(t), 40, ok + errors, ok, errors, p50_ms, p50_ms, ends={k: v for k, v in ends.items() if v})
+
+
+@pytest.fixture
+def tried(build_run):
+    """A function: a trial of 45 seconds that are as usual but for those that are said."""
+    [trial, *_] = build_run(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=1).trials()
+
+    def tried(otherwise=(), stages=STAGES, lasts=45):
+        seconds = {t: second(t) for t in range(lasts)} | {one.t: one for one in otherwise}
+        result = dataclasses.replace(trial.result, timeline=tuple(seconds[t] for t in sorted(seconds)), duration_s=45.0)
+        return dataclasses.replace(trial, result=result, meanwhile=Meanwhile((), OriginSeen(stages, 1, 1.0)))
+
+    return tried
+
+
+FAILING = [second(t, ok=0, errors=40, p50_ms=None) for t in range(10, 20)]
+
+
+def slow(until):
+    return [second(t, ok=10, p50_ms=6000.0) for t in range(20, until)]
+
+
+def test_it_is_the_first_second_as_before_after_the_origin_is_well_again(tried):
+    assert course(tried([*FAILING, *slow(34)])) == Course(recovery_s=5.0, lost=400, stale=0, usual_ms=1010.0)
+    assert RECOVERY.read(tried([*FAILING, *slow(34)])) == 5.0
+
+
+def test_one_that_is_back_at_once_takes_the_first_second(tried):
+    assert course(tried([*FAILING, *slow(30)])).recovery_s == 1.0
+
+
+def test_what_is_answered_far_sooner_than_usual_is_not_as_before(tried):
+    """Stale copies, or errors that are told as answers: 20 ms where a fetch takes a second."""
+    quick = [second(t, p50_ms=20.0, stale=40) for t in range(10, 36)]
+    assert course(tried(quick)) == Course(recovery_s=7.0, lost=0, stale=40 * 26, usual_ms=1010.0)
+
+
+@pytest.mark.parametrize(
+    "unlike",
+    [
+        {"ok": 39, "errors": 1},  # 2.5% fail
+        {"ok": 10},  # next to nobody is answered
+        {"p50_ms": 1300.0},
+        {"p50_ms": 700.0},
+        {"ok": 0, "errors": 0, "p50_ms": None},
+    ],
+)
+def test_each_of_what_is_not_as_before_counts(tried, unlike):
+    assert course(tried([*slow(30), second(30, **unlike), second(31, **unlike)])).recovery_s == 3.0
+
+
+def test_a_second_that_looks_like_before_by_chance_is_not_enough(tried):
+    found = course(tried([*slow(32), *(second(t, p50_ms=4000.0) for t in (34, 35))]))
+    assert found.recovery_s == 7.0
+
+
+def test_a_few_more_or_less_at_random_moments_are_as_before(tried):
+    assert course(tried([second(30, ok=28, p50_ms=1100.0), second(31, ok=52, p50_ms=950.0)])).recovery_s == 1.0
+
+
+def test_one_that_never_comes_back_is_infinitely_late_and_all_that_failed_is_lost(tried):
+    found = course(tried([second(t, ok=0, errors=40, p50_ms=None) for t in range(10, 60)]))
+    assert (found.recovery_s, found.lost) == (math.inf, 2000)
+
+
+def test_what_comes_after_the_load_has_ended_is_not_looked_at(tried):
+    assert (
+        course(tried([second(t, ok=0, errors=40, p50_ms=None) for t in range(10, 45)], lasts=60)).recovery_s == math.inf
+    )
+
+
+def test_a_setup_that_does_not_hold_the_rate_before_has_nothing_to_go_back_to(tried):
+    assert course(tried([second(t, ok=30, errors=10) for t in range(10)])) is None
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        (),
+        STAGES[:1],
+        STAGES[:3],  # it does not become well again
+        (STAGES[1], STAGES[0], dataclasses.replace(STAGES[1], t=30.0)),  # it never was
+    ],
+)
+def test_an_origin_that_does_not_stumble_and_recover_says_nothing(tried, stages):
+    assert course(tried(stages=stages)) is None
+
+
+def test_without_an_origin_nothing_is_known(tried):
+    assert RECOVERY.read(dataclasses.replace(tried(), meanwhile=None)) is None

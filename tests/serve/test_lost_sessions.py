@@ -1,0 +1,138 @@
+"""The questionnaire on real servers: each store of sessions with the service that it needs, and gRPC in greenlets."""
+
+import json
+import os
+import re
+import secrets
+import threading
+import urllib.request
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import requests
+
+from loadtests import hosts, setups
+from loadtests.serve.serving import serving
+from loadtests.setups.application import sample
+
+pytestmark = pytest.mark.servers
+
+STORES = {
+    "db": set(),
+    "cached_db": {"redis"},
+    "redis": {"redis"},
+    "file": set(),
+    "cookies": set(),
+    "datastore": {"datastore"},
+}
+AT_ONCE = 10
+USERS = 200
+
+
+@pytest.fixture
+def served(free_port, monkeypatch, tmp_path):
+    """A function: a setup that serves the sample project under these knobs."""
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/db.sqlite3")
+    sample().prepare()
+
+    def serve(name, **env):
+        [setup] = setups.find([name])
+        if (missing := setups.missing(setup)) is not None:
+            pytest.skip(missing)
+        return serving(setup, env, "127.0.0.1", free_port, sample(), hosts.at("local"))
+
+    return serve
+
+
+def walk(url, name="Ada"):
+    """Signs in, answers the first page, and gives the marker of the page after it, and its session."""
+    browser = requests.Session()
+    page = browser.get(f"{url}launch/?respondent={name}")
+    for answer in ({}, {"name": name}):
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)[1]
+        page = browser.post(page.url, {"csrfmiddlewaretoken": token, **answer})
+    return re.search(r'data-page="([^"]*)"', page.text)[1], browser
+
+
+@pytest.mark.parametrize("where", STORES)
+def test_a_store_and_the_service_that_it_needs(served, where):
+    with served("gunicorn", SESSIONS=where, WORKERS="2") as running:
+        assert {part.role for part in running.parts()} == {"web"} | STORES[where]
+        assert all(part.charged for part in running.parts())  # as a store within the server is
+        for path in ("questionnaire", "async/questionnaire"):
+            marker, browser = walk(f"{running.url}/{path}/")
+            assert marker == "household"
+            assert 'value="Ada"' in browser.get(f"{running.url}/{path}/name/").text
+
+
+@pytest.mark.parametrize(
+    ("name", "where"), [("gunicorn-gthread", "redis"), ("gunicorn-gevent", "datastore")], ids=["threads", "greenlets"]
+)
+def test_two_hundred_users_at_once_see_what_they_wrote_themselves(served, name, where):
+    """Everybody has a session and has written into it before anybody looks at what it holds."""
+    all_have_written = threading.Barrier(USERS, timeout=90)
+    with served(name, SESSIONS=where, WORKERS="2", THREADS="4", QUESTIONNAIRE_STATE_BYTES="1024") as running:
+        url = f"{running.url}/questionnaire/"
+
+        def person(number):
+            mark = f"{secrets.token_hex(8)}-{number}"
+            marker, browser = walk(url, mark)
+            all_have_written.wait()
+            with browser:
+                shown = re.findall(r'value="([0-9a-f]{16}-\d+)"', browser.get(f"{url}name/", timeout=90).text)
+            return marker, shown == [mark]
+
+        with ThreadPoolExecutor(USERS) as threads:
+            assert Counter(threads.map(person, range(USERS))) == {("household", True): USERS}
+
+
+@pytest.mark.parametrize("name", ["uvicorn", "granian-asgi", "daphne"])
+@pytest.mark.parametrize("grpc", ["1", "0"])
+def test_datastore_under_asgi(served, name, grpc):
+    with served(name, SESSIONS="datastore", DATASTORE_GRPC=grpc) as running:
+        for path in ("questionnaire", "async/questionnaire"):
+            assert walk(f"{running.url}/{path}/")[0] == "household"
+
+
+@pytest.mark.parametrize(
+    ("name", "overlap"), [("gunicorn-gevent", True), ("uwsgi-gevent", True), ("gunicorn-gevent-unpatched", False)]
+)
+def test_grpc_in_greenlets(served, name, overlap):
+    """Ten users at once, each with a look-up of 200 ms: the datastore counts how many it had at a time."""
+    with served(name, SESSIONS="datastore", DATASTORE_DELAY_MS="200") as running:
+        url = f"{running.url}/questionnaire/"
+        _, browser = walk(url)
+        address = (running.folder / "datastore.http").read_text()
+
+        def look(_):
+            return requests.get(f"{url}household/", cookies=browser.cookies, timeout=30).status_code
+
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            assert set(threads.map(look, range(AT_ONCE))) == {200}
+        with urllib.request.urlopen(f"http://{address}/counts", timeout=10) as response:
+            most = json.load(response)["most_at_once"]
+    assert most > AT_ONCE / 2 if overlap else most == 1
+
+
+def test_a_datastore_that_is_not_there_is_said_before_anything_is_measured(command, monkeypatch, tmp_path):
+    monkeypatch.setenv("DATASTORE_EMULATOR_HOST", "127.0.0.1:1")
+    study = tmp_path / "s.toml"
+    study.write_text(
+        'setups = [{setup = "gunicorn-gthread", env = {SESSIONS = "datastore"}}]\n'
+        '[tests.users]\nkind = "journey"\nusers = 1\nduration = "1s"\n'
+    )
+    code, _, errors = command("run", study, "--output", tmp_path / "run")
+    assert code == 1
+    assert errors.startswith("error: gunicorn-gthread: did not start: datastore:datastore is EXITED (exit status 69): ")
+    assert "there is no datastore at 127.0.0.1:1 (DATASTORE_EMULATOR_HOST)" in errors
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_service_on_a_core_of_its_own(served):
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        pytest.skip("there is one core")
+    with served("gunicorn", SESSIONS="redis", CORES=str(cores[0]), SERVICES_CORES=str(cores[1])) as running:
+        found = {part.role: (os.sched_getaffinity(part.pid), part.elsewhere) for part in running.parts()}
+    assert found == {"web": ({cores[0]}, False), "redis": ({cores[1]}, True)}

@@ -1,0 +1,150 @@
+"""What an origin plays, by a clock that the test moves."""
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.services.origin import from_json
+from loadtests.services.origin.player import Fate, Player, Stocked
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def player(clock):
+    """A function: a player of recipes."""
+
+    def make(*recipes):
+        made = Player(clock)
+        made.start(Stocked(recipe, b"the body") for recipe in from_json.parse(list(recipes), "a.json"))
+        return made
+
+    return make
+
+
+def played(player, path="/"):
+    """Status, latency in seconds and body of an answer."""
+    found = player.begin(path)
+    if found.of is not None:
+        found.of.end()
+    return found.reply.status, found.latency_s, found.reply.body
+
+
+# The shape of the original's documentation: an origin that is wrong, then overloaded, then well.
+DOCUMENTED = {
+    "stages": [
+        {"at": 0, "status": 404, "latency": "50ms"},
+        {"at": "4s", "status": 503, "latency": "2s"},
+        {"at": "6s", "status": 200, "latency": "100ms"},
+    ],
+}
+
+
+def test_a_documented_recipe_plays_the_same_answers_at_the_same_times(player, clock):
+    origin = player(DOCUMENTED)
+    began = clock.now
+    answers = {}
+    for after in (0, 1, 3.999, 4, 5.999, 6, 7, 86_400):
+        clock.now = began + after
+        answers[after] = played(origin)
+    wrong, overloaded, well = (404, 0.05, b"Not found"), (503, 2.0, b"Error 503"), (200, 0.1, b"the body")
+    assert answers == {
+        0: wrong, 1: wrong, 3.999: wrong, 4: overloaded, 5.999: overloaded, 6: well, 7: well, 86_400: well,
+    }  # fmt: skip
+
+
+def test_a_restart_plays_from_the_first_stage_again(player, clock):
+    origin = player(DOCUMENTED)
+    clock.now += 7
+    assert played(origin)[0] == 200
+    origin.restart()
+    assert played(origin)[0] == 404
+
+
+def test_a_path_goes_before_a_prefix_and_a_longer_prefix_before_a_shorter(player):
+    routes = {"/*": 201, "/news": 202, "/news*": 203, "/news/sport/*": 206}
+    origin = player(*({"route": route, "stages": [{"at": 0, "status": status}]} for route, status in routes.items()))
+    found = {path: played(origin, path)[0] for path in ("/", "/news", "/newsletter", "/news/sport", "/news/sport/1")}
+    assert found == {"/": 201, "/news": 202, "/newsletter": 203, "/news/sport": 203, "/news/sport/1": 206}
+
+
+def test_a_path_without_a_recipe_is_told_so(player):
+    origin = player({"route": "/news", **DOCUMENTED})
+    found = origin.begin("/sport")
+    assert (found.fate, found.reply.status) == (Fate.NO_RECIPE, 406)
+    assert found.reply.body == b"there is no recipe for /sport; POST one to /_admin/add_recipe"
+
+
+def test_a_recipe_that_is_added_takes_the_place_of_its_route(player, clock):
+    origin = player({"route": "/news", **DOCUMENTED}, {"route": "/sport", **DOCUMENTED})
+    clock.now += 7
+    [recipe] = from_json.parse({"route": "/news", "stages": [{"at": 0, "status": 201}]}, "a.json")
+    origin.add([Stocked(recipe, b"")])
+    assert [played(origin, path)[0] for path in ("/news", "/sport")] == [201, 200]
+    assert [one["route"] for one in origin.written()] == ["/news", "/sport"]
+
+
+def test_bodies_that_are_too_much_together_leave_all_as_it_is(player):
+    origin = player({"route": "/a", **DOCUMENTED})
+    [recipe] = from_json.parse({"route": "/b", **DOCUMENTED}, "a.json")
+    with pytest.raises(UserError, match="the bodies are 80 MB together; at most 64 MB are allowed"):
+        origin.add([Stocked(recipe, bytes(80 * 1024**2))])
+    assert list(origin.routes) == ["/a"]
+
+
+def test_more_than_the_limit_is_refused_until_one_has_its_end(player):
+    origin = player({"limit": 2, "stages": [{"at": 0, "latency": "1s"}]})
+    first, second, third = (origin.begin("/") for _ in range(3))
+    assert [one.fate for one in (first, second, third)] == [Fate.ANSWERED, Fate.ANSWERED, Fate.OVER_LIMIT]
+    assert (third.reply.status, third.latency_s) == (503, 0.0)
+    third.of.end()
+    first.of.end()
+    assert origin.begin("/").fate is Fate.ANSWERED
+
+
+CHANCES = {
+    "stages": [
+        {"at": 0, "latency": "100ms..200ms", "failures": 0.3, "failure_status": 502, "resets": 0.2, "stalls": 0.1}
+    ]
+}
+
+
+def lucks(origin, count):
+    return [(found.fate, found.latency_s) for found in (origin.begin("/") for _ in range(count))]
+
+
+def test_shares_are_as_they_are_told(player):
+    fates = [fate for fate, _ in lucks(player(CHANCES), 10_000)]
+    shares = {fate: fates.count(fate) / len(fates) for fate in set(fates)}
+    assert shares == pytest.approx({Fate.ANSWERED: 0.4, Fate.FAILED: 0.3, Fate.RESET: 0.2, Fate.STALLED: 0.1}, abs=0.02)
+
+
+def test_a_failure_has_its_status(player):
+    origin = player({"stages": [{"at": 0, "failures": 1, "failure_status": 502}]})
+    assert played(origin) == (502, 0.0, b"Error 502")
+
+
+def test_the_seed_decides_all_that_is_drawn(player):
+    origin = player(CHANCES)
+    first = lucks(origin, 100)
+    origin.restart()
+    assert lucks(origin, 100) == first
+    assert lucks(player({**CHANCES, "seed": 1}), 100) != first
+
+
+def test_failures_leave_the_latencies_of_others_as_they_are(player):
+    spread = {"at": 0, "latency": "100ms..200ms"}
+    well, failing = (player({"stages": [{**spread, **more}]}) for more in ({}, {"failures": 0.5}))
+    assert [latency for _, latency in lucks(well, 50)] == [latency for _, latency in lucks(failing, 50)]

@@ -1,0 +1,228 @@
+"""Recipes as they are read: what is right, and what is wrong is one line that names the key."""
+
+import json
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.services.origin import from_json
+from loadtests.services.origin.latencies import Constant, Lognormal, Uniform
+from tests.fixtures.schemas import changed, errors
+
+# The one of the load test that asked for a slow origin, but for the address that it passes on from.
+ORIGINAL = [
+    {
+        "stages": [{"status": 200, "latency": "1s", "at": 0}],
+        "route": "/*",
+        "random_content": None,
+        "origin": "http://127.0.0.1:8001/news",
+        "headers": {"content-type": "text/html; charset=utf-8", "content-encoding": "gzip"},
+        "body": None,
+    }
+]
+FULL = {
+    "route": "/news*",
+    "body": "<p>some random <<4kb>> and also <<10kb>> of this</p>",
+    "headers": {"content-type": "text/html", "X-Served-By": "origin"},
+    "limit": 100,
+    "seed": 7,
+    "stages": [
+        {"at": 0, "status": 200, "latency": "50ms"},
+        {"at": "4s", "status": 503, "latency": "1000ms..1500ms"},
+        {"at": "1m", "latency": {"lognormal": {"median": "80ms", "p99": "0.9s"}}, "failures": 0.1,
+         "failure_status": 502, "resets": 0.1, "stalls": 0.8},
+        {"at": "1.5m", "latency": 0},
+    ],
+}  # fmt: skip
+SMALL = {"stages": [{"at": 0}]}
+
+
+def read(value):
+    return from_json.read(json.dumps(value).encode(), "a.json")
+
+
+@pytest.mark.parametrize("name", from_json.names())
+def test_the_recipes_that_ship_are_right(name):
+    assert from_json.load(name)
+    assert errors("recipe", json.loads((from_json.SHIPPED / f"{name}.json").read_text())) == []
+
+
+@pytest.mark.parametrize("recipe", [ORIGINAL, FULL, SMALL, [SMALL, FULL]])
+def test_a_recipe_that_is_read_fits_the_schema(recipe):
+    assert read(recipe)
+    assert errors("recipe", recipe) == []
+
+
+def test_the_recipe_of_the_original_load_test_is_read():
+    [recipe] = read(ORIGINAL)
+    assert (recipe.route, recipe.origin, recipe.gzip) == ("/*", "http://127.0.0.1:8001/news", True)
+    assert recipe.headers == (("content-type", "text/html; charset=utf-8"),)
+    [stage] = recipe.stages
+    assert (stage.at_s, stage.status, stage.latency) == (0, 200, Constant(1.0))
+
+
+def test_a_recipe_may_be_one_object_and_its_route_is_everything():
+    [recipe] = read(SMALL)
+    assert (recipe.route, recipe.content.size, recipe.limit) == ("/*", 0, None)
+    assert recipe.stages[0].latency == Constant(0.0)
+
+
+def test_latencies_are_constants_ranges_and_lognormal():
+    [recipe] = read(FULL)
+    first, range_, drawn, last = (stage.latency for stage in recipe.stages)
+    assert (first, range_, last) == (Constant(0.05), Uniform(1.0, 1.5), Constant(0.0))
+    assert drawn == Lognormal(0.08, 0.9)
+    assert [stage.at_s for stage in recipe.stages] == [0, 4, 60, 90]
+
+
+def test_a_distribution_has_the_median_and_the_percentile_that_it_is_told():
+    drawn = Lognormal(0.08, 0.9)
+    assert drawn.at(0.5) == pytest.approx(0.08)
+    assert drawn.at(0.99) == pytest.approx(0.9)
+    assert 0 < drawn.at(0.0) < drawn.at(0.1) < drawn.at(1 - 2**-53) < 3600
+    assert [Uniform(1.0, 1.5).at(chance) for chance in (0.0, 0.5, 1.0)] == [1.0, 1.25, 1.5]
+
+
+def test_a_body_has_random_content_where_it_says_so_and_the_seed_decides_which():
+    [recipe] = read(FULL)
+    body = recipe.content.made("a seed")
+    assert body.startswith(b"<p>some random ")
+    assert body.endswith(b" of this</p>")
+    assert len(body) == recipe.content.size == len(FULL["body"]) - len("<<4kb>><<10kb>>") + 14 * 1024
+    assert body == recipe.content.made("a seed") != recipe.content.made("another")
+    assert json.loads(b'"' + body[15 : 15 + 4096] + b'"')  # it fits into JSON
+
+
+@pytest.mark.parametrize(("written", "size"), [("0b", 0), ("5b", 5), ("50kb", 51_200), ("2mb", 2_097_152)])
+def test_random_content_is_as_long_as_it_says(written, size):
+    [recipe] = read({"random_content": written, **SMALL})
+    assert len(recipe.content.made("a seed")) == size
+
+
+# Each is refused by schema and parser alike.
+WRONG = [
+    (("stages",), ..., "stages: is missing; a list is needed"),
+    (("stages",), [], "stages: is empty; a stage is needed"),
+    (("stages", 0), "now", "stages[1] is 'now'; an object is needed"),
+    (("stages", 0, "at"), ..., "stages[1].at: is missing"),
+    (("stages", 1, "at"), "-4s", "stages[2].at: is '-4s'; a time of 0 or more is needed"),
+    (("stages", 1, "at"), -4, "stages[2].at: is -4; a time of 0 or more is needed"),
+    (("stages", 1, "at"), 4000, "stages[2].at: is 4000; a time of 0 or more is needed"),
+    (("stages", 0, "latency"), "-1s", "stages[1].latency: is '-1s'; a time of 0 or more is needed"),
+    (("stages", 0, "latency"), 50, "stages[1].latency: is 50; a time of 0 or more is needed"),
+    (("stages", 0, "latency"), "1 s", "stages[1].latency: is '1 s'"),
+    (("stages", 0, "latency"), True, "stages[1].latency: is True"),
+    (("stages", 1, "latency"), "1s..", "stages[2].latency: is ''"),
+    (("stages", 0, "latency"), {"normal": {}}, "stages[1].latency.lognormal: is missing"),
+    (("stages", 2, "latency", "lognormal", "p90"), "1s", "stages[3].latency.lognormal.p90: is not a key here"),
+    (("stages", 2, "latency", "lognormal", "median"), ..., "stages[3].latency.lognormal.median: is missing"),
+    (("stages", 0, "status"), 199, "stages[1].status: is 199; a status from 200 to 599 is needed"),
+    (("stages", 0, "status"), "200", "stages[1].status: is '200'; a whole number is needed"),
+    (("stages", 0, "latencey"), "1s", "stages[1].latencey: is not a key here; allowed: at, failure_status, failures,"),
+    (("stages", 2, "failures"), 1.5, "stages[3].failures: is 1.5; a share from 0 to 1 is needed"),
+    (("stages", 2, "resets"), -0.1, "stages[3].resets: is -0.1; a share from 0 to 1 is needed"),
+    (("stages", 2, "failure_status"), 100, "stages[3].failure_status: is 100"),
+    (("route",), "news", "route: is 'news'; a path is needed"),
+    (("route",), "/a*b", "route: is '/a*b'; a path is needed"),
+    (("route",), "/a?b=c", "route: is '/a?b=c'; a path is needed"),
+    (("route",), "/_admin/status", "route: is '/_admin/status'; what is below /_admin/ the origin answers itself"),
+    (("rout",), "/", "rout: is not a key here; allowed: body, headers, limit, origin, random_content, route, seed"),
+    (("a\nb",), 1, "a\\nb: is not a key here"),
+    (("limit",), 0, "limit: is 0; a whole number of 1 or more is needed"),
+    (("seed",), "x", "seed: is 'x'; a whole number is needed"),
+    (("random_content",), "1kb", "body and random_content: exclude each other"),
+    (("origin",), "http://127.0.0.1/", "body and origin: exclude each other"),
+    (("headers",), ["x"], "headers: is ['x']; a table is needed"),
+    (("headers", "X Y"), "1", "headers: holds 'X Y', which cannot be the name of a header"),
+    (("headers", "X"), 1, "headers.X: is 1; a text of one line is needed"),
+    (("headers", "X"), "a\r\nb: c", "headers.X: is 'a\\r\\nb: c'; a text of one line is needed"),
+    (("headers", "Content-Length"), "1", "headers.Content-Length: is what the origin says itself"),
+    (("headers", "Content-Encoding"), "br", "headers.Content-Encoding: is 'br'; allowed: gzip, identity"),
+    (("headers", "connection"), "upgrade", "headers.connection: is 'upgrade'; allowed: close, keep-alive"),
+]
+
+
+@pytest.mark.parametrize(("path", "new", "says"), WRONG)
+def test_what_is_wrong_is_refused_by_schema_and_parser_alike(path, new, says):
+    wrong = changed(FULL, path, new)
+    assert errors("recipe", wrong)
+    with pytest.raises(UserError) as raised:
+        read(wrong)
+    assert str(raised.value).startswith(f"a.json: {says}")
+    assert "\n" not in str(raised.value)
+
+
+# What a schema cannot say.
+WRONG_ELSEHOW = [
+    (("stages", 0, "at"), "1s", "stages[1].at: is not 0; the first stage begins at 0"),
+    (("stages", 2, "at"), "4s", "stages[3].at: is not after that of the stage before"),
+    (("stages", 1, "at"), "25000m", "stages[2].at: is '25000m'; at most 1440m is allowed"),
+    (("stages", 0, "latency"), "2s..1s", "stages[1].latency: is '2s..1s'; the smaller time stands first"),
+    (("stages", 0, "latency"), "61m", "stages[1].latency: is '61m'; at most 60m is allowed"),
+    (("stages", 2, "latency", "lognormal", "p99"), "80ms", "stages[3].latency.lognormal.p99: is not over the median"),
+    (("stages", 2, "stalls"), 0.9, "stages[3].failures, resets and stalls: are 1.1 together"),
+    (("body",), "<<1gb>>", "body: holds <<...>>, which is '1gb'; a size is needed"),
+    (("body",), "<<1024mb>>", "body: makes 1,024 MB; at most 64 MB are allowed (they are held in memory)"),
+    (("body",), "<<40mb>><<40mb>>", "body: makes 80 MB; at most 64 MB are allowed"),
+    (("body",), "\ud800", "body: holds half of a surrogate pair"),
+]
+
+
+@pytest.mark.parametrize(("path", "new", "says"), WRONG_ELSEHOW)
+def test_what_no_schema_can_say_is_told_by_the_parser(path, new, says):
+    with pytest.raises(UserError) as raised:
+        read(changed(FULL, path, new))
+    assert str(raised.value).startswith(f"a.json: {says}")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://192.0.2.1/",
+        "http://example.com/",
+        "http://0.0.0.0/",
+        "https://127.0.0.1/",
+        "file:///etc/passwd",
+        "http://me@127.0.0.1/",
+        "http://127.0.0.1:0/",
+        "http://127.0.0.1:99999/",
+        "http://127.0.0.1/\r\nX: y",
+        "http://[::ffff:192.0.2.1]/",
+        "http://127.0.0.1@192.0.2.1/",
+    ],
+)
+def test_only_this_machines_loopback_is_passed_on(url):
+    says = r"^a.json: origin: is .*; a URL of this machine's loopback is needed"
+    with pytest.raises(UserError, match=says) as raised:
+        read({"origin": url, **SMALL})
+    assert "\n" not in str(raised.value)
+
+
+def test_in_a_list_the_recipe_is_named_as_well():
+    with pytest.raises(UserError, match=r"^a.json: recipes\[2\].stages\[1\].status: is 99;"):
+        read([SMALL, {"stages": [{"at": 0, "status": 99}]}])
+    with pytest.raises(UserError, match=r"^a.json: recipes\[2\].route: /\* has a recipe already$"):
+        read([SMALL, SMALL])
+    with pytest.raises(UserError, match=r"^a.json: holds no recipe"):
+        read([])
+    with pytest.raises(UserError, match=r"^a.json: recipes\[1\] is 7; an object is needed"):
+        read([7])
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b"\xff", b"[" * 100_000, b'{"stages": [{"at": ' + b"1" * 5000 + b"}]}", b"nonsense"]
+)
+def test_what_is_no_json_is_one_line(text):
+    with pytest.raises(UserError, match=r"^a.json: ") as raised:
+        from_json.read(text, "a.json")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_that_is_not_there_and_a_mistyped_name(tmp_path):
+    with pytest.raises(UserError, match=r"nothing.json: cannot be read: No such file"):
+        from_json.load(str(tmp_path / "nothing.json"))
+    with pytest.raises(UserError, match=r"unknown recipe 'slwo'; did you mean slow"):
+        from_json.load("slwo")
+    with pytest.raises(UserError, match=r"/dev/zero: cannot be read: it is not a regular file"):
+        from_json.load("/dev/zero")

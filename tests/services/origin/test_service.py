@@ -1,0 +1,76 @@
+"""The origin as a service beside a setup, and by hand."""
+
+import json
+import os
+import signal
+import socket
+import urllib.request
+
+import pytest
+
+from loadtests import hosts, setups
+from loadtests.serve.base import NotServing
+from loadtests.serve.serving import serving
+from loadtests.setups.application import sample
+
+pytestmark = pytest.mark.servers
+
+
+def serve(port, env):
+    [setup] = setups.find(["gunicorn"])
+    return serving(setup, env, "127.0.0.1", port, sample(), hosts.at("local"), ["origin"])
+
+
+def test_a_setup_finds_the_origin_beside_it_and_nobody_pays_for_it(free_port, wait_for, tmp_path):
+    recipe = tmp_path / "recipe.json"
+    recipe.write_text(json.dumps({"body": "mine", "stages": [{"at": 0, "status": 201}]}))
+    with serve(free_port, {"ORIGIN_RECIPE": str(recipe)}) as running:
+        file = running.folder / "origin.url"
+        wait_for(file.exists)
+        with urllib.request.urlopen(file.read_text().strip()) as response:
+            assert (response.status, response.read()) == (201, b"mine")
+        assert {(part.role, part.charged) for part in running.parts()} == {("web", True), ("origin", False)}
+        [origin] = [part.pid for part in running.parts() if part.role == "origin"]
+        os.kill(origin, signal.SIGKILL)
+        assert "origin:origin is EXITED" in wait_for(running.failed_beside)
+
+
+def test_a_recipe_that_is_wrong_is_told_with_the_end_of_the_log(free_port, wait_for):
+    told = r"origin:origin is EXITED \(exit status 1\)"
+    with pytest.raises(NotServing, match=told) as raised, serve(free_port, {"ORIGIN_RECIPE": "slwo"}) as running:
+        raise NotServing(wait_for(running.failed_beside), running.logs())  # where the setup answered first
+    assert "unknown recipe 'slwo'; did you mean slow?" in raised.value.log
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_at_once_with_130_and_nothing_is_left(cli, tmp_path, number):
+    file = tmp_path / "url"
+    process = cli.start("origin", "slow", "--port", 0, "--url-file", file)
+    url = process.stdout.readline().split()[0]
+    assert file.read_text() == f"{url}\n"
+    port = int(url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port)) as held:
+        held.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")  # a request in flight holds nothing up
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=10)
+    assert (process.returncode, errors) == (130, "")
+    assert not file.exists()
+    cli.wait_until_nothing_runs()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port))
+
+
+def test_a_taken_port_and_a_wrong_recipe_are_one_line(cli, tmp_path):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        code, printed, errors = cli.run("origin", "slow", "--port", port)
+    assert (code, printed) == (1, "")
+    assert errors == f"error: port {port} of 127.0.0.1 is taken; choose another: --port 0 takes a free one\n"
+    recipe = tmp_path / "loop.json"
+    recipe.write_text(json.dumps({"origin": f"http://127.0.0.1:{port}/", "stages": [{"at": 0}]}))
+    code, printed, errors = cli.run("origin", recipe, "--port", port)
+    assert (code, printed) == (1, "")
+    assert errors.startswith(f"error: the recipe of /*: origin: is http://127.0.0.1:{port}/, which is this origin")
+    assert errors.count("\n") == 1

@@ -1,0 +1,150 @@
+"""The example of the documentation, a chat on Channels: served, talked to over WebSockets, and told in one line what is
+wrong with what was asked."""
+
+import json
+import shutil
+
+import psutil
+import pytest
+
+from loadtests import setups
+from loadtests.files import ROOT
+
+pytestmark = [
+    pytest.mark.servers,
+    pytest.mark.skipif(
+        any(setups.missing(setup) for setup in setups.find(["uvicorn", "daphne", "uvicorn-channels"])),
+        reason="Uvicorn, Daphne or Channels is not installed",
+    ),
+]
+
+STUDY = """
+setups = ["uvicorn", "gunicorn"]
+blocks = 1
+
+[tests.echo]
+rate = 40
+connections = 4
+duration = "500ms"
+warmup = "200ms"
+
+[tests.room]
+kind = "broadcast"
+rate = 20
+receivers = 6
+rooms = 2
+duration = "500ms"
+warmup = "200ms"
+"""
+JOINING = ("--ws-first", '{"join": "$ROOM"}', "--ws-ready", '"joined"')
+TALKING = ("--ws-path", "/ws/chat/", "--ws-send", '{"text": "$ID"}')
+# What a project may ask of whoever opens a connection.
+GUARD = """
+class Guarded(Chat):
+    async def connect(self):
+        headers = dict(self.scope["headers"])
+        cookie, token = headers.get(b"cookie", b""), headers.get(b"x-token", b"")
+        if b"sessionid=hunter2" in cookie and token == b"opensesame":
+            await self.accept()
+        else:
+            await self.close()
+"""
+
+
+@pytest.fixture(scope="module")
+def chat(tmp_path_factory):
+    """The folder of the example."""
+    return shutil.copytree(ROOT / "docs" / "examples" / "chat", tmp_path_factory.mktemp("example") / "chat")
+
+
+@pytest.fixture
+def guarded(chat, tmp_path):
+    """The same, which lets in whoever has a cookie and a header."""
+    folder = shutil.copytree(chat, tmp_path / "guarded")
+    consumers, asgi = folder / "chat" / "consumers.py", folder / "chat" / "asgi.py"
+    consumers.write_text(consumers.read_text(encoding="utf-8") + GUARD, encoding="utf-8")
+    text = asgi.read_text(encoding="utf-8").replace("import Chat", "import Guarded as Chat")
+    asgi.write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def study(tmp_path):
+    file = tmp_path / "small.toml"
+    file.write_text(STUDY, encoding="utf-8")
+    return file
+
+
+def test_the_chat_is_measured_in_its_own_words_and_no_secret_is_kept(command, study, guarded, tmp_path):
+    folder = tmp_path / "run"
+    secrets = ("--ws-cookie", "sessionid=hunter2", "--ws-header", "X-Token: opensesame")
+    given = ("--app", guarded, "--output", folder, "--anyway", *JOINING, *TALKING, *secrets)
+    _, printed, errors = command("run", study, *given)
+    assert "gunicorn" in printed, errors  # left out: it has no WebSockets
+    trials = [json.loads(file.read_text(encoding="utf-8")) for file in (folder / "trials").glob("*.json")]
+    by_place = {(trial["setup"], trial["test"]): trial for trial in trials}
+    assert by_place.keys() == {("uvicorn", "echo"), ("uvicorn", "room")}
+    for (_, test), trial in by_place.items():
+        assert trial["result"]["errors"] == {}, trial["log"]
+        found = trial["result"]["deliveries"]
+        expected = 20 if test == "echo" else 10 * 3
+        assert (found["expected"], found["missing"], found["duplicate"], found["stray"]) == (expected, 0, 0, 0)
+    about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert about["application"]["options"]["websocket"]["cookie"] == ["sessionid=REPLACED"]
+    assert "--ws-cookie sessionid=REPLACED" in about["command"]
+    for file in folder.rglob("*"):
+        if file.is_file():
+            assert not any(secret in file.read_bytes() for secret in (b"hunter2", b"opensesame")), file
+    assert "talked to at /ws/chat/" in (folder / "report.html").read_text(encoding="utf-8")
+    code, _, errors = command("run", "--resume", folder)
+    assert code == 1
+    assert "it was begun with --ws-cookie, whose value a run folder does not keep; start a new run" in errors
+
+
+def test_check_sends_a_message_on_every_server_under_the_host_that_is_asked(command, chat):
+    given = ("--app", chat, "--host-header", "chat.example", *JOINING, *TALKING)
+    code, printed, errors = command("check", "uvicorn", "daphne", *given)
+    assert (code, errors) == (0, "")
+    for name in ("uvicorn", "daphne"):
+        assert f"{name}: a message over its WebSockets was delivered" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (
+            ("--ws-first", '{"hello": "$ROOM"}', *TALKING),
+            'test echo: /ws/chat/: \'{"text": "$ID"}\' was sent, and no message with',
+        ),
+        ((*JOINING, *TALKING, "--host-header", "evil.example"), "test echo: /ws/chat/: the handshake was refused with"),
+        ((), "test echo: it talks over WebSockets; say with --ws-path and --ws-send where, and what"),
+        (TALKING[:2], "--ws-path needs --ws-send beside it"),
+        ((*TALKING[:3], '{"text": "hello"}'), "has no $ID, by which a message is known when it is back"),
+        ((*TALKING, "--ws-cookie", "hunter2"), "--ws-cookie: write a name and its value as a browser sends them"),
+    ],
+)
+def test_what_does_not_work_is_said_before_anything_is_written(command, study, chat, tmp_path, arguments, says):
+    folder = tmp_path / "run"
+    code, _, errors = command("run", study, "--app", chat, "--output", folder, *arguments)
+    assert (code, errors.count("\n")) == (1, 1), errors
+    assert says in errors
+    assert "hunter2" not in errors
+    assert not folder.exists()
+    assert psutil.Process().children(recursive=True) == []
+
+
+def test_a_study_that_does_not_talk_has_no_use_for_them(command, chat):
+    code, _, errors = command("run", "own-project", "--app", chat, *TALKING)
+    assert (code, errors.count("\n")) == (1, 1)
+    assert "--ws-path: no test of own-project talks over WebSockets; own-websockets has such" in errors
+
+
+def test_without_a_study_its_websockets_are_measured(command, chat):
+    code, printed, errors = command("run", "--app", chat, *TALKING, "--dry-run")
+    assert (code, errors) == (0, "")
+    assert "echoes of 64 B at 50% of what the slowest setup holds" in printed
+
+
+def test_options_for_websockets_are_for_a_project_of_ones_own(command):
+    code, _, errors = command("run", "websockets", *TALKING)
+    assert (code, errors) == (1, "error: --ws-path is for a project of your own; name its folder: --app\n")

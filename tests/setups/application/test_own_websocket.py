@@ -1,0 +1,141 @@
+"""The WebSockets of a project of the user's: who asks, what is kept of it, and by which setups they are served."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from loadtests import setups
+from loadtests.errors import UserError
+from loadtests.setups.application import sample
+from loadtests.setups.application.own_websocket import OwnWebsocket, without_secrets
+from loadtests.setups.application.project import Options
+from loadtests.workload import Conversation, Load, Request
+from loadtests.workload.script import Script
+
+GIVEN = {"path": "/ws/chat/", "send": '{"text": "$ID"}'}
+SECRETS = {"cookie": ["sessionid=hunter2", "csrftoken=swordfish"], "header": ["X-Token: opensesame"]}
+
+
+@pytest.fixture
+def application():
+    return dataclasses.replace(sample(), own=True, websocket=OwnWebsocket.parse(GIVEN))
+
+
+def echo(origin="http://127.0.0.1:1", rooms=1):
+    does, receivers = ("echo", 0) if rooms == 1 else ("broadcast", rooms)
+    conversation = Conversation(does, prefix="/ws/", size=100, receivers=receivers, rooms=rooms)
+    return Load(origin, (Request("GET /ws/"),), protocol="websocket", conversation=conversation, rate=5.0)
+
+
+def test_a_load_is_in_the_users_words(application):
+    found = application.spoken(echo())
+    assert found.conversation == Conversation(
+        "echo", dialect="script", prefix="/ws/chat/", size=100, script=Script('{"text": "$ID"}')
+    )
+    assert found.requests == (Request("GET /ws/chat/", path="/ws/chat/"),)
+    over_http = Load("http://127.0.0.1:1", (Request("GET /"),), rate=5.0)
+    assert application.spoken(over_http) == over_http
+    assert sample().spoken(echo()) == echo()
+
+
+def test_the_handshake_has_what_was_given_and_an_origin_of_the_host():
+    own = OwnWebsocket.parse({**GIVEN, **SECRETS, "subprotocol": "chat.v1"})
+    headers = (("X-Token", "opensesame"), ("Cookie", "sessionid=hunter2; csrftoken=swordfish"))
+    assert own.request(None).headers == headers
+    assert own.request("chat.example").headers == (
+        ("Host", "chat.example"),
+        ("Origin", "http://chat.example"),
+        *headers,
+    )
+    assert own.script.subprotocol == "chat.v1"
+    other = OwnWebsocket.parse({**GIVEN, "header": ["origin: http://other.example"]})
+    assert other.request("chat.example").headers == (("Host", "chat.example"), ("Origin", "http://other.example"))
+
+
+def test_one_that_nobody_described_cannot_be_talked_to(application):
+    with pytest.raises(UserError, match="say with --ws-path and --ws-send where, and what"):
+        dataclasses.replace(application, websocket=None).spoken(echo())
+
+
+def test_rooms_need_a_place_for_their_names(application):
+    with pytest.raises(UserError, match=r"there are 2 rooms; say with \$ROOM where their names are to stand"):
+        application.spoken(echo(rooms=2))
+    own = OwnWebsocket.parse({**GIVEN, "path": "/ws/chat/$ROOM/"})
+    assert dataclasses.replace(application, websocket=own).spoken(echo(rooms=2)).conversation.rooms == 2
+
+
+def test_any_setup_of_asgi_serves_them_and_those_of_wsgi_do_not(application):
+    refusing = {
+        setup.name
+        for setup in setups.find(["gunicorn", "uwsgi", "uvicorn", "daphne", "hypercorn", "granian-asgi"])
+        if application.refused(setup, {"websocket", "json-consumer"})
+    }
+    assert refusing == {"gunicorn", "uwsgi"}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            {"path": "/ws/"},
+            r"--ws-path needs --ws-send beside it: --ws-path /ws/chat/ --ws-send .*\$ID",
+        ),
+        ({"cookie": ["a=b"]}, "--ws-cookie needs --ws-path beside it"),
+        ({**GIVEN, "path": "ws/chat/"}, "--ws-path: is 'ws/chat/'; it must begin with '/'"),
+        ({**GIVEN, "path": "/ws/a b/"}, "--ws-path: is '/ws/a b/'; write it percent-encoded"),
+        ({**GIVEN, "header": ["hunter2"]}, "--ws-header: write a name, a colon and a value: 'X-Token: abc'"),
+        ({**GIVEN, "header": ["X Y: hunter2"]}, "--ws-header: .*X Y"),
+        ({**GIVEN, "header": ["Sec-WebSocket-Protocol: a"]}, "a subprotocol has --ws-subprotocol"),
+        ({**GIVEN, "header": ["Connection: close"]}, "--ws-header: Connection is set by what sends"),
+        (
+            {**GIVEN, "cookie": ["hunter2"]},
+            "--ws-cookie: write a name and its value as a browser sends them: ",
+        ),
+        ({**GIVEN, "cookie": ["a=hunter2; b=c"]}, "--ws-cookie: write a name and its value"),
+        (
+            {**GIVEN, "cookie": ["a=b"], "header": ["cookie: a=hunter2"]},
+            "--ws-header: Cookie is given by --ws-cookie",
+        ),
+    ],
+)
+def test_a_mistake_is_one_line_and_tells_no_value_back(given, says):
+    with pytest.raises(UserError, match=says) as error:
+        OwnWebsocket.parse(given)
+    assert "hunter2" not in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_kept_of_them_has_no_value_of_a_cookie_or_a_header():
+    own = OwnWebsocket.parse({**GIVEN, **SECRETS, "first": ['{"join": "a"}'], "ready": '"joined"'})
+    kept = Options(Path("/site"), websocket=own).to_dict()
+    assert kept == {
+        "app": "/site",
+        "websocket": {
+            **GIVEN,
+            "first": ['{"join": "a"}'],
+            "ready": '"joined"',
+            "cookie": ["sessionid=REPLACED", "csrftoken=REPLACED"],
+            "header": ["X-Token:REPLACED"],
+        },
+    }
+    with pytest.raises(UserError, match="it was begun with --ws-cookie, whose value a run folder does not keep"):
+        Options.from_dict(kept)
+
+
+def test_what_has_no_secret_is_read_back():
+    options = Options(
+        Path("/site"), websocket=OwnWebsocket.parse({**GIVEN, "match": '"text": "$ID"', "first": ["hello"]})
+    )
+    assert Options.from_dict(json.loads(json.dumps(options.to_dict()))) == options
+
+
+def test_a_command_line_is_kept_without_them():
+    words = ["run", "--app", "site", "--ws-cookie", "sessionid=hunter2", "--ws-header", "X-Token: opensesame=1"]
+    glued = ["--ws-cookie=a=b=hunter2", "--ws-header=Authorization: Bearer x", "--ws-send", '{"a": "$ID"}']
+    assert without_secrets([*words, *glued]) == [
+        "run", "--app", "site", "--ws-cookie", "sessionid=REPLACED", "--ws-header", "X-Token:REPLACED",
+        "--ws-cookie=a=REPLACED", "--ws-header=Authorization:REPLACED", "--ws-send", '{"a": "$ID"}',
+    ]  # fmt: skip
+    assert without_secrets(["--ws-cookie", "hunter2", "--ws-header"]) == ["--ws-cookie", "REPLACED", "--ws-header"]

@@ -1,0 +1,208 @@
+"""A project of the user's: what is found by itself, and what is said where it is not."""
+
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from loadtests import setups
+from loadtests.errors import UserError
+from loadtests.setups.application import project
+from loadtests.setups.application.project import Options, find, read_env_file
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def untouched(started):
+    """What is found in a project as Django makes it, and whether its folder has stayed as it was."""
+    before = sorted(started.rglob("*"))
+    found = find(Options(started), [])
+    return found, sorted(started.rglob("*")) == before
+
+
+def fails(options):
+    with pytest.raises(UserError) as error:
+        find(options, [])
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+def test_what_startproject_makes_is_found_by_its_path_alone(started, untouched):
+    found, _ = untouched
+    served = found.application
+    assert served.directory == started
+    assert (served.wsgi, served.asgi) == ("mysite.wsgi:application", "mysite.asgi:application")
+    assert served.settings == "mysite.settings"
+    assert served.bin == Path(sys.executable).parent
+    assert served.own
+    assert any("benchmark's own Python" in remark for remark in found.remarks)
+    assert any("DEBUG is on" in remark for remark in found.remarks)
+
+
+def test_a_project_one_folder_below_is_found_too(mysite):
+    assert find(Options(mysite.parent), []).application.directory == mysite
+
+
+def test_what_is_named_goes_before_what_is_found(mysite):
+    (mysite / "mysite" / "other.py").write_text("from mysite.settings import *\nDEBUG = False\n")
+    (mysite / "mysite" / "entry.py").write_text("def app(environ, start_response): ...\n")
+    found = find(Options(mysite, wsgi="mysite.entry:app", settings="mysite.other", host="example.org"), [])
+    assert found.application.wsgi == "mysite.entry:app"
+    assert found.application.settings == "mysite.other"
+    assert found.application.host == "example.org"
+    assert not any("DEBUG" in remark for remark in found.remarks)
+
+
+def test_a_project_without_asgi_py_is_served_with_djangos_own(mysite):
+    (mysite / "mysite" / "asgi.py").unlink()
+    found = find(Options(mysite), [])
+    assert found.application.asgi == "plain_asgi:application"
+    assert any("no ASGI application" in remark for remark in found.remarks)
+
+
+def test_the_variables_of_an_env_file_reach_the_project(mysite, tmp_path):
+    settings = mysite / "mysite" / "settings.py"
+    settings.write_text(settings.read_text() + "import os\nDEBUG = os.environ['THE_DEBUG'] == 'yes'\n")
+    assert "KeyError: 'THE_DEBUG'" in fails(Options(mysite))
+    file = tmp_path / "env"
+    file.write_text("THE_DEBUG=no\n")
+    assert not find(Options(mysite, env_file=file), []).facts["debug"]
+
+
+def test_an_env_file_may_hold_what_shells_and_others_write(tmp_path):
+    file = tmp_path / "env"
+    file.write_text(
+        '# of the site\n\nexport A=1\nB = \'two words\'\nC="x # y"\nD=plain # remark\nE=\nF="a b" # remark\n'
+    )
+    assert read_env_file(file) == {"A": "1", "B": "two words", "C": "x # y", "D": "plain", "E": "", "F": "a b"}
+
+
+def test_an_env_file_that_is_none_is_named_with_its_line(tmp_path):
+    file = tmp_path / "env"
+    file.write_text("A=1\nno equals sign\n")
+    with pytest.raises(UserError, match=r"env: line 2 is not NAME=value"):
+        read_env_file(file)
+    with pytest.raises(UserError, match="No such file"):
+        read_env_file(tmp_path / "nothing")
+
+
+def test_the_settings_of_an_env_file_go_before_those_of_manage_py(mysite, tmp_path):
+    (mysite / "mysite" / "production.py").write_text("from mysite.settings import *\nDEBUG = False\n")
+    file = tmp_path / "env"
+    file.write_text("DJANGO_SETTINGS_MODULE=mysite.production\n")
+    assert find(Options(mysite, env_file=file), []).application.settings == "mysite.production"
+
+
+def test_an_env_file_cannot_set_up_the_servers(mysite, tmp_path):
+    file = tmp_path / "env"
+    file.write_text("DEBUG=no\nWORKERS=4\nBACKLOG=10\n")
+    assert "BACKLOG, WORKERS would set up the servers" in fails(Options(mysite, env_file=file))
+
+
+def test_nothing_is_written_into_the_project(untouched):
+    _, as_it_was = untouched
+    assert as_it_was
+
+
+def test_what_is_wrong_is_said_in_one_line(mysite, tmp_path):
+    assert "is not a folder" in fails(Options(tmp_path / "nowhere"))
+    assert "no manage.py" in fails(Options(tmp_path))
+    assert "--python" in fails(Options(mysite, python=tmp_path / "nothing"))
+    assert "write module:name" in fails(Options(mysite, wsgi="mysite.wsgi"))
+    assert "write module:name" in fails(Options(mysite, wsgi="mysite.wsgi:factory()"))
+    assert "No closing quotation" in fails(Options(mysite, before="python 'x"))
+    assert "No module named 'mysite.nothing'" in fails(Options(mysite, settings="mysite.nothing"))
+    assert "No module named 'mysite.nowhere'" in fails(Options(mysite, asgi="mysite.nowhere:application"))
+    assert "has no attribute 'app'" in fails(Options(mysite, asgi="mysite.asgi:app"))
+    (mysite / "mysite" / "urls.py").write_text("import a_package_that_is_not_installed\n")
+    (mysite / "mysite" / "wsgi.py").write_text("import mysite.urls\n")
+    assert "No module named 'a_package_that_is_not_installed'" in fails(Options(mysite))
+    (mysite / "manage.py").write_text("")
+    assert "names no settings module; name it with --settings" in fails(Options(mysite))
+
+
+def test_options_survive_run_json(mysite, tmp_path):
+    options = Options(mysite, python=tmp_path / "python", before="python manage.py migrate")
+    assert Options.from_dict(options.to_dict()) == options
+
+
+def test_without_options_the_sample_is_served():
+    assert project.chosen(None, []).application.settings == "testproject.settings.base"
+
+
+def test_a_setup_that_cannot_serve_the_project_says_why(untouched):
+    application = untouched[0].application
+    [layer, websocket, peer, plain] = setups.find(["daphne-ipc", "uvicorn-channels", "ws", "gunicorn"])
+    assert "channel layer" in application.obstacle(layer)
+    assert "WebSockets of the sample project" in application.obstacle(websocket)
+    assert application.obstacle(peer) == application.obstacle(websocket)
+    assert application.obstacle(plain) is None
+
+
+def test_a_command_to_run_first_that_fails_is_told_with_its_last_words(mysite, untouched):
+    application = find(Options(mysite, before="python -c 'raise SystemExit(\"the database is down\")'"), []).application
+    with pytest.raises(UserError, match=r"failed \(exit status 1\): the database is down"):
+        application.prepare()
+    with pytest.raises(UserError, match=r"'no-such-command' failed .* cannot be run: No such file"):
+        find(Options(mysite, before="no-such-command"), []).application.prepare()
+
+
+HOSTILE = """
+import os, signal, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        open({file!r}, "w").write(str(os.getpid()))
+        time.sleep(600)
+    os._exit(0)
+while not os.path.exists({file!r}) or not open({file!r}).read():
+    time.sleep(0.01)
+"""
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    """Code that leaves a process behind which ignores SIGTERM, in a session of its own; ``left`` is whether it runs."""
+
+    class Daemon:
+        file = tmp_path / "pid"
+        code = HOSTILE.format(file=str(file))
+
+        @property
+        def left(self):
+            return psutil.pid_exists(int(self.file.read_text()))
+
+    return Daemon()
+
+
+def test_a_project_that_leaves_a_process_behind_when_it_is_loaded_does_not(mysite, daemon):
+    settings = mysite / "mysite" / "settings.py"
+    settings.write_text(settings.read_text() + daemon.code)
+    assert find(Options(mysite), []).application.own
+    assert not daemon.left
+
+
+def test_a_project_that_hangs_while_it_is_loaded_is_named_with_the_limit(mysite, daemon, tmp_path):
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\n(setsid sh -c 'trap \"\" TERM; echo $$ > {daemon.file}; sleep 600' &)\nsleep 600\n")
+    python.chmod(0o755)
+    assert fails(Options(mysite, python=python, load_timeout="2s")) == (
+        f"{mysite}: the project was not loaded within 2 s; a longer limit is --load-timeout 5m"
+    )
+    assert not daemon.left
+
+
+def test_the_servers_may_take_as_long_as_the_project_may_to_load(mysite):
+    assert find(Options(mysite), []).application.healthy_within_s == 60
+    assert find(Options(mysite, load_timeout="2m"), []).application.healthy_within_s == 120
+    assert "--load-timeout: 'long' is not a duration" in fails(Options(mysite, load_timeout="long"))
+
+
+def test_what_a_command_to_run_first_leaves_running_is_ended(mysite, daemon):
+    (mysite / "first.py").write_text(daemon.code)
+    find(Options(mysite, before="python first.py"), []).application.prepare()
+    assert not daemon.left

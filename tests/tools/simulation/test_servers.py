@@ -1,0 +1,78 @@
+"""The search against simulated servers of known capacity."""
+
+import numpy as np
+import pytest
+
+from loadtests.measure.searches.capacity import LimitedBy, Purpose
+from loadtests.measure.searches.judge import Outcome
+from loadtests.measure.searches.settle import leaning
+from loadtests.plan.objective import Objective, SearchPlan, parse
+from tools.simulation.servers import SimulatedServer, decide, m_m_1_capacity, noisy, queue, search, servers
+
+pytestmark = pytest.mark.slow
+OBJECTIVE = Objective()
+PLAN = SearchPlan(requests=OBJECTIVE.requests)
+QUEUE, SLOW_QUEUE, EVEN_QUEUE = "queue of 1000/s", "queue of 200/s", "queue of 1000/s, evenly paced"
+NAMES = [QUEUE, SLOW_QUEUE, EVEN_QUEUE, "noisy", "cliff", "slow leak", "generator-limited"]
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[str, SimulatedServer]:
+    """The simulated servers by name."""
+    return {server.name: server for server in servers(OBJECTIVE, PLAN.long_s)}
+
+
+def test_these_are_all_servers(known: dict[str, SimulatedServer]) -> None:
+    assert list(known) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_capacity_is_found_within_five_percent(known: dict[str, SimulatedServer], name: str) -> None:
+    server = known[name]
+    found = [search(server, PLAN, OBJECTIVE, np.random.default_rng(seed)) for seed in range(5)]
+    rates = [one.rate for one in found if one.rate is not None]
+    assert len(rates) == 5
+    assert np.median(rates) == pytest.approx(server.capacity, rel=0.05)
+    # A single search may miss by more, most where p99 rises slowly; a study takes the median of several blocks.
+    assert rates == pytest.approx([server.capacity] * 5, rel=0.12 if name == SLOW_QUEUE else 0.08)
+    assert max(len(one.records) for one in found) <= 50
+    expected = LimitedBy.GENERATOR if server.generator_limit else LimitedBy.SERVER
+    assert {one.limited_by for one in found} == {expected}
+
+
+def test_slow_leak_passes_short_probes_that_long_ones_fail(known: dict[str, SimulatedServer]) -> None:
+    leak = known["slow leak"]
+    found = search(leak, PLAN, OBJECTIVE, np.random.default_rng(0))
+    short = [r.probe.rate for r in found.records if r.probe.purpose is not Purpose.CONFIRM and r.judgement.clear]
+    assert max(short) > leak.capacity > (found.rate or 0)
+
+
+def test_overloaded_probe_is_lost_early() -> None:
+    probe = queue(1000, OBJECTIVE).probe(2000, 30, OBJECTIVE, np.random.default_rng(0))
+    assert probe.lost is not None
+    assert "by second 1" in probe.lost
+
+
+@pytest.mark.parametrize("arrivals", ["random", "even"])
+def test_queue_at_its_capacity_has_the_objectives_p99(arrivals: str) -> None:
+    server = queue(200, OBJECTIVE, arrivals)
+    probe = server.probe(server.capacity, 600, OBJECTIVE, np.random.default_rng(0))
+    assert probe.percentiles_ms["p99"] == pytest.approx(50, rel=0.1)
+
+
+@pytest.mark.parametrize("speed", [200.0, 1000.0])
+def test_a_rate_that_is_within_the_objective_by_little_is_found_to_be_so(speed: float) -> None:
+    server = queue(speed, OBJECTIVE)
+    rate = m_m_1_capacity(speed, parse("p99<44ms"))
+    asked = [decide(server, rate, PLAN, OBJECTIVE, np.random.default_rng(seed)) for seed in range(40)]
+    assert np.mean([leaning(probes) is Outcome.PASS for probes in asked]) >= 0.95
+    assert np.mean([len(probes) for probes in asked]) <= 4
+
+
+def test_noise_costs_capacity_little() -> None:
+    assert noisy(1000, OBJECTIVE, PLAN.long_s).capacity == pytest.approx(queue(1000, OBJECTIVE).capacity, rel=0.05)
+
+
+def test_server_too_slow_for_the_objective_has_no_capacity() -> None:
+    with pytest.raises(ValueError, match="cannot meet p99<50ms"):
+        queue(50, OBJECTIVE)

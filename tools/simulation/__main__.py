@@ -1,0 +1,30 @@
+"""``python -m tools.simulation``: the statistics, tested on data of known truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loadtests.commands.console import out
+from loadtests.commands.waiting import waiting
+from loadtests.errors import require_within
+from tools.simulation import evaluate
+
+
+def main(
+    output: Annotated[Path, typer.Option(help="The folder for the tables.")] = Path("docs/statistics"),
+    repetitions: Annotated[int, typer.Option(help="How many studies are simulated for each row.")] = 4000,
+    seed: Annotated[int, typer.Option(help="The seed; the same one gives the same tables.")] = 2016,
+) -> None:
+    """Test the statistics on simulated data of known truth: how often are the verdicts false, or missed?"""
+    require_within("--repetitions", repetitions, 10, 1_000_000)
+    require_within("--seed", seed, 0, 2**32 - 1)
+    with waiting(out) as progress:
+        progress("simulating")
+        evaluate.main(output, repetitions, seed, out.print)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,227 @@
+"""The tables that show what the statistics and the search are worth: printed, and written for the documentation."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tools.simulation.choices import LANDSCAPES, searched, swept
+from tools.simulation.histories import CHANGE, KINDS, NOISES_OF_CHANGE, RUNS, SERIES, simulate_history
+from tools.simulation.measured import EFFECT, MACHINES, METRICS, SIZES, WAYS, simulate_measured
+from tools.simulation.needed import SD as NEEDED_SD
+from tools.simulation.needed import simulate_needed
+from tools.simulation.of_capacity import SEARCHES_A_STUDY, capacity_table, decisions_table
+from tools.simulation.studies import (
+    NOISES,
+    Rates,
+    Scenario,
+    scenarios,
+    scenarios_of_runs,
+    scenarios_of_until,
+    simulate,
+    simulate_runs,
+)
+from tools.simulation.tabular import SimulatedTable, as_rst, as_text
+
+STUDIES = 4000
+SEARCHES = 100
+SEED = 2016
+
+
+def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Callable[[str], None] = print) -> list[Path]:
+    """Simulate, say each table, and write it as CSV and as a fragment of reST (.inc) into ``out_dir``.
+
+    ``repetitions`` is the number of studies in each row; there are fewer of what takes longer. The same seed gives
+    the same files. Returns the files written.
+    """
+    out_dir.mkdir(parents=True, exist_ok=True)
+    files = []
+    fewer = max(1, repetitions // 4)
+    searches = max(SEARCHES_A_STUDY, repetitions * SEARCHES // STUDIES)
+    for table in (
+        verdicts_table(repetitions, seed),
+        measured_table(max(1, fewer // 3), seed),
+        until_table(max(1, fewer // 2), seed),
+        runs_table(fewer, seed),
+        needed_table(max(1, fewer // 2), seed),
+        history_table(max(1, repetitions // 20), seed),
+        capacity_table(searches, seed),
+        decisions_table(2 * searches, seed),
+        best_table(fewer, seed),
+        advice_table(fewer, seed),
+    ):
+        say(as_text(table))
+        files += [out_dir / f"{table.name}.csv", out_dir / f"{table.name}.inc"]
+        with files[-2].open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([table.header, *table.rows])
+        files[-1].write_text(as_rst(table), encoding="utf-8")
+    return files
+
+
+def verdicts_table(studies: int, seed: int) -> SimulatedTable:
+    """False verdicts and effects found, in studies of one baseline and four candidates."""
+    rows = [simulate(scenario, studies, seed + row) for row, scenario in enumerate(scenarios())]
+    return _table_of_rates(
+        "simulation-verdicts", "Verdicts in simulated studies of a baseline and four candidates", rows
+    )
+
+
+def measured_table(studies: int, seed: int) -> SimulatedTable:
+    """Verdicts under measured noise, one trial after another and in slices, in the same time."""
+    shapes = [(machine, size, way) for machine in MACHINES for size in SIZES for way in WAYS]
+    rows = [
+        simulate_measured(machine, way, *size, studies, seed + row) for row, (machine, size, way) in enumerate(shapes)
+    ]
+    cells = [
+        (
+            rates.machine.name,
+            f"{rates.setups} in {rates.seconds / 60:g} min",
+            rates.way.name,
+            f"{rates.false:.1%}",
+            f"{rates.found:.0%}",
+            f"×/÷ {rates.reach:.2f}",
+        )
+        for rates in rows
+    ]
+    header = ("machine", "setups", "measured", "false verdict in a study", f"×{1 + EFFECT:g} found", "typical interval")
+    title = f"Verdicts in simulated studies of {METRICS} metrics under measured noise, {studies} studies a row"
+    return SimulatedTable("simulation-ways", title, header, cells)
+
+
+def until_table(studies: int, seed: int) -> SimulatedTable:
+    """The same where blocks are added until the intervals are narrow."""
+    rows = [simulate(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_until())]
+    return _table_of_rates("simulation-until", "Verdicts in simulated studies with --until", rows)
+
+
+def needed_table(studies: int, seed: int) -> SimulatedTable:
+    """What is said of the blocks that would settle a comparison, where it is not settled."""
+    scenarios_of_needed = [
+        Scenario(noise, effect, noise, NEEDED_SD, blocks)
+        for noise in ("normal", "heavy tails", "one noisy setup")
+        for effect in (0.05, 0.10)
+        for blocks in (4, 6, 10)
+    ]
+    rows = [simulate_needed(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_needed)]
+    header = (
+        "scenario",
+        "true effect",
+        "blocks",
+        "blocks needed",
+        "a range is given",
+        "it holds them",
+        "typical range",
+    )
+    cells = [
+        (
+            rates.scenario.name,
+            f"{rates.scenario.effect:.0%}",
+            str(rates.scenario.blocks),
+            str(rates.needed),
+            f"{rates.told:.0%}",
+            f"{rates.held:.0%}" if rates.told else "–",
+            f"{rates.low:.0f} to {rates.high:.0f}" if rates.told else "–",
+        )
+        for rates in rows
+    ]
+    title = f"Blocks needed, as said in simulated studies that are not conclusive, noise of a trial {NEEDED_SD:.0%}"
+    return SimulatedTable("simulation-needed", title, header, cells)
+
+
+def runs_table(studies: int, seed: int) -> SimulatedTable:
+    """The same for two runs of five setups."""
+    rows = [simulate_runs(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_runs())]
+    return _table_of_rates("simulation-runs", "Verdicts between two simulated runs of five setups", rows)
+
+
+def history_table(histories: int, seed: int) -> SimulatedTable:
+    """False marks and changes found, in histories of five setups in four metrics."""
+    rows = [simulate_history(kind, runs, histories, seed) for kind in KINDS for runs in RUNS]
+    cells = [
+        (rates.kind, str(rates.runs), f"{rates.false:.1%}", *(f"{share:.0%}" for share in rates.found.values()))
+        for rates in rows
+    ]
+    header = (
+        "noise between runs",
+        "runs",
+        "false mark in a history",
+        *(f"change of {CHANGE:.0%} marked, noise {noise:.0%}" for noise in NOISES_OF_CHANGE),
+    )
+    title = f"Marks in simulated histories of {SERIES} series, {histories} histories a row"
+    return SimulatedTable("simulation-history", title, header, cells)
+
+
+def best_table(sweeps: int, seed: int) -> SimulatedTable:
+    """The cells of a sweep that are kept as perhaps the best: is the true best among them?"""
+    shapes = [(noise, cells, blocks) for noise in NOISES for cells in (6, 12) for blocks in (2, 4, 6)]
+    rows = [swept(*shape, sweeps, seed + row) for row, shape in enumerate(shapes)]
+    header = ("scenario", "cells", "blocks", "the best was dropped", "cells kept")
+    cells = [(one.noise, str(one.cells), str(one.blocks), f"{one.lost:.1%}", f"{one.kept:.1f}") for one in rows]
+    title = f"Simulated sweeps of cells that are equally good, noise of a trial 9%, {sweeps} a row"
+    return SimulatedTable("simulation-best", title, header, cells)
+
+
+def advice_table(searches: int, seed: int) -> SimulatedTable:
+    """Searches by successive halving: is the pick as good as the best?"""
+    shapes = [(landscape, cells, blocks) for landscape in LANDSCAPES for cells in (3, 12, 20) for blocks in (1, 2, 4)]
+    rows = [searched(*shape, searches, seed + row) for row, shape in enumerate(shapes)]
+    header = (
+        "landscape",
+        "candidates",
+        "blocks of the first round",
+        "trials",
+        "trials of the whole grid",
+        "pick within 5% of the best",
+        "interval holds the truth",
+    )
+    cells = [
+        (
+            one.landscape,
+            str(one.cells),
+            str(one.first_blocks),
+            str(one.trials),
+            str(one.grid_trials),
+            f"{one.found:.0%}",
+            f"{one.covered:.0%}",
+        )
+        for one in rows
+    ]
+    title = f"Simulated searches by successive halving, noise of a trial 9%, {searches} a row"
+    return SimulatedTable("simulation-advice", title, header, cells)
+
+
+def _table_of_rates(name: str, title: str, rows: Sequence[Rates]) -> SimulatedTable:
+    header = (
+        "scenario",
+        "true effect",
+        "noise of a trial",
+        "candidates",
+        "blocks",
+        "false verdict in a study",
+        "effect found",
+        "equal called equivalent",
+        "widest interval",
+    )
+    cells = [
+        (
+            rates.scenario.name
+            if rates.scenario.until is None
+            else f"{rates.scenario.name}, {rates.scenario.until:.0%}",
+            f"{rates.scenario.effect:.0%}",
+            f"{rates.scenario.sd:.0%}",
+            str(rates.scenario.candidates),
+            f"{rates.blocks:.0f}" if rates.scenario.until is None else f"{rates.blocks:.0f} on average",
+            f"{rates.false:.1%}",
+            f"{rates.found:.0%}" if rates.scenario.effect else "–",
+            f"{rates.equal:.0%}",
+            _width(rates.width),
+        )
+        for rates in rows
+    ]
+    return SimulatedTable(name, f"{title}, {rows[0].studies} studies a row", header, cells)
+
+
+def _width(width: float) -> str:
+    """Beyond a factor of two a percentage says less than the factor."""
+    return f"±{width:.1%}" if width < 1 else f"×/÷ {1 + width:.1f}"

@@ -1,0 +1,174 @@
+"""Simulated studies with the noise that was measured on machines of two shared cores, in the time that studies take.
+
+What moves the logarithm of a figure, as committed runs have it: each start of a server, by 1 to 2%; the machine as a
+whole, which wanders by 7 to 13% within 10 to 30 seconds, and by as much within two; and what each second of each setup
+has of its own, 5%. (From one second of a trial to the next, figures differ as if each had 5 to 7% of noise, over three
+seconds 8%: most of what a trial has that the next has not is the machine's, and not its own.)
+
+Two ways of measuring are held against each other in the same time: one trial after another, each on a server of its
+own; and slices of a second or half of one on all setups of a block, which were started together, in shuffled, mirrored
+rounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import exp, log, sqrt
+from statistics import median
+
+import numpy as np
+from scipy.signal import lfilter
+
+from loadtests.analyse.compare.paired import Row
+from loadtests.analyse.intervals import CONFIDENCE, Interval
+from loadtests.analyse.trimmed import Array
+from loadtests.analyse.verdicts import Verdict
+from tools.simulation.studies import read, wrong
+
+BLOCKS = 4
+METRICS = 4  # that a study judges; they share its 5%
+TESTS = 2  # that share the time
+TRIAL_S = 4.0
+START_S = 1.0  # for each setup of a block, where all are started together
+STEP_S = 0.5  # in which the machine's wander is followed
+FAST_S = 2.0  # the time scale of the fast one
+STALL_S, STALL = 2.0, log(3)  # everything takes three times as long
+EFFECT = 0.3  # by which the first candidate is slower; the others are the baseline's equals
+SIZES = ((5, 270.0), (19, 1200.0))  # setups, and the seconds that a study of them takes
+
+
+@dataclass(frozen=True)
+class Way:
+    """How trials are measured: in how many pieces of how many seconds. Those of one piece start their server
+    themselves; those of several are of servers that were started together."""
+
+    name: str
+    pieces: int
+    piece_s: float
+
+
+AFTER_ANOTHER = Way("one after another", 1, TRIAL_S)
+WAYS = (AFTER_ANOTHER, Way("4 slices of 1 s", 4, 1.0), Way("8 slices of 0.5 s", 8, 0.5))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Noise, as standard deviations of logarithms: of a start; of the machine's slow wander, with its time scale in
+    seconds; of its fast one; and of a second of a setup's own. ``noisy``: how much more of the last the baseline has;
+    ``stalls``: how often the machine stalls in a study; ``lost``: the share of trials that are invalid."""
+
+    name: str
+    start: float = 0.015
+    wander: float = 0.10
+    scale_s: float = 20.0
+    fast: float = 0.10
+    own: float = 0.05
+    noisy: float = 1.0
+    stalls: int = 0
+    lost: float = 0.0
+
+
+MIDDLE = Machine("middle")
+MACHINES = (
+    Machine("calm", 0.01, 0.07, 30.0, 0.07),
+    MIDDLE,
+    Machine("restless", 0.02, 0.13, 10.0, 0.14),
+    replace(MIDDLE, name="a stall", stalls=1),
+    replace(MIDDLE, name="one noisy setup", noisy=3.0),
+    replace(MIDDLE, name="one trial in ten lost", lost=0.1),
+    replace(MIDDLE, name="all fast noise is each setup's own", fast=0.0, own=0.20),
+)
+
+
+@dataclass(frozen=True)
+class MeasuredRates:
+    """``false``: the share of studies with a wrong verdict, one at least; ``found``: how often the slower candidate was
+    called slower in a metric; ``reach``: the typical interval, as the factor to either side."""
+
+    machine: Machine
+    way: Way
+    setups: int
+    seconds: float
+    false: float
+    found: float
+    reach: float
+
+
+def simulate_measured(
+    machine: Machine, way: Way, setups: int, seconds: float, studies: int, seed: int
+) -> MeasuredRates:
+    """That many studies of ``METRICS`` metrics in so many setups and seconds, measured in that way."""
+    rng = np.random.default_rng(seed)
+    false = found = 0
+    reaches: list[float] = []
+    for _ in range(studies):
+        mistaken = False
+        for _ in range(METRICS):
+            intervals = _judged(_trials(machine, way, setups, seconds, rng))
+            first, *others = read(intervals)[0]
+            mistaken |= wrong(first, EFFECT) or any(wrong(one, 0.0) for one in others)
+            found += first is Verdict.SLOWER
+            reaches += [(one.high - one.low) / 2 for one in intervals]
+        false += mistaken
+    reach = exp(median(reaches))
+    return MeasuredRates(machine, way, setups, seconds, false / studies, found / studies / METRICS, reach)
+
+
+def _judged(values: Array) -> list[Interval]:
+    labels = [str(setup) for setup in range(values.shape[1])]
+    samples = {
+        label: {block: float(value) for block, value in enumerate(own) if np.isfinite(value)}
+        for label, own in zip(labels, values.T, strict=True)
+    }
+    row = Row(samples, labels[:1])
+    error = (1 - CONFIDENCE) / METRICS / (len(labels) - 1)
+    return [row.against_baseline(label).interval(error) for label in labels[1:]]
+
+
+def _trials(machine: Machine, way: Way, setups: int, seconds: float, rng: np.random.Generator) -> Array:
+    """Logarithms of response times, blocks x (baseline, candidates); not a number where a trial was lost."""
+    begins = _begins(way, setups, seconds, rng)
+    steps = int(way.piece_s / STEP_S)
+    level = np.exp(_machine(machine, seconds, rng))
+    places = (begins / STEP_S).astype(int)[..., None] + np.arange(steps)
+    times = level[places].mean(axis=(1, 3))
+    own = rng.normal(0, machine.own / sqrt(TRIAL_S), times.shape)
+    own[:, 0] *= machine.noisy
+    values: Array = np.log(times) + own + rng.normal(0, machine.start, times.shape)
+    values[:, 1] += log(1 + EFFECT)
+    values[rng.random(values.shape) < machine.lost] = np.nan
+    return values
+
+
+def _begins(way: Way, setups: int, seconds: float, rng: np.random.Generator) -> Array:
+    """When each piece of each trial begins: blocks x pieces x setups, in seconds after the start."""
+    block_s = seconds / BLOCKS / TESTS
+    pieces, start_s = way.pieces, START_S * setups / TESTS if way.pieces > 1 else 0.0
+    place_s = (block_s - start_s) / setups / pieces
+    begins = np.empty((BLOCKS * pieces, setups))
+    for first in range(0, len(begins), 2):
+        order = rng.permutation(setups)
+        begins[first], begins[first + 1] = order, setups - 1 - order
+    begins = begins.reshape(BLOCKS, pieces, setups) * place_s
+    rounds = np.arange(pieces)[:, None] * setups * place_s
+    blocks = np.arange(BLOCKS)[:, None, None] * TESTS * block_s + start_s
+    found: Array = begins + rounds + blocks
+    return found
+
+
+def _machine(machine: Machine, seconds: float, rng: np.random.Generator) -> Array:
+    """How slow the machine is, step by step."""
+    count = int((seconds + TRIAL_S) / STEP_S) + 1
+    level = _wander(machine.wander, machine.scale_s, count, rng) + _wander(machine.fast, FAST_S, count, rng)
+    for begun in rng.integers(count, size=machine.stalls):
+        level[begun : begun + int(STALL_S / STEP_S)] += STALL
+    return level
+
+
+def _wander(sd: float, scale_s: float, count: int, rng: np.random.Generator) -> Array:
+    """Noise that forgets itself with the time scale (of Ornstein and Uhlenbeck)."""
+    kept = exp(-STEP_S / scale_s)
+    shocks = rng.normal(0, sd * sqrt(1 - kept**2), count)
+    shocks[0] /= sqrt(1 - kept**2)
+    level: Array = lfilter([1.0], [1.0, -kept], shocks)
+    return level

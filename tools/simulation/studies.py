@@ -1,0 +1,233 @@
+"""Simulated studies of known truth, judged as real ones are: how often is a verdict false, how often an effect found?
+
+A study has a baseline and, unless the scenario says otherwise, four candidates. The noise of a trial is given as the
+standard deviation of its logarithm; what a whole block has in common is twice as noisy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import exp, log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loadtests.analyse import intervals
+from loadtests.analyse.compare import between as runs
+from loadtests.analyse.compare.paired import Row
+from loadtests.analyse.verdicts import DELTA, Verdict, verdict
+from loadtests.formatting import plus_minus
+
+Array = NDArray[np.float64]
+Noise = Callable[[np.random.Generator, tuple[int, int]], Array]
+
+CANDIDATES = 4
+MOST_BLOCKS = 40  # of ``until``
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """``effect`` is by how much the first candidate is slower than the baseline; the others are its equals."""
+
+    name: str
+    effect: float = 0.0
+    noise: str = "normal"
+    sd: float = 0.03
+    blocks: int = 10
+    candidates: int = CANDIDATES
+    until: float | None = None
+    """Add mirrored pairs of blocks until every interval is this narrow, at most ``MOST_BLOCKS``."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Shares of ``studies``. ``false``: at least one verdict was wrong. ``found``: the first candidate was called
+    slower. ``equal``: of the candidates that are the baseline's equals, how many were called equivalent."""
+
+    scenario: Scenario
+    studies: int
+    false: float
+    found: float
+    equal: float
+    width: float
+    """Median over studies of the widest interval, plus or minus."""
+    blocks: float
+    """Mean number of blocks; more than one number only under ``until``."""
+
+
+def scenarios() -> list[Scenario]:
+    """Every row of the table."""
+    rows = []
+    for noise in ("normal", "heavy tails", "slow mode", "drifting machine", "one bad block", "one noisy setup"):
+        rows += [Scenario(noise, noise=noise, blocks=blocks) for blocks in (2, 5, 10, 20)]
+        rows += [Scenario(noise, 0.10, noise, blocks=blocks) for blocks in (2, 5, 10, 20)]
+    rows += [Scenario("normal", effect, blocks=blocks) for effect in (0.01, 0.03) for blocks in (5, 10, 20)]
+    rows += [Scenario("normal", effect, sd=sd) for sd in (0.02, 0.04, 0.05) for effect in (0.0, 0.10)]
+    rows += [Scenario("normal", 0.10, sd=0.09, blocks=blocks) for blocks in (10, 20, 40)]
+    rows += [Scenario("normal", 0.10, sd=sd, candidates=1) for sd in (0.03, 0.04, 0.05, 0.09)]
+    rows += [Scenario("normal", effect, candidates=16) for effect in (0.0, 0.10)]
+    rows += [
+        Scenario("rounded figures", effect, "rounded figures", blocks=n) for n in (10, 20) for effect in (0.0, 0.1)
+    ]
+    return rows
+
+
+def scenarios_of_until() -> list[Scenario]:
+    """Every row of the table on ``--until``."""
+    kinds = ("normal", "heavy tails", "one noisy setup", "drifting machine")
+    rows = [
+        Scenario(kind, effect, kind, until=until) for kind in kinds for until in (0.1, 0.05) for effect in (0.0, until)
+    ]
+    return rows + [Scenario("two setups", effect, candidates=1, until=0.03) for effect in (0.0, 0.03)]
+
+
+def scenarios_of_runs() -> list[Scenario]:
+    """Every row of the table on two runs."""
+    return [Scenario("two runs", effect, blocks=blocks) for blocks in (2, 5, 10, 20) for effect in (0.0, 0.10)]
+
+
+def simulate(scenario: Scenario, studies: int, seed: int) -> Rates:
+    """That many studies of one scenario."""
+    rng = np.random.default_rng(seed)
+    false = found = equal = blocks = 0.0
+    widths = []
+    for _ in range(studies):
+        sample, verdicts, width = _study(scenario, rng)
+        first, others = verdicts[0], verdicts[1:]
+        false += wrong(first, scenario.effect) or any(wrong(other, 0.0) for other in others)
+        found += first is Verdict.SLOWER
+        equal += _share_equivalent(others)
+        blocks += sample
+        widths.append(width)
+    return Rates(
+        scenario,
+        studies,
+        false / studies,
+        found / studies,
+        equal / studies,
+        float(np.median(widths)),
+        blocks / studies,
+    )
+
+
+def simulate_runs(scenario: Scenario, studies: int, seed: int) -> Rates:
+    """The same for ``compare RUN_A RUN_B``: five setups, of which the first got slower in the second run.
+
+    Blocks of the two runs are no pairs, so here the drift from block to block is not cancelled.
+    """
+    rng = np.random.default_rng(seed)
+    false = found = equal = 0.0
+    widths = []
+    for _ in range(studies):
+        before = trials(replace(scenario, effect=0.0), rng, scenario.blocks)
+        after = trials(replace(scenario, effect=0.0), rng, scenario.blocks)
+        after[:, 0] += log(1 + scenario.effect)
+        pairs = [(np.sort(before[:, j]), np.sort(after[:, j])) for j in range(scenario.candidates + 1)]
+        verdicts, width = read(runs.simultaneous(pairs))
+        false += wrong(verdicts[0], scenario.effect) or any(wrong(other, 0.0) for other in verdicts[1:])
+        found += verdicts[0] is Verdict.SLOWER
+        equal += _share_equivalent(verdicts[1:])
+        widths.append(width)
+    width = float(np.median(widths))
+    return Rates(scenario, studies, false / studies, found / studies, equal / studies, width, scenario.blocks)
+
+
+def trials(scenario: Scenario, rng: np.random.Generator, blocks: int) -> Array:
+    """Logarithms of response times, blocks x (baseline, candidates), on a machine that drifts between blocks."""
+    values: Array = NOISES[scenario.noise](rng, (blocks, scenario.candidates + 1)) * scenario.sd
+    values += rng.normal(0, 2 * scenario.sd, (blocks, 1))
+    values[:, 1] += log(1 + scenario.effect)
+    return values
+
+
+def _study(scenario: Scenario, rng: np.random.Generator) -> tuple[int, list[Verdict], float]:
+    if scenario.until is None:
+        return scenario.blocks, *_judge(trials(scenario, rng, scenario.blocks))
+    values = trials(scenario, rng, MOST_BLOCKS)
+    for blocks in range(intervals.FIRST_LOOK, MOST_BLOCKS + 1, 2):
+        verdicts, width = _judge(values[:blocks], intervals.CONFIDENCE_OF_LOOKS)
+        if width <= scenario.until:
+            break
+    return blocks, verdicts, width
+
+
+def _judge(values: Array, confidence: float = intervals.CONFIDENCE) -> tuple[list[Verdict], float]:
+    labels = [str(setup) for setup in range(values.shape[1])]
+    row = Row(dict(zip(labels, (dict(enumerate(own)) for own in values.T.tolist()), strict=True)), labels[:1])
+    error = (1 - confidence) / (len(labels) - 1)
+    return read([row.against_baseline(label).interval(error) for label in labels[1:]])
+
+
+def read(found: list[intervals.Interval]) -> tuple[list[Verdict], float]:
+    """The verdicts on response times (more is slower), and the widest of the intervals, plus or minus."""
+    limits = [(exp(one.low), exp(one.high)) for one in found]
+    verdicts = [verdict(low, high, DELTA, more_is_better=False) for low, high in limits]
+    return verdicts, max(plus_minus(low, high) for low, high in limits)
+
+
+def wrong(said: Verdict, effect: float) -> bool:
+    """Whether a verdict is false of a candidate that is slower by ``effect``."""
+    if said is Verdict.EQUIVALENT:
+        return effect >= DELTA
+    return said is Verdict.FASTER or (said is Verdict.SLOWER and effect == 0)
+
+
+def _share_equivalent(verdicts: list[Verdict]) -> float:
+    return sum(one is Verdict.EQUIVALENT for one in verdicts) / max(1, len(verdicts))
+
+
+def _normal(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    return rng.normal(size=shape)
+
+
+def _heavy(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Student's t with 3 degrees of freedom, at unit variance."""
+    return rng.standard_t(3, shape) / sqrt(3)
+
+
+def _slow_mode(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Every tenth start of a server lands in a mode that is five times the noise slower."""
+    return rng.normal(size=shape) + 5 * (rng.random(shape) < 0.1)
+
+
+def _drifting(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """The machine slows down by three times the noise over a block; the order is shuffled, then mirrored."""
+    blocks, setups = shape
+    values = rng.normal(size=shape)
+    for first in range(0, blocks, 2):
+        order = rng.permutation(setups)
+        for block, position in ((first, order), (first + 1, setups - 1 - order)):
+            if block < blocks:
+                values[block] += 3 * position / (setups - 1)
+    return values
+
+
+def _bad_block(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """In one block one trial is ten times the noise slower."""
+    values = rng.normal(size=shape)
+    values[rng.integers(shape[0]), rng.integers(shape[1])] += 10
+    return values
+
+
+def _rounded(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Figures that come in steps as large as the noise, as those of a search that stops at a few percent."""
+    return np.round(rng.normal(size=shape))
+
+
+def _noisy_setup(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """The first (the baseline, or the best of a sweep) is three times as noisy as the others."""
+    values = rng.normal(size=shape)
+    values[:, 0] *= 3
+    return values
+
+
+NOISES: dict[str, Noise] = {
+    "normal": _normal,
+    "heavy tails": _heavy,
+    "slow mode": _slow_mode,
+    "drifting machine": _drifting,
+    "one bad block": _bad_block,
+    "rounded figures": _rounded,
+    "one noisy setup": _noisy_setup,
+}
