@@ -1,0 +1,262 @@
+"""Reads TOML and JSON that people write into msgspec types.
+
+Every mistake is one line: file, path, value, what is allowed. A type describes its fields once. It is a dataclass or a
+``msgspec.Struct``; ``Annotated[..., Meta(...)]`` has a field's bounds and its ``description``::
+
+    class LatencyTable(msgspec.Struct, kw_only=True):
+        rate: Annotated[Positive | Literal["auto"], Meta(description="Requests per second.")]
+        duration: Duration
+        pace: Literal["even", "recorded"] = "even"
+
+        def __post_init__(self) -> None:
+            if self.rate == "auto" and self.pace == "recorded":
+                raise ValueError("rate: 'auto' does not go with pace = 'recorded'")
+
+    table = decode.convert(values, LatencyTable, "mine.toml", "tests.latency.")
+
+- Keys that no field has are refused, with the nearest known one, at every level.
+- A field of the type ``Duration`` (or another with ``extra={"duration": True}``) is seconds, and takes ``"500ms"`` too.
+- Rules between fields are ValueErrors of ``__post_init__``; the text begins with the field and a colon.
+- ``Meta(extra={"allowed": "..."})`` says in words what is allowed where the bounds do not, as of a pattern.
+- A union of a tuple of fixed length and a number with bounds crashes msgspec 0.22: take a list in its place.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta, inspect
+
+from loadtests import files
+from loadtests.errors import UserError, quoted, shown
+from loadtests.records.bounds import VAST
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+T = TypeVar("T")
+
+MOST_BYTES = 64_000_000  # of a file: a recording of 100,000 requests with bodies takes less
+SHORTEST_S = 0.001
+LONGEST_S = 7 * 24 * 3600.0
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+Duration = Annotated[float, Meta(ge=SHORTEST_S, le=LONGEST_S, extra={"duration": True})]
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file holds. Raises UserError: the file, and what is wrong."""
+    try:
+        return tomllib.loads(files.read(path, MOST_BYTES).decode())
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # TOML that is none, text that is none, or a number of thousands of digits
+        raise UserError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: not valid TOML: lists or tables are nested too deeply") from None
+
+
+def read_json(text: bytes, where: str) -> Any:
+    """What a JSON text holds. Raises UserError that begins with ``where``."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{where}: not valid JSON: {error}") from None
+    except RecursionError:
+        raise UserError(f"{where}: not valid JSON: it is nested too deeply") from None
+
+
+def convert(values: object, kind: type[T], where: str, prefix: str = "") -> T:
+    """The ``values`` of a file as a ``kind``. Raises UserError: one line that begins with ``where``, the file, and the
+    path in it, before which ``prefix`` stands ("tests.latency.")."""
+    checked = _checked(values, type_info(kind), f"{where}: {prefix}", "")
+    try:
+        return msgspec.convert(checked, kind)
+    except msgspec.ValidationError as error:
+        raise UserError(f"{where}: {_explained(error, checked, kind, prefix)}") from None
+
+
+def duration(value: object, least_s: float = SHORTEST_S) -> float:
+    """Seconds from ``'10s'``, ``'1.5m'``, ``'200ms'``, ``'1h'`` or a bare number of seconds. Raises UserError, also for
+    fewer than ``least_s``."""
+    text = value if isinstance(value, str) else quoted(value)
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|min|h)?\s*", text)
+    if isinstance(value, bool) or match is None:
+        raise UserError(f"{quoted(value)} is not a duration; write 10s, 500ms, 2m or 1h")
+    seconds = float(match[1]) * UNITS[match[2] or "s"]
+    if not least_s <= seconds <= LONGEST_S:
+        raise UserError(f"{quoted(value)} is not a usable duration; between {least_s * 1000:g}ms and a week is")
+    return seconds
+
+
+type_info: Callable[[Any], inspect.Type] = functools.cache(inspect.type_info)
+
+
+def allowed(kind: inspect.Type) -> str:
+    """What a value of the type may be, in words: for errors and for the tables of the reference pages."""
+    if isinstance(kind, inspect.Metadata):
+        extra = kind.extra or {}
+        if "allowed" in extra:
+            return str(extra["allowed"])
+        return (
+            f"a duration such as 10s or 500ms,{_range(kind.type)} seconds"
+            if "duration" in extra
+            else allowed(kind.type)
+        )
+    if isinstance(kind, inspect.UnionType):
+        return " or ".join(allowed(one) for one in kind.types if not isinstance(one, inspect.NoneType))
+    if isinstance(kind, inspect.LiteralType):
+        return " or ".join(repr(value) for value in kind.values)
+    if isinstance(kind, (inspect.IntType, inspect.FloatType)):
+        return ("a whole number" if isinstance(kind, inspect.IntType) else "a number") + _range(kind)
+    return next(words for types, words in _WORDS if isinstance(kind, types))
+
+
+_WORDS: tuple[tuple[Any, str], ...] = (
+    (inspect.BoolType, "true or false"),
+    (inspect.StrType, "a text"),
+    ((inspect.ListType, inspect.VarTupleType, inspect.TupleType, inspect.SetType, inspect.FrozenSetType), "a list"),
+    ((inspect.DictType, inspect.DataclassType, inspect.StructType), "a table"),
+    (inspect.Type, "a value"),
+)
+
+
+def _range(kind: inspect.Type) -> str:
+    """The bounds of a number's type, in words."""
+    gt, ge, lt, le = (getattr(kind, name, None) for name in ("gt", "ge", "lt", "le"))
+    le = None if le == VAST else le
+    least = f"{0 if gt < 1e-9 else gt:,.15g}" if gt is not None else ""
+    if gt is not None and lt is not None:
+        return f" between {least} and {lt:,.15g}"
+    words = [f"above {least}"] if gt is not None else []
+    if ge is not None and ge != -VAST:
+        words.append(f"from {ge:,.15g} to {le:,.15g}" if le is not None else f"of {ge:,.15g} or more")
+    elif le is not None:
+        words.append(f"up to {le:,.15g}")
+    words += [f"below {lt:,.15g}"] if lt is not None else []
+    return "".join(f" {word}" for word in words)
+
+
+def _checked(value: Any, kind: inspect.Type, where: str, path: str) -> Any:
+    """The value with its durations in seconds. Raises UserError for a key that no field has."""
+    options = _options(kind)
+    if isinstance(value, dict):
+        for one in options:
+            if isinstance(one, (inspect.DataclassType, inspect.StructType)):
+                known = {field.encode_name: field.type for field in one.fields}
+                for key in value:
+                    if key not in known:
+                        raise UserError(f"{where}{_joined(path, key)}: {_unknown_key(key, known)}")
+                return {key: _checked(inner, known[key], where, _joined(path, key)) for key, inner in value.items()}
+            if isinstance(one, inspect.DictType):
+                return {key: _checked(inner, one.value_type, where, _joined(path, key)) for key, inner in value.items()}
+    if isinstance(value, list):
+        for one in options:
+            if isinstance(one, (inspect.ListType, inspect.VarTupleType)):
+                return [
+                    _checked(inner, one.item_type, where, f"{path}[{number}]") for number, inner in enumerate(value, 1)
+                ]
+    return _seconds(value, options, where + path)
+
+
+def _seconds(value: Any, options: list[inspect.Type], place: str) -> Any:
+    """Seconds where a text stands for a duration, else the value. Raises UserError."""
+    words = [text for one in options if isinstance(one, inspect.LiteralType) for text in one.values]
+    timed = next((one for one in options if isinstance(one, inspect.Metadata)), None)
+    if timed is None or not isinstance(value, str) or value in words:
+        return value
+    try:
+        return duration(value, getattr(timed.type, "ge", None) or 0.0)
+    except UserError as error:
+        raise UserError(f"{place}: {error}{''.join(f', or {word!r}' for word in words)}") from None
+
+
+def _options(kind: inspect.Type) -> list[inspect.Type]:
+    """The types that a value may have; of those in a Metadata only durations keep it."""
+    if isinstance(kind, inspect.Metadata) and "duration" not in (kind.extra or {}):
+        return _options(kind.type)
+    return [inner for one in kind.types for inner in _options(one)] if isinstance(kind, inspect.UnionType) else [kind]
+
+
+def _joined(path: str, key: str) -> str:
+    return f"{path}.{shown(key)}" if path else shown(key)
+
+
+def _unknown_key(key: str, known: Mapping[str, object]) -> str:
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    nearest = f"did you mean {near[0]}? " if near else ""
+    return f"is not a key here; {nearest}allowed: {', '.join(sorted(known))}"
+
+
+_ERROR = re.compile(r"(?P<what>.*?)(?: - at (?P<of_key>`key` in )?`\$(?P<path>.*)`)?", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+_MISSING = re.compile(r"Object missing required field `(.*)`")
+_RULE = re.compile(r"[A-Za-z_][\w.\[\]]*: ")
+
+
+def _explained(error: msgspec.ValidationError, values: Any, kind: Any, prefix: str) -> str:
+    """The path, the value and what is allowed there."""
+    match = _ERROR.fullmatch(str(error))
+    assert match
+    keys: list[str | int] = []
+    path, inner, value = "", type_info(kind), values
+    for field, place in _STEP.findall(match["path"] or ""):
+        key = field or (_key_in_error(error, values, keys, kind) if place == "..." else int(place))
+        inner, value = _item_type(inner, key), value[key]
+        keys.append(key)
+        path = f"{path}[{key + 1}]" if isinstance(key, int) else _joined(path, key)
+    if isinstance(error.__cause__, ValueError):
+        text = str(error.__cause__)
+        return prefix + path + (("." if _RULE.match(text) else ": ") if path else "") + text
+    if missing := _MISSING.fullmatch(match["what"]):
+        return f"{prefix}{_joined(path, missing[1])}: is missing; {allowed(_item_type(inner, missing[1]))} is needed"
+    if match["of_key"]:
+        value = _key_in_error(error, values, keys, kind)
+        inner = next(one.key_type for one in _options(inner) if isinstance(one, inspect.DictType))
+        return f"{prefix}{_joined(path, value)}: is not a name here; {allowed(inner)} is needed"
+    return f"{prefix + path if path else prefix.rstrip('.') or 'it'}: is {quoted(value)}; {allowed(inner)} is needed"
+
+
+def _key_in_error(error: msgspec.ValidationError, values: Any, keys: list[str | int], kind: Any) -> str:
+    """The key of a dict for which msgspec, which names none, refused the values: the one that is refused alone too."""
+    table = functools.reduce(lambda value, key: value[key], keys, values)
+    for key in table:
+        try:
+            msgspec.convert(_replaced(values, keys, {key: table[key]}), kind)
+        except msgspec.ValidationError as alone:
+            if str(alone) == str(error):
+                return str(key)
+    raise AssertionError(error)
+
+
+def _replaced(values: Any, keys: list[str | int], new: Any) -> Any:
+    """A copy of the values with another one at the path of ``keys``."""
+    if not keys:
+        return new
+    copy = values.copy()
+    copy[keys[0]] = _replaced(values[keys[0]], keys[1:], new)
+    return copy
+
+
+def _item_type(kind: inspect.Type, key: str | int) -> inspect.Type:
+    """The type of a field, or of an item of a list or dict."""
+    for one in _options(kind):
+        if isinstance(one, (inspect.DataclassType, inspect.StructType)):
+            return next(field.type for field in one.fields if field.encode_name == key)
+        if isinstance(one, inspect.DictType) and isinstance(key, str):
+            return one.value_type
+        if isinstance(one, (inspect.ListType, inspect.VarTupleType)):
+            return one.item_type
+        if isinstance(one, inspect.TupleType) and isinstance(key, int):
+            return one.item_types[key]
+    raise AssertionError(kind)

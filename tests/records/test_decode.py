@@ -1,0 +1,92 @@
+"""Files that people write are read into types; what is wrong is one line: place, value, what is allowed."""
+
+from typing import Annotated, Literal
+
+import msgspec
+import pytest
+from msgspec import Meta
+
+from loadtests.errors import UserError
+from loadtests.records import decode
+from loadtests.records.bounds import Count, Positive, Share
+from loadtests.records.decode import Duration
+
+Word = Annotated[str, Meta(pattern=r"^[a-z]+\Z", extra={"allowed": "a word of small letters"})]
+
+
+class Inner(msgspec.Struct, kw_only=True, rename={"duration_s": "duration"}):
+    rate: Positive | Literal["auto"]
+    duration_s: Duration = 1.0
+    pace: Literal["even", "recorded"] = "even"
+    share: Share | None = None
+
+    def __post_init__(self) -> None:
+        if self.share and self.rate != "auto":
+            raise ValueError("share: goes with rate = 'auto'")
+        if self.rate == 13:
+            raise ValueError("it is unlucky")
+
+
+class Outer(msgspec.Struct, kw_only=True):
+    tests: dict[str, Inner]
+    listed: tuple[Inner, ...] = ()
+    names: dict[Word, str | int] = {}
+    limit: Annotated[int, Meta(ge=2, le=5000)] = 2
+    count: Count = 0
+    pause: Duration | list[Duration] = 0.5
+
+
+def test_durations_are_seconds_wherever_they_stand():
+    values = {"tests": {"a": {"rate": 1, "duration": "2m"}}, "listed": [{"rate": 2, "duration": 3}], "pause": ["1s", 2]}
+    read = decode.convert(values, Outer, "a.toml")
+    assert (read.tests["a"].duration_s, read.listed[0].duration_s, read.pause) == (120, 3, [1, 2])
+
+
+AUTO = "a number above 0 or 'auto'"
+WRONG = {
+    "unknown": ({"tests": {}, "limits": 2}, "limits: is not a key here; did you mean limit? allowed: count, l"),
+    "unknown below": ({"tests": {"b": {"rte": 1}}}, "tests.b.rte: is not a key here; did you mean rate? allowed: d"),
+    "missing": ({"tests": {"a": {"rate": 1}, "b": {}}}, f"tests.b.rate: is missing; {AUTO} is needed"),
+    "missing at the top": ({}, "tests: is missing; a table is needed"),
+    "type": ({"tests": {}, "limit": "2"}, "limit: is '2'; a whole number from 2 to 5,000 is needed"),
+    "bool": ({"tests": {}, "limit": True}, "limit: is True; a whole number from 2 to 5,000 is needed"),
+    "bound": ({"tests": {}, "limit": 1}, "limit: is 1; a whole number from 2 to 5,000 is needed"),
+    "vast": ({"tests": {}, "count": 10**16}, f"count: is {10**16}; a whole number of 0 or more is needed"),
+    "no table": ({"tests": 1}, "tests: is 1; a table is needed"),
+    "in a dict": ({"tests": {"a": {"rate": 1}, "b.b": {"rate": 0}}}, f"tests.b.b.rate: is 0; {AUTO} is needed"),
+    "nan": ({"tests": {"a": {"rate": float("nan")}}}, f"tests.a.rate: is nan; {AUTO} is needed"),
+    "in a list": ({"tests": {}, "listed": [{"rate": 1}, {"rate": "x"}]}, f"listed[2].rate: is 'x'; {AUTO} is needed"),
+    "word": ({"tests": {"a": {"rate": 1, "pace": "odd"}}}, "tests.a.pace: is 'odd'; 'even' or 'recorded' is needed"),
+    "name": ({"tests": {}, "names": {"a": 1, "B": 2}}, "names.B: is not a name here; a word of small letters"),
+    "rule": ({"tests": {"a": {"rate": 1, "share": 0.5}}}, "tests.a.share: goes with rate = 'auto'"),
+    "rule of all": ({"tests": {"a": {"rate": 13}}}, "tests.a: it is unlucky"),
+    "duration": ({"tests": {"a": {"rate": 1, "duration": "soon"}}}, "tests.a.duration: 'soon' is not a duration; "),
+    "too short": ({"tests": {"a": {"rate": 1, "duration": "0s"}}}, "tests.a.duration: '0s' is not a usable duration; "),
+    "negative": ({"tests": {}, "pause": -1}, "pause: is -1; a duration such as 10s or 500ms, from "),
+    "itself": ([], "it: is []; a table is needed"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "line"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_one_line(values, line):
+    with pytest.raises(UserError) as raised:
+        decode.convert(values, Outer, "a.toml")
+    assert str(raised.value).startswith(f"a.toml: {line}")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_prefix_stands_before_the_path():
+    with pytest.raises(UserError, match=r"^a.toml: tests\.b\.rate: is missing; "):
+        decode.convert({}, Inner, "a.toml", "tests.b.")
+    with pytest.raises(UserError, match=r"^a.toml: tests\.b\.share: goes with"):
+        decode.convert({"rate": 1, "share": 0.1}, Inner, "a.toml", "tests.b.")
+    with pytest.raises(UserError, match=r"^a.toml: tests\.b: is 3; a table"):
+        decode.convert(3, Inner, "a.toml", "tests.b.")
+
+
+@pytest.mark.parametrize("text", [b"{", b"[" * 100_000, b"\xff"])
+def test_text_that_is_no_json_or_toml_is_refused(text, tmp_path):
+    (tmp_path / "a.toml").write_bytes(text)
+    for read in (lambda: decode.read_json(text, "a.json"), lambda: decode.read_toml(tmp_path / "a.toml")):
+        with pytest.raises(UserError, match=r"a\.(json|toml): not valid (JSON|TOML): "):
+            read()
