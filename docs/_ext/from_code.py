@@ -19,7 +19,6 @@ from loadtests import setups
 from loadtests.analyse.reasons import Reason
 from loadtests.cli import app as cli
 from loadtests.plan import study as studies
-from loadtests.serve import websocket
 from loadtests.setups import services
 
 WIDTH = "92"  # columns of a help text: what fits the page
@@ -85,15 +84,6 @@ class Fairness(FromCode):
                 links = ", ".join(f":ref:`{name} <setup-{name}>`" for name in names)
                 yield from [f"   * - ``{shown}``", f"     - {links}"]
             yield ""
-
-
-class WebsocketCases(FromCode):
-    """The cases of RFC 6455 in which the setups do not all do the same, and who does what."""
-
-    def lines(self) -> Iterator[str]:
-        yield from [".. list-table::", "   :header-rows: 1", "   :widths: 8 27 20 45", ""]
-        for row in [("Section", "Case", "Right is", "What they do"), *case_rows()]:
-            yield from (f"   {'  ' if column else '* '}- {cell}" for column, cell in enumerate(row))
 
 
 class Commands(FromCode):
@@ -163,20 +153,7 @@ def reason_row(reason: Reason) -> tuple[str, str, str, str]:
     return (f"``{reason.name}``", reason.severity.value, plain(f"{reason.meaning}."), plain(reason.remedy))
 
 
-def case_rows() -> Iterator[tuple[str, str, str, str]]:
-    """The rows of the table of WebSocket cases."""
-    for case in websocket.CASES.values():
-        who: dict[str, list[str]] = {}
-        for name, outcomes in websocket.known().items():
-            if case.name in outcomes:
-                who.setdefault(outcomes[case.name], []).append(name)
-        if len(who) > 1 or any(not websocket.right(case, {case.name: outcome}) for outcome in who):
-            told = sorted(who.items(), key=lambda one: -len(one[1]))
-            did = "; ".join(f"**{plain(outcome)}**: {', '.join(names)}" for outcome, names in told)
-            yield case.section, plain(case.name), plain(" or ".join(case.right)), did
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
-    for directive in (Architecture, Setups, Services, Fairness, WebsocketCases, Commands, Studies, Reasons):
+    for directive in (Architecture, Setups, Services, Fairness, Commands, Studies, Reasons):
         app.add_directive(f"from-code-{directive.__name__.lower()}", directive)
     return {"parallel_read_safe": True}

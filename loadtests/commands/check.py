@@ -16,7 +16,6 @@ from loadtests.formatting import plural
 
 if TYPE_CHECKING:
     from loadtests.measure.check import Check
-    from loadtests.serve.websocket import Conformity
 
 
 @with_own_websockets
@@ -27,10 +26,6 @@ def command(
     ] = None,
     path: Paths = None,
     workload: WorkloadFile = None,
-    record: Annotated[
-        bool,
-        typer.Option("--record", help="Keep what WebSocket setups do differently, for the documentation, as known."),
-    ] = False,
     *,
     own: Own,
 ) -> None:
@@ -38,7 +33,6 @@ def command(
     with waiting(out) as told:
         from loadtests.measure.check import check
         from loadtests.plan import request_options
-        from loadtests.serve import websocket
         from loadtests.serve.sample_requests import REQUESTS
         from loadtests.setups import find
         from loadtests.setups.application import project
@@ -50,8 +44,6 @@ def command(
         say(f"note: {remark}")
     asked = named or ((Request("GET /"),) if own else REQUESTS)
     checked = check(setups or [], lambda doing: say(f"{doing} ..."), served.application, asked)
-    if record:
-        websocket.record(checked.conformities)
     print_check(checked)
     if not checked.good:
         unlike = checked.differences or checked.failed or not any(checked.mute.values())
@@ -79,29 +71,17 @@ def print_check(checked: Check) -> None:
             _told(name, "bold red", f": {sentence}")
         if not broken:
             _told(name, "bold", ": a message over its WebSockets was delivered")
-    for conformity in checked.conformities:
-        _print_conformity(conformity)
+    for name, (cases, broken) in checked.websocket_cases.items():
+        for sentence in broken:
+            _told(name, "bold red", f": {sentence}")
+        _told(name, "bold", f": {plural(cases, 'WebSocket case')}: {plural(len(broken), 'failure')}")
     number = len(checked.compared)
-    if number or not checked.conformities:
+    if number or not checked.websocket_cases:
         out.print(
             f"{plural(len(checked.requests), 'request')} to {'each of ' if number > 1 else ''}"
             f"{plural(number, 'setup')}: "
             f"{plural(len(checked.differences), 'difference')}"
         )
-
-
-def _print_conformity(found: Conformity) -> None:
-    """Prints how a setup keeps to RFC 6455, and each case in which it does not."""
-    unknown = found.unknown
-    for sentence in found.broken:
-        _told(found.setup, "bold red", f": {sentence}")
-    for case in found.differences:
-        style, known = ("bold red", "") if case in unknown else ("yellow", ", as is known")
-        rights = " or ".join(case.right)
-        did = f"{found.outcomes[case.name]}{known}; {rights} is right (RFC 6455, {case.section})"
-        _told(found.setup, style, f": {case.name}: {did}")
-    number, differ = len(found.outcomes), len(found.differences)
-    _told(found.setup, "bold", f": {plural(number, 'case')} of RFC 6455: {plural(differ, 'difference')}")
 
 
 def _told(name: str, style: str, rest: str) -> None:

