@@ -20,7 +20,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from loadtests.formatting import plural
-from loadtests.report.formats import rest
+from loadtests.report.formats import html, rest
 from loadtests.report.view import Page, Section
 
 GENERATED = ".. Written by docs/_ext/from_results.py from the runs in results/."
@@ -55,15 +55,19 @@ def copy(source: Path, target: Path) -> None:
         shutil.copy2(source, target)
 
 
-def copy_what_pages_link_to(app: Sphinx, failed: Exception | None) -> None:
-    """Puts each run's report.html beside its page, and the flame graphs and samples of each profile."""
+def add_linked_files(app: Sphinx, failed: Exception | None) -> None:
+    """Writes each run's report.html next to its page, and copies the flame graphs and samples of each profile."""
     if failed is not None or app.builder.format != "html":
         return
     out = Path(app.outdir) / "results"
-    for path in REFERENCES.folders:
-        for pattern in ("*.svg", "*.json") if path in REFERENCES.profiles else ("report.html",):
-            for file in path.glob(pattern):
-                copy(file, out / path.name / file.name)
+    for path in REFERENCES.profiles:
+        for file in [*path.glob("*.svg"), *path.glob("*.json")]:
+            copy(file, out / path.name / file.name)
+    for run in (run for runs in REFERENCES.studies.values() for run in runs):
+        charts = REFERENCES.folder / run.name / "charts"
+        drawings = {chart.name: (charts / f"{chart.name}.svg").read_text("utf-8") for chart in run.page.charts}
+        (out / run.name).mkdir(parents=True, exist_ok=True)
+        (out / run.name / "report.html").write_text(html.html(run.page, drawings), encoding="utf-8")
 
 
 def study_page(runs: list[Reference]) -> str:
@@ -177,7 +181,7 @@ class SimulationTables(SphinxDirective):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", bring_results)
-    app.connect("build-finished", copy_what_pages_link_to)
+    app.connect("build-finished", add_linked_files)
     app.add_directive("reference-studies", ReferenceStudies)
     app.add_directive("reference-profiles", ReferenceProfiles)
     app.add_directive("repetition-of-2016", RepetitionOf2016)

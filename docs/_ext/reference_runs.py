@@ -19,7 +19,7 @@ from loadtests.report.sections.overview import database_in_short, machine_in_sho
 from loadtests.report.view import Page
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-REPORT = ("index.rst", "report.html", "summary.csv", "charts")
+REPORT = ("index.rst", "summary.csv", "charts")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,7 +17,7 @@ def command(
         str,
         typer.Argument(help="A study's name, as `list` shows it beside its runs.", autocompletion=completion.studies),
     ],
-    output: Annotated[Path | None, typer.Option(help="The chart's files, without .svg and .png.")] = None,
+    output: Annotated[Path | None, typer.Option(help="The chart's SVG file.")] = None,
 ) -> None:
     """Draw a study's results over time on one machine, with changes that are more than noise marked."""
     with waiting(err, "reading the runs"):

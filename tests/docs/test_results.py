@@ -134,8 +134,8 @@ def no_chart(run: Path) -> None:
     (run / "charts/verdicts-throughput.svg").unlink()
 
 
-def no_report(run: Path) -> None:
-    (run / "report.html").unlink()
+def no_summary(run: Path) -> None:
+    (run / "summary.csv").unlink()
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def no_report(run: Path) -> None:
         (no_trials, "has no valid trial"),
         (half_a_trial, "is not a whole run: .*/trials/.* cannot be read"),
         (no_chart, "lacks charts/verdicts-throughput.svg. Write them with `python -m loadtests report results/refer"),
-        (no_report, "lacks report.html. Write them with"),
+        (no_summary, "lacks summary.csv. Write them with"),
     ],
 )
 def test_a_run_that_is_not_whole_is_an_error_that_says_what_to_do(

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import shutil
-import struct
 import xml.etree.ElementTree as ET
 
 import altair as alt
@@ -13,7 +12,7 @@ from loadtests.analyse.results import Results
 from loadtests.records.run.folder import Run
 from loadtests.report import page as pages
 from loadtests.report import reports
-from loadtests.report.charts.palette import FONT, looks
+from loadtests.report.charts.palette import looks
 from loadtests.report.formats import render
 
 pytestmark = pytest.mark.slow
@@ -31,7 +30,7 @@ def written(run_builder, tmp_path_factory):
 
 def test_the_folder_has_the_summary_the_charts_and_both_pages(written):
     folder, paths = written
-    charts = {f"charts/{name}.{ending}" for name in CHARTS for ending in ("svg", "png")}
+    charts = {f"charts/{name}.svg" for name in CHARTS}
     assert {path.relative_to(folder).as_posix() for path in paths} == {
         "summary.csv",
         "index.rst",
@@ -68,15 +67,6 @@ def test_every_chart_is_valid_vega_lite_and_json(build_run):
         json.dumps(chart.spec, allow_nan=False)
 
 
-def test_pictures_are_of_a_size_to_read(written):
-    for picture in (written[0] / "charts").glob("*.png"):
-        data = picture.read_bytes()
-        width, height = struct.unpack(">II", data[16:24])
-        assert data.startswith(b"\x89PNG")
-        assert 1200 <= width <= 1700, picture.name
-        assert height >= 300, picture.name
-
-
 def test_a_chart_that_is_no_longer_drawn_is_removed(build_run):
     run = build_run(labels=("gunicorn", "uvicorn"))
     (run.path / "charts").mkdir()
@@ -84,7 +74,7 @@ def test_a_chart_that_is_no_longer_drawn_is_removed(build_run):
     old.write_text("<svg/>")
     reports.write(run)
     assert not old.exists()
-    assert len(list((run.path / "charts").iterdir())) == 2 * len(CHARTS)
+    assert len(list((run.path / "charts").iterdir())) == len(CHARTS)
 
 
 @pytest.mark.parametrize(
@@ -131,39 +121,6 @@ def test_a_report_made_again_writes_nothing(build_run):
     before = marks(run.path)
     reports.write(Run.open(run.path))
     assert marks(run.path) == before
-
-
-def test_a_picture_of_another_machine_stays_while_its_drawing_does(build_run):
-    run = build_run(labels=("gunicorn", "daphne"), tests=("latency",))
-    reports.write(run)
-    picture = run.path / "charts" / "latency-latency.png"
-    own = picture.read_bytes()
-    picture.write_bytes(b"other pixels")
-    reports.write(run)
-    assert picture.read_bytes() == b"other pixels"
-    picture.with_suffix(".svg").write_text("another drawing")
-    reports.write(run)
-    assert picture.read_bytes() == own
-
-
-def test_a_drawing_is_written_after_its_picture(build_run, monkeypatch):
-    """So that a report that is cut off between the two draws the picture the next time."""
-    run = build_run(labels=("gunicorn", "daphne"), tests=("latency",))
-
-    def interrupted(drawing, scale):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(render, "png", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        reports.write(run)
-    assert list((run.path / "charts").iterdir()) == []
-
-
-def test_pictures_are_set_in_a_font_that_every_machine_has():
-    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="20">{}</svg>'
-    drawing = svg.format('<text y="15" font-family="{}">Ag ×</text>')
-    assert render.png(drawing.format(FONT)) == render.png(drawing.format("Liberation Sans"))
-    assert render.png(drawing.format("Liberation Sans")) != render.png(drawing.format("Liberation Mono"))
 
 
 @pytest.mark.parametrize("data", ["\x1b[31m", "\x00", "\x07", "\ud800", "\uffff", "\x9b31m"])

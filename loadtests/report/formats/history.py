@@ -1,8 +1,7 @@
-"""A study's history: the chart in two files, and a table in a terminal."""
+"""A study's history: the chart as a file, and a table in a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from rich.console import Console
@@ -10,32 +9,28 @@ from rich.text import Text
 
 from loadtests.analyse.compare.differences import RunDifference
 from loadtests.analyse.history import Change, History
-from loadtests.files import RESULTS, make_folder
+from loadtests.files import RESULTS, make_folder, write_text
 from loadtests.formatting import DASH, figure, plural, ratio
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.report.formats import render
 from loadtests.report.sections.history import TOO_SHORT, spec
 from loadtests.report.terminal_tables import grid, told, unwrapped
 
-SUFFIXES = (".svg", ".png")
 
-
-def write(history: History, output: Path | None = None) -> list[Path]:
-    """Writes the chart as SVG and PNG beside each other and returns their paths.
-
-    ``output`` is their common name, with either ending or none; history-<study> in results/ where there is none.
-    """
+def write(history: History, output: Path | None = None) -> Path:
+    """Writes the chart as SVG to ``output`` (results/history-<study>.svg by default) and returns its path."""
     output = output or RESULTS / f"history-{history.study}"
-    name = output.name.removesuffix(output.suffix) if output.suffix in SUFFIXES else output.name
-    make_folder(output.parent)
-    return render.write(output.with_name(name), render.svg(spec(history)))
+    path = output if output.suffix == ".svg" else output.with_name(f"{output.name}.svg")
+    make_folder(path.parent)
+    write_text(path, render.svg(spec(history)))
+    return path
 
 
-def print_history(history: History, files: Iterable[Path], console: Console) -> None:
+def print_history(history: History, chart: Path, console: Console) -> None:
     """Prints the marked changes with what else changed, and where the chart is."""
     with unwrapped(console):
         _print(history, console)
-    console.print(told(f"The chart: {' and '.join(map(str, files))}"), soft_wrap=True)
+    console.print(told(f"The chart: {chart}"), soft_wrap=True)
 
 
 def _print(history: History, console: Console) -> None:
