@@ -7,7 +7,6 @@ import sys
 from typing import Annotated
 
 import typer
-from typer._click.exceptions import NoArgsIsHelpError, UsageError
 
 from loadtests.commands import (
     aa,
@@ -23,7 +22,6 @@ from loadtests.commands import (
     load,
     origin,
     profile,
-    prune,
     report,
     run,
     serve,
@@ -49,9 +47,6 @@ for module in (
     doctor, compare, history,
 ):  # fmt: skip
     app.command(module.__name__.rpartition(".")[2])(module.command)
-results = typer.Typer(help="Look after what is in results/.", no_args_is_help=True)
-results.command("prune")(prune.command)
-app.add_typer(results, name="results")
 machines = typer.Typer(help="Another machine, for the servers or a part of the load, over SSH.", no_args_is_help=True)
 machines.command("prepare")(hosts.prepare)
 machines.command("check")(hosts.check)
@@ -74,11 +69,12 @@ def main() -> None:
             signal.signal(number, _interrupt)
     try:
         sys.exit(app(standalone_mode=False))  # in which it would print its errors itself, on four lines
-    except NoArgsIsHelpError as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except UsageError as error:
-        path = error.ctx.command_path if error.ctx else called()
+    except typer.TyperException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # its class is private, its message is the help text
+            print(error.format_message(), file=sys.stderr)
+            sys.exit(error.exit_code)
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context else called()
         fail(f"{error.format_message().rstrip('.')}; `{path} --help` says what there is", error.exit_code)
     except typer.Abort:  # where it asked, and was interrupted
         fail("interrupted", 130)

@@ -136,7 +136,7 @@ def plain(text: str) -> str:
 
 
 def command_names() -> Iterator[str]:
-    """What can be typed after ``python -m loadtests``: ``run``, ``results prune``."""
+    """What can be typed after ``python -m loadtests``: ``run``, ``hosts prepare``."""
     for name, command in typer.main.get_command(cli).commands.items():
         below = getattr(command, "commands", None)
         yield from (f"{name} {one}" for one in below) if below else (name,)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 
-@pytest.mark.parametrize("before", [(), ("run",), ("list",), ("results",), ("results", "prune")])
+@pytest.mark.parametrize("before", [(), ("run",), ("list",), ("hosts",), ("hosts", "prepare")])
 def test_help_is_also_short(command, before):
     code, printed, _ = command(*before, "-h")
     assert (code, printed) == (0, command(*before, "--help")[1])
@@ -15,7 +15,6 @@ def test_help_is_also_short(command, before):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("results", "prune", "--keep", "-1"), "'--keep': Input should be greater than or equal to 0; "),
         (("workload", "har", "x", "--most", "501"), "'--most': Input should be less than or equal to 500; "),
         (("workload", "har", "x", "--most", "many"), "'--most': Input should be a valid integer"),
         (("workload", "har"), "Missing argument 'file'; "),

@@ -19,7 +19,7 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def commands() -> dict[str, Any]:
-    """All commands by what is typed: ``run``, ``results prune``."""
+    """All commands by what is typed: ``run``, ``hosts prepare``."""
     found: dict[str, Any] = {}
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         below = getattr(command, "commands", None)
