@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from loadtests.commands import (
-    aa,
     advise,
     capacity,
     check,
@@ -43,8 +42,8 @@ app = typer.Typer(
 )
 # In the order of the help. What a command needs is imported when it runs: `--help` and a mistyped name answer at once.
 for module in (
-    run, aa, advise, load, workload, capacity, check, serve, origin, list_, layers, engines, report, profile,
-    doctor, compare, history,
+    run, advise, load, workload, capacity, check, serve, origin, list_, layers, engines, report, profile, doctor,
+    compare, history,
 ):  # fmt: skip
     app.command(module.__name__.rpartition(".")[2])(module.command)
 machines = typer.Typer(help="Another machine, for the servers or a part of the load, over SSH.", no_args_is_help=True)

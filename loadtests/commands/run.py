@@ -43,7 +43,10 @@ def command(
     injectors: Annotated[
         int | None, typer.Option(help="How many processes have the users of journeys, instead of the study's number.")
     ] = None,
-    aa: Annotated[bool, typer.Option("--aa", help="Run the baseline under a second label, to see the noise.")] = False,
+    aa: Annotated[
+        bool,
+        typer.Option("--aa", help="Run the baseline twice, to see the noise; with one setup in --setups, only that."),
+    ] = False,
     until: Annotated[str | None, typer.Option(help="Add blocks until no interval is wider than this: 2%.")] = None,
     max_time: Annotated[str | None, typer.Option(help="The longest that --until may take; by default 1h.")] = None,
     price: Price = None,
@@ -85,13 +88,14 @@ def command(
         from loadtests.measure.host_options import Places
         from loadtests.plan import request_options
         from loadtests.report import reports
+        from loadtests.report.formats import noise
 
         if resume is not None:
             _require_alone(context)
             execution = preparing.resume(resume, told=told)
         else:
             wanting.require_one_length(blocks, minutes, until)
-            study = study or (STUDY if walked else wanting.own_study(own))
+            study = study or (STUDY if walked else wanting.default_study(own, aa))
             wanted = wanting.study_of(study, blocks, aa, price, quick, setups, minutes, rate, injectors)
             wanted = walked.in_study(wanted.asking(request_options.named(path or [], workload)))
             wanting.require_talk(own, wanted)
@@ -106,6 +110,10 @@ def command(
         print_outlook(expected)
         return
     valid = carry_out(execution, anyway)
+    if wanting.against_itself(execution.study):
+        if noise.print_noise(execution.run, out):
+            fail("a difference was found where there is none")
+        return
     reports.print_report(execution.run, out)
     if not valid:
         fail("a setup failed, or has no valid trial in some test; the report says which and why")

@@ -18,6 +18,7 @@ from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 
 # What a project of the user's is asked, and its WebSockets, where nothing else is said.
 OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
+AA_STUDY = "first-look"  # with --aa, where no study is named
 LEAST_RATE = 0.1  # below it a trial sends nothing
 MAX_TIME = "1h"  # for adding blocks, where nothing else is said
 
@@ -55,15 +56,25 @@ def study_of(
     if price is not None:
         require_price(price)
         study = dataclasses.replace(study, price_per_core_hour=price)
-    study = study.with_twin() if aa else study
+    if aa:
+        study = study.with_twin()
+        if against_itself(study):
+            title, question = f"{study.baseline} against itself", "What does this machine report where nothing differs?"
+            study = dataclasses.replace(study, name=f"aa-{study.baseline}", title=title, question=question)
     return study if minutes is None else within(study, minutes)
 
 
-def own_study(own: project.Options | None) -> str:
-    """The study of a project of the user's where none is named; empty where there is no such project."""
+def default_study(own: project.Options | None, aa: bool) -> str:
+    """The study where none is named: that of the user's project, or of an A/A run; else empty."""
     if own is None:
-        return ""
+        return AA_STUDY if aa else ""
     return OWN_STUDY if own.websocket is None else OWN_WEBSOCKETS
+
+
+def against_itself(study: Study) -> bool:
+    """True for a study of one setup and its A/A copy: all that it finds is noise."""
+    ways = [(entry.setup, entry.env) for entry in study.entries]
+    return len(ways) == 2 and ways[0] == ways[1]
 
 
 def require_talk(own: project.Options | None, study: Study) -> None:

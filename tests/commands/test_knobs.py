@@ -81,7 +81,7 @@ def test_a_wrong_knob_is_named_with_what_would_be_right(command, monkeypatch, na
     [
         ("run", "first-look"),
         ("run", "first-look", "--app", "{folder}"),
-        ("aa", "gunicorn"),
+        ("run", "--aa", "--setups", "gunicorn"),
         ("check",),
         ("advise", "gunicorn"),
         ("profile", "gunicorn"),

@@ -43,7 +43,6 @@ def test_options_of_a_project_need_a_project(command):
     [
         (["run", "first-look", "--minutes", "5", "--blocks", "3"], "--blocks"),
         (["run", "first-look", "--minutes", "5", "--until", "2%"], "--until"),
-        (["aa", "gunicorn", "--minutes", "5", "--blocks", "3"], "--blocks"),
     ],
 )
 def test_one_option_says_how_many_blocks_there_are(command, given, named):
@@ -52,12 +51,21 @@ def test_one_option_says_how_many_blocks_there_are(command, given, named):
     assert errors == f"error: --minutes says how many blocks there are, and so does {named}; leave one out\n"
 
 
-@pytest.mark.parametrize("given", [["run", "first-look"], ["run", "first-look", "--aa"], ["aa", "gunicorn"]])
+@pytest.mark.parametrize(
+    "given", [["run", "first-look"], ["run", "first-look", "--aa"], ["run", "--aa", "--setups", "gunicorn"]]
+)
 def test_too_few_minutes_get_one_line(command, given):
     code, printed, errors = command(*given, "--minutes", "0.1")
     assert (code, printed) == (1, "")
     assert errors.startswith("error: --minutes 0.1: 2 blocks of ")
     assert errors.count("\n") == 1
+
+
+def test_a_setup_against_itself_is_a_study_of_its_own_name(command):
+    code, printed, _ = command("run", "--aa", "--setups", "gunicorn", "--dry-run")
+    assert code == 0
+    assert printed.startswith("gunicorn against itself\n16 trials in 4 blocks")
+    assert "-aa-gunicorn" in printed
 
 
 def test_minutes_say_how_many_blocks_there_are(command):

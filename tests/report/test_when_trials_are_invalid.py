@@ -13,10 +13,11 @@ from loadtests.analyse.history import history_of
 from loadtests.analyse.reasons import Reason
 from loadtests.analyse.results import Results
 from loadtests.cli import app
-from loadtests.commands.aa import print_aa
+from loadtests.commands.console import out
 from loadtests.errors import UserError
 from loadtests.records import Evidence
 from loadtests.report import page as pages
+from loadtests.report.formats.noise import print_noise
 
 LABELS = ("gunicorn", "uvicorn")
 
@@ -178,33 +179,40 @@ def test_advice_names_only_options_that_a_run_has():
     [
         (
             ("gunicorn", "gunicorn-again"),
-            "no trial is valid, so nothing can be told of noise; its report.html says why",
+            "no trial is valid, so the noise is unknown; its report.html says why",
         ),
-        (("gunicorn",), "no trial of gunicorn is valid, so nothing can be told"),
-        (("gunicorn-again",), "no trial of gunicorn-again is valid, so nothing can be told"),
+        (("gunicorn",), "no trial of gunicorn is valid, so the noise is unknown"),
+        (("gunicorn-again",), "no trial of gunicorn-again is valid, so the noise is unknown"),
     ],
 )
 def test_aa_says_which_label_has_no_valid_trial(build_run, invalid, says):
     run = build_run(labels=("gunicorn",), tests=("latency",), aa=True, lost=lost(invalid))
     with pytest.raises(UserError, match=says):
-        print_aa(run)
+        print_noise(run, out)
 
 
 def test_aa_of_nothing(build_run):
     with pytest.raises(UserError, match="nothing was measured"):
-        print_aa(build_run(labels=("gunicorn",), aa=True, blocks=0))
+        print_noise(build_run(labels=("gunicorn",), aa=True, blocks=0), out)
 
 
 def test_aa_of_blocks_that_have_not_both(build_run):
     apart = (*lost(("gunicorn",), (1,)), *lost(("gunicorn-again",), (2,)))
     with pytest.raises(UserError, match="no block has a figure of both labels"):
-        print_aa(build_run(labels=("gunicorn",), tests=("latency",), aa=True, lost=apart))
+        print_noise(build_run(labels=("gunicorn",), tests=("latency",), aa=True, lost=apart), out)
 
 
-def test_aa_of_one_block_tells_no_noise(build_run, capsys):
-    assert print_aa(build_run(labels=("gunicorn",), tests=("latency",), aa=True, blocks=1))
+def test_the_noise_of_a_trial_and_false_verdicts_are_printed(build_run, capsys):
+    assert print_noise(build_run(labels=("gunicorn",), aa=True, blocks=4), out) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "A single block has figures of both labels, which tells nothing of noise." in printed
+    assert "latency p99 ×" in printed
+    assert "False verdicts: 0 of " in printed
+
+
+def test_aa_of_one_block_has_no_noise(build_run, capsys):
+    assert print_noise(build_run(labels=("gunicorn",), tests=("latency",), aa=True, blocks=1), out) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "A single block with figures of both labels shows no noise." in printed
     assert "0.0%" not in printed
 
 
