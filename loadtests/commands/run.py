@@ -88,7 +88,7 @@ def command(
         from loadtests.measure.host_options import Places
         from loadtests.plan import request_options
         from loadtests.report import reports
-        from loadtests.report.formats import noise
+        from loadtests.report.formats import noise_table
 
         if resume is not None:
             _require_alone(context)
@@ -111,7 +111,7 @@ def command(
         return
     valid = carry_out(execution, anyway)
     if wanting.against_itself(execution.study):
-        if noise.print_noise(execution.run, out):
+        if noise_table.print_noise(execution.run, out):
             fail("a difference was found where there is none")
         return
     reports.print_report(execution.run, out)

@@ -17,7 +17,7 @@ from loadtests.commands.console import out
 from loadtests.errors import UserError
 from loadtests.records import Evidence
 from loadtests.report import page as pages
-from loadtests.report.formats.noise import print_noise
+from loadtests.report.formats.noise_table import print_noise
 
 LABELS = ("gunicorn", "uvicorn")
 
