@@ -100,7 +100,7 @@ def _ends(rows: Rows, lasts: float) -> Any:
     colours += [FAILED[place % len(FAILED)] for place in range(len(bad))]
     top = max(row["high"] for row in rows) * ROOM
     y = alt.Y("low:Q", title=None, scale=alt.Scale(domain=[0, top], nice=False), axis=alt.Axis(tickCount=4))
-    bars = alt.Chart(values(rows)).mark_rect(opacity=0.9)
+    bars = alt.Chart(values(rows)).mark_rect(opacity=0.9, aria=False)
     return bars.encode(x=_x(lasts), x2="t2:Q", y=y, y2="high:Q", color=_legend([*good, *bad], colours))
 
 
@@ -131,14 +131,14 @@ def _heat(rows: Rows, lasts: float) -> Any:
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
     y = alt.Y("low:Q", title=None, scale=scale, axis=axis_for(scale))
-    cells = alt.Chart(values(painted)).mark_rect(opacity=1)
+    cells = alt.Chart(values(painted)).mark_rect(opacity=1, aria=False)
     return cells.encode(x=_x(lasts), x2="t2:Q", y=y, y2="high:Q", fill=alt.Fill("fill:N", scale=None))
 
 
 def _bands(seconds: Seconds) -> list[Any]:
     """The stages that are not as the first, behind a panel."""
     rows = [row for row in seconds.stages if not row["usual"]]
-    band = alt.Chart(values(rows)).mark_rect(fill=BAND, opacity=0.55)
+    band = alt.Chart(values(rows)).mark_rect(fill=BAND, opacity=0.55, aria=False)
     return [band.encode(x=_x(seconds.lasts), x2="t2:Q", y=alt.value(0), y2=alt.value("height"))] if rows else []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import vl_convert
@@ -9,13 +10,20 @@ import vl_convert
 from loadtests.formatting import printable
 
 VEGA_LITE = "6.4"
+GEOMETRY = re.compile(r' (?:d|transform|x2|y2|width|height)="[^"]*"')
+LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 
 
 def svg(spec: dict[str, Any]) -> str:
     """The chart as an SVG document."""
     # Characters that XML forbids end the whole process inside vl-convert.
     text: str = vl_convert.vegalite_to_svg(_printable(spec), vl_version=VEGA_LITE, allowed_base_urls=[])
-    return text
+    # Coordinates to a hundredth of a pixel: with all their digits they are a third of the file.
+    return GEOMETRY.sub(lambda attribute: LONG_NUMBER.sub(_hundredths, attribute[0]), text)
+
+
+def _hundredths(number: re.Match[str]) -> str:
+    return f"{round(float(number[0]), 2) + 0.0:g}"
 
 
 def _printable(value: Any) -> Any:
