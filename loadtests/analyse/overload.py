@@ -116,10 +116,10 @@ def standing(test: Test, trials: Sequence[Trial]) -> Standing:
     measured = [trial for trial in trials if trial.result]
     found = Standing(
         failed_share(measured),
-        allowed=test.may_fail,
+        allowed=test.allowed_failures,
         lost=lost_share(measured),
         unconnected=unconnected_share(measured),
-        what=f"{test.sends}s",
+        what=f"{test.load_unit}s",
     )
     if test.fixed_rate is None:
         return found

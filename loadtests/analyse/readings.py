@@ -46,9 +46,11 @@ def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, 
 def observations(trial: Trial, test: Test | None = None) -> Iterator[Observation]:
     """All that a valid trial knows, of what the trials of its test tell; what it cannot know is left out."""
     for metric in every(roles([trial]), roles([trial], charged=False)):
-        value = metric.read(trial) if test is None or test.tells(metric) else None
+        value = metric.read(trial) if test is None or test.has_metric(metric) else None
         if value is not None:
-            yield Observation(trial.label, trial.test, trial.block, metric.name, float(value), metric.at_least(trial))
+            yield Observation(
+                trial.label, trial.test, trial.block, metric.name, float(value), metric.is_lower_bound(trial)
+            )
 
 
 def roles(trials: Iterable[Trial], charged: bool = True) -> list[str]:

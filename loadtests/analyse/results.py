@@ -59,7 +59,7 @@ class Results:
         """What the test's percentiles are of: its own time (response time), or service time where its engine knows no
         better."""
         found = {trial.result.latency_of for trial in self.trials if trial.test == test and trial.result}
-        return "service time" if "service_time" in found else self.test(test).time
+        return "service time" if "service_time" in found else self.test(test).time_name
 
     def setup(self, label: str) -> SetupRecord:
         """What the supervisor file says of the setup under that label."""

@@ -52,7 +52,7 @@ def _print_tests(found: Outlook) -> None:
     table = grid(("test", "what is sent", "engine", "trials", "s each"), right=(3, 4), whole=(0,))
     for test in found.study.tests:
         trials = sum(slot.test == test.name for slot in found.order)
-        table.add_row(*map(Text, (test.name, test.what, test.engine, str(trials), f"{test.planned_s:.1f}")))
+        table.add_row(*map(Text, (test.name, test.description, test.engine, str(trials), f"{test.planned_s:.1f}")))
     print_grid(out, table)
 
 

@@ -52,7 +52,7 @@ class OwnJourney:
             raise UserError(
                 f"--journey {name}: a file of Python with a journey is needed; `workload journey` makes one"
             )
-        return study.walking(self.file, sign_in.asked(self._login, self._user))
+        return study.with_journey(self.file, sign_in.asked(self._login, self._user))
 
 
 def with_own_journey(command: Callable[..., None]) -> Callable[..., None]:

@@ -97,7 +97,7 @@ def command(
             wanting.require_one_length(blocks, minutes, until)
             study = study or (STUDY if walked else wanting.default_study(own, aa))
             wanted = wanting.study_of(study, blocks, aa, price, quick, setups, minutes, rate, injectors)
-            wanted = walked.in_study(wanted.asking(request_options.named(path or [], workload)))
+            wanted = walked.in_study(wanted.with_requests(request_options.named(path or [], workload)))
             wanting.require_talk(own, wanted)
             places = Places.of(servers, clients, services, hosts)
             goal = wanting.goal_of(until, max_time)

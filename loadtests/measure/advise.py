@@ -98,7 +98,7 @@ def of_study(study: Study, max_time_s: float) -> KnobSearch:
     if len(study.tests) > 1:
         tests = series([test.name for test in study.tests])
         raise UserError(f"{study.name} has {plural(len(study.tests), 'test')} ({tests}); a search is decided by one")
-    if study.unsettled:
+    if study.ceiling_tests:
         raise UserError(f"{study.name}: the rate of its test is left to the run; a search needs a number")
     one_block = dataclasses.replace(study, name=f"advise-{study.name}", title=f"Good knobs: {study.title}", blocks=1)
     return _within(one_block, study.sweep, max_time_s)

@@ -19,7 +19,7 @@ from loadtests.measure.other_clients import ALONE, Clients
 from loadtests.measure.service_hosts import BESIDE, ServiceHosts
 from loadtests.observe.cores import SERVICES, Cores
 from loadtests.plan.kinds import Test
-from loadtests.plan.kinds.base import NOTHING_BESIDE, StartedWith
+from loadtests.plan.kinds.base import NO_START_OPTIONS, StartOptions
 from loadtests.plan.kinds.over_websocket import in_dialect
 from loadtests.plan.study import Entry, Study
 from loadtests.records.run.run_record import Contract, OtherClient, RunRecord, ServiceHost
@@ -72,7 +72,7 @@ class Bench:
         return f"http://{self.host.address(self.bind)}:{self.port}"
 
     def serving(
-        self, entry: Entry, beside: StartedWith = NOTHING_BESIDE, port: int | None = None
+        self, entry: Entry, beside: StartOptions = NO_START_OPTIONS, port: int | None = None
     ) -> AbstractContextManager[Server]:
         """The entry's setup under its knobs, with what a test wants beside it; on the bench's port, if no other is
         given. Raises NotServing and UserError on entering."""
@@ -128,7 +128,7 @@ class Bench:
             try:
                 engine = self.engine(test.engine)
                 engine.require()
-                require_able(engine, self.load(test, self.url), test.needs)
+                require_able(engine, self.load(test, self.url), test.engine_features)
             except UserError as error:
                 raise UserError(f"test {test.name}: {error}") from None
             if test.recipe:
@@ -166,7 +166,7 @@ class Bench:
         """Raises UserError where a test asks for a view that fetches, and there is no origin or another client."""
         setup = self.setups[entry.setup]
         for test in tests if not self.application.own else ():
-            if self.application.refused(setup, test.demands, test.requests) is not None:
+            if self.application.refused(setup, test.setup_features, test.requests) is not None:
                 continue
             beside = {*setup.services, *test.services}
             for path in dict.fromkeys(request.path for request in test.requests):

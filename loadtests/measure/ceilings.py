@@ -26,7 +26,7 @@ from loadtests.records.run.run_record import Ceilings
 def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> tuple[Study, Ceilings]:
     """The study with the rates that were left to the run, and by test and label what each setup held, in what the test
     sends per second. Raises UserError where none of them held anything."""
-    searches = study.unsettled
+    searches = study.ceiling_tests
     places = [
         TrialPlace(Slot(1, 1, entry.label, search.name), entry, search, 1)
         for name, search in searches.items()
@@ -40,7 +40,7 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
         if trial.evidence.connection_lost:
             raise UserError(trial.log)
         why[trial.test] = f": {said(trial.log)}" if trial.log else ""
-        holds = asking[trial.test].holds(trial)
+        holds = asking[trial.test].sustained_rate(trial)
         # That the machine was disturbed makes it no less a ceiling.
         if holds and not is_setups_own(trial.flags):
             found[trial.test][trial.label] = round(holds, 1)
@@ -50,7 +50,9 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
                 f"test {name}: no setup answered well, so there is no rate that all hold{why.get(name, '')}"
             )
     ceilings = {name: found[search.name] for name, search in searches.items()}
-    tests = tuple(test.at(min(ceilings[test.name].values())) if test.name in ceilings else test for test in study.tests)
+    tests = tuple(
+        test.at_ceiling(min(ceilings[test.name].values())) if test.name in ceilings else test for test in study.tests
+    )
     return dataclasses.replace(study, tests=tests), ceilings
 
 

@@ -23,7 +23,7 @@ from loadtests.measure.observation import Seen, Stretch, TrialPlace, stretch
 from loadtests.measure.trial_watch import Lasted, joined
 from loadtests.observe import gauges, processes
 from loadtests.plan import slices
-from loadtests.plan.kinds.base import START_S, StartedWith
+from loadtests.plan.kinds.base import START_S, StartOptions
 from loadtests.plan.schedule import GENERATOR_S
 from loadtests.records import Trial
 from loadtests.serve import health
@@ -47,8 +47,8 @@ Doing = Callable[[str, float], None]
 def run_by_turns(bench: Bench, places: Sequence[TrialPlace], doing: Doing) -> Iterator[Sequence[Trial]]:
     """The trials of some places of a block, test after test, judged. Never raises for what a setup does wrong: that
     makes its trials invalid."""
-    for beside in dict.fromkeys(place.test.started_with for place in places):
-        alike = [place for place in places if place.test.started_with == beside]
+    for beside in dict.fromkeys(place.test.start_options for place in places):
+        alike = [place for place in places if place.test.start_options == beside]
         tests = list(dict.fromkeys(place.test.name for place in alike))
         while tests:  # where the way to the servers is lost, they are started anew for those that are left
             with contextlib.ExitStack() as stack:
@@ -91,14 +91,14 @@ class _Turns:
     spins_beside_s: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     lost: ConnectionLost | None = None
 
-    def start(self, places: Sequence[TrialPlace], beside: StartedWith, stack: contextlib.ExitStack) -> None:
+    def start(self, places: Sequence[TrialPlace], beside: StartOptions, stack: contextlib.ExitStack) -> None:
         """Starts the setups of these places, each with what is beside it for itself, until the stack is closed."""
         try:
             self._start(places, beside, stack)
         except ConnectionLost as error:
             self.lost = error
 
-    def _start(self, places: Sequence[TrialPlace], beside: StartedWith, stack: contextlib.ExitStack) -> None:
+    def _start(self, places: Sequence[TrialPlace], beside: StartOptions, stack: contextlib.ExitStack) -> None:
         entries = {place.entry.label: place.entry for place in places}
         for port, (label, entry) in zip(self.bench.ports(len(entries)), entries.items(), strict=True):
             self.doing(f"starting {label}", START_S)
@@ -145,7 +145,7 @@ class _Turns:
         return [seen[place.entry.label].trial(self.bench, place) for place in places]
 
     def _measure(self, places: Sequence[TrialPlace], seen: dict[str, Seen]) -> None:
-        test, chance = places[0].test, places[0].slot.chance(self.bench.seed)
+        test, chance = places[0].test, places[0].slot.load_seed(self.bench.seed)
         engine = self.bench.engine(test.engine)
         assert isinstance(engine, SlicingEngine)
         self.doing(f"{test.name}: starting the generator", GENERATOR_S)

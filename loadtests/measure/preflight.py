@@ -42,8 +42,8 @@ def look(bench: Bench, study: Study) -> Preflight:
     baseline = next(entry for entry in study.entries if entry.label == study.baseline)
     learnt: Contract = {}
     memory_mb = 0.0
-    for beside in dict.fromkeys(test.started_with for test in study.tests):
-        tests = [test for test in study.tests if test.started_with == beside]
+    for beside in dict.fromkeys(test.start_options for test in study.tests):
+        tests = [test for test in study.tests if test.start_options == beside]
         try:
             with bench.serving(baseline, beside) as running:
                 learnt |= {test.name: _learnt(bench, running, test, baseline) for test in tests}

@@ -67,7 +67,7 @@ def prepare(
     study = _held_at_once(made, study, seen.memory_mb)
     seed = made.seed = secrets.randbelow(SEEDS) if seed is None else seed
     apart = frozenset((one.label, one.test) for one in left_out if one.test is not None)
-    if study.unsettled:
+    if study.ceiling_tests:
         told("finding a rate that every setup holds")
     study, found = ceilings.settle(made, study, apart)
     record = RunRecord(
@@ -142,7 +142,7 @@ def resume(folder: Path, bench_of: BenchOf | None = None, told: Doing = silently
         changed.append("setups' files")
     if _services(made, record.study) != record.services:
         changed.append("services' files")
-    if not all(test.as_read for test in record.study.tests):
+    if not all(test.files_unchanged for test in record.study.tests):
         changed.append("journeys' files")
     if changed:
         raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
@@ -180,7 +180,7 @@ def servable(study: Study, made: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
         refusals = [
             LeftOut(entry.label, test.name, why)
             for test in study.tests
-            if (why := application.refused(made.setups[entry.setup], test.demands, test.requests)) is not None
+            if (why := application.refused(made.setups[entry.setup], test.setup_features, test.requests)) is not None
         ]
         if len(refusals) < len(study.tests):
             kept.append(entry)

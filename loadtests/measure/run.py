@@ -170,7 +170,7 @@ class _Going:
         """The trials of some slots of a block. Raises TooBusy."""
         execution = self.execution
         places = [TrialPlace(slot, self._entries[slot.label], self._tests[slot.test], attempt) for slot in slots]
-        together = [place for place in places if execution.study.by_turns(place.test)]
+        together = [place for place in places if execution.study.interleaved(place.test)]
         self._written_at = time.monotonic()
         if together:
             with contextlib.closing(self._by_turns(together)) as tests:

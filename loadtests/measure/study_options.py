@@ -47,7 +47,7 @@ def study_of(
         study = dataclasses.replace(study, tests=tuple(test.at_rate(rate) for test in study.tests))
     if injectors is not None:
         require_within("--injectors", injectors, 1, MAX_PROCESSES)
-        study = dataclasses.replace(study, tests=tuple(test.by(injectors) for test in study.tests))
+        study = dataclasses.replace(study, tests=tuple(test.with_processes(injectors) for test in study.tests))
     if quick:
         study = study.quick()
     if blocks is not None:
@@ -57,7 +57,7 @@ def study_of(
         require_price(price)
         study = dataclasses.replace(study, price_per_core_hour=price)
     if aa:
-        study = study.with_twin()
+        study = study.with_copy()
         if against_itself(study):
             title, question = f"{study.baseline} against itself", "What does this machine report where nothing differs?"
             study = dataclasses.replace(study, name=f"aa-{study.baseline}", title=title, question=question)
@@ -79,7 +79,7 @@ def against_itself(study: Study) -> bool:
 
 def require_talk(own: project.Options | None, study: Study) -> None:
     """Raises UserError where it is said how to talk over WebSockets, and no test of the study does."""
-    if own and own.websocket and not any(setups.WEBSOCKET in test.demands for test in study.tests):
+    if own and own.websocket and not any(setups.WEBSOCKET in test.setup_features for test in study.tests):
         raise UserError(f"--ws-path: no test of {study.name} talks over WebSockets; {OWN_WEBSOCKETS} has such")
 
 

@@ -28,7 +28,7 @@ def run_trial(bench: Bench, place: TrialPlace, on_second: OnSecond) -> Trial:
     """Runs one trial and judges it. Never raises for what a setup does wrong: that makes the trial invalid."""
     seen = Seen()
     try:
-        with bench.serving(place.entry, place.test.started_with) as running:
+        with bench.serving(place.entry, place.test.start_options) as running:
             _trial(bench, running, place, on_second, seen)
     except NotServing as error:
         seen.failed(error)
@@ -54,7 +54,7 @@ def _trial(bench: Bench, running: Server, place: TrialPlace, on_second: OnSecond
     if broken:
         seen.differs(broken, running.logs())
         return
-    load = bench.load(test, running.url, bodies, place.slot.chance(bench.seed), place.entry)
+    load = bench.load(test, running.url, bodies, place.slot.load_seed(bench.seed), place.entry)
     try:
         loads = _loads(bench, running, test, load, on_second, seen)
     except EngineError as error:
@@ -82,7 +82,7 @@ def _loads(bench: Bench, running: Server, test: Test, load: Load, on_second: OnS
         seen.keep(restarted.result, ())
         return [restarted]
     everything = [*running.parts(), *bench.host.parts()]
-    rested = bench.host.usage(everything, running.folder) if test.from_rest else None
+    rested = bench.host.usage(everything, running.folder) if test.needs_memory_at_rest else None
     loaded = _load(bench, running, test, load, on_second)
     used = loaded.stretch.processes
     seen.keep(loaded.result, used if rested is None else processes.since_rest(used, rested, loaded.steps))

@@ -18,13 +18,13 @@ _SPELT = {"ms": "ms", "µs": "us"}
 
 
 @dataclass(frozen=True)
-class Counted:
+class CostUnit:
     """``one`` and ``many`` are its words, ``well`` says of one that it went well, and ``unit`` is that of the CPU time
     of one: ms or µs. ``count`` takes a trial to how many its processes' use is for, 0 where that is not known."""
 
-    one: str
-    many: str
-    well: str
+    singular: str
+    plural: str
+    success: str
     count: Callable[[Trial], float]
     unit: str = "ms"
 
@@ -34,27 +34,27 @@ class Counted:
         nothing: its cost is borne by what went well."""
         return Metric(
             f"cpu_{_SPELT[self.unit]}_per_{self._name}",
-            f"CPU per {self.one}",
+            f"CPU per {self.singular}",
             self.unit,
             lambda trial: self._cpu([one.cpu_s for one in trial.charged], trial),
-            called=f"CPU per {self.one}",
+            called=f"CPU per {self.singular}",
             short="CPU",
             better="cheaper",
             worse="dearer",
-            question=Question(f"CPU time per {self.one}", "is the cheapest", "every other costs at least ×{}"),
-            of=(self.many,),
+            question=Question(f"CPU time per {self.singular}", "is the cheapest", "every other costs at least ×{}"),
+            cost_units=(self.plural,),
         )
 
     @cached_property
     def per_cpu_s(self) -> Metric:
         """How many a second of CPU time does."""
         return Metric(
-            f"{self.many.replace('-', '_')}_per_cpu_s",
-            f"{self.many} per CPU-second",
-            f"{self.many}/s",
+            f"{self.plural.replace('-', '_')}_per_cpu_s",
+            f"{self.plural} per CPU-second",
+            f"{self.plural}/s",
             self._per_cpu_s,
             more_is_better=True,
-            of=(self.many,),
+            cost_units=(self.plural,),
         )
 
     @cached_property
@@ -62,10 +62,10 @@ class Counted:
         """The context switches of one."""
         return Metric(
             f"context_switches_per_{self._name}",
-            f"context switches per {self.one}",
+            f"context switches per {self.singular}",
             "",
             self._switches,
-            of=(self.many,),
+            cost_units=(self.plural,),
         )
 
     def of_role(self, role: str, charged: bool = True) -> Metric:
@@ -76,10 +76,12 @@ class Counted:
                 [one.cpu_s for one in trial.processes if one.role == role and one.charged == charged], trial
             )
 
-        label = f"CPU per {self.one}, {role}"
+        label = f"CPU per {self.singular}, {role}"
         if charged:
-            return Metric(f"{role}_{self.cpu.name}", label, self.unit, read, of=(self.many,))
-        return Metric(f"{role}_{UNCHARGED}_{self.cpu.name}", f"{label}, not charged", self.unit, read, of=(self.many,))
+            return Metric(f"{role}_{self.cpu.name}", label, self.unit, read, cost_units=(self.plural,))
+        return Metric(
+            f"{role}_{UNCHARGED}_{self.cpu.name}", f"{label}, not charged", self.unit, read, cost_units=(self.plural,)
+        )
 
     def role_of(self, metric: str) -> Metric | None:
         """The metric that ``of_role`` gave that name; None where it is none of its."""
@@ -94,7 +96,7 @@ class Counted:
 
     @property
     def _name(self) -> str:
-        return self.one.replace("-", "_")
+        return self.singular.replace("-", "_")
 
     def _cpu(self, cpu_s: list[float], trial: Trial) -> float | None:
         count = self.count(trial)
@@ -134,12 +136,12 @@ def _completed(trial: Trial) -> float:
     return trial.result.journeys.completed if trial.result and trial.result.journeys else 0
 
 
-REQUESTS = Counted("request", "requests", "request answered well", _billed)
-MESSAGES = Counted("message", "messages", "message that came back", _billed, "µs")
-CONNECTIONS = Counted("connection", "connections", "connection opened", _billed)
-DELIVERIES = Counted("delivery", "deliveries", "delivery", _delivered, "µs")
-HELD = Counted("connection-second", "connection-seconds", "second of a connection", _held, "µs")
-JOURNEYS = Counted("journey", "journeys", "journey completed", _completed)
+REQUESTS = CostUnit("request", "requests", "request answered well", _billed)
+MESSAGES = CostUnit("message", "messages", "message that came back", _billed, "µs")
+CONNECTIONS = CostUnit("connection", "connections", "connection opened", _billed)
+DELIVERIES = CostUnit("delivery", "deliveries", "delivery", _delivered, "µs")
+HELD = CostUnit("connection-second", "connection-seconds", "second of a connection", _held, "µs")
+JOURNEYS = CostUnit("journey", "journeys", "journey completed", _completed)
 EVERY = (REQUESTS, MESSAGES, CONNECTIONS, DELIVERIES, HELD, JOURNEYS)
 
 CPU = REQUESTS.cpu

@@ -21,7 +21,7 @@ class Question:
     least or at most, as a ratio to the first. ``{latency}`` and ``{one}`` stand for the time that is known and for one
     of what it is of."""
 
-    asked: str
+    text: str
     first: str
     others: str
 
@@ -34,9 +34,9 @@ class Metric:
     in these stands for response time, or service time where the engine knows no better. ``better`` and ``worse`` are
     the words of its verdicts. ``question`` is how a reader asks for one that verdicts are given on.
     ``says_unit``: ``called`` says the unit already. ``complete`` is the sentence for a share of which nobody lacks
-    anything. ``of`` are the words of what a test counts (``Counted.many``) whose trials have it; all have one without
-    any. ``told``: a verdict says the figures as well, not their ratio alone. ``at_least`` tells of a trial that knows
-    the value whether it is a lower bound, because something else than the setup ended there.
+    anything. ``cost_units``: the cost units (``CostUnit.plural``) of the tests whose trials have the metric; without
+    any, all have it. ``shows_figures``: a verdict gives the figures besides their ratio. ``is_lower_bound``: whether a
+    trial's value is a lower bound, because something other than the setup ended there.
     """
 
     name: str
@@ -51,9 +51,9 @@ class Metric:
     question: Question | None = None
     says_unit: bool = False
     complete: str = ""
-    of: tuple[str, ...] = ()
-    told: bool = False
-    at_least: Callable[[Trial], bool] = lambda trial: False
+    cost_units: tuple[str, ...] = ()
+    shows_figures: bool = False
+    is_lower_bound: Callable[[Trial], bool] = lambda trial: False
 
     def in_words(self, latency: str) -> str:
         """What it is called; ``latency`` is what the engine knows: response time or service time."""

@@ -30,7 +30,7 @@ class Slot:
     label: Name
     test: Name
 
-    def chance(self, seed: int) -> int:
+    def load_seed(self, seed: int) -> int:
         """What the load of this trial draws by: the same for all entries in a test and block of a run, whose ``seed``
         this is."""
         return zlib.crc32(f"{seed} {self.test} {self.block}".encode())
@@ -62,7 +62,7 @@ def _orders(study: Study, generator: random.Random, left_out: Container[Place]) 
     groups = deal(study, generator)
     orders: list[list[Place]] = [[] for _ in groups]
     for test in study.tests:
-        parts = groups if study.by_turns(test) else [[entry.label for entry in study.entries]]
+        parts = groups if study.interleaved(test) else [[entry.label for entry in study.entries]]
         for order, part in zip(orders, parts, strict=False):
             labels = list(part)
             generator.shuffle(labels)
@@ -78,9 +78,9 @@ def planned_seconds(study: Study, order: Iterable[Slot] | None = None) -> float:
     started, generators = set(), set()
     for slot in schedule(study, 0) if order is None else order:
         test = tests[slot.test]
-        if study.by_turns(test):
-            total += test.planned_by_turns_s
-            started.add((slot.block, slot.label, test.started_with))
+        if study.interleaved(test):
+            total += test.planned_interleaved_s
+            started.add((slot.block, slot.label, test.start_options))
             generators.add((slot.block, slot.test))
         else:
             total += test.planned_s
@@ -89,10 +89,10 @@ def planned_seconds(study: Study, order: Iterable[Slot] | None = None) -> float:
 
 def search_seconds(study: Study) -> float:
     """About how long it takes to find the rates that were left to the run; 0 where none was."""
-    searches = {search.name: search for search in study.unsettled.values()}.values()
+    searches = {search.name: search for search in study.ceiling_tests.values()}.values()
     if not searches:
         return 0.0
-    by_turns = sum(search.planned_by_turns_s for search in searches)
+    by_turns = sum(search.planned_interleaved_s for search in searches)
     return len(study.entries) * (START_S + by_turns) + len(searches) * GENERATOR_S
 
 

@@ -79,14 +79,14 @@ class Study:
             "sweep": dataclasses.asdict(self.sweep) if self.sweep else None,
         }
 
-    def by_turns(self, test: Test) -> bool:
+    def interleaved(self, test: Test) -> bool:
         """Whether the setups of a block run at once in a test, and are measured by turns."""
-        return self.interleave and test.in_slices
+        return self.interleave and test.can_interleave
 
     @property
     def groups(self) -> int:
-        """Into how many groups its setups are dealt that run at once, the baseline in each (``plan.at_once``)."""
-        together = self.interleave and self.at_once and any(test.in_slices for test in self.tests)
+        """Into how many groups its setups are dealt that run at once, the baseline in each (``plan.concurrency``)."""
+        together = self.interleave and self.at_once and any(test.can_interleave for test in self.tests)
         return max(1, math.ceil((len(self.entries) - 1) / (self.at_once - 1))) if together else 1
 
     @property
@@ -103,16 +103,16 @@ class Study:
                 f"{where}: {of} × {plural(self.blocks, 'block')} are {trials:,} trials; a run may have {MOST_TRIALS:,}"
             )
 
-    def asking(self, requests: tuple[Request, ...]) -> Study:
+    def with_requests(self, requests: tuple[Request, ...]) -> Study:
         """The study with these requests in all of its tests, none of them recorded; as it is where there are none."""
         if not requests:
             return self
-        return dataclasses.replace(self, tests=tuple(test.asking(requests) for test in self.tests))
+        return dataclasses.replace(self, tests=tuple(test.with_requests(requests) for test in self.tests))
 
-    def walking(self, file: Path | None, sign_in: SignIn | None) -> Study:
+    def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Study:
         """The study with the users of its journeys on the one in a file (their own where there is none), signing in so.
         Raises UserError where none of its tests has users."""
-        tests = tuple(test.walking(file, sign_in) for test in self.tests)
+        tests = tuple(test.with_journey(file, sign_in) for test in self.tests)
         if not any(isinstance(test, WalkingTest) for test in tests):
             raise UserError(f"{self.name} has no test whose users walk a journey; own-journey has some")
         return dataclasses.replace(self, tests=tests)
@@ -129,7 +129,7 @@ class Study:
         )
 
     @property
-    def unsettled(self) -> dict[str, Test]:
+    def ceiling_tests(self) -> dict[str, Test]:
         """By the names of the tests whose rate is a share of what the slowest setup holds, which is not known yet, the
         test that finds it: the same one for all that ask the same."""
         found: dict[str, Test] = {}
@@ -152,7 +152,7 @@ class Study:
         baseline = self.baseline if self.baseline in labels else labels[0]
         return dataclasses.replace(self, entries=kept, baseline=baseline)
 
-    def with_twin(self) -> Study:
+    def with_copy(self) -> Study:
         """The study with its baseline under a second label, so that it shows the machine's noise; once is enough."""
         baseline = next(entry for entry in self.entries if entry.label == self.baseline)
         twins = [entry for entry in self.entries if (entry.setup, entry.env) == (baseline.setup, baseline.env)]
@@ -211,7 +211,7 @@ def parse(table: dict[str, Any], name: str, where: str) -> Study:
     )
     twin = top.take("aa", bool, False)
     top.nothing_else()
-    study = study.with_twin() if twin else study
+    study = study.with_copy() if twin else study
     study.require_feasible(where)
     return study
 

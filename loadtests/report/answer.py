@@ -86,7 +86,7 @@ def _troubles(results: Results) -> Iterator[str]:
             if standing.failed > standing.allowed and not standing.loses
         ]
         if failed:
-            yield f"{test.sends.capitalize()}s failed {condition(results, test)}, so not ranked: {_named(failed)}."
+            yield f"{test.load_unit.capitalize()}s failed {condition(results, test)}, so not ranked: {_named(failed)}."
         lost = [
             f"{label} ({tables.why_empty(cell)})"
             for label in labels
@@ -116,11 +116,11 @@ def _columns(results: Results) -> Iterator[_Column]:
         for metric in (test.judged if test is first_of_kind[test.kind] else test.judged[:1])
     ]
     shown = [(test, metric) for test, metric in asked if _known(results, test, metric)]
-    if not any(metric is test.counted.cpu for test, metric in shown):
-        shown += [(test, test.counted.cpu) for test in tests if _known(results, test, test.counted.cpu)][:1]
+    if not any(metric is test.cost_unit.cpu for test, metric in shown):
+        shown += [(test, test.cost_unit.cpu) for test in tests if _known(results, test, test.cost_unit.cpu)][:1]
     # What is asked first of each test before what is asked of it as well.
     shown.sort(key=lambda one: one[1] is not one[0].judged[0])
-    beside = [(test, metric) for test in dict.fromkeys(test for test, _ in shown) for metric in test.beside]
+    beside = [(test, metric) for test in dict.fromkeys(test for test, _ in shown) for metric in test.supporting_metrics]
     shown += [(test, metric) for test, metric in beside if _known(results, test, metric)]
     for test, metric in shown:
         same = [other for other, known in shown if known is metric]
@@ -147,7 +147,7 @@ def _table(results: Results, columns: Sequence[_Column]) -> Table:
         headings.append("MB")
         rows = [[*row, Field(number(memory[label]))] for row, label in zip(rows, labels, strict=True)]
     main = [place for place, column in enumerate(columns, start=1) if column.metric is column.test.judged[0]]
-    beside = [place for place, column in enumerate(columns, start=1) if column.metric in column.test.beside]
+    beside = [place for place, column in enumerate(columns, start=1) if column.metric in column.test.supporting_metrics]
     others = [place for place in range(1, len(columns) + 1) if place not in {*main, *beside}]
     # What stands beside a column goes after it, so that it is never missed.
     last = [each for place in reversed(main[1:]) for each in (place, *_of(columns, beside, columns[place - 1].test))]
@@ -182,11 +182,11 @@ def _field(results: Results, label: str, column: _Column) -> Field:
     estimate = results.estimate(label, test.name, metric.name)
     known = estimate is not None and math.isfinite(estimate.value)
     text = figure(estimate) if estimate and known else tables.unknown().text
-    if metric in test.beside:
+    if metric in test.supporting_metrics:
         return Field(text, tone="bad" if standing.loses else "")
     if standing.overload:
         # How long the answers took says nothing: as long as the test was.
-        return Field(text if metric is test.counted.cpu else tables.unknown().text, UNHELD, tone="bad")
+        return Field(text if metric is test.cost_unit.cpu else tables.unknown().text, UNHELD, tone="bad")
     if standing.fails:
         return Field(text, _failure(standing), tone="bad")
     if not column.compared:

@@ -92,7 +92,8 @@ def _delivers(results: Results, test: Test) -> Finding | None:
 
 
 def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
-    asked = metric.as_question.asked.format(latency=results.latency(test.name), one=test.timed or test.counted.one)
+    one = test.timed_unit or test.cost_unit.singular
+    asked = metric.as_question.text.format(latency=results.latency(test.name), one=one)
     answered = _Answer(results, test, metric)
     if not answered.known and not answered.unranked:
         return None
@@ -113,7 +114,7 @@ def _beside(results: Results, test: Test, metric: Metric, labels: list[str]) -> 
     """What the figures of those that are ranked are not to be told without, at its least."""
     return "".join(
         f" {_least(results, test, other, labels)}"
-        for other in (test.beside if metric is not test.counted.cpu else ())
+        for other in (test.supporting_metrics if metric is not test.cost_unit.cpu else ())
         if any(results.estimate(label, test.name, other.name) for label in labels)
     )
 
@@ -261,10 +262,9 @@ class _Answer:
 
 
 def condition(results: Results, test: Test) -> str:
-    """``at 300 requests/s``, with the path where the study asks for several, and the engine where it has another ask
-    the same."""
-    several = len({other.asked for other in results.tests}) > 1
-    path = f" for {test.asked.removeprefix('GET ')}" if several else ""
+    """``at 300 requests/s``, with the path and the engine where the study has several."""
+    several = len({other.short_description for other in results.tests}) > 1
+    path = f" for {test.short_description.removeprefix('GET ')}" if several else ""
     return f"{test.condition}{path}{by_engine(results, test)}"
 
 
@@ -291,7 +291,7 @@ def _left_out(results: Results, test: Test, metric: Metric, labels: list[str]) -
     told = []
     for label in labels:
         trials = results.cells[label, test.name].valid
-        unsettled = [why for trial in trials if (why := test.unsettled(trial))]
+        unsettled = [why for trial in trials if (why := test.why_unknown(trial))]
         if not trials:
             told.append(f"{label}: no valid trial")
         elif unsettled:

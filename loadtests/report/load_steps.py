@@ -17,8 +17,8 @@ def curve(results: Results, test: Test) -> LoadCurve:
     if (own := test.load_step) is None:
         return []
     steps = [(step, one) for one in results.tests if (step := one.load_step) and _like(step, own)]
-    enough = len({step.at for step, _ in steps}) >= LEAST_STEPS
-    return sorted(steps, key=lambda one: one[0].at) if enough else []
+    enough = len({step.value for step, _ in steps}) >= LEAST_STEPS
+    return sorted(steps, key=lambda one: one[0].value) if enough else []
 
 
 def between(results: Results, test: Test) -> bool:
@@ -28,4 +28,4 @@ def between(results: Results, test: Test) -> bool:
 
 
 def _like(step: LoadStep, other: LoadStep) -> bool:
-    return (step.axis, step.alike) == (other.axis, other.alike)
+    return (step.axis, step.comparison_key) == (other.axis, other.comparison_key)

@@ -22,12 +22,14 @@ def subtitle(results: Results, test: Test) -> list[str]:
     """What stands under the title of a chart of one test."""
     blocks = valid_blocks(results, test)
     within = "" if max(blocks, default=0) < 2 else " with 95% interval"
-    return [f"{test.what}, {test.engine}; mean of {span(blocks, 'block')}{within}"]
+    return [f"{test.description}, {test.engine}; mean of {span(blocks, 'block')}{within}"]
 
 
 def by_engine(results: Results, test: Test) -> str:
     """``, by loadtest``, where the study has another engine ask the same; else nothing."""
-    others = (other for other in results.tests if type(other) is type(test) and other.asks == test.asks)
+    others = (
+        other for other in results.tests if type(other) is type(test) and other.comparison_key == test.comparison_key
+    )
     return f", by {test.engine}" if any(other.engine != test.engine for other in others) else ""
 
 
@@ -69,7 +71,7 @@ def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str
     if not cell.valid:
         return "no valid trial" if cell.invalid else "not measured"
     if readings.too_few(cell.valid, metric):
-        return f"too few {test.sends}s to know"
+        return f"too few {test.load_unit}s to know"
     late = (why for trial in cell.valid if (why := readings.why_late(trial, metric)))
     return next(late, "not known")
 

@@ -34,7 +34,7 @@ def firsts(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
 def _over(curve: LoadCurve, findings: Sequence[Finding]) -> tuple[bool, str]:
     """Who is in front at which steps of a curve, and whether that is one setup at each of them."""
     by_test = {one.test: one for one in findings}
-    steps = [(step.brief, by_test[test.name]) for step, test in curve if test.name in by_test]
+    steps = [(step.short_label, by_test[test.name]) for step, test in curve if test.name in by_test]
     about = steps[0][1].about
     fronts = "; ".join(f"{front} at {series(at)}" for front, at in _runs([(one.front, at) for at, one in steps]))
     return all(one.certain for _, one in steps), f"{about}, over {curve[0][0].axis}: {fronts}."

@@ -79,13 +79,13 @@ def test_where_none_answers_nothing_is_written(prepare, tmp_path):
 def test_the_highest_percentile_that_a_trial_knows_is_judged(prepare):
     [short] = prepare({"gunicorn": 1500.0, "uvicorn": 700.0, "daphne": 241.7}).study.tests
     assert [metric.name for metric in short.judged] == ["p50_ms", "p95_ms", "cpu_ms_per_request"]  # of 480 requests
-    assert [metric.name for metric in short.at(600.0).judged] == ["p50_ms", "p99_ms", "cpu_ms_per_request"]
+    assert [metric.name for metric in short.at_ceiling(600.0).judged] == ["p50_ms", "p99_ms", "cpu_ms_per_request"]
 
 
 def test_a_study_says_so_before_the_rate_is_known():
     study = studies.parse(TABLE, "s", "s.toml")
     [test] = study.tests
-    assert test.what == "GET / at 50% of what the slowest setup holds, at random moments"
+    assert test.description == "GET / at 50% of what the slowest setup holds, at random moments"
     known = studies.parse({**TABLE, "tests": {"latency": {**LATENCY, "rate": 100}}}, "s", "s.toml")
     search_s = 1.2 + 3 * (1.5 + 0.2 + CEILING_S + 2 * 0.22)
     assert planned_seconds(study) == pytest.approx(planned_seconds(known) + search_s)

@@ -201,9 +201,9 @@ def test_the_time_for_adding_blocks_goes_on_where_a_run_was_interrupted(begin, g
 
 
 def test_a_twin_of_the_baseline_is_added_once():
-    study = studies.parse(TABLE, "s", "s.toml").with_twin()
+    study = studies.parse(TABLE, "s", "s.toml").with_copy()
     assert [entry.label for entry in study.entries] == ["gunicorn", "uvicorn", "gunicorn-again"]
-    assert study.with_twin() == study
+    assert study.with_copy() == study
     assert studies.from_dict(study.to_dict()) == study
     assert dataclasses.replace(study, blocks=4).blocks == 4
 

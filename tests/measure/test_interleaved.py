@@ -243,9 +243,9 @@ def test_a_study_says_whether_and_a_search_or_another_engine_is_never_cut(tmp_pa
         "old": {"kind": "throughput", "duration": "2s", "engine": "loadtest"},
     }
     study = studies.parse({**TABLE, "tests": tests}, "s", "s.toml")
-    assert [study.by_turns(test) for test in study.tests] == [True, True, False, False]
+    assert [study.interleaved(test) for test in study.tests] == [True, True, False, False]
     apart = studies.parse({**TABLE, "tests": tests, "interleave": False}, "s", "s.toml")
-    assert not any(apart.by_turns(test) for test in apart.tests)
+    assert not any(apart.interleaved(test) for test in apart.tests)
 
 
 def test_starting_once_takes_less_time_than_starting_for_each_trial():

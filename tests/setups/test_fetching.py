@@ -81,18 +81,18 @@ def test_tests_with_other_recipes_ask_something_else_and_share_no_server():
     test = {"duration": "1s", "path": "/either/fetch", "services": ["origin"]}
     tests = {name: {"kind": "throughput", **test, "recipe": name} for name in ("slow", "fast")}
     slow, fast = studies.parse({"setups": ["gunicorn", "uvicorn"], "tests": tests}, "s", "s.toml").tests
-    assert slow.what == "GET /either/fetch (the origin plays slow) as fast as 10 connections can"
-    assert slow.asked_exactly != fast.asked_exactly
+    assert slow.description == "GET /either/fetch (the origin plays slow) as fast as 10 connections can"
+    assert slow.exact_description != fast.exact_description
     assert not slow.same_as(fast)
-    assert slow.started_with != fast.started_with
+    assert slow.start_options != fast.start_options
 
 
 def test_tests_with_other_recipes_are_no_steps_of_one_load():
     test = {"kind": "latency", "duration": "1s", "path": "/either/fetch", "services": ["origin"]}
     tests = {name: {**test, "rate": rate, "recipe": name} for name, rate in (("slow", 10), ("fast", 20))}
     slow, fast = studies.parse({"setups": ["gunicorn", "uvicorn"], "tests": tests}, "s", "s.toml").tests
-    assert slow.load_step.alike != fast.load_step.alike
-    assert slow.load_step.alike == slow.at_rate(20.0).load_step.alike
+    assert slow.load_step.comparison_key != fast.load_step.comparison_key
+    assert slow.load_step.comparison_key == slow.at_rate(20.0).load_step.comparison_key
 
 
 def test_one_that_is_right_is_not(bench_of):

@@ -131,8 +131,10 @@ def _setup(entry: Entry, run: RunRecord) -> str:
 
 
 def _test(test: Test) -> dict[str, str]:
-    fields = {key: value for key, value in test.record().items() if key not in test.untold and value is not None}
-    return {f"{test.name} asks for": test.asked_exactly} | {
+    fields = {
+        key: value for key, value in test.record().items() if key not in test.summarised_fields and value is not None
+    }
+    return {f"{test.name} asks for": test.exact_description} | {
         f"{test.name} {key.replace('_', ' ')}": value if isinstance(value, str) else json.dumps(value)
         for key, value in fields.items()
     }

@@ -101,7 +101,7 @@ def _rates(before: Results, after: Results, test: str) -> str:
     found = [one.fixed_rate for one in tests]
     if len(found) < 2 or None in found or found[0] == found[1]:
         return ""
-    return f" (at {found[0]:g} and {found[1]:g} {tests[0].sends}s/s; run --rate {found[0]:g} asks for the same)"
+    return f" (at {found[0]:g} and {found[1]:g} {tests[0].load_unit}s/s; run --rate {found[0]:g} asks for the same)"
 
 
 def _own(results: Results) -> list[str]:
@@ -127,7 +127,7 @@ def _require(labels: list[str], results: Results, run: str) -> None:
 
 
 def _test(test: Test) -> str:
-    return f"{test.name} ({test.what}, {test.engine})"
+    return f"{test.name} ({test.description}, {test.engine})"
 
 
 def _name(run: Run, other: Run) -> str:

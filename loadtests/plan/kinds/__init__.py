@@ -32,7 +32,7 @@ def _found(folders: tuple[str, ...]) -> dict[str, type[Test]]:
         for one in vars(module).values()
         if isinstance(one, type) and issubclass(one, Test) and one.__module__ == module.__name__ and not isabstract(one)
     ]
-    return {one.kind: one for one in sorted(kinds, key=lambda one: (one.place, one.kind))}
+    return {one.kind: one for one in sorted(kinds, key=lambda one: (one.order, one.kind))}
 
 
 def from_record(values: Mapping[str, Any]) -> Test:

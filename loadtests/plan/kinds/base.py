@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from loadtests.plan import slices
-from loadtests.plan.cost_unit import REQUESTS, Counted
+from loadtests.plan.cost_unit import REQUESTS, CostUnit
 from loadtests.plan.metrics import Metric
 from loadtests.plan.objective import MAX_ERRORS, Objective, SearchPlan
 from loadtests.records import Trial
@@ -37,15 +37,15 @@ class LoadStep:
     """A test as one of several that ask the same at more and more load: how much (``at``), of what (``axis``), and both
     in words, ``250/s`` and ``250 requests/s``. Those that differ by nothing else have ``alike`` in common."""
 
-    at: float
+    value: float
     axis: str
-    brief: str
-    words: str
-    alike: tuple[object, ...]
+    short_label: str
+    label: str
+    comparison_key: tuple[object, ...]
 
 
 @dataclasses.dataclass(frozen=True)
-class StartedWith:
+class StartOptions:
     """What a setup is started with for a test: the services beside it, and the knobs that these take of the test. Tests
     that have the same of it can share a server."""
 
@@ -53,7 +53,7 @@ class StartedWith:
     knobs: tuple[tuple[str, str], ...] = ()
 
 
-NOTHING_BESIDE = StartedWith()
+NO_START_OPTIONS = StartOptions()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -76,16 +76,16 @@ class Test(abc.ABC):
     __test__: ClassVar[bool] = False  # no test of ours, whatever pytest makes of the name
 
     kind: ClassVar[str]
-    place: ClassVar[int]
+    order: ClassVar[int]
     metrics: ClassVar[tuple[Metric, ...]] = ()
     judged: ClassVar[tuple[Metric, ...]]
     decisive: ClassVar[Metric]
-    beside: ClassVar[tuple[Metric, ...]] = ()
-    counted: ClassVar[Counted] = REQUESTS
-    sends: ClassVar[str] = "request"
-    time: ClassVar[str] = "response time"
-    timed: ClassVar[str] = ""
-    needs: ClassVar[frozenset[Feature]] = frozenset()
+    supporting_metrics: ClassVar[tuple[Metric, ...]] = ()
+    cost_unit: ClassVar[CostUnit] = REQUESTS
+    load_unit: ClassVar[str] = "request"
+    time_name: ClassVar[str] = "response time"
+    timed_unit: ClassVar[str] = ""
+    engine_features: ClassVar[frozenset[Feature]] = frozenset()
     restarts: ClassVar[bool] = False
     """Whether the server is restarted under its load."""
     heading: ClassVar[str]
@@ -93,7 +93,7 @@ class Test(abc.ABC):
     caption: ClassVar[str]
     columns: ClassVar[Mapping[str, str]]
     optional: ClassVar[tuple[str, ...]] = ()
-    untold: ClassVar[tuple[str, ...]] = ("name", "requests")
+    summarised_fields: ClassVar[tuple[str, ...]] = ("name", "requests")
     """Fields that are not told one by one where runs differ: ``asked_exactly`` tells of them."""
 
     name: Name
@@ -128,17 +128,17 @@ class Test(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def asks(self) -> tuple[object, ...]:
+    def comparison_key(self) -> tuple[object, ...]:
         """What makes two tests of the kind ask the same; how long they last does not."""
 
     @property
     @abc.abstractmethod
-    def what(self) -> str:
+    def description(self) -> str:
         """What it sends, in words."""
 
     @property
     @abc.abstractmethod
-    def asked(self) -> str:
+    def short_description(self) -> str:
         """What it asks for, without how often."""
 
     @property
@@ -152,21 +152,21 @@ class Test(abc.ABC):
         """How long it measures, in words."""
 
     @property
-    def started_with(self) -> StartedWith:
+    def start_options(self) -> StartOptions:
         """What its setups are started with."""
-        return StartedWith(self.services, ((RECIPE_KNOB, self.recipe),) if self.recipe else ())
+        return StartOptions(self.services, ((RECIPE_KNOB, self.recipe),) if self.recipe else ())
 
     @property
-    def asked_exactly(self) -> str:
+    def exact_description(self) -> str:
         """``asked``, with a digest of what it leaves unsaid: two that are not alike read differently."""
-        return self.asked
+        return self.short_description
 
     @property
-    def as_read(self) -> bool:
+    def files_unchanged(self) -> bool:
         """Whether the files that it uses are what they were when it was read from its study."""
         return True
 
-    def unsettled(self, trial: Trial) -> str:
+    def why_unknown(self, trial: Trial) -> str:
         """Why a valid trial does not know the decisive metric, where the kind can tell; else empty."""
         return ""
 
@@ -186,12 +186,12 @@ class Test(abc.ABC):
         return None
 
     @property
-    def from_rest(self) -> bool:
+    def needs_memory_at_rest(self) -> bool:
         """Whether its figures need the memory that the processes have before there is any load."""
         return False
 
     @property
-    def in_slices(self) -> bool:
+    def can_interleave(self) -> bool:
         """Whether its load can be made in slices, so that setups can be measured by turns."""
         return False
 
@@ -201,7 +201,7 @@ class Test(abc.ABC):
         and is not known yet; else None."""
         return None
 
-    def holds(self, trial: Trial) -> float | None:
+    def sustained_rate(self, trial: Trial) -> float | None:
         """What a trial says that its setup holds, in what is sent per second, where it is asked for all that it can;
         None where that is not known, or too much failed."""
         result = trial.result
@@ -213,7 +213,7 @@ class Test(abc.ABC):
         """The test at another fixed rate; as it is where it has none of its own choice."""
         return self
 
-    def at(self, ceiling: float) -> Self:
+    def at_ceiling(self, ceiling: float) -> Self:
         """The test whose rate is its share of ``ceiling`` (requests per second)."""
         raise NotImplementedError(self.kind)
 
@@ -224,16 +224,16 @@ class Test(abc.ABC):
         return None
 
     @property
-    def may_fail(self) -> float:
+    def allowed_failures(self) -> float:
         """The share of its requests, 0 to 1, that may fail without any doubt about its figures."""
         return MAX_ERRORS if self.search is None else self.search[0].max_errors
 
-    def tells(self, metric: Metric) -> bool:
+    def has_metric(self, metric: Metric) -> bool:
         """Whether its trials have a metric: one that is not of something else than it counts."""
-        return not metric.of or self.counted.many in metric.of
+        return not metric.cost_units or self.cost_unit.plural in metric.cost_units
 
     @property
-    def demands(self) -> frozenset[str]:
+    def setup_features(self) -> frozenset[str]:
         """What a setup must be able to do, in words of ``loadtests.setups.CANNOT``; HTTP and WEBSOCKET are others."""
         return frozenset()
 
@@ -243,19 +243,19 @@ class Test(abc.ABC):
         return START_S + self.warmup_s + self.seconds
 
     @property
-    def planned_by_turns_s(self) -> float:
+    def planned_interleaved_s(self) -> float:
         """About how long it takes in slices, without the start."""
         return self.warmup_s + slices.seconds(self.seconds)
 
-    def asking(self, requests: tuple[Request, ...]) -> Self:
+    def with_requests(self, requests: tuple[Request, ...]) -> Self:
         """The test with other requests; as it is where its kind sends none."""
         return self
 
-    def by(self, injectors: int) -> Self:
+    def with_processes(self, injectors: int) -> Self:
         """The test with its load made by so many processes; as it is where that is not its choice."""
         return self
 
-    def walking(self, file: Path | None, sign_in: SignIn | None) -> Self:
+    def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Self:
         """The test with its users on the journey in a file (its own where there is none), signing in so; as it is where
         it has no users. Raises UserError."""
         return self
@@ -268,7 +268,7 @@ class Test(abc.ABC):
     def same_as(self, other: Test) -> bool:
         """Whether both ask the same, so that their figures can be set side by side."""
         alike = self.engine == other.engine and self.recipe == other.recipe
-        return type(self) is type(other) and alike and self.asks == other.asks
+        return type(self) is type(other) and alike and self.comparison_key == other.comparison_key
 
     def record(self) -> dict[str, Any]:
         """The test as run.json keeps it."""

@@ -45,7 +45,7 @@ def _of_lag(key: str, asked: str) -> Metric:
         called=f"{key} lag",
         short=f"lag {key}",
         question=Question(asked, "is the fastest", "every other takes at least ×{}"),
-        of=(DELIVERIES.many,),
+        cost_units=(DELIVERIES.plural,),
     )
 
 
@@ -69,7 +69,7 @@ def _of_last(key: str, asked: str) -> Metric:
         called=f"{key} time to the last receiver",
         short=f"last {key}",
         question=Question(asked, "is the fastest", "every other takes at least ×{}"),
-        of=(DELIVERIES.many,),
+        cost_units=(DELIVERIES.plural,),
     )
 
 
@@ -89,10 +89,10 @@ LAG_P99 = _of_lag("p99", "lag that 1 delivery in 100 exceeds (p99)")
 LAST_P50 = _of_last("p50", "typical time until the last receiver has a message (p50)")
 LAST_P99 = _of_last("p99", "time until the last receiver has a message that 1 in 100 exceeds (p99)")
 DELIVERIES_PER_S = Metric(
-    "deliveries_per_s", "deliveries", "deliveries/s", _per_s, more_is_better=True, of=(DELIVERIES.many,)
+    "deliveries_per_s", "deliveries", "deliveries/s", _per_s, more_is_better=True, cost_units=(DELIVERIES.plural,)
 )
 WIRE_BYTES_EACH = Metric(
-    "wire_bytes_per_delivery", "bytes on the wire per delivery", "B", _wire_bytes, of=(DELIVERIES.many,)
+    "wire_bytes_per_delivery", "bytes on the wire per delivery", "B", _wire_bytes, cost_units=(DELIVERIES.plural,)
 )
 
 
@@ -102,13 +102,13 @@ class Broadcast(RoomTest, PacedConversation):
     are taken."""
 
     kind = "broadcast"
-    place = 7
+    order = 7
     does = "broadcast"
     metrics = (LAG_P50, LAG_P95, LAG_P99, LAST_P50, LAST_P99, DELIVERIES_PER_S, WIRE_BYTES_EACH)
-    beside = (DELIVERED,)
-    counted = DELIVERIES
-    sends = "message"
-    time = "time until it was taken"
+    supporting_metrics = (DELIVERED,)
+    cost_unit = DELIVERIES
+    load_unit = "message"
+    time_name = "time until it was taken"
     heading = "Broadcasts over WebSockets"
     about = (
         "Lag is from the moment a message should have been published until it is at a receiver, counted at every "
@@ -161,14 +161,14 @@ class Broadcast(RoomTest, PacedConversation):
             return None
         return dataclasses.replace(self, warmup_s=min(self.warmup_s, CEILING_S), auto=None, duration_s=CEILING_S)
 
-    def holds(self, trial: Trial) -> float | None:
+    def sustained_rate(self, trial: Trial) -> float | None:
         """What was delivered in time, in messages: a layer takes more than it delivers."""
         delivered = DELIVERIES_PER_S.read(trial)
         return None if delivered is None else delivered / self.conversation.counts_each
 
     @property
-    def what(self) -> str:
-        return f"{self.asked} {self.condition}" if self.closed_loop else super().what
+    def description(self) -> str:
+        return f"{self.short_description} {self.condition}" if self.closed_loop else super().description
 
     @property
     def condition(self) -> str:

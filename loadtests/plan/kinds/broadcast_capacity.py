@@ -16,7 +16,7 @@ from loadtests.records.toml import TomlTable
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-DELIVERY_CAPACITY = capacity_of("capacity_deliveries_per_s", DELIVERIES.many)
+DELIVERY_CAPACITY = capacity_of("capacity_deliveries_per_s", DELIVERIES.plural)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -25,15 +25,15 @@ class BroadcastCapacity(RoomTest, SearchingConversation):
     which each message that is published makes as many as its room has receivers."""
 
     kind = "broadcast-capacity"
-    place = 7
+    order = 7
     does = "broadcast"
     metrics = (DELIVERY_CAPACITY,)
     judged = (DELIVERY_CAPACITY,)
     decisive = DELIVERY_CAPACITY
-    beside = (DELIVERED,)
-    counted = DELIVERIES
-    sends = "message"
-    time = "time until it was taken"
+    supporting_metrics = (DELIVERED,)
+    cost_unit = DELIVERIES
+    load_unit = "message"
+    time_name = "time until it was taken"
     terms = OF_DELIVERIES
     within = "lag p99<100ms"
     begins_at = 1000.0

@@ -25,7 +25,7 @@ class Capacity(SearchingTest, RequestsTest):
     """A search for the highest rate of requests."""
 
     kind = "capacity"
-    place = 3
+    order = 3
     metrics = (CAPACITY,)
     judged = (CAPACITY,)
     decisive = CAPACITY
@@ -61,5 +61,5 @@ class Capacity(SearchingTest, RequestsTest):
         )
 
     @property
-    def asks(self) -> tuple[object, ...]:
+    def comparison_key(self) -> tuple[object, ...]:
         return (*self.sought, self.requests)

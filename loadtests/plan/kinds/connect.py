@@ -29,8 +29,8 @@ OPENED = Metric(
     short="opened/s",
     question=Question("connections opened", "opens the most", "every other opens at most ×{}"),
     says_unit=True,
-    of=(CONNECTIONS.many,),
-    at_least=rate_is_generators,
+    cost_units=(CONNECTIONS.plural,),
+    is_lower_bound=rate_is_generators,
 )
 
 
@@ -40,12 +40,12 @@ class Connect(PacedConversation):
     is opened anew as soon as it was ready."""
 
     kind = "connect"
-    place = 4
+    order = 4
     does = "connect"
     metrics = (OPENED,)
-    counted = CONNECTIONS
-    sends = "connection"
-    time = "time to open"
+    cost_unit = CONNECTIONS
+    load_unit = "connection"
+    time_name = "time to open"
     heading = "Opening WebSockets"
     about = (
         "The time from the moment a connection should have been asked for until it is able to receive: TCP, the "
@@ -112,16 +112,16 @@ class Connect(PacedConversation):
         return {**super().pace(seed), "rate": None, "arrival_seed": None, "connections": self.connections}
 
     @property
-    def asks(self) -> tuple[object, ...]:
-        return (*super().asks, self.connections)
+    def comparison_key(self) -> tuple[object, ...]:
+        return (*super().comparison_key, self.connections)
 
     @property
-    def asked(self) -> str:
+    def short_description(self) -> str:
         return f"WebSocket handshakes{self.with_whom}"
 
     @property
-    def what(self) -> str:
-        return f"{self.asked}, {self.connections} at a time" if self.closed_loop else super().what
+    def description(self) -> str:
+        return f"{self.short_description}, {self.connections} at a time" if self.closed_loop else super().description
 
     @property
     def condition(self) -> str:

@@ -13,7 +13,7 @@ from loadtests.records.toml import TomlTable
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-OPENED_CAPACITY = capacity_of("capacity_connections_per_s", CONNECTIONS.many)
+OPENED_CAPACITY = capacity_of("capacity_connections_per_s", CONNECTIONS.plural)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -21,14 +21,14 @@ class ConnectCapacity(SearchingConversation):
     """How many connections a second can be opened, each of which is closed when it is ready."""
 
     kind = "connect-capacity"
-    place = 4
+    order = 4
     does = "connect"
     metrics = (OPENED_CAPACITY,)
     judged = (OPENED_CAPACITY,)
     decisive = OPENED_CAPACITY
-    counted = CONNECTIONS
-    sends = "connection"
-    time = "time to open"
+    cost_unit = CONNECTIONS
+    load_unit = "connection"
+    time_name = "time to open"
     heading = "Capacity for opening WebSockets"
     about = (
         "The highest fixed rate at which connections are opened within the objective: the time from the moment one "
@@ -47,5 +47,5 @@ class ConnectCapacity(SearchingConversation):
         return 0
 
     @property
-    def asked(self) -> str:
+    def short_description(self) -> str:
         return f"WebSocket handshakes{self.with_whom}"

@@ -26,12 +26,12 @@ class Echo(PacedConversation):
     """``rate`` messages a second over ``connections`` that stay open, each of which must come back."""
 
     kind = "echo"
-    place = 5
+    order = 5
     does = "echo"
     metrics = (WIRE_BYTES, DELIVERED)
     decisive = P99
-    counted = MESSAGES
-    sends = "message"
+    cost_unit = MESSAGES
+    load_unit = "message"
     heading = "Echoes over WebSockets"
     about = (
         "Response time is from the moment a message should have been sent until it is back, over connections that were "
@@ -80,13 +80,13 @@ class Echo(PacedConversation):
         return {**super().pace(seed), "connections": self.connections}
 
     @property
-    def asks(self) -> tuple[object, ...]:
-        return (*super().asks, self.connections)
+    def comparison_key(self) -> tuple[object, ...]:
+        return (*super().comparison_key, self.connections)
 
     @property
-    def asked(self) -> str:
+    def short_description(self) -> str:
         return f"{echoes(self.size)}{self.with_whom}"
 
     @property
-    def what(self) -> str:
-        return f"{super().what}, over {plural(self.connections, 'connection')}"
+    def description(self) -> str:
+        return f"{super().description}, over {plural(self.connections, 'connection')}"

@@ -18,7 +18,7 @@ from loadtests.workload.conversation import MOST_CONNECTIONS
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-ECHO_CAPACITY = capacity_of("capacity_messages_per_s", MESSAGES.many)
+ECHO_CAPACITY = capacity_of("capacity_messages_per_s", MESSAGES.plural)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -26,13 +26,13 @@ class EchoCapacity(SearchingConversation):
     """How many messages a second come back over ``connections``, which are opened anew for each probe."""
 
     kind = "echo-capacity"
-    place = 6
+    order = 6
     does = "echo"
     metrics = (ECHO_CAPACITY,)
     judged = (ECHO_CAPACITY,)
     decisive = ECHO_CAPACITY
-    counted = MESSAGES
-    sends = "message"
+    cost_unit = MESSAGES
+    load_unit = "message"
     terms = OF_ECHOES
     heading = "Capacity for echoes"
     about = (
@@ -58,9 +58,9 @@ class EchoCapacity(SearchingConversation):
         return {**super().pace(seed), "connections": self.connections}
 
     @property
-    def asks(self) -> tuple[object, ...]:
-        return (*super().asks, self.connections)
+    def comparison_key(self) -> tuple[object, ...]:
+        return (*super().comparison_key, self.connections)
 
     @property
-    def asked(self) -> str:
+    def short_description(self) -> str:
         return f"{echoes(self.size)}{self.with_whom} over {plural(self.connections, 'connection')}"

@@ -62,10 +62,12 @@ MESSAGES_PER_S = Metric(
     short="messages/s",
     question=Question("throughput", "echoes the most", "every other echoes at most ×{}"),
     says_unit=True,
-    of=(MESSAGES.many,),
-    at_least=rate_is_generators,
+    cost_units=(MESSAGES.plural,),
+    is_lower_bound=rate_is_generators,
 )
-WIRE_BYTES = Metric("wire_bytes_per_message", "bytes on the wire per message", "B", _each, of=(MESSAGES.many,))
+WIRE_BYTES = Metric(
+    "wire_bytes_per_message", "bytes on the wire per message", "B", _each, cost_units=(MESSAGES.plural,)
+)
 DELIVERED = Metric(
     "delivered_percent",
     "delivered",
@@ -74,7 +76,7 @@ DELIVERED = Metric(
     more_is_better=True,
     short="delivered",
     complete="Every message reached every receiver.",
-    of=(MESSAGES.many, DELIVERIES.many),
+    cost_units=(MESSAGES.plural, DELIVERIES.plural),
 )
 
 
@@ -83,13 +85,13 @@ class EchoThroughput(ConversingTest):
     """As many messages as come back over ``connections``, for ``duration_s``."""
 
     kind = "echo-throughput"
-    place = 6
+    order = 6
     does = "echo"
     metrics = (MESSAGES_PER_S,)
     judged = (MESSAGES_PER_S, MESSAGES.cpu)
     decisive = MESSAGES_PER_S
-    counted = MESSAGES
-    sends = "message"
+    cost_unit = MESSAGES
+    load_unit = "message"
     heading = "Throughput of echoes"
     about = (
         "Messages that came back per second. In a closed loop each connection waits for its message before it sends "
@@ -128,16 +130,16 @@ class EchoThroughput(ConversingTest):
         return {"connections": self.connections, "duration_s": self.duration_s, "warmup_s": self.warmup_s}
 
     @property
-    def asks(self) -> tuple[object, ...]:
-        return (*super().asks, self.connections)
+    def comparison_key(self) -> tuple[object, ...]:
+        return (*super().comparison_key, self.connections)
 
     @property
-    def asked(self) -> str:
+    def short_description(self) -> str:
         return f"{echoes(self.size)}{self.with_whom}"
 
     @property
-    def what(self) -> str:
-        return f"{self.asked} as fast as {plural(self.connections, 'connection')} can"
+    def description(self) -> str:
+        return f"{self.short_description} as fast as {plural(self.connections, 'connection')} can"
 
     @property
     def condition(self) -> str:

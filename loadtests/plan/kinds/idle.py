@@ -62,9 +62,9 @@ MEMORY = Metric(
     better="smaller",
     worse="larger",
     question=Question("memory a connection", "takes the least", "every other takes at least ×{}"),
-    of=(HELD.many,),
+    cost_units=(HELD.plural,),
 )
-OPENED_IN = Metric("opened_in_s", "time to accept all", "s", _opened_in_s, short="all open", of=(HELD.many,))
+OPENED_IN = Metric("opened_in_s", "time to accept all", "s", _opened_in_s, short="all open", cost_units=(HELD.plural,))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -75,13 +75,13 @@ class Idle(ConversingTest):
     that there is only one moment."""
 
     kind = "idle"
-    place = 8
+    order = 8
     does = "idle"
     metrics = (MEMORY, OPENED_IN)
     judged = (MEMORY,)
     decisive = MEMORY
-    counted = HELD
-    sends = "connection"
+    cost_unit = HELD
+    load_unit = "connection"
     heading = "Idle WebSockets"
     about = (
         "By how much the processes of a setup grow with each connection: the slope of a line through their memory at "
@@ -105,7 +105,7 @@ class Idle(ConversingTest):
         return cls(connections=connections, duration_s=table.seconds("duration"), **conversing(name, table))
 
     @property
-    def from_rest(self) -> bool:
+    def needs_memory_at_rest(self) -> bool:
         return True
 
     @property
@@ -118,7 +118,7 @@ class Idle(ConversingTest):
         return super().planned_s - self.warmup_s + self.steps * STEP_S
 
     @property
-    def in_slices(self) -> bool:
+    def can_interleave(self) -> bool:
         return False
 
     @property
@@ -138,16 +138,16 @@ class Idle(ConversingTest):
         return {"rate": 0.0, "duration_s": self.duration_s}
 
     @property
-    def asks(self) -> tuple[object, ...]:
-        return (*super().asks, self.connections, self.duration_s)
+    def comparison_key(self) -> tuple[object, ...]:
+        return (*super().comparison_key, self.connections, self.duration_s)
 
     @property
-    def asked(self) -> str:
+    def short_description(self) -> str:
         return f"idle WebSockets{self.with_whom}"
 
     @property
-    def what(self) -> str:
-        return f"{self.connections:,} {self.asked}, held for {self.duration_s:g} s"
+    def description(self) -> str:
+        return f"{self.connections:,} {self.short_description}, held for {self.duration_s:g} s"
 
     @property
     def condition(self) -> str:

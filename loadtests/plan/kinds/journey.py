@@ -64,11 +64,11 @@ class JourneyTest(WalkingTest):
     """``users`` walk the journey again and again for ``duration_s``, or ``rate`` new ones come a second."""
 
     kind = "journey"
-    place = 4
+    order = 4
     metrics = OWN
     decisive = P99
-    counted = JOURNEYS
-    timed = "request"
+    cost_unit = JOURNEYS
+    timed_unit = "request"
     heading = "Users' journeys"
     about = (
         "Users go through the application step by step, and think in between. Response time is counted from the moment "
@@ -122,8 +122,8 @@ class JourneyTest(WalkingTest):
             journeys = (self.users or 0) * self.duration_s / cycle_s if cycle_s else math.inf
         return journeys * REQUESTS >= requests_needed(99.0)
 
-    def tells(self, metric: Metric) -> bool:
-        return super().tells(metric) or metric is CPU
+    def has_metric(self, metric: Metric) -> bool:
+        return super().has_metric(metric) or metric is CPU
 
     @property
     def seconds(self) -> float:
@@ -153,12 +153,12 @@ class JourneyTest(WalkingTest):
         return LoadStep(self.rate, "new users per second", f"{self.rate:g}/s", self._who, alike)
 
     @property
-    def asks(self) -> tuple[object, ...]:
-        return (*super().asks, self.users, self.rate)
+    def comparison_key(self) -> tuple[object, ...]:
+        return (*super().comparison_key, self.users, self.rate)
 
     @property
-    def what(self) -> str:
-        return f"{self.asked}, {self._who}, {self.thinking}"
+    def description(self) -> str:
+        return f"{self.short_description}, {self._who}, {self.thinking}"
 
     @property
     def condition(self) -> str:

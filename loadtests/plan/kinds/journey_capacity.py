@@ -49,7 +49,7 @@ def _found(users: bool) -> Metric:
         called=f"capacity in {unit}",
         short=f"{unit} borne",
         says_unit=True,
-        at_least=lambda trial: trial.capacity is not None and trial.capacity.at_least,
+        is_lower_bound=lambda trial: trial.capacity is not None and trial.capacity.at_least,
         question=Question(f"capacity in {unit}", "bears the most", "every other bears at most ×{}"),
     )
 
@@ -65,9 +65,9 @@ class JourneyCapacity(WalkingTest):
     for ``warmup_s``, and nothing is counted."""
 
     kind = "journey-capacity"
-    place = 4
+    order = 4
     metrics = (CAPACITY_USERS, CAPACITY_ARRIVALS)
-    needs = frozenset({Feature.EARLY_STOP, Feature.RESPONSE_TIME})
+    engine_features = frozenset({Feature.EARLY_STOP, Feature.RESPONSE_TIME})
     heading = "Capacity in users"
     about = (
         "The most users, or the highest rate of new ones, with which long probes together are within the objective: "
@@ -140,8 +140,8 @@ class JourneyCapacity(WalkingTest):
     def columns(self) -> Mapping[str, str]:  # type: ignore[override]
         return {self.decisive.name: self.decisive.label}
 
-    def tells(self, metric: Metric) -> bool:
-        return metric is self.decisive if metric in self.metrics else super().tells(metric)
+    def has_metric(self, metric: Metric) -> bool:
+        return metric is self.decisive if metric in self.metrics else super().has_metric(metric)
 
     @property
     def seconds(self) -> float:
@@ -176,7 +176,7 @@ class JourneyCapacity(WalkingTest):
         cycle_s = (THINKS + 1) * fmean(self.think_s)
         return REQUESTS / cycle_s if cycle_s else None
 
-    def unsettled(self, trial: Trial) -> str:
+    def why_unknown(self, trial: Trial) -> str:
         if trial.capacity is None:
             return "no search was made"
         return "" if trial.capacity.known is not None else trial.capacity.sentence
@@ -198,13 +198,13 @@ class JourneyCapacity(WalkingTest):
         )
 
     @property
-    def asks(self) -> tuple[object, ...]:
-        return (*super().asks, self.model, self.objective)
+    def comparison_key(self) -> tuple[object, ...]:
+        return (*super().comparison_key, self.model, self.objective)
 
     @property
-    def what(self) -> str:
+    def description(self) -> str:
         most = "the most users" if self.of_users else "the highest rate of new users"
-        return f"{self.asked}, {most} within {self.objective}, {self.thinking}"
+        return f"{self.short_description}, {most} within {self.objective}, {self.thinking}"
 
     @property
     def condition(self) -> str:

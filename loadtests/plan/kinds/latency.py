@@ -48,7 +48,7 @@ class Latency(RequestsTest):
     """
 
     kind = "latency"
-    place = 1
+    order = 1
     decisive = P99
     heading = "Latency"
     about = (
@@ -59,7 +59,7 @@ class Latency(RequestsTest):
     caption = "{latency}, ms: {what}"
     columns = {metric.name: metric.short for metric in TIMES}  # noqa: RUF012 - it is never changed
     optional = ("p95", "p90", "p99.9", "trials")
-    untold = ("name", "requests", "recorded")
+    summarised_fields = ("name", "requests", "recorded")
 
     rate: Positive | None
     auto: Share | None = None
@@ -78,8 +78,8 @@ class Latency(RequestsTest):
         return cls(requests=workload.requests, **fields, **replay)
 
     @property
-    def in_slices(self) -> bool:
-        return super().in_slices and not self.recorded
+    def can_interleave(self) -> bool:
+        return super().can_interleave and not self.recorded
 
     @property
     def judged(self) -> tuple[Metric, ...]:  # type: ignore[override]
@@ -116,7 +116,7 @@ class Latency(RequestsTest):
     def at_rate(self, rate: float) -> Self:
         return self if self.recorded else dataclasses.replace(self, rate=rate, auto=None)
 
-    def at(self, ceiling: float) -> Self:
+    def at_ceiling(self, ceiling: float) -> Self:
         # Two digits, for whoever reads it.
         return dataclasses.replace(self, rate=float(f"{ceiling * (self.auto or SHARE):.2g}"))
 
@@ -140,27 +140,30 @@ class Latency(RequestsTest):
         )
 
     @property
-    def asks(self) -> tuple[object, ...]:
+    def comparison_key(self) -> tuple[object, ...]:
         return (self.rate, self.arrivals, self.speed, self.requests, self.recorded)
 
     @property
-    def asked(self) -> str:
-        return f"a recording of {plural(len(self.recorded), 'request')}" if self.recorded else super().asked
+    def short_description(self) -> str:
+        return f"a recording of {plural(len(self.recorded), 'request')}" if self.recorded else super().short_description
 
     @property
-    def asked_exactly(self) -> str:
+    def exact_description(self) -> str:
         if not self.recorded:
-            return super().asked_exactly
-        return f"{self.asked} ({digest([*(request.to_dict() for request in self.requests), *self.recorded])})"
+            return super().exact_description
+        return (
+            f"{self.short_description} ({digest([*(request.to_dict() for request in self.requests), *self.recorded])})"
+        )
 
     @property
-    def what(self) -> str:
+    def description(self) -> str:
         if self.recorded:
-            return f"{self.asked} at {self.speed:g} times its pace, {self.rate:.4g} requests per second on average"
+            pace = f"{self.speed:g} times its pace, {self.rate:.4g} requests per second on average"
+            return f"{self.short_description} at {pace}"
         how = ", at random moments" if self.arrivals == "random" else ""
         if self.rate is None:
-            return f"{self.asked} at {self.auto:.0%} of what the slowest setup holds{how}"
-        return f"{self.asked} at {self.rate:g} requests per second{how}"
+            return f"{self.short_description} at {self.auto:.0%} of what the slowest setup holds{how}"
+        return f"{self.short_description} at {self.rate:g} requests per second{how}"
 
     @property
     def condition(self) -> str:
@@ -172,6 +175,6 @@ class Latency(RequestsTest):
     def length(self) -> str:
         return f"{self.duration_s:g} s"
 
-    def asking(self, requests: tuple[Request, ...]) -> Self:
+    def with_requests(self, requests: tuple[Request, ...]) -> Self:
         arrivals = "random" if self.recorded else self.arrivals
         return dataclasses.replace(self, requests=requests, recorded=(), speed=None, arrivals=arrivals)

@@ -21,7 +21,7 @@ class RequestsTest(Test):
     """A test that sends HTTP requests: one, or a mix of several."""
 
     @property
-    def asked(self) -> str:
+    def short_description(self) -> str:
         return f"{self._sent} (the origin plays {Path(self.recipe).stem})" if self.recipe else self._sent
 
     @property
@@ -32,22 +32,22 @@ class RequestsTest(Test):
         return f"{request.method} {request.path}"
 
     @property
-    def asked_exactly(self) -> str:
+    def exact_description(self) -> str:
         if self.requests == (Request(self._sent, path=self.requests[0].path),):
-            return self.asked
-        return f"{self.asked} ({digest([request.to_dict() for request in self.requests])})"
+            return self.short_description
+        return f"{self.short_description} ({digest([request.to_dict() for request in self.requests])})"
 
     @property
-    def from_rest(self) -> bool:
+    def needs_memory_at_rest(self) -> bool:
         return ORIGIN in self.services  # what a request that waits for it takes is asked
 
     @property
-    def in_slices(self) -> bool:
+    def can_interleave(self) -> bool:
         return self.engine == DEFAULT_ENGINE and self.search is None
 
     @property
-    def demands(self) -> frozenset[str]:
+    def setup_features(self) -> frozenset[str]:
         return frozenset({HTTP, *("head" for request in self.requests if request.method == "HEAD")})
 
-    def asking(self, requests: tuple[Request, ...]) -> Self:
+    def with_requests(self, requests: tuple[Request, ...]) -> Self:
         return dataclasses.replace(self, requests=requests)

@@ -79,11 +79,11 @@ class ConversingTest(Test):
         )
 
     @property
-    def in_slices(self) -> bool:
+    def can_interleave(self) -> bool:
         return self.engine == DEFAULT_ENGINE
 
     @property
-    def demands(self) -> frozenset[str]:
+    def setup_features(self) -> frozenset[str]:
         consumer = [] if self.consumer == "async" else [f"{self.consumer}-consumer"]
         return frozenset({PROTOCOL, *consumer, *(["compression"] if self.compression else [])})
 
@@ -92,11 +92,11 @@ class ConversingTest(Test):
         return super().planned_s + self.held * OPENING_S
 
     @property
-    def planned_by_turns_s(self) -> float:
-        return super().planned_by_turns_s + self.held * OPENING_S
+    def planned_interleaved_s(self) -> float:
+        return super().planned_interleaved_s + self.held * OPENING_S
 
     @property
-    def asks(self) -> tuple[object, ...]:
+    def comparison_key(self) -> tuple[object, ...]:
         return (self.consumer, self.size, self.compression)
 
     @property
@@ -123,7 +123,7 @@ class PacedConversation(ConversingTest):
     def at_rate(self, rate: float) -> Self:
         return dataclasses.replace(self, rate=rate, auto=None)
 
-    def at(self, ceiling: float) -> Self:
+    def at_ceiling(self, ceiling: float) -> Self:
         # Two digits, for whoever reads it.
         return dataclasses.replace(self, rate=float(f"{ceiling * (self.auto or SHARE):.2g}"))
 
@@ -140,21 +140,21 @@ class PacedConversation(ConversingTest):
         }
 
     @property
-    def asks(self) -> tuple[object, ...]:
-        return (*super().asks, self.rate, self.arrivals)
+    def comparison_key(self) -> tuple[object, ...]:
+        return (*super().comparison_key, self.rate, self.arrivals)
 
     @property
-    def what(self) -> str:
+    def description(self) -> str:
         how = ", at random moments" if self.arrivals == "random" else ""
         if self.rate is None:
-            return f"{self.asked} at {self.auto:.0%} of what the slowest setup holds{how}"
-        return f"{self.asked} at {self.rate:g} {self.sends}s per second{how}"
+            return f"{self.short_description} at {self.auto:.0%} of what the slowest setup holds{how}"
+        return f"{self.short_description} at {self.rate:g} {self.load_unit}s per second{how}"
 
     @property
     def condition(self) -> str:
         if self.rate is None:
             return f"at {self.auto:.0%} of what the slowest setup holds"
-        return f"at {self.rate:g} {self.sends}s/s"
+        return f"at {self.rate:g} {self.load_unit}s/s"
 
     @property
     def length(self) -> str:

@@ -35,8 +35,8 @@ RECOVERY = Metric(
     question=Question(
         "time to recover once the origin is well again", "is back the soonest", "every other takes at least ×{}"
     ),
-    of=("requests",),
-    told=True,
+    cost_units=("requests",),
+    shows_figures=True,
 )
 
 
@@ -46,7 +46,7 @@ class Recovery(Latency):
     is made in one piece, which begins when the origin begins its recipe."""
 
     kind = "recovery"
-    place = 3
+    order = 3
     metrics = (RECOVERY,)
     decisive = RECOVERY
     heading = "Recovery"
@@ -76,7 +76,7 @@ class Recovery(Latency):
         return (RECOVERY,)
 
     @property
-    def in_slices(self) -> bool:
+    def can_interleave(self) -> bool:
         return False
 
     @property
@@ -84,10 +84,10 @@ class Recovery(Latency):
         return None  # that it fails while the origin does is what is asked, and no rate that it cannot hold
 
     @property
-    def may_fail(self) -> float:
+    def allowed_failures(self) -> float:
         return 1.0
 
-    def unsettled(self, trial: Trial) -> str:
+    def why_unknown(self, trial: Trial) -> str:
         if RECOVERY.read(trial) is not None:
             return ""
         origin = trial.meanwhile.origin if trial.meanwhile else None

@@ -102,13 +102,13 @@ class Rejoin(ConversingTest):
     What the processes use is not counted: those that end take it with them, and most of what is left is broadcasts."""
 
     kind = "rejoin"
-    place = 9
+    order = 9
     does = "rejoin"
     metrics = (ALL_BACK, AWAY_P50, AWAY_P95, AWAY_P99, DOWN, MISSED, UNSENT)
     judged = (ALL_BACK, AWAY_P50)
     decisive = ALL_BACK
-    counted = CONNECTIONS
-    sends = "message"
+    cost_unit = CONNECTIONS
+    load_unit = "message"
     restarts = True
     heading = "Coming back after a restart"
     about = (
@@ -150,7 +150,7 @@ class Rejoin(ConversingTest):
         # How long it takes is the server's, so fewer come back.
         return dataclasses.replace(self, connections=min(self.connections, QUICK_CONNECTIONS))
 
-    def tells(self, metric: Metric) -> bool:
+    def has_metric(self, metric: Metric) -> bool:
         return metric in self.metrics
 
     @property
@@ -163,7 +163,7 @@ class Rejoin(ConversingTest):
         return super().planned_s + self.held * OPENING_S
 
     @property
-    def in_slices(self) -> bool:
+    def can_interleave(self) -> bool:
         return False
 
     @property
@@ -178,17 +178,18 @@ class Rejoin(ConversingTest):
         return {"rate": 0.0, "arrival_seed": seed, "duration_s": self.duration_s}
 
     @property
-    def asks(self) -> tuple[object, ...]:
-        return (*super().asks, self.connections, self.rate, self.jitter_s, self.duration_s)
+    def comparison_key(self) -> tuple[object, ...]:
+        return (*super().comparison_key, self.connections, self.rate, self.jitter_s, self.duration_s)
 
     @property
-    def asked(self) -> str:
+    def short_description(self) -> str:
         return f"WebSockets that come back after a restart{self.with_whom}"
 
     @property
-    def what(self) -> str:
+    def description(self) -> str:
         within = f"each within {self.jitter_s:g} s of an attempt"
-        return f"{self.connections:,} {self.asked}, {within}, {self.rate:g} messages of {self.size:,} B a second"
+        messages = f"{self.rate:g} messages of {self.size:,} B a second"
+        return f"{self.connections:,} {self.short_description}, {within}, {messages}"
 
     @property
     def condition(self) -> str:

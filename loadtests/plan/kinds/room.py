@@ -35,11 +35,11 @@ class RoomTest(ConversingTest):
         return {**super().pace(seed), "connections": self.publishers}  # type: ignore[safe-super]
 
     @property
-    def asks(self) -> tuple[object, ...]:
-        return (*super().asks, self.receivers, self.rooms, self.publishers)
+    def comparison_key(self) -> tuple[object, ...]:
+        return (*super().comparison_key, self.receivers, self.rooms, self.publishers)
 
     @property
-    def asked(self) -> str:
+    def short_description(self) -> str:
         rooms = f" in {plural(self.rooms, 'room')}" if self.rooms > 1 else ""
         return f"broadcasts of {self.size:,} B to {plural(self.receivers, 'receiver')}{rooms}{self.with_whom}"
 

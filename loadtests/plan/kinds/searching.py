@@ -49,8 +49,8 @@ def capacity_of(name: str, counts: str) -> Metric:
         called="capacity",
         short="capacity",
         question=Question("capacity", "holds the most", "every other holds at most ×{}"),
-        of=(counts,),
-        at_least=_at_least,
+        cost_units=(counts,),
+        is_lower_bound=_at_least,
     )
 
 
@@ -65,7 +65,7 @@ class SearchingTest(Test):
     which rate it begins then.
     """
 
-    needs = frozenset({Feature.EARLY_STOP, Feature.RESPONSE_TIME})
+    engine_features = frozenset({Feature.EARLY_STOP, Feature.RESPONSE_TIME})
     optional = ("trials", "probes")
     terms: ClassVar[Terms] = OF_REQUESTS
     within: ClassVar[str] = "p99<50ms"
@@ -130,16 +130,16 @@ class SearchingTest(Test):
             long_s=self.confirm_s,
             precision=self.precision,
             requests=round(objective.requests * self.counts_each),
-            counts=self.counted.many,
-            unit=f"{self.counted.many}/s",
+            counts=self.cost_unit.plural,
+            unit=f"{self.cost_unit.plural}/s",
         )
         return objective, plan
 
     @property
-    def in_slices(self) -> bool:
+    def can_interleave(self) -> bool:
         return False
 
-    def unsettled(self, trial: Trial) -> str:
+    def why_unknown(self, trial: Trial) -> str:
         if self.decisive.read(trial) is not None:
             return ""
         return trial.capacity.sentence if trial.capacity else "no search was made"
@@ -150,9 +150,9 @@ class SearchingTest(Test):
         return (self.objective, self.arrivals, self.precision)
 
     @property
-    def what(self) -> str:
+    def description(self) -> str:
         how = ", at random moments" if self.arrivals == "random" else ""
-        return f"{self.asked} at the highest rate within {self.objective}{how}"
+        return f"{self.short_description} at the highest rate within {self.objective}{how}"
 
     @property
     def condition(self) -> str:
@@ -187,5 +187,5 @@ class SearchingConversation(SearchingTest, ConversingTest):
         }
 
     @property
-    def asks(self) -> tuple[object, ...]:
-        return (*super().asks, *self.sought)
+    def comparison_key(self) -> tuple[object, ...]:
+        return (*super().comparison_key, *self.sought)

@@ -30,8 +30,8 @@ RPS = Metric(
     short="requests/s",
     question=Question("throughput", "answers the most", "every other answers at most ×{}"),
     says_unit=True,
-    of=("requests",),
-    at_least=rate_is_generators,
+    cost_units=("requests",),
+    is_lower_bound=rate_is_generators,
 )
 
 
@@ -40,7 +40,7 @@ class Throughput(RequestsTest):
     """As much as ``connections`` are answered, for ``duration_s``."""
 
     kind = "throughput"
-    place = 2
+    order = 2
     metrics = (RPS,)
     judged = (RPS,)
     decisive = RPS
@@ -86,12 +86,12 @@ class Throughput(RequestsTest):
         )
 
     @property
-    def asks(self) -> tuple[object, ...]:
+    def comparison_key(self) -> tuple[object, ...]:
         return (self.connections, self.requests)
 
     @property
-    def what(self) -> str:
-        return f"{self.asked} as fast as {plural(self.connections, 'connection')} can"
+    def description(self) -> str:
+        return f"{self.short_description} as fast as {plural(self.connections, 'connection')} can"
 
     @property
     def condition(self) -> str:

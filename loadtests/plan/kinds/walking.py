@@ -37,7 +37,7 @@ class WalkingTest(Test):
     nothing is counted. So many ``injectors`` share the users. Where there is a ``sign_in``, whoever begins a journey
     signs in first."""
 
-    untold = ("name", "requests", "journey", "path", "file_digest")
+    summarised_fields = ("name", "requests", "journey", "path", "file_digest")
 
     engine: str = "locust"
     warmup_s: Amount = RAMP_S
@@ -49,7 +49,7 @@ class WalkingTest(Test):
     sign_in: SignIn | None = None
 
     @property
-    def demands(self) -> frozenset[str]:
+    def setup_features(self) -> frozenset[str]:
         return frozenset({HTTP})
 
     def walked_by(self, users: int | None, arrivals: float | None) -> Users:
@@ -57,21 +57,21 @@ class WalkingTest(Test):
         return Users(str(_file(self.journey)), self.path, self.think_s, users, arrivals, self.sign_in)
 
     @property
-    def asks(self) -> tuple[object, ...]:
+    def comparison_key(self) -> tuple[object, ...]:
         # Which file it is, and not where it is.
         return (Path(self.journey).stem, self.file_digest, self.path, self.think_s, self.sign_in)
 
     @property
-    def asked(self) -> str:
+    def short_description(self) -> str:
         who = f", {self.sign_in}" if self.sign_in else ""
         return f"the journey {Path(self.journey).stem} at {self.path}{who}"
 
     @property
-    def asked_exactly(self) -> str:
-        return f"{self.asked} ({self.file_digest})" if self.file_digest else self.asked
+    def exact_description(self) -> str:
+        return f"{self.short_description} ({self.file_digest})" if self.file_digest else self.short_description
 
     @property
-    def as_read(self) -> bool:
+    def files_unchanged(self) -> bool:
         return self.file_digest == digest(self.journey)
 
     @property
@@ -80,10 +80,10 @@ class WalkingTest(Test):
         least, most = self.think_s
         return f"thinking for {least:g} s" if least == most else f"thinking for {least:g} to {most:g} s"
 
-    def by(self, injectors: int) -> Self:
+    def with_processes(self, injectors: int) -> Self:
         return dataclasses.replace(self, injectors=injectors)
 
-    def walking(self, file: Path | None, sign_in: SignIn | None) -> Self:
+    def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Self:
         if file is None:
             return dataclasses.replace(self, sign_in=sign_in)
         journey, path = str(file.resolve()), path_of(file)

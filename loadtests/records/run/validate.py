@@ -91,7 +91,7 @@ def _test(test: Test) -> None:
     if any(index >= len(test.requests) for _, index in recorded):
         raise ValueError(f"{where}: recorded: a request that is not there")
     try:
-        told = test.search, test.what, test.condition, test.length, test.asked_exactly
+        told = test.search, test.description, test.condition, test.length, test.exact_description
     except (ValueError, TypeError) as error:
         raise ValueError(f"{where}: {error}") from None
     assert told

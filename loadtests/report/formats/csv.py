@@ -15,7 +15,7 @@ def csv_text(results: Results) -> str:
     """The table's text. A figure that is not known or not reached, and an interval from a single block, are empty; of a
     lower bound the interval's upper end is."""
     metrics = readings.every(results.roles, results.uncharged)
-    names = [metric.name for metric in metrics if any(test.tells(metric) for test in results.tests)]
+    names = [metric.name for metric in metrics if any(test.has_metric(metric) for test in results.tests)]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     figures = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]

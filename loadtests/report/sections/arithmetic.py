@@ -51,7 +51,7 @@ def _table(test: Test, rows: Sequence[Waiting]) -> Table:
     )
     return Table(
         f"arithmetic-{test.name}",
-        f"Arithmetic and measurement: {test.what}",
+        f"Arithmetic and measurement: {test.description}",
         heads,
         tuple(_row(one) for one in sorted(rows, key=lambda one: one.own.many)),
         "Means over blocks. Off: measured over expected, minus 1, and by how much it may differ. KB each: by how much "
@@ -101,14 +101,14 @@ def _chart(results: Results, test: Test, rows: Sequence[Waiting]) -> Chart:
         f"arithmetic-{test.name}",
         "What was answered well per second over how many requests can be under way. The broken line is the arithmetic: "
         "that number over the origin's mean latency, as far as so many are asked.",
-        f"Answered per second, {test.what}; measured, of what arithmetic says: {series(told)}.",
+        f"Answered per second, {test.description}; measured, of what arithmetic says: {series(told)}.",
         partial(
             ceiling_line.spec,
             points,
             _line(rows),
             looks(results.labels),
             "Requests under way, and what is answered",
-            [f"{test.what}, {test.engine}; mean of {span(valid_blocks(results, test), 'block')}"],
+            [f"{test.description}, {test.engine}; mean of {span(valid_blocks(results, test), 'block')}"],
         ),
     )
 

@@ -10,7 +10,7 @@ from statistics import median
 from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import number, relative, series, telling
-from loadtests.plan.cost_unit import Counted
+from loadtests.plan.cost_unit import CostUnit
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, Metric
 from loadtests.report import points, ranking, tables
@@ -24,27 +24,27 @@ from loadtests.setups import HTTP
 SPELT_OUT = {"ms": "milliseconds", "µs": "microseconds"}
 
 
-def _shown(counted: Counted) -> dict[Metric, str]:
+def _shown(counted: CostUnit) -> dict[Metric, str]:
     """What a table of cost has beside CPU time, and its headings."""
     return {
-        counted.per_cpu_s: f"{counted.many}/CPU s",
+        counted.per_cpu_s: f"{counted.plural}/CPU s",
         MEMORY_PEAK: "peak MB",
         MEMORY_SETTLED: "settled MB",
-        counted.switches: f"switches/{counted.one}",
+        counted.switches: f"switches/{counted.singular}",
     }
 
 
 def section(results: Results, price: float | None) -> Section | None:
     """Tables and charts of cost; None where no process was seen. ``price`` goes before the study's."""
-    tests = [test for test in results.tests if test.tells(test.counted.cpu) and _seen(results, test)]
+    tests = [test for test in results.tests if test.has_metric(test.cost_unit.cpu) and _seen(results, test)]
     if not tests:
         return None
     if price is None:
         price = results.study.price_per_core_hour
-    counts = list(dict.fromkeys(test.counted for test in tests))
+    counts = list(dict.fromkeys(test.cost_unit for test in tests))
     text = (
-        f"CPU time of all processes of a setup, for each {_either([one.well for one in counts])}: what failed "
-        f"{_either([one.many for one in counts])} burn is borne by "
+        f"CPU time of all processes of a setup, for each {_either([one.success for one in counts])}: what failed "
+        f"{_either([one.plural for one in counts])} burn is borne by "
         "those that succeed. Memory is the sum over processes of what each has resident, so pages they share are "
         "counted in each."
     )
@@ -66,17 +66,17 @@ def _either(words: Sequence[str]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _about_uncharged(results: Results, counts: Sequence[Counted]) -> Iterator[str]:
+def _about_uncharged(results: Results, counts: Sequence[CostUnit]) -> Iterator[str]:
     if results.uncharged:
         yield (
             f"Not charged to a setup is what stands beside it ({series(results.uncharged)}): its CPU time for each "
-            f"{_either([one.one for one in counts])} has a column of its own, and is in no other figure, nor is its "
-            "memory."
+            f"{_either([one.singular for one in counts])} has a column of its own, and is in no other figure, nor is "
+            "its memory."
         )
 
 
-def _about_price(price: float | None, counts: Sequence[Counted]) -> str:
-    many, one = (_either([getattr(each, name) for each in counts]) for name in ("many", "one"))
+def _about_price(price: float | None, counts: Sequence[CostUnit]) -> str:
+    many, one = (_either([getattr(each, name) for each in counts]) for name in ("plural", "singular"))
     if price is None:
         return (
             "With a price of a core-hour (python -m loadtests report RUN --price 0.04) a column says what a million "
@@ -89,15 +89,16 @@ def _about_price(price: float | None, counts: Sequence[Counted]) -> str:
 
 
 def _table(results: Results, test: Test, price: float | None) -> Table:
-    counted, unit = test.counted, test.counted.unit
+    counted, unit = test.cost_unit, test.cost_unit.unit
     roles = {counted.of_role(role): f"{role} {unit}" for role in results.roles}
     beside = {counted.of_role(role, charged=False): f"{role} {unit}, not charged" for role in results.uncharged}
     shared = {
         f"requests per {role} process": role
         for role in results.roles
-        if HTTP in test.demands and any(_spread(results.cells[label, test.name], role) for label in results.labels)
+        if HTTP in test.setup_features
+        and any(_spread(results.cells[label, test.name], role) for label in results.labels)
     }
-    more = {f"cost of a million {counted.many}": _million(results, test, price)} if price is not None else {}
+    more = {f"cost of a million {counted.plural}": _million(results, test, price)} if price is not None else {}
     more |= {heading: _estimated(results, test, metric) for metric, heading in _shown(counted).items()}
     more |= {heading: _sharing(role) for heading, role in shared.items()}
     dropped = [heading for metric, heading in _shown(counted).items() if metric is not MEMORY_PEAK]
@@ -108,7 +109,7 @@ def _table(results: Results, test: Test, price: float | None) -> Table:
         results,
         test,
         f"cost-{test.name}",
-        f"Cost: {test.what}{points.by_engine(results, test)}",
+        f"Cost: {test.description}{points.by_engine(results, test)}",
         {counted.cpu: f"CPU {unit}", **roles, **beside},
         more,
         (*dropped, *shared, *reversed([*roles.values(), *beside.values()]), "peak MB"),
@@ -122,10 +123,10 @@ def _estimated(results: Results, test: Test, metric: Metric) -> tables.Column:
 
 def _million(results: Results, test: Test, price: float) -> tables.Column:
     """A million requests' CPU time in core-hours, times the price."""
-    each = test.counted.core_hours(1e6) * price
+    each = test.cost_unit.core_hours(1e6) * price
 
     def field(cell: Cell) -> Field:
-        cpu = results.estimate(cell.label, test.name, test.counted.cpu.name)
+        cpu = results.estimate(cell.label, test.name, test.cost_unit.cpu.name)
         if cpu is None:
             return tables.unknown()
         text = _money(cpu.value * each)
@@ -160,25 +161,25 @@ def _sharing(role: str) -> tables.Column:
 
 def _charts(results: Results, test: Test) -> Iterator[Chart]:
     """CPU time per request, stacked by role; none where no CPU time is known."""
-    counted = test.counted
+    counted = test.cost_unit
     labels = ranking.by_estimate(results, test, counted.cpu)
-    per = f"{counted.unit} per {counted.one}"
+    per = f"{counted.unit} per {counted.singular}"
     totals = [points.point(results, label, test, counted.cpu, "CPU", per) for label in labels]
     parts = [part for total in totals for part in _parts(results, test, total)]
     if not parts:
         return
     yield Chart(
         f"cpu-{test.name}",
-        f"CPU time per {counted.well}, by the role of the processes. {points.INTERVALS}",
-        f"CPU {SPELT_OUT[counted.unit]} per {counted.one}, {test.what}: {points.told(totals)}.",
+        f"CPU time per {counted.success}, by the role of the processes. {points.INTERVALS}",
+        f"CPU {SPELT_OUT[counted.unit]} per {counted.singular}, {test.description}: {points.told(totals)}.",
         partial(
             cost.spec,
             parts,
             totals,
             looks(results.labels),
             results.roles,
-            f"CPU time per {counted.one}",
-            f"CPU time per {counted.well.removesuffix(' well')}, {counted.unit}",
+            f"CPU time per {counted.singular}",
+            f"CPU time per {counted.success.removesuffix(' well')}, {counted.unit}",
             points.subtitle(results, test),
         ),
     )
@@ -186,13 +187,13 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
 
 def _parts(results: Results, test: Test, total: ChartRow) -> Iterator[ChartRow]:
     """The bar of one setup, a part for each role."""
-    counted = test.counted
+    counted = test.cost_unit
     label, start = total["label"], 0.0
     estimates = {role: results.estimate(label, test.name, counted.of_role(role).name) for role in results.roles}
     known = {role: estimate.value for role, estimate in estimates.items() if estimate is not None}
     # Means of logarithms need not add up; the bar's length is the whole's.
     scale = total["value"] / sum(known.values()) if known and "value" in total else 0.0
     for role, value in known.items():
-        text = f"{label}: {role} {number(value)} {counted.unit} CPU per {counted.one}"
+        text = f"{label}: {role} {number(value)} {counted.unit} CPU per {counted.singular}"
         yield {"label": label, "role": role, "start": start, "end": start + value * scale, "text": text}
         start += value * scale

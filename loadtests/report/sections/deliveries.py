@@ -26,7 +26,7 @@ def deliveries(results: Results, test: Test) -> Iterator[Table]:
     if rows:
         yield Table(
             f"deliveries-{test.name}",
-            f"Deliveries: {test.what}",
+            f"Deliveries: {test.description}",
             COLUMNS,
             rows,
             "Delivered: the share of the messages that arrived, each counted for every receiver that it was meant for. "

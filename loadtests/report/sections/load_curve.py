@@ -41,14 +41,15 @@ def _chart(results: Results, steps: Sequence[tuple[LoadStep, Test]]) -> Iterator
         f"over-load-{first.name}",
         f"{time.capitalize()} over load. A line has no point at a load under which the setup did not do what it was "
         f"asked, or the figure is not known. {points.INTERVALS}",
-        f"{time.capitalize()} in milliseconds over {step.axis}, {first.asked}. {_told(results, steps, rows)}.",
+        f"{time.capitalize()} in milliseconds over {step.axis}, {first.short_description}. "
+        f"{_told(results, steps, rows)}.",
         partial(
             over_load.spec,
             rows,
             looks(results.labels),
             time,
             step.axis,
-            [f"{first.asked}, {first.engine}; mean of {blocks} with 95% interval"],
+            [f"{first.short_description}, {first.engine}; mean of {blocks} with 95% interval"],
         ),
     )
 
@@ -57,9 +58,9 @@ def _point(results: Results, label: str, step: LoadStep, test: Test, metric: Met
     """A setup's point at the load of a test; none where it did not do what it was asked, or the figure is not known."""
     if results.standings[label, test.name].trouble:
         return
-    row = points.point(results, label, test, metric, metric.short, f"{metric.unit} at {step.words}")
+    row = points.point(results, label, test, metric, metric.short, f"{metric.unit} at {step.label}")
     if "value" in row:
-        yield {**row, "percentile": metric.short, "load": step.at, "brief": step.brief}
+        yield {**row, "percentile": metric.short, "load": step.value, "brief": step.short_label}
 
 
 def _told(results: Results, steps: Sequence[tuple[LoadStep, Test]], rows: Sequence[ChartRow]) -> str:
@@ -69,7 +70,7 @@ def _told(results: Results, steps: Sequence[tuple[LoadStep, Test]], rows: Sequen
         lines.setdefault(f"{row['percentile']}, {row['label']}", []).append(f"{row['note']} at {row['brief']}")
     told = [f"{name}: {series(figures)}" for name, figures in lines.items()]
     unable = [
-        f"{label} {standing.overload or f'at {step.words}: {standing.trouble}'}"
+        f"{label} {standing.overload or f'at {step.label}: {standing.trouble}'}"
         for step, test in steps
         for label in results.labels_in(test.name)
         if label != results.twin and (standing := results.standings[label, test.name]).trouble

@@ -35,7 +35,7 @@ def section(results: Results) -> Section:
 
 def _how(results: Results) -> str:
     """In which order the setups were measured."""
-    together = [test for test in results.tests if results.study.by_turns(test)]
+    together = [test for test in results.tests if results.study.interleaved(test)]
     if not together:
         return "In each block every setup was started for each test, one after the other, in shuffled order."
     # Before each round of slices the machine's speed was seen, so there were as many rounds.
@@ -182,7 +182,13 @@ def _setups(results: Results) -> Table:
 
 def _tests(results: Results) -> Table:
     rows = tuple(
-        (Field(test.name), Field(test.what), Field(test.engine), Field(test.length), Field(f"{test.warmup_s:g} s"))
+        (
+            Field(test.name),
+            Field(test.description),
+            Field(test.engine),
+            Field(test.length),
+            Field(f"{test.warmup_s:g} s"),
+        )
         for test in results.tests
     )
     heads = ("test", "what is sent", "engine", "measured for", "after a warm-up of")

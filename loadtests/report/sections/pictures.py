@@ -129,7 +129,7 @@ def _columns(timeline: Sequence[Second]) -> list[_Column]:
 
 
 def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second]) -> Chart:
-    columns, time, many = _columns(timeline), results.latency(test.name), test.counted.many
+    columns, time, many = _columns(timeline), results.latency(test.name), test.cost_unit.plural
     answered = [column.per_second(sum(second.ok for second in column.seconds)) for column in columns]
     slowest = max((p99 for column in columns if (p99 := column.highest("p99_ms")) is not None), default=None)
     said = (
@@ -145,7 +145,7 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
     return Chart(
         f"seconds-{test.name}-{trial.label}",
         f"{trial.label} in {test.name}, second by second, in block {trial.block}.",
-        f"{trial.label}, {test.what}, second by second: {said}{played}.",
+        f"{trial.label}, {test.description}, second by second: {said}{played}.",
         partial(
             picture.spec,
             _seconds(trial, columns),
@@ -153,7 +153,7 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
             many,
             f"{trial.label}, second by second",
             [
-                f"{test.what}, {test.engine}; block {trial.block}",
+                f"{test.description}, {test.engine}; block {trial.block}",
                 f"seconds since the measurement began, each column {grain}",
             ],
         ),

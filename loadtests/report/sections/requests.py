@@ -40,7 +40,7 @@ def _table(results: Results, test: Test) -> Table:
     left_out = len(asked) - SHOWN
     return Table(
         f"requests-{test.name}",
-        f"Response time by request, ms: {test.what}",
+        f"Response time by request, ms: {test.description}",
         ("request", "setup", *COLUMNS, "sent", "failed"),
         tuple(rows),
         f"Not shown: {plural(left_out, 'request')} sent less often." if left_out > 0 else "",

@@ -111,7 +111,7 @@ def _chart(swept: SweepResults, measure: Measure) -> Chart | None:
     places = swept.places[measure] if swept.tells_noise else {}
     details = {label: "looks best" if place.ratio == 1 else ratio(place.ratio) for label, place in places.items()}
     marks = {label: _mark(place) for label, place in places.items()}
-    said = f"{_with_unit(measure)}: {measure.test.what}"
+    said = f"{_with_unit(measure)}: {measure.test.description}"
     name, better = f"sweep-{measure.test.name}", measure.metric.more_is_better
     return _map(swept, name, [measure.test], said, figures, better, details, marks)
 

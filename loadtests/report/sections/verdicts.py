@@ -65,7 +65,7 @@ def _how_to_read(results: Results) -> str:
         "which alone says nothing: neighbours may be the same. An interval that is open holds 1 and goes a hundredfold "
         "or further: nothing can be said of that ratio."
     )
-    if any(test.counted in (MESSAGES, DELIVERIES) for test in results.tests):
+    if any(test.cost_unit in (MESSAGES, DELIVERIES) for test in results.tests):
         text += (
             " Deliveries that are missing count as infinitely late, and above all ratios stands that a setup loses "
             f"more than {LOST:.2%} of them."
@@ -105,7 +105,7 @@ def _with_figures(
     results: Results, test: Test, label: str, metric: Metric, compared: tuple[Field, ...]
 ) -> tuple[Field, ...]:
     """Ratio, verdict, remark and blocks; before the remark the two figures, of a metric that is to be told so."""
-    if not metric.told:
+    if not metric.shows_figures:
         return compared
     figures = [
         f"{number(found.value)} {metric.unit}{of}" if math.isfinite(found.value) else f"{NOT_REACHED}{of}"
@@ -188,14 +188,17 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
     yield Chart(
         f"verdicts-{test.name}",
         f"Ratio to {results.baseline}, with the band that counts as equal and the machine's noise floor. {INTERVALS}",
-        f"Ratio to {results.baseline}, {test.what}. {said}.",
+        f"Ratio to {results.baseline}, {test.description}. {said}.",
         partial(
             verdicts.spec,
             rows,
             [band for metric in known for band in _bands(results, test, metric)],
             looks(results.labels),
             f"Against {results.baseline}",
-            [f"{test.what}, {test.engine}; ratio within each block, mean of {span(_blocks(results, test), 'block')}"],
+            [
+                f"{test.description}, {test.engine}; ratio within each block, "
+                f"mean of {span(_blocks(results, test), 'block')}"
+            ],
         ),
     )
 

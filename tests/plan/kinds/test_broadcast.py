@@ -85,10 +85,10 @@ def test_what_holds_a_broadcast_is_what_was_delivered_and_not_what_was_taken(bro
     trial = broadcast(rate=500.0, duration_s=10.0)
     counted = dataclasses.replace(trial.result.deliveries, in_time=25_000)
     trial = dataclasses.replace(trial, result=dataclasses.replace(trial.result, deliveries=counted))
-    assert asking.holds(trial) == 50
+    assert asking.sustained_rate(trial) == 50
 
 
 def test_one_of_which_much_failed_holds_nothing_that_is_known(broadcast):
     asking = conversing("echo", rate="auto").ceiling_test
-    assert asking.holds(broadcast(rate=500.0)) == 500
-    assert asking.holds(broadcast(rate=500.0, planned=1000, errors={"status": 2})) is None
+    assert asking.sustained_rate(broadcast(rate=500.0)) == 500
+    assert asking.sustained_rate(broadcast(rate=500.0, planned=1000, errors={"status": 2})) is None

@@ -19,8 +19,8 @@ def seed(test):
 def test_arrivals_are_random_unless_a_study_says_otherwise():
     test, even = parsed(), parsed(arrivals="even")
     assert (seed(test), seed(even)) == (7, None)
-    assert test.what == "GET / at the highest rate within p99<50ms, at random moments"
-    assert even.what == "GET / at the highest rate within p99<50ms"
+    assert test.description == "GET / at the highest rate within p99<50ms, at random moments"
+    assert even.description == "GET / at the highest rate within p99<50ms"
     assert not test.same_as(even)
 
 

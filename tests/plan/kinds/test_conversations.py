@@ -62,7 +62,7 @@ def test_connections_are_opened_at_a_rate_or_as_many_as_can_be():
     as_many = {"duration": "10s", "connections": 20}
     [test] = parse({"setups": ["gunicorn"], "tests": {"connect": as_many}}, "s", "s.toml").tests
     assert (load(test).rate, load(test).connections, test.fixed_rate) == (None, 20, None)
-    assert test.what == "WebSocket handshakes, 20 at a time"
+    assert test.description == "WebSocket handshakes, 20 at a time"
     assert test.at_rate(5.0) == test
     assert [metric.name for metric in test.judged] == ["opened_per_s", "cpu_ms_per_connection"]
     with pytest.raises(UserError, match="connections: is not a key here"):
@@ -79,9 +79,9 @@ def test_connections_are_opened_at_a_rate_or_as_many_as_can_be():
 )
 def test_a_rate_that_is_left_to_the_run_is_a_share_of_what_the_slowest_does(kind, finds_it):
     test = conversing(kind, rate="auto", share=0.25)
-    assert test.what.startswith(f"{test.asked} at 25% of what the slowest setup holds")
-    assert test.ceiling_test.what.startswith(finds_it)
-    settled = test.at(1234.0)
+    assert test.description.startswith(f"{test.short_description} at 25% of what the slowest setup holds")
+    assert test.ceiling_test.description.startswith(finds_it)
+    settled = test.at_ceiling(1234.0)
     assert settled.ceiling_test is None
     assert (settled.rate, load(settled).rate) == (310, 310)
 
@@ -98,12 +98,12 @@ def test_a_consumer_has_a_prefix_and_is_a_demand(consumer, prefix, dialect, dema
     test = conversing("echo", consumer=consumer)
     assert (load(test).conversation.prefix, load(test).conversation.dialect) == (prefix, dialect)
     assert load(test).requests[0].path == prefix
-    assert test.demands == demands
-    assert (consumer in test.what) == (consumer != "async")
+    assert test.setup_features == demands
+    assert (consumer in test.description) == (consumer != "async")
 
 
 def test_what_is_compressed_is_not_compared_with_what_can_not_be():
-    demands = conversing("echo", compression=True).demands
+    demands = conversing("echo", compression=True).setup_features
     refusing = {setup.name for setup in setups.find(["uvicorn-channels", "ws", "socketio"]) if setup.refuses(demands)}
     assert refusing == {"ws", "socketio"}
 
@@ -119,7 +119,7 @@ def test_a_setup_of_another_dialect_is_spoken_to_in_that():
 
 def test_what_speaks_no_websockets_refuses():
     [gunicorn] = setups.find(["gunicorn"])
-    assert gunicorn.refuses(conversing("echo").demands) is not None
+    assert gunicorn.refuses(conversing("echo").setup_features) is not None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -168,7 +168,7 @@ def test_a_wrong_key_is_refused_by_schema_and_parser_alike(kind, wrong):
 def test_what_holds_connections_alone_is_never_measured_by_turns_and_the_others_are():
     tests = {kind: TABLES[kind] for kind in KINDS}
     study = parse({"setups": ["gunicorn", "uvicorn"], "tests": tests}, "s", "s.toml")
-    assert {test.kind for test in study.tests if not study.by_turns(test)} == {"idle", "rejoin"}
+    assert {test.kind for test in study.tests if not study.interleaved(test)} == {"idle", "rejoin"}
     assert planned_seconds(study) > 2 * 2 * 4 * 10
     assert planned_seconds(study.quick()) < planned_seconds(study) / 2
 
@@ -191,16 +191,18 @@ def test_the_studies_send_enough_to_know_more_than_the_typical_lag():
 def test_what_is_counted_has_its_own_word_in_what_is_said():
     assert conversing("connect").condition == "at 100 connections/s"
     echo = conversing("echo")
-    assert echo.what == "echoes of 64 B at 300 messages per second, at random moments, over 50 connections"
+    assert echo.description == "echoes of 64 B at 300 messages per second, at random moments, over 50 connections"
     assert conversing("broadcast").condition == "at 20 messages/s"
     for kind in KINDS:
         test = conversing(kind)
-        words = [test.what, test.condition, test.heading, test.about, *(metric.label for metric in test.judged)]
+        words = [test.description, test.condition, test.heading, test.about, *(metric.label for metric in test.judged)]
         assert "request" not in " ".join(words)
 
 
 def test_a_metric_is_told_by_tests_that_count_what_it_is_of():
-    told = {kind: {metric.name for metric in kinds.every_metric() if conversing(kind).tells(metric)} for kind in KINDS}
+    told = {
+        kind: {metric.name for metric in kinds.every_metric() if conversing(kind).has_metric(metric)} for kind in KINDS
+    }
     for kind, per in (("connect", "ms_per_connection"), ("echo", "us_per_message"), ("broadcast", "us_per_delivery")):
         assert f"cpu_{per}" in told[kind]
         assert "cpu_ms_per_request" not in told[kind]

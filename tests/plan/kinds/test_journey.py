@@ -30,7 +30,7 @@ def test_a_number_of_users_is_a_closed_loop():
     assert load(test).features == {Feature.JOURNEYS}
     assert (load(test).warmup_s, load(test).duration_s) == (13.0, 60.0)
     assert test.engine == "locust"
-    assert test.what == "the journey questionnaire at /questionnaire/, 64 users, thinking for 1 to 2 s"
+    assert test.description == "the journey questionnaire at /questionnaire/, 64 users, thinking for 1 to 2 s"
     assert test.condition == "with 64 users"
 
 
@@ -39,7 +39,10 @@ def test_new_users_at_a_rate_are_an_open_loop():
     users = load(test, seed=7).users
     assert (users.users, users.arrivals, users.think_s, users.path) == (None, 2.0, (0.5, 0.5), "/async/questionnaire/")
     assert load(test, seed=7).arrival_seed == 7
-    assert test.what == "the journey questionnaire at /async/questionnaire/, 2 new users a second, thinking for 0.5 s"
+    assert (
+        test.description
+        == "the journey questionnaire at /async/questionnaire/, 2 new users a second, thinking for 0.5 s"
+    )
     assert test.condition == "at 2 new users a second"
 
 
@@ -53,7 +56,7 @@ def test_a_journey_of_ones_own_is_a_file_in_the_studys_folder(tmp_path):
     file.touch()
     test = parsed(str(tmp_path / "s.toml"), users=1, journey="mine.py", path="/shop/")
     assert load(test).users.journey == str(file.resolve())
-    assert test.asked == "the journey mine at /shop/"
+    assert test.short_description == "the journey mine at /shop/"
     assert [(one.path, one.status) for one in test.requests] == [("/shop/", 200)]
 
 
@@ -64,7 +67,7 @@ def test_a_journey_of_ones_own_begins_at_the_root(tmp_path):
 
 
 def test_it_takes_a_setup_that_speaks_http():
-    assert parsed(users=1).demands == {HTTP}
+    assert parsed(users=1).setup_features == {HTTP}
 
 
 SHIPPED = [test for name in ("journeys", "sessions", "scale") for test in studies.load(name).tests]
@@ -102,8 +105,8 @@ def test_of_a_journey_of_ones_own_p99_is_judged(tmp_path):
 def test_several_injectors_share_the_users():
     test = parsed(users=64, injectors=2)
     assert load(test).processes == 2
-    assert load(test.by(3)).features == {Feature.JOURNEYS, Feature.PROCESSES}
-    assert test.same_as(test.by(3))
+    assert load(test.with_processes(3)).features == {Feature.JOURNEYS, Feature.PROCESSES}
+    assert test.same_as(test.with_processes(3))
 
 
 def test_a_quick_one_thinks_for_less_so_that_some_come_to_the_end():
@@ -127,7 +130,7 @@ def test_a_journey_of_ones_own_is_told_by_what_is_in_it_and_not_by_where_it_is(t
     first, copy, other = tests
     assert first.same_as(copy)
     assert not first.same_as(other)
-    assert first.asked_exactly == copy.asked_exactly != other.asked_exactly
+    assert first.exact_description == copy.exact_description != other.exact_description
     assert kinds.from_record(first.record()) == first
 
 
@@ -165,6 +168,6 @@ def test_its_metrics_are_those_of_journeys_only():
 def test_its_cost_is_that_of_a_journey_and_is_judged():
     test = parsed(users=64)
     assert test.judged[-1] is kinds.metric("cpu_ms_per_journey")
-    assert test.tells(kinds.metric("redis_cpu_ms_per_journey"))
-    assert not test.tells(kinds.metric("redis_cpu_ms_per_request"))
-    assert test.tells(kinds.metric("cpu_ms_per_request"))  # known as well where no journey came to its end
+    assert test.has_metric(kinds.metric("redis_cpu_ms_per_journey"))
+    assert not test.has_metric(kinds.metric("redis_cpu_ms_per_request"))
+    assert test.has_metric(kinds.metric("cpu_ms_per_request"))  # known as well where no journey came to its end

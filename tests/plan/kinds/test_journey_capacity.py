@@ -27,7 +27,7 @@ def test_how_many_users_is_a_whole_number():
     assert (plan.first_rate, plan.max_rate, plan.unit, plan.whole) == (20, 1000, "users", True)
     assert load(test).users.users == 20
     assert test.decisive is CAPACITY_USERS
-    assert test.what == (
+    assert test.description == (
         "the journey questionnaire at /questionnaire/, the most users within p99<500ms, failures<0.1%, "
         "thinking for 0.25 to 0.5 s"
     )
@@ -39,7 +39,7 @@ def test_new_users_come_at_a_rate():
     assert (plan.first_rate, plan.unit, plan.whole) == (0.5, "new users/s", False)
     assert (load(test).users.users, load(test).users.arrivals) == (None, 0.5)
     assert test.decisive is CAPACITY_ARRIVALS
-    assert "the highest rate of new users within" in test.what
+    assert "the highest rate of new users within" in test.description
 
 
 def test_each_probe_has_other_users_and_as_many_connections():
@@ -65,7 +65,7 @@ def test_a_probe_is_long_enough_for_the_percentile_where_that_is_known(tmp_path)
 def test_it_takes_an_engine_that_can_stop_and_knows_when_users_were_ready():
     test = parsed()
     assert test.engine == "locust"
-    assert test.needs == {Feature.EARLY_STOP, Feature.RESPONSE_TIME}
+    assert test.engine_features == {Feature.EARLY_STOP, Feature.RESPONSE_TIME}
     assert load(test).features == {Feature.JOURNEYS}
 
 

@@ -25,10 +25,10 @@ def load(test, seed=0):
 
 def test_arrivals_are_random_unless_a_study_says_otherwise():
     [test] = study().tests
-    assert test.what == "GET / at 300 requests per second, at random moments"
+    assert test.description == "GET / at 300 requests per second, at random moments"
     assert Feature.RANDOM_ARRIVALS in load(test).features
     [even] = study(arrivals="even").tests
-    assert even.what == "GET / at 300 requests per second"
+    assert even.description == "GET / at 300 requests per second"
     assert load(even).arrival_seed is None
     assert not test.same_as(even)
 
@@ -36,11 +36,11 @@ def test_arrivals_are_random_unless_a_study_says_otherwise():
 def test_all_setups_of_a_block_get_the_same_moments_and_another_block_gets_others():
     chances = {}
     for slot in schedule(study(), seed=1):
-        chances.setdefault(slot.block, set()).add(slot.chance(1))
+        chances.setdefault(slot.block, set()).add(slot.load_seed(1))
     first, second = chances.values()
     assert len(first) == len(second) == 1
     assert first != second
-    assert first != {schedule(study(), seed=2)[0].chance(2)}
+    assert first != {schedule(study(), seed=2)[0].load_seed(2)}
 
 
 def test_a_replay_is_due_when_it_was_recorded():
@@ -49,6 +49,6 @@ def test_a_replay_is_due_when_it_was_recorded():
     [test] = parsed.tests
     assert test.arrivals == "recorded"
     assert Feature.RANDOM_ARRIVALS not in load(test).features
-    assert dataclasses.replace(parsed).asking(test.requests).tests[0].arrivals == "random"
+    assert dataclasses.replace(parsed).with_requests(test.requests).tests[0].arrivals == "random"
     with pytest.raises(UserError, match="arrivals: is not a key here"):
         studies.parse({"setups": ["gunicorn"], "tests": {"latency": {**table, "arrivals": "even"}}}, "s", "s.toml")

@@ -45,7 +45,7 @@ PONG = Metric(
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ping(Test):
     kind = "ping"
-    place = 9
+    order = 9
     metrics = (PONG,)
     judged = (PONG,)
     decisive = PONG
@@ -73,14 +73,14 @@ class Ping(Test):
         return Load.of_url(origin + "/", rate=1.0, duration_s=self.seconds)
 
     @property
-    def asks(self):
+    def comparison_key(self):
         return (self.pings, self.colours)
 
-    asked = "a ping"
+    short_description = "a ping"
     condition = "with pings"
 
     @property
-    def what(self):
+    def description(self):
         return f"{self.pings} pings in {' and '.join(self.colours)}"
 
     @property
@@ -140,7 +140,7 @@ def section(page: Page, name: str) -> Section:
 
 
 def test_a_study_has_its_fields(test: Test) -> None:
-    assert (test.kind, test.name, test.what) == ("ping", "dial", "5 pings in red and blue")
+    assert (test.kind, test.name, test.description) == ("ping", "dial", "5 pings in red and blue")
 
 
 def test_the_record_of_a_run_gives_it_back(run: Run, test: Test) -> None:

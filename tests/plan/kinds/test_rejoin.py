@@ -15,7 +15,7 @@ def test_a_rejoin_is_told_of_its_jitter_and_its_messages_and_is_quick_with_fewer
     assert (found.rate, found.arrival_seed, found.duration_s, found.warmup_s) == (0, 7, 60, 0)
     said = found.conversation
     assert (said.receivers, said.rooms, said.jitter_s, said.publishes_per_s) == (1000, 1, 0.5, 20)
-    assert test.what == (
+    assert test.description == (
         "1,000 WebSockets that come back after a restart, each within 0.5 s of an attempt, "
         "20 messages of 100 B a second"
     )
@@ -43,5 +43,5 @@ def test_a_rejoin_has_times_and_no_costs(build_run):
     assert read("away_p50_s", **lacking) == pytest.approx(2, rel=0.01)
     assert read("away_p99_s", lost=999, back=999) is None  # too few to know
     assert read("all_back_s", lost=0, back=0) is None  # it was not restarted in time
-    told = [metric.name for metric in kinds.every_metric() if conversing("rejoin").tells(metric)]
+    told = [metric.name for metric in kinds.every_metric() if conversing("rejoin").has_metric(metric)]
     assert not [name for name in told if "cpu" in name or "memory" in name or name.startswith("opened")]

@@ -24,14 +24,14 @@ KINDS = tuple(SEARCHES)
 def test_each_searches_for_what_it_counts(kind, does, counts, objective):
     test = conversing(kind)
     found, plan = test.search
-    assert (str(found), plan.counts, test.counted.many) == (objective, counts, counts)
+    assert (str(found), plan.counts, test.cost_unit.plural) == (objective, counts, counts)
     assert (plan.short_s, plan.long_s) == (1, 2)
     assert test.decisive.unit == f"{counts}/s"
     assert [one.name for one in kinds.every_metric() if one is test.decisive]
-    assert (test.fixed_rate, test.in_slices) == (None, False)
+    assert (test.fixed_rate, test.can_interleave) == (None, False)
     load = test.load("http://127.0.0.1:1", (), (), None, 7)
     assert (load.conversation.does, load.arrival_seed, load.duration_s) == (does, 7, 1)
-    assert "request" not in f"{test.what} {test.condition} {test.heading} {test.about}"
+    assert "request" not in f"{test.description} {test.condition} {test.heading} {test.about}"
 
 
 def test_the_rates_of_a_broadcast_are_of_deliveries():
@@ -96,7 +96,7 @@ def test_a_wrong_key_is_refused_by_schema_and_parser_alike(kind, wrong):
 
 def test_they_are_never_measured_by_turns():
     study = parse({"setups": ["gunicorn", "uvicorn"], "tests": SEARCHES}, "s", "s.toml")
-    assert not any(study.by_turns(test) for test in study.tests)
+    assert not any(study.interleaved(test) for test in study.tests)
 
 
 def test_the_study_knows_a_p99_in_each_of_its_probes():

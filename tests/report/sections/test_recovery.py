@@ -92,4 +92,4 @@ def test_one_that_never_recovers_has_not_reached_it(results):
 
 def test_a_quick_look_is_as_long_as_the_recipe_is():
     assert (STUMBLE.quick().duration_s, STUMBLE.quick().warmup_s) == (40.0, 1.0)
-    assert not STUMBLE.in_slices
+    assert not STUMBLE.can_interleave

@@ -32,7 +32,7 @@ def results(build_run):
     """A function: a run whose tests ask these requests."""
 
     def build(*sent, change=answered, **shape):
-        tests = tuple(known_test(name).asking(sent) for name in ("latency", "throughput"))
+        tests = tuple(known_test(name).with_requests(sent) for name in ("latency", "throughput"))
         return Results(build_run(labels=LABELS, tests=tests, change=change, **shape))
 
     return build

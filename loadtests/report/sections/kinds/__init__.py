@@ -44,7 +44,7 @@ def _figures(results: Results, test: Test, more: Additions) -> Table:
         test,
         f"{test.kind}-{test.name}",
         test.caption.format(
-            latency=results.latency(test.name).capitalize(), what=test.what + points.by_engine(results, test)
+            latency=results.latency(test.name).capitalize(), what=test.description + points.by_engine(results, test)
         ),
         {metric(name): heading for name, heading in test.columns.items()},
         more.columns,

@@ -47,7 +47,7 @@ def _unsettled(results: Results, test: Test) -> Iterator[Table]:
         (Field(trial.label), Field(str(trial.block)), Field(why))
         for label in results.labels
         for trial in results.cells[label, test.name].valid
-        if (why := test.unsettled(trial))
+        if (why := test.why_unknown(trial))
     )
     if rows:
         yield Table(

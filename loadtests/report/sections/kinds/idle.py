@@ -43,7 +43,7 @@ def _by_role(results: Results, test: Test) -> Iterator[Table]:
     if rows:
         yield Table(
             f"roles-{test.name}",
-            f"By role: {test.what}",
+            f"By role: {test.description}",
             ("setup", "role", "KB each", "CPU µs/s each"),
             rows,
             "The median over trials of what the processes of a role grow by with each connection.",
@@ -61,7 +61,7 @@ def _row(results: Results, test: Test, cell: Cell, role: str, charged: bool) -> 
         for trial in cell.valid
     ]
     known = [value for value in grown if value is not None]
-    cpu = results.estimate(cell.label, test.name, test.counted.of_role(role, charged).name)
+    cpu = results.estimate(cell.label, test.name, test.cost_unit.of_role(role, charged).name)
     return (
         Field(cell.label),
         Field(role if charged else f"{role}, not charged"),

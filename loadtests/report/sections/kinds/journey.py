@@ -51,7 +51,7 @@ def _by_request(test: Test, cells: Sequence[Cell], column: str, name: str, title
     )
     return Table(
         f"{name}-{test.name}",
-        f"{title}, response time, ms: {test.what}",
+        f"{title}, response time, ms: {test.description}",
         (column, "setup", *PERCENTILES, "sent", "failed"),
         rows,
         MEDIANS,
@@ -105,7 +105,7 @@ def _whole(test: Test, cells: Sequence[Cell]) -> Iterator[Table]:
         )
     yield Table(
         f"whole-{test.name}",
-        f"Whole journeys: {test.what}",
+        f"Whole journeys: {test.description}",
         ("setup", "completed", "broken off", "p50, s", "p90, s", "p99, s", "under way first", "under way last"),
         tuple(rows),
         "Seconds from the moment in which a journey was to begin to its end, thinking included. Whoever meets an error "
@@ -128,7 +128,7 @@ def _loop(test: Test, cells: Sequence[Cell]) -> Iterator[Table]:
     if rows:
         yield Table(
             f"loop-{test.name}",
-            f"The arithmetic of the closed loop: {test.what}",
+            f"The arithmetic of the closed loop: {test.description}",
             (
                 "setup",
                 "users",

@@ -35,7 +35,7 @@ def _way(results: Results, test: Test) -> Iterator[Table]:
     if rows:
         yield Table(
             f"way-{test.name}",
-            f"The way there: {test.what}",
+            f"The way there: {test.description}",
             ("setup", "block", test.decisive.unit, "probe", "p50, ms", "p99, ms", "sent", "failed", "objective"),
             rows,
             "Response time in each probe. What is doubtful is asked again; what decides are the long probes, which "

@@ -40,7 +40,7 @@ def percentiles(results: Results, test: Test) -> Iterator[Chart]:
     yield Chart(
         f"latency-{test.name}",
         f"{time.capitalize()} by percentile and setup. {points.INTERVALS}",
-        f"{time.capitalize()} in milliseconds, {test.what}. {'; '.join(said)}.",
+        f"{time.capitalize()} in milliseconds, {test.description}. {'; '.join(said)}.",
         partial(latency.spec, rows, looks(results.labels), time, points.subtitle(results, test)),
     )
 
@@ -59,9 +59,9 @@ def ceilings(results: Results, test: Test) -> Iterator[Table]:
     )
     note = (
         f"What each setup answered at the most in a second, before the first block. The rate of this test, {rate:g} "
-        f"{test.sends}s/s, was chosen as a share of the least of it."
+        f"{test.load_unit}s/s, was chosen as a share of the least of it."
     )
-    heads = ("setup", f"{test.sends}s/s at the most", f"{rate:g}/s is")
+    heads = ("setup", f"{test.load_unit}s/s at the most", f"{rate:g}/s is")
     title = "How far the rate is from each ceiling"
     yield Table(f"ceilings-{test.name}", title, heads, rows, note, numeric=frozenset({1, 2}))
 

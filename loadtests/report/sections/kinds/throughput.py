@@ -19,7 +19,7 @@ from loadtests.report.sections.additions import Additions
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
     """What was answered well per second, second by second; none where no trial lasted for two whole seconds."""
-    many = test.counted.many
+    many = test.cost_unit.plural
     labels = ranking.by_estimate(results, test, test.decisive)
     rows = [row for label in labels for row in _line(results.cells[label, test.name], test.seconds, many)]
     if len({row["t"] for row in rows}) < 2:
@@ -33,7 +33,7 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
         f"over-time-{test.name}",
         f"{many.capitalize()} answered well in each second: the median over trials, with a band from the lowest to the "
         "highest.",
-        f"{many.capitalize()} per second over {test.seconds:g} seconds, {test.what}. Lowest to highest second: "
+        f"{many.capitalize()} per second over {test.seconds:g} seconds, {test.description}. Lowest to highest second: "
         f"{series(said)}.",
         partial(
             over_time.spec,
@@ -41,7 +41,7 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
             looks(results.labels),
             test.seconds,
             many,
-            [f"{test.what}, {test.engine}; median and range of {span(valid_blocks(results, test), 'block')}"],
+            [f"{test.description}, {test.engine}; median and range of {span(valid_blocks(results, test), 'block')}"],
         ),
     )
 
