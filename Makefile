@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup peers bench test test-quick lint docs simulate serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-up vm-bench vm-down clean clean-all
+.PHONY: help setup peers bench test test-all test-quick test-durations lint docs simulate serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-up vm-bench vm-down clean clean-all
 
 PYTHON ?= python3
 VENV := .venv
@@ -67,11 +67,19 @@ setup: $(VENV)/.ready $(BIN)/loadtests node_modules/.ready peers  ## install eve
 bench: setup  ## run the study STUDY (first-look) and write a results folder
 	$(BIN)/python -m loadtests run $(STUDY)
 
-test: setup  ## run the tests, on real servers
-	$(BIN)/pytest --numprocesses $(TEST_PROCESSES)
+# Without bytecode every process compiles all tests and all of the project anew: that is half of the time of the quick ones.
+test test-all test-quick test-durations: export PYTHONDONTWRITEBYTECODE :=
+test: setup  ## run the tests, on real servers, but for the exhaustive ones
+	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'not exhaustive'
+
+test-all: setup  ## run the exhaustive tests: what `make test` leaves out
+	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'exhaustive'
 
 test-quick: setup  ## run the quick tests, which start no server: for each save
 	$(BIN)/pytest --numprocesses auto -m 'not servers and not slow'
+
+test-durations: setup  ## run all tests, and write tests/durations.json, which says what is begun first
+	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) --write-durations
 
 lint: setup  ## check the style and the types
 	$(BIN)/ruff check .
