@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,9 +12,6 @@ from loadtests.commands.console import data, err, out, say
 from loadtests.commands.options import SetupName
 from loadtests.commands.own_project import Own, with_own_project
 from loadtests.commands.waiting import waiting
-
-if TYPE_CHECKING:
-    from loadtests.profile.page import ProfilePage
 
 
 @with_own_project
@@ -30,26 +27,21 @@ def command(
     *,
     own: Own,
 ) -> None:
-    """Say where the servers' time goes: shares of their CPU time, threads that wait, flame graphs."""
+    """Profile a setup under load: CPU time by category, waiting threads, a flame graph."""
     with waiting(err) as told:
         from loadtests.commands.progress import steps
-        from loadtests.profile import profiling
+        from loadtests.profile import page, profiling
+        from loadtests.report.formats.terminal import print_table
 
-        plan = profiling.plan(setup, path, rate, duration, rounds, own, told)
+        plan = profiling.plan(setup, path, rate, (duration, rounds), own, told)
     with steps(err) as progress:
-        folder, page = profiling.profile(plan, output, progress)
-    _print(page)
-    say(f"flame graphs and all else: {os.path.relpath(folder / 'index.html')}")
-
-
-def _print(page: ProfilePage) -> None:
-    """The tables and the summary of the page."""
-    from loadtests.report.formats.terminal import print_table
-
-    out.print(data(page.title, "bold"))
-    for role in page.roles:
+        folder, document = profiling.profile(plan, output, progress)
+    out.print(data(page.title(document), "bold"))
+    for role in document["roles"]:
         out.print()
-        print_table(role.table(page.columns), out)
+        print_table(page.table(role), out)
     out.print()
-    for sentence in page.summary:
+    for sentence in page.summary(document):
         say(sentence)
+    where = os.path.relpath(folder)
+    say(f"flame graphs and the figures: {where}; open its .speedscope.json files in https://www.speedscope.app")

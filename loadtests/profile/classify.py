@@ -1,8 +1,7 @@
-"""What a stack was busy with. Pure.
+"""The category of a stack: that of its **innermost** frame that has one. docs/profiling.rst explains the categories.
 
-A sample goes to the **innermost** frame that has a category. Frames without one (the standard library, helpers like
-``django.utils`` and ``django.http``) work for whoever called them: a dictionary that a middleware builds is the
-middleware's time, a template that a view renders is the template's.
+Frames without a category (the standard library, helpers like ``django.utils`` and ``django.http``) work for their
+callers: a dictionary that a middleware builds is the middleware's time.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Stack
 
 
 class Category(enum.Enum):
-    """What CPU time is spent on, in the order in which a request meets it."""
+    """What CPU time is spent on, in the order of a request."""
 
     SERVER = "server"
     ADAPTATION = "ASGI/WSGI adaptation"
@@ -27,25 +26,6 @@ class Category(enum.Enum):
     OTHER = "other"
     NATIVE = "outside Python"
 
-    @property
-    def meaning(self) -> str:
-        """What is in it, in a sentence."""
-        return _MEANINGS[self]
-
-
-_MEANINGS = {
-    Category.SERVER: "HTTP parsing, sockets, processes, and the event loop",
-    Category.ADAPTATION: "django.core.handlers: from the server's terms to a request, from a response back",
-    Category.HOPS: "from one thread to another and back: asgiref, executors, queues, locks, starting threads",
-    Category.MIDDLEWARE: "all that has middleware in its module's name, and Django's base class of them",
-    Category.URLS: "django.urls",
-    Category.VIEW: "the project's own code, and packages that it calls",
-    Category.TEMPLATE: "django.template, Jinja2",
-    Category.DATABASE: "django.db, database drivers, django.core.cache",
-    Category.LAYER: "channels_relay, channels_ipc, channels_redis",
-    Category.OTHER: "stacks without any of these: imports, the start of threads, and what the benchmark counts",
-    Category.NATIVE: "threads that start or end or are not Python's, and processes that are not",
-}
 
 # The first that matches: beginnings of a file's path below site-packages or the project's folder.
 _INSTALLED: tuple[tuple[tuple[str, ...], Category | None], ...] = (
@@ -93,17 +73,17 @@ _PROJECT: tuple[tuple[tuple[str, ...], Category | None], ...] = (
 
 
 def category(stack: Stack) -> Category:
-    """What the stack was busy with. Stacks without a frame are outside Python."""
+    """The category of a stack; one without frames is outside Python."""
     if not stack:
         return Category.NATIVE
-    stranger = False
+    unknown = False
     for frame in reversed(stack):
         found = _of(frame)
         if found is None:
-            stranger = stranger or _is_stranger(frame)
+            unknown = unknown or _is_unknown_package(frame)
             continue
-        # A package that no rule knows, called by what calls views, is a view.
-        return Category.VIEW if stranger and found in (Category.ADAPTATION, Category.HOPS) else found
+        # An unknown package that Django's handler called is part of a view.
+        return Category.VIEW if unknown and found in (Category.ADAPTATION, Category.HOPS) else found
     return Category.OTHER
 
 
@@ -129,7 +109,7 @@ def _match(file: str, rules: tuple[tuple[tuple[str, ...], Category | None], ...]
     return next((found for beginnings, found in rules if file.startswith(beginnings)), None)
 
 
-def _is_stranger(frame: Frame) -> bool:
-    """Installed and unknown to the rules; of Django, only what comes as an application of its own."""
+def _is_unknown_package(frame: Frame) -> bool:
+    """True for an installed package without a rule; of Django, only for its contributed applications."""
     helper = frame.file.startswith(("django/", "asgiref/")) and not frame.file.startswith("django/contrib/")
     return frame.origin == INSTALLED and not helper

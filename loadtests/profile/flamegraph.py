@@ -1,25 +1,30 @@
-"""A flame graph as an SVG document of its own: outermost functions on top, coloured by what the time was spent on.
-
-Without scripts it can be read, printed and searched with the browser (every frame has its text as a title). Its script
-makes it as wide as there is room for, and adds: click or Enter on a frame widens it, Escape goes back, a search marks
-frames.
-"""
+"""A flame graph as an SVG document: outermost functions on top, coloured by category, each frame with its full name
+as a title. Zooming and searching are left to speedscope."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from html import escape
 
-from loadtests.formatting import plural
+from loadtests.formatting import plural, printable
 from loadtests.profile.classify import Category, category
 from loadtests.profile.stacks import Frame, Stacks
-from loadtests.profile.templates import environment, source
 
 WIDTH = 1200.0
 ROW = 18
 TOP = 64
-NARROWEST = 0.0008  # a share of the width: less than a pixel
+NARROWEST = 0.0008  # of the width: less than a pixel
 LETTER = 6.3  # pixels of a letter in 11-pixel monospace, rounded up
+STYLE = """<style>
+.flame { --ink: #1b1f24; --muted: #5c6570; --paper: #fdfdfe; background: var(--paper); font-family: Arial, sans-serif; }
+@media screen and (prefers-color-scheme: dark) { .flame { --ink: #e6e9ed; --muted: #a3acb8; --paper: #14181d; } }
+.head { fill: var(--ink); font-size: 15px; font-weight: bold; }
+.note { fill: var(--muted); font-size: 12px; }
+.key { fill: var(--ink); font-size: 12px; }
+.frame rect { stroke: var(--paper); stroke-width: .6; }
+.frame text { fill: #1b1f24; font: 11px "DejaVu Sans Mono", "Liberation Mono", Menlo, Consolas, monospace; }
+</style>"""
 
 # Light enough for dark letters on a light page and on a dark one; neighbours in a stack differ in lightness as well.
 COLOURS = {
@@ -39,17 +44,17 @@ COLOURS = {
 
 @dataclasses.dataclass
 class Node:
-    """A function below its callers: how many samples it is in, and its own callees."""
+    """A function below its callers, with its number of samples."""
 
     frame: Frame
-    kind: Category
+    category: Category
     count: int = 0
     children: dict[Frame, Node] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
 class Box:
-    """A frame as it is drawn. ``x`` and ``width`` are shares of the whole, ``row`` counts from the top."""
+    """A drawn frame. ``x`` and ``width`` are shares of the whole, ``row`` counts from the top."""
 
     x: float
     width: float
@@ -60,71 +65,80 @@ class Box:
 
 
 def tree(title: str, stacks: Stacks) -> Node:
-    """The stacks as one tree, whose root is called ``title``.
-
-    A frame has the colour of what a stack that ends in it would be busy with.
-    """
+    """The stacks as one tree with the root ``title``. Each frame has the category of a stack that ends in it."""
     root = Node(Frame(title, ""), Category.OTHER)
     for stack, count in stacks.items():
         root.count += count
         node = root
         for depth, frame in enumerate(stack or (Frame("no Python frame", ""),)):
-            child = node.children.get(frame)
-            if child is None:
-                child = node.children[frame] = Node(frame, category(stack[: depth + 1]))
-            child.count += count
-            node = child
+            if frame not in node.children:
+                node.children[frame] = Node(frame, category(stack[: depth + 1]))
+            node = node.children[frame]
+            node.count += count
     return root
 
 
 def boxes(root: Node) -> Iterator[Box]:
-    """What is to be drawn of the tree, from the root outwards; too narrow ones are left out."""
+    """The boxes of a tree from the root outwards, without those that are too narrow."""
     pending = [(root, 0.0, 0)]
     while pending:
         node, x, row = pending.pop()
         width = node.count / root.count
-        label = node.frame.name
-        title = f"{node.frame}: {node.count / root.count:.1%}, {plural(node.count, 'sample')}"
+        title = f"{node.frame}: {width:.1%}, {plural(node.count, 'sample')}"
         if row:
-            title += f", {node.kind.value}"
-        yield Box(x, width, row, label, title, COLOURS[node.kind])
-        left = x
+            title += f", {node.category.value}"
+        yield Box(x, width, row, node.frame.name, title, COLOURS[node.category])
         for child in sorted(node.children.values(), key=lambda one: (one.frame.file, one.frame.name, one.frame.line)):
             if child.count / root.count >= NARROWEST:
-                pending.append((child, left, row + 1))
-            left += child.count / root.count
+                pending.append((child, x, row + 1))
+            x += child.count / root.count
 
 
-def svg(title: str, about: str, stacks: Stacks) -> str:
-    """The drawing. ``about`` is a sentence below the title. Stacks must not be empty."""
+def svg(title: str, stacks: Stacks) -> str:
+    """The drawing of stacks, of which there is at least one."""
     drawn = sorted(boxes(tree(title, stacks)), key=lambda box: (box.row, box.x))
-    colours = {box.colour for box in drawn if box.row}
-    templates = environment()
-    templates.filters.update(shortened=shortened, share=_share, pixels=_pixels)
-    return templates.get_template("flamegraph.svg.j2").render(
-        title=title,
-        about=about,
-        boxes=drawn,
-        width=WIDTH,
-        row=ROW,
-        top=TOP,
-        height=TOP + ROW * (max(box.row for box in drawn) + 1) + 12,
-        letter=LETTER,
-        legend=[(kind.value, colour) for kind, colour in COLOURS.items() if colour in colours],
-        script=source("flamegraph.js"),
+    about = (
+        f"{plural(sum(stacks.values()), 'sample')}; callers above what they call; frames under {NARROWEST:.2%} of the "
+        "width are left out"
     )
+    height = TOP + ROW * (max(box.row for box in drawn) + 1) + 12
+    size = f'viewBox="0 0 {WIDTH:g} {height}" width="{WIDTH:g}" height="{height}"'
+    label = _text(f"{title}. {about}")
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="flame" {size} role="img" aria-label="{label}">',
+        STYLE,
+        f'<text class="head" x="4" y="17">{_text(title)}</text>',
+        f'<text class="note" x="4" y="35">{_text(about)}</text>',
+        *_legend({box.colour for box in drawn if box.row}),
+        *map(_drawn, drawn),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
 
 
-def _share(value: float) -> str:
-    return f"{value:.6f}"
+def _legend(colours: set[str]) -> Iterator[str]:
+    x = 4.0
+    for kind, colour in COLOURS.items():
+        if colour in colours:
+            yield f'<rect x="{x:g}" y="45" width="12" height="12" fill="{colour}"/>'
+            yield f'<text class="key" x="{x + 16:g}" y="55">{_text(kind.value)}</text>'
+            x += 34 + 6.2 * len(kind.value)
 
 
-def _pixels(value: float) -> str:
-    return f"{value:.1f}"
+def _drawn(box: Box) -> str:
+    x, y, width = box.x * WIDTH, TOP + ROW * box.row, box.width * WIDTH
+    rect = f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{ROW}" fill="{box.colour}"/>'
+    label = shortened(box.label, width)
+    text = f'<text x="{x + 3:.1f}" y="{y + 13}">{_text(label)}</text>' if label else ""
+    return f'<g class="frame"><title>{_text(box.title)}</title>{rect}{text}</g>'
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))
 
 
 def shortened(label: str, width: float) -> str:
-    """As much of the label as fits into so many pixels; empty where that is less than three letters."""
+    """The part of the label that fits into that many pixels; empty below three letters."""
     room = int((width - 6) / LETTER)
     if room >= len(label):
         return label

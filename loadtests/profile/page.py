@@ -1,17 +1,14 @@
-"""What there is to say of a profile, and its two pages."""
+"""A profile in words and tables, from its document: for the terminal and for the documentation."""
 
 from __future__ import annotations
 
-import dataclasses
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from loadtests.formatting import plural
+from loadtests.formatting import plural, printable
 from loadtests.profile.classify import Category
-from loadtests.profile.flamegraph import COLOURS
-from loadtests.profile.templates import environment
 from loadtests.report.formats import rest
-from loadtests.report.formats.templates import source as report_source
 from loadtests.report.view import Field, Table
 
 INTERVAL, ROUNDS = "95% interval", "of each round"
@@ -23,163 +20,97 @@ COLUMNS_NOTE = (
     "there on average without using the CPU."
 )
 
-
-@dataclasses.dataclass(frozen=True)
-class CategoryRow:
-    """A category of a role."""
-
-    cells: tuple[str, ...]
-    colour: str
+Document = dict[str, Any]
 
 
-@dataclasses.dataclass(frozen=True)
-class Drawing:
-    """A flame graph: ``name`` is its file's without the ending."""
-
-    name: str
-    caption: str
-    alt: str
-    svg: str
-    target: str = "#"
+def title(document: Document) -> str:
+    """The heading of the page."""
+    return f"Where the time goes: {document['label']}, {document['path']}"
 
 
-@dataclasses.dataclass(frozen=True)
-class RoleView:
-    """A role: its table and its drawings."""
-
-    name: str
-    heading: str
-    caption: str
-    rows: list[CategoryRow]
-    drawings: list[Drawing]
-    speedscope: str
-
-    def table(self, columns: tuple[str, ...]) -> Table:
-        """The table as a terminal prints it; where it is narrow, the rounds go first, then the interval."""
-        return Table(
-            self.name,
-            self.heading,
-            columns,
-            tuple(tuple(map(Field, row.cells)) for row in self.rows),
-            numeric=frozenset(range(1, len(columns))),
-            optional=(columns.index(ROUNDS), columns.index(INTERVAL)),
-        )
-
-
-@dataclasses.dataclass(frozen=True)
-class ProfilePage:
-    """What there is to say, in order."""
-
-    title: str
-    question: str
-    created: str
-    command: str
-    summary: list[str]
-    roles: list[RoleView]
-    how: list[str]
-    meanings: list[tuple[str, str]]
-    columns: tuple[str, ...] = COLUMNS
-    columns_note: str = COLUMNS_NOTE
-
-
-def page(document: dict[str, Any], drawings: dict[str, list[Drawing]]) -> ProfilePage:
-    """The content. ``drawings`` are by role."""
-    shown = {share["category"] for role in document["roles"] for share in role["shares"]}
-    return ProfilePage(
-        title=f"Where the time goes: {document['label']}, {document['path']}",
-        question=_question(document),
-        created=document["created"],
-        command=document["command"],
-        summary=[*_summary(document), *document["notes"]],
-        roles=[_role(role, drawings.get(role["role"], [])) for role in document["roles"]],
-        how=_how(document),
-        meanings=[(kind.value, f"{kind.meaning}.") for kind in Category if kind.value in shown],
+def table(role: Document) -> Table:
+    """The categories of a role; a narrow terminal leaves out the rounds first, then the interval."""
+    return Table(
+        role["role"],
+        f"{role['role']}: {role['cpu_us_per_request']:,.0f} µs of CPU time per request",
+        COLUMNS,
+        tuple(tuple(map(Field, _row(share))) for share in sorted(role["shares"], key=lambda one: -one["share"])),
+        numeric=frozenset(range(1, len(COLUMNS))),
+        optional=(COLUMNS.index(ROUNDS), COLUMNS.index(INTERVAL)),
     )
 
 
-def html(content: ProfilePage) -> str:
-    """One file that needs no network."""
-    return environment().get_template("index.html.j2").render(page=content, css=report_source("report.css"))
+def _row(share: Document) -> tuple[str, ...]:
+    return (
+        share["category"],
+        f"{share['share']:.1%}",
+        f"{share['low']:.1%} to {share['high']:.1%}",
+        " ".join(f"{one:.0%}" for one in share["rounds"]),
+        f"{share['us_per_request']:,.0f}",
+        "" if share["waiting"] is None else f"{share['waiting']:.2f}",
+    )
 
 
-def rst(content: ProfilePage) -> str:
-    """The page that the documentation includes; its drawings are files beside it."""
-    templates = environment()
-    templates.filters.update(rst=rest.escape, cell=_cell)
-    templates.globals["heading"] = _heading
-    text = templates.get_template("index.rst.j2").render(page=content)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
-
-
-def _cell(text: str) -> str:
-    return rest.escape(text) or "\\"  # an empty field must still be a list item
-
-
-def _heading(text: str, line: str) -> str:
-    title = rest.paragraph(text)
-    return f"{title}\n{line * len(title)}"
-
-
-def _question(document: dict[str, Any]) -> str:
-    load = f"{document['rate']:g} requests a second" if document["rate"] else "as much load as it answers"
-    return f"What {document['label']} does with its CPU time while it answers {document['path']}, under {load}."
-
-
-def _summary(document: dict[str, Any]) -> list[str]:
-    free = [window for window in document["windows"] if window["kind"] == "undisturbed"]
-    rates = sorted(window["rate"] for window in free)
+def summary(document: Document) -> list[str]:
+    """What a request costs, what the sampling changed, and the notes."""
+    rates = sorted(window["rate"] for window in document["windows"] if window["kind"] == "undisturbed")
     total = sum(role["cpu_us_per_request"] for role in document["roles"])
     spent: dict[str, float] = {}
-    for role in document["roles"]:
-        for share in role["shares"]:
-            spent[share["category"]] = spent.get(share["category"], 0.0) + share["us_per_request"]
+    for share in (share for role in document["roles"] for share in role["shares"]):
+        spent[share["category"]] = spent.get(share["category"], 0.0) + share["us_per_request"]
     largest = sorted(spent.items(), key=lambda item: -item[1])[:3]
+    parts = ", ".join(f"{name} {us:,.0f} µs ({us / total:.0%})" for name, us in largest)
+    low, high = f"{rates[0]:,.0f}", f"{rates[-1]:,.0f}"
     sampled, watched = document["disturbance"]["sampled"], document["disturbance"]["watched"]
     return [
-        f"A request costs {total:,.0f} µs of CPU time: "
-        + ", ".join(f"{name} {us:,.0f} µs ({us / total:.0%})" for name, us in largest)
-        + ".",
-        f"Without sampling it answered {_range(rates)} requests a second in {plural(len(rates), 'round')}.",
+        f"A request costs {total:,.0f} µs of CPU time: {parts}.",
+        f"Without sampling it answered {low if low == high else f'{low} to {high}'} requests a second in "
+        f"{plural(len(rates), 'round')}.",
         f"Sampling CPU time changed the requests per second by {sampled['rate']:+.0%} and the CPU time per request by "
         f"{sampled['cpu_per_request']:+.0%}; with py-spy as well, by {watched['rate']:+.0%} and "
         f"{watched['cpu_per_request']:+.0%}.",
+        *document["notes"],
     ]
 
 
-def _range(values: list[float]) -> str:
-    low, high = f"{values[0]:,.0f}", f"{values[-1]:,.0f}"
-    return low if low == high else f"{low} to {high}"
+def rst(document: Document) -> str:
+    """The page that the documentation includes; its drawings are files next to it."""
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(map(printable, _lines(document)))).strip() + "\n"
 
 
-def _role(role: dict[str, Any], drawings: list[Drawing]) -> RoleView:
-    rows = []
-    for share in sorted(role["shares"], key=lambda one: -one["share"]):
-        rounds = sorted(share["rounds"])
-        rows.append(
-            CategoryRow(
-                (
-                    share["category"],
-                    f"{share['share']:.1%}",
-                    f"{share['low']:.1%} to {share['high']:.1%}",
-                    " ".join(f"{one:.0%}" for one in share["rounds"]) if rounds else "",
-                    f"{share['us_per_request']:,.0f}",
-                    "" if share["waiting"] is None else f"{share['waiting']:.2f}",
-                ),
-                COLOURS[Category(share["category"])],
+def _lines(document: Document) -> Iterator[str]:
+    load = f"{document['rate']:g} requests a second" if document["rate"] else "as much load as it answers"
+    question = f"What {document['label']} does with its CPU time while it answers {document['path']}, under {load}."
+    yield from _heading(title(document), "=")
+    yield from (rest.escape(question), "", f"Measured {rest.escape(document['created'])}.", "")
+    yield from (f"* {rest.escape(sentence)}" for sentence in summary(document))
+    for role in document["roles"]:
+        shown = table(role)
+        yield from ("", *_heading(shown.caption, "-"))
+        names, samples = ", ".join(role["names"]), plural(role["samples"], "sample")
+        yield f".. list-table:: {rest.escape(f'CPU time of {shown.name} ({names}): {samples}')}"
+        yield from ("   :header-rows: 1", "   :stub-columns: 1", "")
+        for row in (shown.columns, *(tuple(field.text for field in fields) for fields in shown.rows)):
+            # An empty field must still be an item of the list.
+            yield from (
+                f"   {' ' if place else '*'} - {rest.escape(cell) or chr(92)}" for place, cell in enumerate(row)
             )
-        )
-    total = f"{role['cpu_us_per_request']:,.0f} µs of CPU time per request"
-    return RoleView(
-        name=role["role"],
-        heading=f"{role['role']}: {total}",
-        caption=f"CPU time of {role['role']} ({', '.join(role['names'])}): {plural(role['samples'], 'sample')}",
-        rows=rows,
-        drawings=drawings,
-        speedscope=f"{role['role']}.speedscope.json",
-    )
+        yield from ("", rest.escape(COLUMNS_NOTE), "")
+        if role["samples"]:
+            yield from (f".. figure:: {shown.name}-cpu.svg", f"   :alt: Flame graph of {shown.name}: CPU time.")
+            yield from (f"   :target: {shown.name}-cpu.svg", "", f"   {shown.name}: CPU time.")
+    yield from ("", *_heading("How it was measured", "-"))
+    for paragraph in _how(document):
+        yield from (rest.escape(paragraph), "")
+    yield from (".. code-block:: console", "", f"   $ {document['command']}")
 
 
-def _how(document: dict[str, Any]) -> list[str]:
+def _heading(text: str, line: str) -> tuple[str, str, str]:
+    escaped = rest.paragraph(text)
+    return escaped, line * len(escaped), ""
+
+
+def _how(document: Document) -> list[str]:
     rounds = max(window["round"] for window in document["windows"])
     samplers, cores, versions = document["samplers"], document["cores"], document["versions"]
     expected = sum(role["expected"] for role in document["roles"])

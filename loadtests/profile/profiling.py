@@ -1,4 +1,4 @@
-"""A profile from beginning to end: what is asked for, checked; recorded; and written into a folder."""
+"""A profile from its options to its folder."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from pathlib import Path
 
 from loadtests import engines, files, hosts, setups
 from loadtests.errors import UserError, require_within
-from loadtests.formatting import plural
 from loadtests.plan import request_options
 from loadtests.profile import flamegraph, oncpu, pyspy, speedscope
 from loadtests.profile import page as pages
 from loadtests.profile.document import document
-from loadtests.profile.page import Drawing, ProfilePage
 from loadtests.profile.record import Plan, ProfileRound, Progress, record
 from loadtests.profile.stacks import Stacks
 from loadtests.records.toml import duration
@@ -33,26 +31,27 @@ def plan(
     setup: str,
     path: str,
     rate: float | None,
-    duration_text: str,
-    rounds: int,
+    length: tuple[str, int],
     own: Options | None,
-    told: Doing = silently,
+    progress: Doing = silently,
 ) -> Plan:
-    """What a person asked for. Raises UserError where it makes no sense or cannot be served."""
+    """The plan of a profile; ``length`` is the duration of a load and the number of rounds. Raises UserError where it
+    makes no sense or cannot be served."""
+    duration_text, rounds = length
     [found] = setups.find([setup])
     if found.stack:
         raise UserError(
             f"{setup}: profile looks into today's stack and into yours; it cannot into that of {found.stack}"
         )
     require_within("--rounds", rounds, 1, MOST_ROUNDS)
-    chosen = project.chosen(own, [found], told)
+    chosen = project.chosen(own, [found], progress)
     if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):
         raise UserError(f"{setup}: {obstacle}")
     request_options.named([path], None)
     if rate is not None and not 0 < rate <= MAX_RATE:  # false for NaN as well
         raise UserError(f"--rate {rate:g}: more than 0 and at most {MAX_RATE:,.0f} requests per second are needed")
     host = hosts.at("local")
-    wanted = Plan(
+    planned = Plan(
         setup=found,
         application=chosen.application,
         path=path,
@@ -65,57 +64,49 @@ def plan(
         cores=host.allot(os.environ.get("CORES")),
         remarks=chosen.remarks,
     )
-    wanted.load(f"http://{host.address(wanted.bind)}:{wanted.port}")
+    planned.load(f"http://{host.address(planned.bind)}:{planned.port}")
     engines.get(DEFAULT_ENGINE).require()
-    host.require_free(wanted.bind, wanted.port)
-    return wanted
+    host.require_free(planned.bind, planned.port)
+    return planned
 
 
-def profile(wanted: Plan, output: Path | None, progress: Progress) -> tuple[Path, ProfilePage]:
-    """Records it and writes the folder; returns the folder and what is to be shown. Raises UserError."""
-    folder = _made(output, wanted)
+def profile(planned: Plan, output: Path | None, progress: Progress) -> tuple[Path, pages.Document]:
+    """Records a profile and writes its folder; returns the folder and its document. Raises UserError."""
+    folder = _new_folder(output, planned)
     try:
-        progress("preparing the project", 0, 3 * wanted.rounds)
-        wanted.application.prepare()
-        rounds = record(wanted, progress)
+        progress("preparing the project", 0, 3 * planned.rounds)
+        planned.application.prepare()
+        rounds = record(planned, progress)
     except BaseException:
         folder.rmdir()  # empty: all is written at the end
         raise
-    return folder, write(folder, wanted, rounds)
+    return folder, write(folder, planned, rounds)
 
 
-def write(folder: Path, wanted: Plan, rounds: Sequence[ProfileRound]) -> ProfilePage:
-    """Writes all files of a profile into the folder."""
-    about = document(wanted, rounds)
-    drawings: dict[str, list[Drawing]] = {}
+def write(folder: Path, planned: Plan, rounds: Sequence[ProfileRound]) -> pages.Document:
+    """Writes all files of a profile into the folder, and returns its document."""
+    about = document(planned, rounds)
     for role in (entry["role"] for entry in about["roles"]):
         on_cpu, threads = _stacks(rounds, role)
-        drawings[role] = _drawings(role, on_cpu, threads)
+        if on_cpu:
+            files.write_text(folder / f"{role}-cpu.svg", flamegraph.svg(f"{role}: CPU time", on_cpu))
         profiles = {
-            title: (stacks, seconds)
-            for title, stacks, seconds in (
-                (f"{role}: CPU time", on_cpu, oncpu.INTERVAL_S),
-                (f"{role}: all threads", threads, 1 / pyspy.RATE),
-            )
-            if stacks
+            f"{role}: CPU time": (on_cpu, oncpu.INTERVAL_S),
+            f"{role}: all threads": (threads, 1 / pyspy.RATE),
         }
-        if profiles:
-            scope = speedscope.document(f"{wanted.setup.name}, {wanted.path}, {role}", profiles)
+        if profiles := {title: found for title, found in profiles.items() if found[0]}:
+            scope = speedscope.document(f"{planned.setup.name}, {planned.path}, {role}", profiles)
             files.write_json(folder / f"{role}.speedscope.json", scope)
-    content = pages.page(about, drawings)
-    for drawing in (one for found in drawings.values() for one in found):
-        files.write_text(folder / f"{drawing.name}.svg", drawing.svg)
-    files.write_text(folder / "index.html", pages.html(content))
-    files.write_text(folder / "index.rst", pages.rst(content))
+    files.write_text(folder / "index.rst", pages.rst(about))
     files.write_json(folder / "profile.json", about)
-    return content
+    return about
 
 
-def _made(output: Path | None, wanted: Plan) -> Path:
+def _new_folder(output: Path | None, planned: Plan) -> Path:
     if output is None:
         day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-        where = re.sub(r"[^a-z0-9]+", "-", wanted.path.lower()).strip("-")
-        name = f"{day}-profile-{wanted.setup.name}" + (f"-{where}" if where else "")
+        where = re.sub(r"[^a-z0-9]+", "-", planned.path.lower()).strip("-")
+        name = f"{day}-profile-{planned.setup.name}" + (f"-{where}" if where else "")
         output, number = files.RESULTS / name, 2
         while output.exists():
             output, number = files.RESULTS / f"{name}-{number}", number + 1
@@ -129,27 +120,10 @@ def _made(output: Path | None, wanted: Plan) -> Path:
 
 
 def _stacks(rounds: Sequence[ProfileRound], role: str) -> tuple[Stacks, Stacks]:
+    """The samples of a role: on the CPU, and of all threads."""
     on_cpu: Stacks = Counter()
     threads: Stacks = Counter()
     for process in (process for one in rounds for process in one.processes if process.role == role):
         on_cpu += process.stacks or Counter()
         threads += process.threads
     return on_cpu, threads
-
-
-def _drawings(role: str, on_cpu: Stacks, threads: Stacks) -> list[Drawing]:
-    found = []
-    for kind, stacks, what in (
-        ("cpu", on_cpu, "CPU time"),
-        ("threads", threads, "all threads, also those that wait"),
-    ):
-        if not stacks:
-            continue
-        number = sum(stacks.values())
-        about = (
-            f"{plural(number, 'sample')}; callers above what they call; frames under 0.08% of the width are left out"
-        )
-        drawing = flamegraph.svg(f"{role}: {what}", about, stacks)
-        caption = f"{role}: {what}."
-        found.append(Drawing(f"{role}-{kind}", caption, f"Flame graph of {caption}", drawing, f"{role}-{kind}.svg"))
-    return found

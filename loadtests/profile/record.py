@@ -1,4 +1,4 @@
-"""Serves a setup, sends it load, and samples its processes: the rounds of a profile."""
+"""The rounds of a profile: serves a setup, sends it load, and samples its processes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from loadtests.setups import Setup
 from loadtests.setups.application import Application
 from loadtests.workload import DEFAULT_ENGINE, Load, Request
 
-WARMUP_S = 2.0  # and no longer than what it is for
+WARMUP_S = 2.0  # and no longer than the load itself
 # The timer that samples CPU time is driven by the kernel's tick, 100, 250 or 1000 times a second. Requests at a rate
 # that divides it would be met at the same point of their way each time.
 OFF_THE_TICK = 0.997
@@ -75,7 +75,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Window:
-    """One load: ``kind`` is undisturbed, sampled (its CPU time) or watched (by py-spy as well)."""
+    """One load: undisturbed, sampled (its CPU time) or watched (by py-spy as well)."""
 
     kind: str
     result: Result
@@ -84,11 +84,8 @@ class Window:
 
 @dataclasses.dataclass(frozen=True)
 class ProfileRound:
-    """Two starts of the servers and three loads: without any sampling, with that of CPU time, with py-spy as well.
-
-    ``processes`` are those of the second start; ``broken`` counts samples that could not be read, ``failures`` says
-    which processes py-spy could not look into, and why.
-    """
+    """Two starts of the servers and three loads, one of each kind. The samples are those of the second start:
+    ``broken`` counts the unreadable ones, ``failures`` says by process why py-spy could not look into it."""
 
     windows: list[Window]
     processes: list[Sampled]
@@ -103,19 +100,19 @@ def record(plan: Plan, progress: Progress) -> list[ProfileRound]:
     rounds = []
     for number in range(plan.rounds):
 
-        def said(what: str, step: int, number: int = number) -> None:
-            progress(f"round {number + 1} of {plan.rounds}: {what}", 3 * number + step, steps)
+        def report(doing: str, step: int, number: int = number) -> None:
+            progress(f"round {number + 1} of {plan.rounds}: {doing}", 3 * number + step, steps)
 
         try:
-            rounds.append(_round(plan, said))
+            rounds.append(_round(plan, report))
         except NotServing as error:
             last = error.log.strip().splitlines()
             raise UserError(f"{plan.setup.name}: {error}" + (f": {last[-1]}" if last else "")) from None
     return rounds
 
 
-def _round(plan: Plan, said: Callable[[str, int], None]) -> ProfileRound:
-    said("without sampling", 0)
+def _round(plan: Plan, report: Callable[[str, int], None]) -> ProfileRound:
+    report("without sampling", 0)
     with _served(plan, {}) as running:
         try:
             undisturbed = _Window(plan, running, "undisturbed").load()
@@ -123,8 +120,8 @@ def _round(plan: Plan, said: Callable[[str, int], None]) -> ProfileRound:
             raise UserError(f"{plan.setup.name}: a process of it died under load, with no sampling at all") from None
     for _ in range(MOST_STARTS):
         try:
-            return _sampled_round(plan, undisturbed, said)
-        except _Died:  # what was measured with another in its place is of no use
+            return _sampled_round(plan, undisturbed, report)
+        except _Died:  # its replacement was measured as well, so the window is of no use
             continue
     raise UserError(
         f"{plan.setup.name}: a process of it died at each of {MOST_STARTS} starts while it was sampled; give it a "
@@ -132,16 +129,16 @@ def _round(plan: Plan, said: Callable[[str, int], None]) -> ProfileRound:
     )
 
 
-def _sampled_round(plan: Plan, undisturbed: Window, said: Callable[[str, int], None]) -> ProfileRound:
+def _sampled_round(plan: Plan, undisturbed: Window, report: Callable[[str, int], None]) -> ProfileRound:
     """The second start. Raises _Died."""
     with folders.private("profile", memory=False) as stacks:
         reader = Reader(str(plan.application.directory))
         existing = plan.application.env.get("PYTHONPATH") or os.environ.get("PYTHONPATH")
         with _served(plan, oncpu.environment(stacks, existing)) as running:
-            said("sampling CPU time", 1)
+            report("sampling CPU time", 1)
             sampled = _Window(plan, running, "sampled", stacks)
             windows = [undisturbed, sampled.load()]
-            said("looking at all threads", 2)
+            report("looking at all threads", 2)
             watched = _Watched(plan, running, "watched", stacks)
             try:
                 windows.append(watched.load())
@@ -169,7 +166,7 @@ def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Servin
 def _sampled(
     window: Window, cores: int, found: dict[int, oncpu.OnCpu], threads: dict[int, pyspy.Threads]
 ) -> list[Sampled]:
-    """The processes of a window with what was found of each."""
+    """The processes of a window with their samples."""
     seconds = window.result.generator[0].wall_s
     all_busy = sum(row.cpu_s for row in window.processes) >= BUSY * cores * seconds
     nothing = pyspy.Threads(Counter(), 0)
@@ -190,7 +187,7 @@ def _sampled(
 
 
 class _Window:
-    """One load on a running setup, and what its processes used and wrote meanwhile."""
+    """One load on a running setup, and what its processes used and wrote during it."""
 
     def __init__(self, plan: Plan, running: Serving, kind: str, stacks: Path | None = None) -> None:
         self.plan = plan
@@ -206,7 +203,7 @@ class _Window:
         """Sends the load. Raises UserError where nothing of it was answered well, and _Died."""
         load = self.plan.load(self.running.url)
         result = engines.get(DEFAULT_ENGINE).run(load, should_stop=self.died, on_start=self.begin)
-        self.end()
+        self.after = oncpu.sizes(self.stacks) if self.stacks else {}
         after = self._usage()
         if self.died() or self.usage.keys() - after.keys():  # one that nobody has reaped is in /proc still
             raise _Died
@@ -219,17 +216,12 @@ class _Window:
         return Window(self.kind, result, used)
 
     def begin(self) -> None:
-        """The warm-up is over."""
         self.usage = self._usage()
         self.before = oncpu.sizes(self.stacks) if self.stacks else {}
 
     def died(self) -> bool:
-        """Whether a process is gone that was there when the servers were healthy, or when the warm-up was over."""
+        """True once a process is gone that existed when the servers were healthy, or after the warm-up."""
         return not all(os.path.exists(f"/proc/{pid}") for pid in self.started | self.usage.keys())
-
-    def end(self) -> None:
-        """The load is over."""
-        self.after = oncpu.sizes(self.stacks) if self.stacks else {}
 
     def _usage(self) -> dict[int, processes.Usage]:
         return self.plan.host.usage(self.running.parts(), self.running.folder)
@@ -244,9 +236,9 @@ class _Watched(_Window):
         super().begin()
         assert self.stacks is not None
         core = self.plan.cores.generator[0]
-        # Python's are those that write down their own stacks; a program like Redis has none.
+        # Only Python's processes write stacks; a program like Redis has none.
         self.spies = {pid: pyspy.Spy(pid, self.stacks / f"{pid}.raw", core) for pid in self.usage if pid in self.before}
 
     def threads(self, reader: Reader) -> dict[int, pyspy.Threads]:
-        """What it saw, by process."""
+        """What py-spy saw, by pid."""
         return {pid: spy.end(reader) for pid, spy in self.spies.items()}

@@ -1,4 +1,4 @@
-"""Stacks: what a thread was doing at a moment, as a tuple of frames with the outermost first."""
+"""The stack of a thread at a moment, as a tuple of frames with the outermost first."""
 
 from __future__ import annotations
 
@@ -16,11 +16,8 @@ PROJECT = "project"
 
 
 class Frame(NamedTuple):
-    """A function in a stack.
-
-    ``name`` is qualified (``ASGIHandler.__call__``), ``file`` is its path below the standard library, site-packages or
-    the project's folder (``origin`` says which of them), ``line`` is where it begins, 0 where that is not known.
-    """
+    """A function in a stack: its qualified name, its file below the folder that ``origin`` names, and the line where it
+    begins, 0 where that is unknown."""
 
     name: str
     file: str
@@ -40,7 +37,7 @@ _STANDARD = re.compile(r".*/(?:lib(?:64)?/python3\.\d+t?|lib/python3)/(.*)")
 
 
 class Reader:
-    """Makes frames of what samplers write. ``folder`` is the project's, in front of whose files it is left out."""
+    """Makes frames from the output of samplers; files of the project are relative to ``folder``."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder.rstrip("/") + "/"
@@ -81,7 +78,7 @@ class _Functions:
         self.begins = [begin for begin, _, _ in self.spans]
 
     def at(self, line: int) -> tuple[str, int] | None:
-        """The innermost function (or "", the module) that holds the line, and where it begins."""
+        """The innermost function around the line (or "", the module), and where it begins."""
         for begin, end, name in reversed(self.spans[: bisect.bisect_right(self.begins, line)]):
             if line <= end:
                 return name, begin
@@ -109,8 +106,3 @@ def _functions(path: str) -> _Functions:
 
     walk(tree, "")
     return _Functions(spans)
-
-
-def folded(stacks: Stacks) -> str:
-    """The stacks as lines ``outermost;...;innermost count``, as tools for flame graphs read them."""
-    return "".join(f"{';'.join(map(str, stack))} {count}\n" for stack, count in sorted(stacks.items()))

@@ -73,7 +73,7 @@ def test_known_shares_are_found_through_a_server(command, project, setup, tmp_pa
     # A sample or two may meet asgiref's context variables, which WSGI requests pass through as well.
     assert "thread hops" in found if setup == "uvicorn" else found.get("thread hops", 0.0) < 0.04
     written = {file.name for file in folder.iterdir()}
-    assert {"index.html", "index.rst", "profile.json", "web-cpu.svg", "web.speedscope.json"} <= written
+    assert {"index.rst", "profile.json", "web-cpu.svg", "web.speedscope.json"} <= written
     assert str(project) not in (folder / "web.speedscope.json").read_text()
 
 

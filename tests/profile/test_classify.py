@@ -56,7 +56,3 @@ LOOP = ("run lib:asyncio/runners.py",)
 )
 def test_category(stack, expected, texts):
     assert category(stack(*texts)) is expected
-
-
-def test_every_category_says_what_is_in_it():
-    assert all(kind.meaning for kind in Category)

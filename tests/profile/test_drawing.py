@@ -12,7 +12,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_a_frame_says_what_it_is_and_how_much(stacks):
-    root = ET.fromstring(flamegraph.svg("web: CPU time", "10 samples", stacks))
+    root = ET.fromstring(flamegraph.svg("web: CPU time", stacks))
     assert [title.text for title in root.iter(f"{SVG}title")] == [
         "web: CPU time: 100.0%, 10 samples",
         "main (gunicorn/base.py:1): 90.0%, 9 samples, server",

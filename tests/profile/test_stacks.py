@@ -1,10 +1,8 @@
 """Frames as both samplers give them become the same: qualified names, the line where a function begins, short paths."""
 
-from collections import Counter
-
 import pytest
 
-from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Reader, folded
+from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Reader
 
 SOURCE = """\
 import functools
@@ -60,8 +58,3 @@ def test_a_function_is_named_as_its_source_has_it(project, name, line, expected)
 )
 def test_paths_lose_what_is_this_machines(path, file, origin):
     assert Reader("/srv/site").frame("f", path, 1) == Frame("f", file, 0, origin)
-
-
-def test_folded_stacks_are_lines_with_counts(stack):
-    counted = Counter({stack("a x.py", "b y.py"): 2, stack("a x.py"): 1})
-    assert folded(counted) == "a (x.py:1) 1\na (x.py:1);b (y.py:1) 2\n"
