@@ -61,7 +61,7 @@ def require_within(name: str, value: float, low: float, high: float) -> None:
         raise UserError(f"{name} {quoted(value)}: from {low:,} to {high:,} is allowed")
 
 
-def said(output: str) -> str:
+def reason_of(output: str) -> str:
     """The line of a program's output that tells why it failed: its last traceback's exception, or its last line."""
     _, traceback, after = output.rpartition("Traceback (most recent call last)")
     lines = [line.strip() for line in output.splitlines() if line.strip()]

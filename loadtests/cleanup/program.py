@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from loadtests.errors import UserError, said
+from loadtests.errors import UserError, reason_of
 
 GUARD = Path(__file__).with_name("guard.py")
 GRACE_S = 1.0  # what is left behind by a program that has ended needs no longer to end as well
@@ -35,7 +35,7 @@ def guarded(command: Sequence[str | Path]) -> list[str]:
     return [sys.executable, "-I", str(GUARD), *map(str, command)]
 
 
-def for_others(env: Mapping[str, str]) -> dict[str, str]:
+def public_environment(env: Mapping[str, str]) -> dict[str, str]:
     """The environment for a program that is not ours, or that runs what is not: without what is secret."""
     return {name: value for name, value in env.items() if not name.startswith(OURS)}
 
@@ -47,7 +47,7 @@ def run(
 
     Raises subprocess.TimeoutExpired where it takes over ``within_s`` seconds.
     """
-    given = for_others(os.environ) if env is None else env
+    given = public_environment(os.environ) if env is None else env
     # Files rather than pipes: something that outlives the command would hold a pipe open.
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as errors:
         guard = subprocess.Popen(
@@ -86,7 +86,7 @@ def output(
     except subprocess.TimeoutExpired:
         raise UserError(f"{failure}: it had not ended after {within_s:g} s") from None
     if ended.status:
-        raise UserError(f"{failure}: {said(ended.errors)}")
+        raise UserError(f"{failure}: {reason_of(ended.errors)}")
     return ended.printed
 
 

@@ -46,7 +46,7 @@ def command(
     checked = check(setups or [], lambda doing: say(f"{doing} ..."), served.application, asked)
     print_check(checked)
     if not checked.good:
-        unlike = checked.differences or checked.failed or not any(checked.mute.values())
+        unlike = checked.differences or checked.failed or not any(checked.websocket_failures.values())
         fail(
             "the setups do not answer alike" if unlike else "a message over the project's WebSockets was not delivered"
         )
@@ -66,7 +66,7 @@ def print_check(checked: Check) -> None:
         _told(difference.setup, "bold red", f": {request.name}: {request.method} {request.path}")
         say(f"    {checked.compared[0].name} answered {difference.expected}")
         say(f"    {difference.setup} answered {difference.given}")
-    for name, broken in checked.mute.items():
+    for name, broken in checked.websocket_failures.items():
         for sentence in broken:
             _told(name, "bold red", f": {sentence}")
         if not broken:

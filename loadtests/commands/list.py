@@ -31,7 +31,7 @@ def everything() -> Listing:
     from loadtests.records.run import folder
 
     known = setups.known()
-    lacking = {name: lacks for name, setup in known.items() if (lacks := setups.lacks(setup))}
+    lacking = {name: lacks for name, setup in known.items() if (lacks := setups.missing_needs(setup))}
     idle = {name: why for name in engines.known() if (why := _obstacle(name))}
     return {
         "setups": [

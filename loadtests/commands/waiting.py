@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.text import Text
 
 from loadtests.commands.console import data
-from loadtests.setups.application.progress import Doing
+from loadtests.setups.application.progress import Announce
 
 
 @contextlib.contextmanager
-def waiting(console: Console, doing: str = "preparing") -> Iterator[Doing]:
+def waiting(console: Console, doing: str = "preparing") -> Iterator[Announce]:
     """A function to be told of each thing that takes its time; ``doing`` is the first, the slow imports included.
 
     In a terminal the last one is shown while it is done, and gone at the end. Elsewhere each that is told is a line.

@@ -76,14 +76,14 @@ class Host(Protocol):
     def application(self, given: Application) -> Application:
         """What is to be served, as it is there. Raises UserError for what cannot be served there."""
 
-    def lacking(self, needs: Iterable[str]) -> str | None:
-        """What it lacks of these (see ``loadtests.setups.needs.lacking``)."""
+    def missing(self, needs: Iterable[str]) -> str | None:
+        """What it lacks of these (see ``loadtests.setups.needs.missing``)."""
 
-    def require_reachable(self, bind: str, port: int, anyhow: bool, look: Look = network.look) -> Network | None:
+    def require_reachable(self, bind: str, port: int, allow_remote: bool, look: Look = network.look) -> Network | None:
         """The way to that port, from where one is to ``look``; None where there is none between. Raises UserError where
-        load would not reach it, or somebody else; does not where it is to go there ``anyhow``."""
+        load would not reach it, or somebody else; does not where it is to go there ``allow_remote``."""
 
-    def sees(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
+    def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
         """The way from it to an address of another host (see ``loadtests.hosts.network.look``). Raises UserError."""
 
     def require_free(self, bind: str, port: int) -> None:
@@ -106,17 +106,17 @@ class Host(Protocol):
     def moment(self, cores: Sequence[int]) -> Moment:
         """The machine at this moment; ``cores`` are the servers'."""
 
-    def takers(self) -> Takers:
+    def top_processes(self) -> Takers:
         """Who takes its cores just now, beside this process and what it started; watches for about a second."""
 
-    def spin(self, core: int) -> float:
+    def calibrate(self, core: int) -> float:
         """How many seconds a fixed piece of work takes on a core there, now (see ``loadtests.observe.calibration``)."""
 
-    def beside(self) -> dict[str, OthersMoment]:
+    def load_elsewhere(self) -> dict[str, OthersMoment]:
         """What others have done by this moment on the machines of the run that it knows of beside itself, by their
         addresses: that of this process where that is another one (its address is empty), and those of services."""
 
-    def spins_beside(self) -> dict[str, float]:
+    def calibrations_elsewhere(self) -> dict[str, float]:
         """How long ``spin`` takes on each of these machines, now."""
 
     def allot(self, wanted: str | None) -> Cores:
@@ -131,5 +131,5 @@ class Host(Protocol):
     def versions(self) -> dict[str, Any]:
         """The software there (see ``loadtests.observe.machine.versions``)."""
 
-    def about(self) -> OtherHost | None:
+    def other_host(self) -> OtherHost | None:
         """What run.json keeps of it and of the way to it; None for this machine."""

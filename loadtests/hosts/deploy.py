@@ -21,7 +21,7 @@ from loadtests.errors import UserError, called, shown
 from loadtests.files import ROOT
 from loadtests.hosts.link import FOLDER, LOCK, MARKER, Address, failure
 from loadtests.observe import machine
-from loadtests.setups.application.progress import Doing
+from loadtests.setups.application.progress import Announce
 
 BROUGHT_WITHIN_S = 300.0
 SET_UP_WITHIN_S = 3600.0
@@ -42,7 +42,7 @@ class Marker:
     files: Mapping[str, str]
 
 
-def prepare(address: Address, told: Doing, python: str | None = None, venv: str | None = None) -> Marker:
+def prepare(address: Address, told: Announce, python: str | None = None, venv: str | None = None) -> Marker:
     """Brings what git has of this project, with the changes that are not committed, and sets it up.
 
     ``python`` is the one there for its ``.venv``, where it is not ``python3``; ``venv`` is a virtual environment there

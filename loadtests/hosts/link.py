@@ -160,7 +160,7 @@ class Link:
             raise self.lost("it was closed")
         self._numbers += 1
         try:
-            self._write(wire.AgentQuestion(self._numbers, asked, values))
+            self._write(wire.AgentCall(self._numbers, asked, values))
             reply = self._reply(within_s)
         except TimeoutError:
             self._end(GONE_WITHIN_S)
@@ -229,7 +229,7 @@ class Link:
     def _reply(self, within_s: float) -> wire.AgentReply:
         return msgspec.json.decode(self._frames.next(within_s), type=wire.AgentReply)
 
-    def _write(self, question: wire.AgentQuestion) -> None:
+    def _write(self, question: wire.AgentCall) -> None:
         left = memoryview(wire.frame(question))
         with self._writing:
             if self._ended.is_set():
@@ -241,7 +241,7 @@ class Link:
         """Says now and then that the client is there: where the network is cut, nothing else tells the agent."""
         while not self._ended.wait(wire.BEAT_S):
             with contextlib.suppress(OSError):  # it shows where something is asked
-                self._write(wire.AgentQuestion(wire.BEAT))
+                self._write(wire.AgentCall(wire.BEAT))
 
     def _said(self) -> str:
         """What ssh said last."""

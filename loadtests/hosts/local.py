@@ -22,7 +22,7 @@ from loadtests.observe.processes import Part, Usage
 from loadtests.observe.top_processes import Takers
 from loadtests.records.run.run_record import OtherHost
 from loadtests.setups.application import Application
-from loadtests.setups.needs import lacking
+from loadtests.setups.needs import missing
 
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to ask a server that listens everywhere
 
@@ -44,13 +44,13 @@ class Local:
     def application(self, given: Application) -> Application:
         return given
 
-    def lacking(self, needs: Iterable[str]) -> str | None:
-        return lacking(needs)
+    def missing(self, needs: Iterable[str]) -> str | None:
+        return missing(needs)
 
-    def require_reachable(self, bind: str, port: int, anyhow: bool, look: Look = network.look) -> None:
+    def require_reachable(self, bind: str, port: int, allow_remote: bool, look: Look = network.look) -> None:
         pass
 
-    def sees(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
+    def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
         return network.look(host, address, token, client)
 
     def require_free(self, bind: str, port: int) -> None:
@@ -82,16 +82,16 @@ class Local:
     def moment(self, cores: Sequence[int]) -> Moment:
         return conditions.now(cores)
 
-    def takers(self) -> Takers:
+    def top_processes(self) -> Takers:
         return top_processes.watch()
 
-    def spin(self, core: int) -> float:
+    def calibrate(self, core: int) -> float:
         return calibration.spin(core)
 
-    def beside(self) -> dict[str, OthersMoment]:
+    def load_elsewhere(self) -> dict[str, OthersMoment]:
         return {}
 
-    def spins_beside(self) -> dict[str, float]:
+    def calibrations_elsewhere(self) -> dict[str, float]:
         return {}
 
     def allot(self, wanted: str | None) -> Cores:
@@ -106,7 +106,7 @@ class Local:
     def versions(self) -> dict[str, Any]:
         return machine.versions()
 
-    def about(self) -> OtherHost | None:
+    def other_host(self) -> OtherHost | None:
         return None
 
 

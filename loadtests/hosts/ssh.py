@@ -16,7 +16,7 @@ from loadtests.hosts.base import ConnectionLost
 from loadtests.hosts.facts import Clock, Facts
 from loadtests.hosts.link import ANSWERED_WITHIN_S, CONNECT_S, Address, Link
 from loadtests.hosts.network import Look, Network
-from loadtests.hosts.supervised import SupervisedThere
+from loadtests.hosts.remote_supervisor import RemoteSupervisor
 from loadtests.observe import calibration, cores, machine, other_load
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
@@ -27,7 +27,7 @@ from loadtests.observe.top_processes import Takers
 from loadtests.records.run.run_record import Git, OtherHost
 from loadtests.setups import Setup
 from loadtests.setups.application import Application
-from loadtests.setups.application.over_there import OverThere
+from loadtests.setups.application.remote_application import RemoteApplication
 
 T = TypeVar("T")
 NOTHING = type(None)
@@ -87,26 +87,26 @@ class Ssh:
         return bind
 
     def application(self, given: Application) -> Application:
-        return OverThere.of(given, self)
+        return RemoteApplication.of(given, self)
 
-    def lacking(self, needs: Iterable[str]) -> str | None:
-        return self._ask("lacking", str, needs=list(needs)) or None
+    def missing(self, needs: Iterable[str]) -> str | None:
+        return self._ask("missing", str, needs=list(needs)) or None
 
-    def missing(self, setup: Setup) -> str | None:
+    def missing_for(self, setup: Setup) -> str | None:
         """What it lacks for a setup (see ``loadtests.setups.missing``)."""
-        return self._ask("missing", str, setup=setup.name) or None
+        return self._ask("missing_for", str, setup=setup.name) or None
 
     def prepare_sample(self) -> None:
         """Prepares the sample project there. Raises UserError."""
         self._ask("prepare", NOTHING, PREPARED_WITHIN_S)
 
-    def require_reachable(self, bind: str, port: int, anyhow: bool, look: Look = network.look) -> Network | None:
+    def require_reachable(self, bind: str, port: int, allow_remote: bool, look: Look = network.look) -> Network | None:
         try:
             found = self.look(bind, port, look)
         except ConnectionLost:
             raise
         except UserError as error:
-            if not anyhow:
+            if not allow_remote:
                 raise UserError(f"{error}; with --allow-remote load goes there all the same") from None
             return None
         if look is network.look:
@@ -123,8 +123,8 @@ class Ssh:
             if self._link is not None and self._link.alive:
                 self._ask("proved", NOTHING)
 
-    def sees(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
-        return self._ask("sees", Network, SEEN_WITHIN_S, host=host, address=address, token=token, client=client)
+    def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
+        return self._ask("network_to", Network, SEEN_WITHIN_S, host=host, address=address, token=token, client=client)
 
     def require_free(self, bind: str, port: int) -> None:
         while True:
@@ -138,8 +138,8 @@ class Ssh:
                     raise
             time.sleep(PAUSE_S)
 
-    def supervise(self, env: Mapping[str, str]) -> SupervisedThere:
-        return SupervisedThere(self._linked(), env)
+    def supervise(self, env: Mapping[str, str]) -> RemoteSupervisor:
+        return RemoteSupervisor(self._linked(), env)
 
     def parts(self) -> list[Part]:
         return list(self.facts.parts)
@@ -153,26 +153,26 @@ class Ssh:
     def moment(self, cores: Sequence[int]) -> Moment:
         return self._ask("moment", Moment, cores=list(cores))
 
-    def takers(self) -> Takers:
-        return self._ask("takers", Takers)
+    def top_processes(self) -> Takers:
+        return self._ask("top_processes", Takers)
 
-    def spin(self, core: int) -> float:
-        return self._ask("spin", float, core=core)
+    def calibrate(self, core: int) -> float:
+        return self._ask("calibrate", float, core=core)
 
-    def spin_anywhere(self) -> float:
+    def calibrate_anywhere(self) -> float:
         """How long ``spin`` takes on the first core that it has."""
-        return self._ask("spin", float, core=None)
+        return self._ask("calibrate", float, core=None)
 
     def others(self) -> OthersMoment:
         """What others have done on all of its cores by this moment."""
         return self._ask("others", OthersMoment)
 
-    def beside(self) -> dict[str, OthersMoment]:
+    def load_elsewhere(self) -> dict[str, OthersMoment]:
         if self.same_machine:
             return {}
         return {"": other_load.moment(_generator_cores(), [Part("harness", os.getpid())])}
 
-    def spins_beside(self) -> dict[str, float]:
+    def calibrations_elsewhere(self) -> dict[str, float]:
         return {} if self.same_machine else {"": calibration.spin(_generator_cores()[0])}
 
     def allot(self, wanted: str | None) -> Cores:
@@ -205,7 +205,7 @@ class Ssh:
         half, ahead = min(looks)
         return Clock(ahead, half)
 
-    def about(self) -> OtherHost | None:
+    def other_host(self) -> OtherHost | None:
         clock = self.clock()
         return OtherHost(
             address=self.name,

@@ -18,7 +18,7 @@ from supervisor.xmlrpc import SupervisorTransport
 
 from loadtests import files
 from loadtests.cleanup import folders
-from loadtests.cleanup.program import for_others, guarded
+from loadtests.cleanup.program import guarded, public_environment
 from loadtests.errors import UserError
 from loadtests.hosts.base import Program
 from loadtests.setups.services import PASSWORD
@@ -55,7 +55,7 @@ class Supervisor:
         # In memory where there is such a place: the IPC layer's queues go below it.
         self.folder = folders.make("serve", memory=True)
         env = {
-            **{name: value for name, value in for_others(os.environ).items() if name != PASSWORD},
+            **{name: value for name, value in public_environment(os.environ).items() if name != PASSWORD},
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
             **self.env,
             "RUN_DIR": str(self.folder),

@@ -29,7 +29,7 @@ class NoFrame(Exception):
     """Something else came where a frame was to begin; its text is what came."""
 
 
-class AgentQuestion(msgspec.Struct, frozen=True):
+class AgentCall(msgspec.Struct, frozen=True):
     """What the client asks: the name of a method of the agent's, and its arguments by name."""
 
     number: int
@@ -47,7 +47,7 @@ class AgentReply(msgspec.Struct, frozen=True):
     defect: str | None = None
 
 
-def frame(message: AgentQuestion | AgentReply) -> bytes:
+def frame(message: AgentCall | AgentReply) -> bytes:
     """A message as it goes over the wire."""
     body = msgspec.json.encode(message)
     return b"frame %d\n%s" % (len(body), body)

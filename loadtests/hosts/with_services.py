@@ -31,16 +31,17 @@ class WithServices:
         self._services = {service.name: (service, number) for number, service in enumerate(services)}
         self._password = secrets.token_hex(16)
         self.name = servers.name
-        self.boot, self.bind, self.address, self.sees = servers.boot, servers.bind, servers.address, servers.sees
-        self.application, self.about = servers.application, servers.about
-        self.require_reachable = servers.require_reachable
-        self.parts, self.moment, self.takers, self.spin = servers.parts, servers.moment, servers.takers, servers.spin
+        self.boot, self.bind, self.address = servers.boot, servers.bind, servers.address
+        self.network_to, self.require_reachable = servers.network_to, servers.require_reachable
+        self.application, self.other_host = servers.application, servers.other_host
+        self.parts, self.moment = servers.parts, servers.moment
+        self.top_processes, self.calibrate = servers.top_processes, servers.calibrate
         self.allot, self.machine, self.versions = servers.allot, servers.machine, servers.versions
         self.free_memory_mb = servers.free_memory_mb
 
-    def lacking(self, needs: Iterable[str]) -> str | None:
+    def missing(self, needs: Iterable[str]) -> str | None:
         elsewhere = {need for service, _ in self._services.values() for need in service.needs}
-        return self._servers.lacking([need for need in needs if need not in elsewhere])
+        return self._servers.missing([need for need in needs if need not in elsewhere])
 
     def require_free(self, bind: str, port: int) -> None:
         self._servers.require_free(bind, port)
@@ -55,19 +56,22 @@ class WithServices:
         for name, (service, number) in self._services.items():
             machine = self._machines[number]
             address = machine.listens_on()
-            told.update([service.told(address, int(port), self._password)])
+            told.update([service.variable_for(address, int(port), self._password)])
             # Which cores the servers have says nothing of that machine: all of its own are the service's.
             own = {"BIND": address, "PORT": port, PASSWORD: self._password, "CORES": "", "SERVICES_CORES": ""}
-            there[name] = Elsewhere(number, machine.supervise(own), machine.boot() != self.boot())
+            there[name] = RemoteService(number, machine.supervise(own), machine.boot() != self.boot())
         with ExitStack() as stack:
             here = stack.enter_context(self._servers.supervise({**env, **told}))
-            yield SupervisedApart(here, there, stack)
+            yield CombinedSupervisor(here, there, stack)
 
-    def beside(self) -> dict[str, OthersMoment]:
-        return {**self._servers.beside(), **{machine.name: machine.others() for machine in self._apart()}}
+    def load_elsewhere(self) -> dict[str, OthersMoment]:
+        return {**self._servers.load_elsewhere(), **{machine.name: machine.others() for machine in self._apart()}}
 
-    def spins_beside(self) -> dict[str, float]:
-        return {**self._servers.spins_beside(), **{machine.name: machine.spin_anywhere() for machine in self._apart()}}
+    def calibrations_elsewhere(self) -> dict[str, float]:
+        return {
+            **self._servers.calibrations_elsewhere(),
+            **{machine.name: machine.calibrate_anywhere() for machine in self._apart()},
+        }
 
     def _apart(self) -> list[Ssh]:
         """The services' machines, but for one that is the servers' or this process's as well."""
@@ -90,7 +94,7 @@ class WithServices:
 
 
 @dataclasses.dataclass(frozen=True)
-class Elsewhere:
+class RemoteService:
     """A service's supervisord, on the machine of that number; whether that is ``another`` than the servers'."""
 
     number: int
@@ -98,11 +102,11 @@ class Elsewhere:
     another: bool
 
 
-class SupervisedApart:
+class CombinedSupervisor:
     """A supervisord ``here``, and one for each service ``elsewhere`` once that is started; see
     ``loadtests.hosts.base.Supervised``. They end with ``stack``."""
 
-    def __init__(self, here: Supervised, elsewhere: Mapping[str, Elsewhere], stack: ExitStack) -> None:
+    def __init__(self, here: Supervised, elsewhere: Mapping[str, RemoteService], stack: ExitStack) -> None:
         self.folder = here.folder
         self._here = here
         self._elsewhere = elsewhere

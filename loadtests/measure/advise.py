@@ -29,7 +29,7 @@ from loadtests.plan.sweep import Sweep
 from loadtests.records import Advice, AdviceOutcome, Round
 from loadtests.records.run.folder import Run
 from loadtests.setups import Setup
-from loadtests.setups.application.progress import Doing, silently
+from loadtests.setups.application.progress import Announce, silent
 from loadtests.setups.application.project import Options
 from loadtests.workload.load import MAX_RATE
 
@@ -131,7 +131,7 @@ def prepare(
     seed: int | None,
     own: Options | None,
     bench_of: BenchOf = bench,
-    told: Doing = silently,
+    told: Announce = silent,
 ) -> Execution:
     """Makes the run folder, with the first round as its order. Raises UserError."""
     first = dataclasses.replace(search.study, blocks=search.first_blocks)

@@ -114,7 +114,7 @@ class Bench:
         load = test.load(url, self.application.addressed(test.requests), bodies, self.cores.generator[0], chance)
         load = self.clients.share(load)
         in_its_own = load if entry is None else in_dialect(load, self.setups[entry.setup].dialect)
-        return self.application.spoken(in_its_own)
+        return self.application.with_script(in_its_own)
 
     def require(self, study: Study) -> None:
         """Raises UserError for what can be known to go wrong before anything is started: a taken port, an engine that
@@ -136,7 +136,7 @@ class Bench:
             for name in test.services:
                 if name not in beside:
                     raise UserError(f"test {test.name}: services: there is no {name!r}; there are: {', '.join(beside)}")
-                if (lacks := self.host.lacking(beside[name].needs)) is not None:
+                if (lacks := self.host.missing(beside[name].needs)) is not None:
                     raise UserError(f"test {test.name}: the service {name}: {lacks}")
         for entry in study.entries:
             try:
@@ -145,7 +145,7 @@ class Bench:
                 raise UserError(f"{entry.label}: {error}") from None
             self._require_fetching(entry, study.tests)
             for name in self.beside(entry):
-                if (lacks := self.host.lacking(beside[name].needs)) is not None:
+                if (lacks := self.host.missing(beside[name].needs)) is not None:
                     raise UserError(f"{entry.label}: the service {name}: {lacks}")
         apart = self.elsewhere.machines.values()
         self.clients_seen = self.clients.look(self.host, self.bind, self.port, self.allow_remote, apart)
@@ -202,8 +202,8 @@ def bench(
 
 def _beside(entry: Entry, known: Mapping[str, Setup], application: Application) -> tuple[str, ...]:
     """The services that an entry's setup and, for the sample project, its knobs ask for."""
-    of_knobs = () if application.own else services.of_knobs(entry.env)
-    return tuple(dict.fromkeys([*known[entry.setup].services, *of_knobs]))
+    required_by = () if application.own else services.required_by(entry.env)
+    return tuple(dict.fromkeys([*known[entry.setup].services, *required_by]))
 
 
 def bench_for(places: Places, allow_remote: bool, own: bool) -> BenchOf:

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Container, Iterator
 
 from loadtests.analyse.reasons import is_setups_own
-from loadtests.errors import UserError, said
+from loadtests.errors import UserError, reason_of
 from loadtests.measure.bench import Bench
 from loadtests.measure.interleaved import run_by_turns
 from loadtests.measure.observation import TrialPlace
@@ -39,7 +39,7 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
     for trial in _trials(bench, study, places):
         if trial.evidence.connection_lost:
             raise UserError(trial.log)
-        why[trial.test] = f": {said(trial.log)}" if trial.log else ""
+        why[trial.test] = f": {reason_of(trial.log)}" if trial.log else ""
         holds = asking[trial.test].sustained_rate(trial)
         # That the machine was disturbed makes it no less a ceiling.
         if holds and not is_setups_own(trial.flags):

@@ -24,11 +24,10 @@ from loadtests.serve.http import Answer
 from loadtests.serve.sample_requests import REQUESTS
 from loadtests.serve.serving import Serving, serving
 from loadtests.serve.websocket import broken_cases
-from loadtests.setups import WEBSOCKET, Setup, fetching
-from loadtests.setups import services as beside
+from loadtests.setups import WEBSOCKET, Setup, fetching, services
 from loadtests.setups.application import Application, sample
-from loadtests.setups.application.progress import Doing
-from loadtests.setups.needs import lacking
+from loadtests.setups.application.progress import Announce
+from loadtests.setups.needs import missing
 from loadtests.workload import Conversation, Request
 
 LEAST_FETCH_TIMEOUT_S = 1.0  # a machine that is slow for a moment is no difference between setups
@@ -61,19 +60,19 @@ class Check:
     not_asked: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)  # how many requests, by why not
     websocket_cases: dict[str, tuple[int, list[str]]] = dataclasses.field(default_factory=dict)
     """By setup: how many cases it was asked, and what went wrong in them."""
-    mute: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    websocket_failures: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     """What went wrong over the WebSockets of the user's, by each setup that was asked; none where it delivers."""
 
     @property
     def good(self) -> bool:
         """Whether every setup serves and answers as the reference does, also over WebSockets."""
-        broken = any(sentences for _, sentences in self.websocket_cases.values()) or any(self.mute.values())
-        return not self.failed and not self.differences and not broken
+        broken = [*self.websocket_failures.values(), *(sentences for _, sentences in self.websocket_cases.values())]
+        return not self.failed and not self.differences and not any(broken)
 
 
 def check(
     names: Sequence[str],
-    told: Doing,
+    told: Announce,
     application: Application | None = None,
     requests: Sequence[Request] = REQUESTS,
     host: Host | None = None,
@@ -137,7 +136,7 @@ class _Questions:
             raise UserError(f"HTTP_CLIENT={client} does not fit the views of {paths} behind every setup")
         if not any(fetching.fetches(one.path) for one in fit):
             return cls(fit)
-        if lacking(beside.known()[fetching.ORIGIN].needs) is not None and not os.environ.get("ORIGIN_URL"):
+        if missing(services.known()[fetching.ORIGIN].needs) is not None and not os.environ.get("ORIGIN_URL"):
             return cls([one for one in fit if not fetching.fetches(one.path)])
         env = {"ORIGIN_RECIPE": RECIPE}
         if (given := os.environ.get("FETCH_TIMEOUT")) and float(given) < LEAST_FETCH_TIMEOUT_S:
@@ -145,7 +144,7 @@ class _Questions:
         return cls(fit, [fetching.ORIGIN], env)
 
 
-def _compare(chosen: Sequence[Setup], start: Start, application: Application, told: Doing, result: Check) -> None:
+def _compare(chosen: Sequence[Setup], start: Start, application: Application, told: Announce, result: Check) -> None:
     """Asks each setup in turn and notes what differs from the answers of the first."""
     expected: dict[str, Answer | str] = {}
     for setup in chosen:
@@ -178,8 +177,8 @@ def _talk(setup: Setup, running: Serving, application: Application, result: Chec
     own = application.websocket
     if own is None or application.refused(setup, [WEBSOCKET]) is not None:
         return
-    request, said = own.request(application.host), own.said_in(Conversation("echo"))
-    result.mute[setup.name] = scripted.verified(running, request, said)
+    request, said = own.request(application.host), own.scripted(Conversation("echo"))
+    result.websocket_failures[setup.name] = scripted.verified(running, request, said)
 
 
 def _alike(reference: Answer | str, given: Answer | str) -> bool:

@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 
 from loadtests import engines, hosts
 from loadtests.cleanup.program import guarded
-from loadtests.errors import UserError, said
+from loadtests.errors import UserError, reason_of
 from loadtests.files import ROOT
 from loadtests.observe.cores import pinned
 from loadtests.serve.http import ask
-from loadtests.setups.application.progress import Doing
+from loadtests.setups.application.progress import Announce
 from loadtests.workload import Load, Request
 
 RATE = 2000.0  # requests per second
@@ -71,7 +71,7 @@ class Punctuality:
 
 
 def measure(
-    doing: Doing, rate: float = RATE, latency_s: float = LATENCY_S, duration_s: float = DURATION_S
+    doing: Announce, rate: float = RATE, latency_s: float = LATENCY_S, duration_s: float = DURATION_S
 ) -> Punctuality:
     """Runs the benchmark: about half a minute. Raises UserError where the origin does not start, and EngineError where
     the generator cannot run."""
@@ -131,7 +131,7 @@ def _origin(latency_s: float, core: int) -> Iterator[int]:
         assert guard.stdout
         url = guard.stdout.readline().partition(" ")[0]
         if not url:
-            raise UserError(f"the origin did not start: {said(guard.communicate()[1])}")
+            raise UserError(f"the origin did not start: {reason_of(guard.communicate()[1])}")
         port = urlsplit(url).port
         assert port
         _play(port, latency_s)

@@ -40,11 +40,11 @@ OVERTIME_S = 1.0
 MOST_TIMED = 8  # requests of a mix of which is seen how long they take at rest
 ANSWERED_WITHIN_S = 10.0
 
-Doing = Callable[[str, float], None]
+Progress = Callable[[str, float], None]
 """Is told what is done now, and about how many seconds that takes."""
 
 
-def run_by_turns(bench: Bench, places: Sequence[TrialPlace], doing: Doing) -> Iterator[Sequence[Trial]]:
+def run_by_turns(bench: Bench, places: Sequence[TrialPlace], doing: Progress) -> Iterator[Sequence[Trial]]:
     """The trials of some places of a block, test after test, judged. Never raises for what a setup does wrong: that
     makes its trials invalid."""
     for beside in dict.fromkeys(place.test.start_options for place in places):
@@ -84,7 +84,7 @@ class _Turns:
     the way to all of them is ``lost``, once it is."""
 
     bench: Bench
-    doing: Doing
+    doing: Progress
     servers: dict[str, Server | NotServing] = dataclasses.field(default_factory=dict)
     idle_cpu: dict[str, float] = dataclasses.field(default_factory=dict)
     spins_s: list[float] = dataclasses.field(default_factory=list)
@@ -169,8 +169,8 @@ class _Turns:
     def _spin(self, maker: LoadMaker) -> None:
         """Sees how fast all machines are just now."""
         host = self.bench.host
-        self.spins_s.append(round(host.spin(self.bench.cores.servers[0]), 4))
-        for name, seconds in {**host.spins_beside(), **maker.spins()}.items():
+        self.spins_s.append(round(host.calibrate(self.bench.cores.servers[0]), 4))
+        for name, seconds in {**host.calibrations_elsewhere(), **maker.spins()}.items():
             self.spins_beside_s.setdefault(name, []).append(round(seconds, 4))
 
     def _ready(self, place: TrialPlace, seen: Seen, maker: LoadMaker, chance: int) -> _Asked | None:

@@ -47,7 +47,7 @@ NOTHING_SEEN = Meanwhile()
 class Stretch:
     """A stretch of time in which load was made: what the setup's processes used in it, what happened on the machine,
     and what their gauges showed, from the load's begin on; and what they had used before it, and when all was over, by
-    pid. ``beside`` is what happened on the machines beside (see ``Host.beside``), by their addresses."""
+    pid. ``beside`` is what happened on the machines beside (see ``Host.load_elsewhere``), by their addresses."""
 
     processes: tuple[Process, ...]
     before: Mapping[int, Usage]
@@ -95,11 +95,11 @@ def stretch(bench: Bench, running: Server, make: Callable[[OnStart, OnEnd], None
     def begin() -> None:
         look()
         pools.begin()
-        moments.append(host.beside())
+        moments.append(host.load_elsewhere())
 
     def end() -> None:
         look()
-        moments.append(host.beside())
+        moments.append(host.load_elsewhere())
 
     try:
         with Watch(host, running) as watch:
@@ -148,7 +148,7 @@ class Seen:
 
     def failed(self, error: NotServing) -> None:
         """A setup, or a service beside it, did not come up, or broke."""
-        if error.beside:
+        if error.of_service:
             self.note(service_failed=True)
         else:
             self.note(**{"recovered" if self.evidence.started else "started": False})

@@ -67,7 +67,7 @@ class Clients:
         return dataclasses.replace(load, processes=processes, connections=connections)
 
     def look(
-        self, host: Host, bind: str, port: int, anyhow: bool, beside: Iterable[Host] = ()
+        self, host: Host, bind: str, port: int, allow_remote: bool, beside: Iterable[Host] = ()
     ) -> tuple[OtherClient, ...]:
         """What each of them is, and its way to a port of the servers' host, which has to prove there that it is it.
         Raises UserError, also where one of them, or of those ``beside`` it, is another by another name: what each took
@@ -77,7 +77,7 @@ class Clients:
         names = {one.boot(): one.name for one in (*beside, host) if one.boot() != boot()}
         found = []
         for address in self.addresses:
-            seen, of_boot = _look(address, host, bind, port, anyhow)
+            seen, of_boot = _look(address, host, bind, port, allow_remote)
             if (other := names.get(of_boot)) is not None:
                 raise UserError(f"--clients: {address} is the machine of {other}, by another name; leave it out")
             if not seen.same_machine:
@@ -89,11 +89,11 @@ class Clients:
 ALONE = Clients()
 
 
-def _look(address: Address, host: Host, bind: str, port: int, anyhow: bool) -> tuple[OtherClient, str]:
+def _look(address: Address, host: Host, bind: str, port: int, allow_remote: bool) -> tuple[OtherClient, str]:
     """What it is, and what tells it from other machines."""
     with afar(address, node.PROGRAM) as there:
         there.synchronize()
-        way = host.require_reachable(bind, port, anyhow, there.look)
+        way = host.require_reachable(bind, port, allow_remote, there.look)
         client = OtherClient(
             address=str(address),
             same_machine=there.about["boot"] == boot(),

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from loadtests.errors import UserError
-from loadtests.errors import said as last_said
+from loadtests.errors import UserError, reason_of
 from loadtests.measure import contract_check
 from loadtests.measure.bench import Bench
 from loadtests.plan.kinds import Test
@@ -50,7 +49,7 @@ def look(bench: Bench, study: Study) -> Preflight:
                 used = bench.host.usage(running.parts(), running.folder).values()
                 memory_mb = max(memory_mb, sum(one.rss_mb for one in used))
         except NotServing as error:
-            why = f": {last_said(error.log)}" if error.log else ""
+            why = f": {reason_of(error.log)}" if error.log else ""
             raise UserError(f"{baseline.setup}: {error}{why}") from None
     return Preflight(learnt, memory_mb)
 
@@ -75,7 +74,7 @@ def _learnt(bench: Bench, running: Server, test: Test, baseline: Entry) -> tuple
     for request in requests:
         given = contracts.answer(running, request)
         if isinstance(given, str) or given.status != request.status:
-            answered = f"{request.method} {request.path}: {contracts.said(given)}"
+            answered = f"{request.method} {request.path}: {contracts.describe(given)}"
             raise UserError(f"test {test.name}: {answered}; {request.status} is needed{_hint(bench, request, given)}")
         found.append(contracts.expectation(given, bench.application.own))
     if broken := contract_check.broken_dialect(bench, running, test, baseline):

@@ -28,7 +28,7 @@ from loadtests.records.run.run_record import Git, Goal, LeftOut, OwnProject, Run
 from loadtests.setups import other_stacks, services
 from loadtests.setups.application import Application, project
 from loadtests.setups.application.own_websocket import without_secrets
-from loadtests.setups.application.progress import Doing, silently
+from loadtests.setups.application.progress import Announce, silent
 
 SEEDS = 2**32
 
@@ -40,7 +40,7 @@ def prepare(
     goal: Goal | None = None,
     own: project.Options | None = None,
     bench_of: BenchOf = bench,
-    told: Doing = silently,
+    told: Announce = silent,
 ) -> Execution:
     """Makes the run folder of a study, of the sample project or of the user's ``own``.
 
@@ -90,7 +90,7 @@ def prepare(
         machine=made.host.machine(),
         versions=_versions(made, study),
         git=Git(**machine.git()),
-        servers=made.host.about(),
+        servers=made.host.other_host(),
         clients=made.clients_seen,
         service_hosts=made.service_hosts_seen,
     )
@@ -107,7 +107,7 @@ def _held_at_once(made: Bench, study: Study, baseline_mb: float) -> Study:
     return fitting(study, memory_mb, made.host.free_memory_mb())
 
 
-def resume(folder: Path, bench_of: BenchOf | None = None, told: Doing = silently) -> Execution:
+def resume(folder: Path, bench_of: BenchOf | None = None, told: Announce = silent) -> Execution:
     """Opens a run folder to go on with it, under the knobs it was begun with.
 
     Where it had not ended, the places that the machine spoiled each time have as many attempts again. Raises UserError
@@ -159,7 +159,7 @@ def _machines(hosts: Iterable[ServiceHost]) -> list[tuple[str, object, str | Non
     return [(one.service, one.machine.get("cpu"), one.version) for one in hosts]
 
 
-def _application(own: project.Options | None, study: Study, told: Doing) -> tuple[Application, OwnProject | None]:
+def _application(own: project.Options | None, study: Study, told: Announce) -> tuple[Application, OwnProject | None]:
     """What is served, and what run.json keeps of a project of the user's."""
     found = project.chosen(own, setups.find(entry.setup for entry in study.entries), told)
     if own is None:

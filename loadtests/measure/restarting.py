@@ -24,12 +24,12 @@ def restarting(
     host, cores = bench.host, bench.cores.servers
     with engine.generator(load.processes, load.core) as maker, ThreadPoolExecutor(1) as aside:
         prepared = maker.prepare(load)
-        first, before = host.moment(cores), host.beside()
+        first, before = host.moment(cores), host.load_elsewhere()
         restart = aside.submit(_restart, running)
         prepared.measure(load.duration_s, on_second=on_second, should_stop=lambda: _failed(restart))
         restart.result()
         machine = conditions.between(first, host.moment(cores), cores, 0.0)
-        return prepared.result(), Stretch((), {}, {}, machine, beside=beside(before, host.beside()))
+        return prepared.result(), Stretch((), {}, {}, machine, beside=beside(before, host.load_elsewhere()))
 
 
 def _restart(running: Server) -> None:

@@ -18,7 +18,7 @@ from loadtests.engines.base import OnSecond
 from loadtests.formatting import plural
 from loadtests.measure.bench import Bench
 from loadtests.measure.contention import SpoiledInARow
-from loadtests.measure.interleaved import Doing, run_by_turns
+from loadtests.measure.interleaved import Progress, run_by_turns
 from loadtests.measure.observation import TrialPlace
 from loadtests.measure.trial import run_trial
 from loadtests.observe.cores import pinned
@@ -30,7 +30,7 @@ from loadtests.records.run.folder import Run
 ATTEMPTS = 2  # an invalid trial is repeated once
 
 RunTrial = Callable[[Bench, TrialPlace, OnSecond], Trial]
-RunByTurns = Callable[[Bench, Sequence[TrialPlace], Doing], Iterable[Sequence[Trial]]]
+RunByTurns = Callable[[Bench, Sequence[TrialPlace], Progress], Iterable[Sequence[Trial]]]
 
 
 class Watcher(Protocol):
@@ -158,7 +158,7 @@ class _Going:
         self._tests = {test.name: test for test in study.tests}
         self._valid = {trial.number for trial in execution.run.trials() if trial.valid}
         self._done = {(trial.number, trial.attempt) for trial in execution.run.trials()}
-        self._spoiled = SpoiledInARow(len(self._entries), execution.bench.host.takers)
+        self._spoiled = SpoiledInARow(len(self._entries), execution.bench.host.top_processes)
         self._written_at = time.monotonic()
 
     def lacks(self, slot: Slot, attempt: int) -> bool:

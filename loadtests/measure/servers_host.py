@@ -17,7 +17,7 @@ from loadtests.hosts.ssh import Ssh
 from loadtests.measure.doctor import MachineFinding
 from loadtests.measure.host_options import SERVERS
 from loadtests.observe import machine
-from loadtests.setups.application.progress import Doing
+from loadtests.setups.application.progress import Announce
 
 PREFIX = "ssh://"
 # A page of the sample project takes about a millisecond: above this, what is measured is the network.
@@ -27,7 +27,7 @@ CLOCK_S = 0.1
 MOST_NAMED = 3
 
 
-def prepare(where: str, told: Doing, python: str | None = None, venv: str | None = None) -> list[MachineFinding]:
+def prepare(where: str, told: Announce, python: str | None = None, venv: str | None = None) -> list[MachineFinding]:
     """Brings the project to the host (see ``loadtests.hosts.deploy``), and says how like this one it then is. Raises
     UserError."""
     if python is not None and venv is not None:
@@ -38,7 +38,7 @@ def prepare(where: str, told: Doing, python: str | None = None, venv: str | None
         return [_brought(marker.revision, marker.dirty), *_alike(host)]
 
 
-def examine(where: str, told: Doing, role: str = SERVERS) -> list[MachineFinding]:
+def examine(where: str, told: Announce, role: str = SERVERS) -> list[MachineFinding]:
     """All findings on a host that is prepared, and on the way to it, the errors first. ``role`` is what the host is for
     (see ``loadtests.measure.host_options``): from here, load goes to servers only. Raises UserError."""
     told(f"connecting to {where}")
@@ -53,7 +53,7 @@ def require_addresses(machines: Iterable[str]) -> None:
         address(where)
 
 
-def _findings(host: Ssh, told: Doing, has_servers: bool) -> Iterator[MachineFinding]:
+def _findings(host: Ssh, told: Announce, has_servers: bool) -> Iterator[MachineFinding]:
     yield _brought(host.facts.revision, host.facts.dirty)
     yield from _alike(host)
     yield from _clock(host.clock())

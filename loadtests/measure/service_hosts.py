@@ -65,29 +65,29 @@ class ServiceHosts:
         """The servers' machine, with these services on theirs."""
         return WithServices(servers, self.machines) if self.machines else servers
 
-    def look(self, servers: Host, port: int, anyhow: bool) -> tuple[ServiceHost, ...]:
+    def look(self, servers: Host, port: int, allow_remote: bool) -> tuple[ServiceHost, ...]:
         """What each of them is, and the way there from the servers, where it has to prove that it is it. Raises
         UserError."""
-        return tuple(_look(service, there, servers, port, anyhow) for service, there in self.machines.items())
+        return tuple(_look(service, there, servers, port, allow_remote) for service, there in self.machines.items())
 
 
 BESIDE = ServiceHosts()
 
 
-def _look(service: Service, there: Ssh, servers: Host, port: int, anyhow: bool) -> ServiceHost:
-    if (lacks := there.lacking(service.needs)) is not None:
+def _look(service: Service, there: Ssh, servers: Host, port: int, allow_remote: bool) -> ServiceHost:
+    if (lacks := there.missing(service.needs)) is not None:
         raise UserError(f"the service {service.name} on {there.name}: {lacks}")
 
     def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
         # It is asked from where the servers are, and a firewall is to let these through.
-        return servers.sees(host, address, token, client if servers.name == "local" else servers.bind())
+        return servers.network_to(host, address, token, client if servers.name == "local" else servers.bind())
 
     bind = there.listens_on()
     if there.boot() == servers.boot() and servers.bind() in (bind, "0.0.0.0"):
         why = "is the servers' own machine, by its own address"
         raise UserError(f"{there.name} {why}; leave out --services {service.name}={there.name}")
     try:
-        way = there.require_reachable(bind, port, anyhow, look)
+        way = there.require_reachable(bind, port, allow_remote, look)
     except UserError as error:
         raise UserError(f"from the servers: {error}") from None
     return ServiceHost(

@@ -19,7 +19,7 @@ from loadtests.profile.record import Plan, ProfileRound, Progress, record
 from loadtests.profile.stacks import Stacks
 from loadtests.records.toml import duration
 from loadtests.setups.application import project
-from loadtests.setups.application.progress import Doing, silently
+from loadtests.setups.application.progress import Announce, silent
 from loadtests.setups.application.project import Options
 from loadtests.workload import DEFAULT_ENGINE
 from loadtests.workload.load import MAX_RATE
@@ -33,7 +33,7 @@ def plan(
     rate: float | None,
     length: tuple[str, int],
     own: Options | None,
-    progress: Doing = silently,
+    progress: Announce = silent,
 ) -> Plan:
     """The plan of a profile; ``length`` is the duration of a load and the number of rounds. Raises UserError where it
     makes no sense or cannot be served."""

@@ -12,13 +12,13 @@ from loadtests.workload import Request
 
 
 class NotServing(Exception):
-    """A setup that did not come up, or broke. ``log`` is the end of its logs. ``beside``: it is a service that failed,
-    which the setup is not charged with."""
+    """A setup that did not come up, or broke. ``log``: the end of its logs. ``of_service``: a service failed that the
+    setup is not charged with."""
 
-    def __init__(self, message: str, log: str = "", beside: bool = False) -> None:
+    def __init__(self, message: str, log: str = "", of_service: bool = False) -> None:
         super().__init__(message)
         self.log = log
-        self.beside = beside
+        self.of_service = of_service
 
 
 class Server(Protocol):

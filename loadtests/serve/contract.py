@@ -65,13 +65,13 @@ def verified(
         if not meets(given, expected):
             digits = f", SHA-256 {expected.sha256[:12]}" if expected.sha256 else ""
             theirs = f"{expected.status} {expected.content_type}{digits}"
-            broken.append(f"{request.method} {request.path}: {said(given)}; the baseline answered {theirs}")
+            broken.append(f"{request.method} {request.path}: {describe(given)}; the baseline answered {theirs}")
         short = not isinstance(given, str) and len(given.body) <= CHECKED_BODY_BYTES
         bodies.append(given.body if not isinstance(given, str) and expected.sha256 and short else None)
     return bodies, broken
 
 
-def said(given: Answer | str) -> str:
+def describe(given: Answer | str) -> str:
     """What became of a request, in a sentence's end: ``answered 200 text/plain b'OK'``."""
     return given if isinstance(given, str) else f"answered {show(given)}"
 

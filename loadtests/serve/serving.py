@@ -17,8 +17,8 @@ from loadtests.serve import health
 from loadtests.serve.base import NotServing
 from loadtests.serve.http import Answer, ask
 from loadtests.setups import Setup
-from loadtests.setups import services as beside
 from loadtests.setups.application import Application
+from loadtests.setups.services import known, required_by
 from loadtests.workload import Request
 
 ANSWERED_WITHIN_S = 2.0
@@ -81,17 +81,17 @@ class Serving:
     def failed(self) -> str | None:
         return next((told for group in (*self.services, self.setup.name) if (told := self._broken(group))), None)
 
-    def failed_beside(self) -> str | None:
+    def failed_service(self) -> str | None:
         """Which process of a service is not up that the setup is not charged with; None where all are."""
         beside = [service for service in self.services if service not in self.charged]
         return next((told for group in beside if (told := self._broken(group))), None)
 
-    def awaited(self) -> str | None:
+    def unready_service(self) -> str | None:
         """Which service cannot be used yet; None where all can. One that has ended well has nothing to do: the origin,
         where ORIGIN_URL names another. One that has failed is none, though it may have been up a moment ago."""
-        known = beside.known()
+        services = known()
         for name in self.services:
-            file = known[name].ready
+            file = services[name].ready
             programs = self._supervised.programs(name) if file and not self._supervised.has(file) else []
             if any(program.state != "EXITED" or program.exit_status != 0 for program in programs):
                 return name
@@ -145,7 +145,7 @@ def serving(
     does not come up.
     """
     host.require_free(bind, port)
-    asked = () if application.own else beside.of_knobs(env)
+    asked = () if application.own else required_by(env)
     wanted = dict.fromkeys([*setup.services, *asked, *services])
     with host.supervise({**application.environment, **env, "BIND": bind, "PORT": str(port)}) as supervised:
         charged = {*setup.charges, *asked}
@@ -179,15 +179,15 @@ def _wait(running: Serving) -> None:
 
 def _unhealthy(running: Serving) -> str | None:
     _require_up(running)
-    if (service := running.awaited()) is not None:
+    if (service := running.unready_service()) is not None:
         return f"the service {service} is not ready"
     why = health.unhealthy(lambda: running.ask(running.health, ANSWERED_WITHIN_S), running.application.own)
     return why and f"{running.health.path}: {why}"
 
 
 def _require_up(running: Serving) -> None:
-    if (failed := running.failed_beside()) is not None:
-        raise NotServing(f"a service did not start: {failed}", _ending_with(failed, running.logs()), beside=True)
+    if (failed := running.failed_service()) is not None:
+        raise NotServing(f"a service did not start: {failed}", _ending_with(failed, running.logs()), of_service=True)
     if (failed := running.failed()) is not None:
         raise NotServing(f"did not start: {failed}", _ending_with(failed, running.logs()))
 

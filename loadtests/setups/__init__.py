@@ -1,7 +1,7 @@
 """What supervisor/ holds: the ways of serving the project, and what runs beside them. Read, never changed."""
 
 from loadtests.setups.knobs import FETCHING, KNOBS, bind, database, given, port, require_knobs, workers
-from loadtests.setups.reading import CANNOT, HTTP, WEBSOCKET, Setup, find, known, lacks, missing
+from loadtests.setups.reading import CANNOT, HTTP, WEBSOCKET, Setup, find, known, missing, missing_needs
 
 __all__ = ["CANNOT", "FETCHING", "HTTP", "KNOBS", "WEBSOCKET", "Setup", "bind", "database", "find", "given", "known"]
-__all__ += ["lacks", "missing", "port", "require_knobs", "workers"]
+__all__ += ["missing", "missing_needs", "port", "require_knobs", "workers"]

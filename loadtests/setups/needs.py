@@ -96,13 +96,13 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
         "apt-get install --no-install-recommends ruby-actioncable ruby-railties puma ruby-redis (Debian)",
     ),
     "nginx": (system("nginx"), "apt-get install nginx"),
-    "stack-2016": (other_stacks.made("2016"), other_stacks.STACKS["2016"]),
+    "stack-2016": (other_stacks.is_installed("2016"), other_stacks.STACKS["2016"]),
     "google-cloud-datastore": (module("google.cloud.datastore"), "pip install google-cloud-datastore"),
     "redis": (redis_somewhere, "apt-get install redis-server, or set REDIS_URL"),
 }
 
 
-def absent(needs: Iterable[str], bin: Path | None = None) -> list[str]:
+def missing_needs(needs: Iterable[str], bin: Path | None = None) -> list[str]:
     """The names of those of these that this machine lacks.
 
     ``bin`` is the directory of the Python that the servers run with, and of their commands; this Python's by default.
@@ -110,7 +110,7 @@ def absent(needs: Iterable[str], bin: Path | None = None) -> list[str]:
     return [name for name in needs if not NEEDS[name][0](bin or HERE)]
 
 
-def lacking(needs: Iterable[str], bin: Path | None = None) -> str | None:
+def missing(needs: Iterable[str], bin: Path | None = None) -> str | None:
     """What of these this machine lacks, and how to get it, in a line; None where it lacks nothing. ``bin`` is as
-    ``absent`` takes it."""
-    return "; ".join(f"{name} is not installed: {NEEDS[name][1]}" for name in absent(needs, bin)) or None
+    ``missing_needs`` takes it."""
+    return "; ".join(f"{name} is not installed: {NEEDS[name][1]}" for name in missing_needs(needs, bin)) or None

@@ -19,7 +19,7 @@ ANSWERS = ("/", "/healthz")
 LISTENS_ON = "127.0.0.1"  # written into their setups' files: nobody mends what is wrong with such old packages
 
 
-def made(name: str) -> Callable[[Path], bool]:
+def is_installed(name: str) -> Callable[[Path], bool]:
     """Whether the environment of a stack is there, whatever the Python is that the other setups run with."""
     return lambda bin: (_environment(name) / ".ready").is_file()
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from loadtests import files
 from loadtests.errors import unknown
-from loadtests.setups import services
-from loadtests.setups.needs import NEEDS, absent, lacking
+from loadtests.setups import needs, services
 from loadtests.setups.other_stacks import STACKS
 from loadtests.setups.sections import SupervisorSection
 
@@ -93,16 +92,16 @@ def find(names: Iterable[str]) -> list[Setup]:
 
 
 def missing(setup: Setup, bin: Path | None = None) -> str | None:
-    """What this machine lacks for the setup and its services, and how to get it, in a line; None where all is there.
+    """What this machine lacks for the setup and its services, and how to install it, in a line; None without a gap.
 
-    ``bin`` is the directory of the Python that the servers run with, and of their commands; this Python's by default.
+    ``bin`` is the directory of the servers' Python and commands; this Python's by default.
     """
-    return lacking(_needs(setup), bin)
+    return needs.missing(_needs(setup), bin)
 
 
-def lacks(setup: Setup) -> list[str]:
-    """The names of what this machine lacks for the setup and its services; none where all is there."""
-    return absent(_needs(setup))
+def missing_needs(setup: Setup) -> list[str]:
+    """The names of what this machine lacks for the setup and its services."""
+    return needs.missing_needs(_needs(setup))
 
 
 def _needs(setup: Setup) -> Iterable[str]:
@@ -115,7 +114,7 @@ def _read(section: SupervisorSection, beside: Iterable[str]) -> Setup:
         name=section.name,
         label=section.text("label"),
         interface=section.text("interface"),
-        needs=section.words("needs", NEEDS),
+        needs=section.words("needs", needs.NEEDS),
         docs=section.text("docs", ""),
         cannot=section.words("cannot", CANNOT),
         file=section.file,

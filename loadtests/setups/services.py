@@ -35,7 +35,7 @@ class Service:
         """The variable by which servers find one on another machine."""
         return self.elsewhere.partition("=")[0]
 
-    def told(self, address: str, port: int, password: str) -> tuple[str, str]:
+    def variable_for(self, address: str, port: int, password: str) -> tuple[str, str]:
         """That variable and its value, for one that is there."""
         return self.variable, self.elsewhere.partition("=")[2].format(address=address, port=port, password=password)
 
@@ -44,7 +44,7 @@ class Service:
 _OF_SESSIONS = {"redis": ("redis",), "cached_db": ("redis",), "datastore": ("datastore",)}
 
 
-def of_knobs(env: Mapping[str, str]) -> tuple[str, ...]:
+def required_by(env: Mapping[str, str]) -> tuple[str, ...]:
     """The services that the knobs in ``env``, or else in this process's environment, ask for: that which SESSIONS
     puts the sessions in. The setup pays for them: a store within the server is paid for, too."""
     return _OF_SESSIONS.get(env.get("SESSIONS") or os.environ.get("SESSIONS", ""), ())

@@ -71,11 +71,11 @@ def test_what_a_websocket_setup_does_wrong_is_shown(capsys):
 
 
 def test_what_a_project_does_over_its_websockets_is_told(pair, capsys):
-    delivers = Check([ROOT], compared=pair, mute={"uvicorn": []})
+    delivers = Check([ROOT], compared=pair, websocket_failures={"uvicorn": []})
     assert delivers.good
     print_check(delivers)
     assert capsys.readouterr().out.splitlines()[0] == "uvicorn: a message over its WebSockets was delivered"
-    silent = Check([ROOT], compared=pair, mute={"uvicorn": ["/ws/chat/: nothing came"]})
+    silent = Check([ROOT], compared=pair, websocket_failures={"uvicorn": ["/ws/chat/: nothing came"]})
     assert not silent.good
     print_check(silent)
     assert capsys.readouterr().out.splitlines()[0] == "uvicorn: /ws/chat/: nothing came"

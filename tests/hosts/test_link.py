@@ -143,7 +143,7 @@ def test_load_that_stays_here_is_not_allowed_to_go_elsewhere(command):
 def test_a_frame_is_read_in_whatever_pieces_it_comes():
     reading, writing = os.pipe()
     frames = wire.Frames(reading)
-    frame = wire.frame(wire.AgentQuestion(7, "spin", {"core": 1}))
+    frame = wire.frame(wire.AgentCall(7, "spin", {"core": 1}))
     os.write(writing, frame[:3])
     with pytest.raises(TimeoutError):
         frames.next(0.01)

@@ -78,8 +78,8 @@ def test_machines_beside_are_looked_at_in_each_slice_and_each_round(run, bench_o
     host = bench_of.host
     seconds = itertools.count(1.0)
     # One look after another, a second passes there, of which others take a fifth.
-    host.beside = lambda: {"ssh://redis": OthersMoment(at := next(seconds), 0.1 * at, 0.1 * at, 0, 3000.0)}
-    host.spins_beside = lambda: {"ssh://redis": 0.12}
+    host.load_elsewhere = lambda: {"ssh://redis": OthersMoment(at := next(seconds), 0.1 * at, 0.1 * at, 0, 3000.0)}
+    host.calibrations_elsewhere = lambda: {"ssh://redis": 0.12}
     trial = run()["uvicorn", "latency"]
     [seen] = trial.evidence.beside
     assert (seen.machine, seen.generates, seen.others_cpu) == ("ssh://redis", False, 0.2)
@@ -230,7 +230,7 @@ def test_what_setups_take_with_nothing_to_do_is_kept(run):
 
 def test_the_machines_speed_is_seen_before_each_round(run, bench_of):
     spins = iter([0.1, 0.2, 0.15, 0.1, 0.1])
-    bench_of.host.spin = lambda core: next(spins)
+    bench_of.host.calibrate = lambda core: next(spins)
     trials = run()
     assert {trials[label, "latency"].evidence.spins_s for label in TABLE["setups"]} == {(0.1, 0.2, 0.15)}
     assert trials["gunicorn", "throughput"].evidence.spins_s == (0.1, 0.1)

@@ -92,7 +92,7 @@ def accident():
 def trial(accident, monkeypatch, tmp_path, free_port):
     """The trial in which it happens."""
     [setup] = setups.find(["gunicorn-gthread"])
-    if (missing := setups.missing(setup) or setups.needs.lacking(["redis"])) is not None:
+    if (missing := setups.missing(setup) or setups.needs.missing(["redis"])) is not None:
         pytest.skip(missing)
     monkeypatch.setenv("PORT", str(free_port))
     monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/db.sqlite3")

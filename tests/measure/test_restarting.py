@@ -55,7 +55,7 @@ def test_the_server_is_restarted_and_what_its_processes_used_is_not_told(trial):
 
 def test_machines_beside_are_looked_at(trial, bench_of):
     seconds = itertools.count(1.0)
-    bench_of.host.beside = lambda: {"": OthersMoment(at := next(seconds), 0.05 * at, 0.0, 0, None)}
+    bench_of.host.load_elsewhere = lambda: {"": OthersMoment(at := next(seconds), 0.05 * at, 0.0, 0, None)}
     [seen] = trial().evidence.beside
     assert (seen.machine, seen.generates, seen.others_cpu) == ("", True, 0.05)
 

@@ -66,7 +66,7 @@ def test_what_this_process_started_is_ours(monkeypatch):
     monkeypatch.setattr(top_processes, "WATCHED_S", 0.2)
     try:
         time.sleep(0.1)
-        found = {one.pid for one in Local().takers().programs}
+        found = {one.pid for one in Local().top_processes().programs}
     finally:
         child.kill()
         child.wait()

@@ -81,9 +81,9 @@ def test_cookies_hold_less():
 )
 def test_sessions_ask_for_the_service_that_they_are_in(monkeypatch, where, beside):
     monkeypatch.delenv("SESSIONS", raising=False)
-    assert services.of_knobs({"SESSIONS": where}) == beside
+    assert services.required_by({"SESSIONS": where}) == beside
     monkeypatch.setenv("SESSIONS", where)
-    assert services.of_knobs({}) == beside
+    assert services.required_by({}) == beside
 
 
 def test_the_study_of_the_stores_compares_like_with_like():

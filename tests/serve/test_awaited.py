@@ -41,4 +41,7 @@ class Told:
 def test_only_one_that_has_ended_well_is_not_waited_for(program, files, awaited):
     [setup] = setups.find(["gunicorn-gthread"])
     told = Told(program, files)
-    assert Serving(setup, ["datastore"], {"datastore"}, sample(), None, told, ("127.0.0.1", 1), 1).awaited() == awaited
+    assert (
+        Serving(setup, ["datastore"], {"datastore"}, sample(), None, told, ("127.0.0.1", 1), 1).unready_service()
+        == awaited
+    )

@@ -1,6 +1,7 @@
 """Every setup for WebSockets that this machine has what it takes for: it answers as its protocol says, and in every
 case that decides whether it can be measured."""
 
+import dataclasses
 import os
 import socket
 
@@ -8,8 +9,10 @@ import psutil
 import pytest
 
 from loadtests import hosts, setups
+from loadtests.serve.dialects import DIALECTS, handshake
 from loadtests.serve.serving import serving
-from loadtests.serve.websocket import broken_cases
+from loadtests.serve.websocket import PREFIX, broken_cases
+from loadtests.serve.websocket_client import Refused, WebsocketClient
 from loadtests.setups.application import sample
 from loadtests.workload import Request
 
@@ -62,3 +65,15 @@ def test_it_speaks_its_protocol(running):
     asked, broken = broken_cases(running, setup.dialect, setup.cannot)
     assert asked >= 12
     assert broken == [], running.logs()
+
+
+@pytest.mark.servers
+def test_it_says_so_where_it_agrees_to_no_compression(running):
+    opening = handshake(DIALECTS[running.setup.dialect], PREFIX, "echo", running.url)
+    offered = (("Sec-WebSocket-Extensions", "permessage-deflate"),)
+    try:
+        WebsocketClient(running.url, dataclasses.replace(opening, headers=offered)).close()
+        agreed = False
+    except Refused as refused:
+        agreed = refused.status == 101  # to what this client cannot do
+    assert ("compression" in running.setup.cannot) != agreed

@@ -8,7 +8,6 @@ import pytest
 
 from loadtests import files, setups
 from loadtests.errors import UserError
-from loadtests.serve import websocket
 from loadtests.setups import needs, services
 
 INTERFACES = {
@@ -107,13 +106,6 @@ def test_a_setup_is_there_for_one_of_two_protocols():
     assert known["uvicorn"].refuses({setups.HTTP}) is None
     assert "answers no WebSockets" in known["uvicorn"].refuses({setups.WEBSOCKET})
     assert known["gunicorn"].refuses({setups.WEBSOCKET}) == "it cannot answer WebSockets"
-
-
-@pytest.mark.parametrize("name", sorted(websocket.known()))
-def test_who_takes_no_offer_of_compression_says_so(name):
-    """As it was seen when the outcomes were recorded."""
-    took = websocket.known()[name]["compression offered (RFC 7692)"] != "opened"
-    assert ("compression" in setups.known()[name].cannot) != took
 
 
 def test_labels_are_different():

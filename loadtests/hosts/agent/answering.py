@@ -14,7 +14,7 @@ import msgspec
 
 from loadtests.errors import NO_ROOM, UserError
 from loadtests.hosts import wire
-from loadtests.hosts.agent.calls import Questions
+from loadtests.hosts.agent.calls import AgentCalls
 
 GIVEN_UP_S = 20.0  # after which what has not been ended in good order is left to the guards, which end all at once
 
@@ -30,7 +30,7 @@ class Answering:
     def __init__(self, questions_from: int, answers_to: int) -> None:
         self._frames = wire.Frames(questions_from)
         self._answers_to = answers_to
-        self._asked: queue.SimpleQueue[wire.AgentQuestion] = queue.SimpleQueue()
+        self._asked: queue.SimpleQueue[wire.AgentCall] = queue.SimpleQueue()
 
     def begin(self) -> None:
         """From now on it is seen whether the client is there."""
@@ -47,7 +47,7 @@ class Answering:
         except OSError:
             raise ClientGone from None
 
-    def answer(self, questions: Questions) -> None:
+    def answer(self, questions: AgentCalls) -> None:
         """Answers until the client is gone, which raises ClientGone."""
         while True:
             question = self._asked.get()
@@ -56,7 +56,7 @@ class Answering:
     def _read(self) -> None:
         with contextlib.suppress(EOFError, OSError, wire.NoFrame, msgspec.MsgspecError):
             while True:
-                question = msgspec.json.decode(self._frames.next(wire.SILENCE_S), type=wire.AgentQuestion)
+                question = msgspec.json.decode(self._frames.next(wire.SILENCE_S), type=wire.AgentCall)
                 if question.number != wire.BEAT:
                     self._asked.put(question)
         os.kill(os.getpid(), signal.SIGTERM)
@@ -64,7 +64,7 @@ class Answering:
         os._exit(1)
 
 
-def _answered(questions: Questions, question: wire.AgentQuestion) -> wire.AgentReply:
+def _answered(questions: AgentCalls, question: wire.AgentCall) -> wire.AgentReply:
     try:
         if question.asked.startswith("_"):
             raise UserError(f"there is no question {question.asked!r}")

@@ -39,7 +39,7 @@ from loadtests.setups.application import sample
 OURS = (*setups.KNOBS, "DATABASE_URL")  # of the environment: the client says it, and not the shell there
 
 
-class Questions:
+class AgentCalls:
     """The answers. On closing, all that was started is stopped."""
 
     def __init__(self) -> None:
@@ -82,17 +82,17 @@ class Questions:
         while self._provers:
             self._provers.pop().close()
 
-    def sees(self, host: str, address: list[Any], token: str, client: str) -> Network:
-        return self._host.sees(host, (str(address[0]), int(address[1])), token, client)
+    def network_to(self, host: str, address: list[Any], token: str, client: str) -> Network:
+        return self._host.network_to(host, (str(address[0]), int(address[1])), token, client)
 
     def clock(self) -> float:
         return time.time()
 
-    def missing(self, setup: str) -> str:
+    def missing_for(self, setup: str) -> str:
         return setups.missing(setups.find([setup])[0]) or ""
 
-    def lacking(self, needs: list[str]) -> str:
-        return self._host.lacking(needs) or ""
+    def missing(self, needs: list[str]) -> str:
+        return self._host.missing(needs) or ""
 
     def prepare(self) -> None:
         sample().prepare()
@@ -138,11 +138,11 @@ class Questions:
     def others(self) -> OthersMoment:
         return other_load.moment(cores.all_of(), connection.ours())
 
-    def takers(self) -> Takers:
-        return self._host.takers()
+    def top_processes(self) -> Takers:
+        return self._host.top_processes()
 
-    def spin(self, core: int | None) -> float:
-        return self._host.spin(cores.all_of()[0] if core is None else core)
+    def calibrate(self, core: int | None) -> float:
+        return self._host.calibrate(cores.all_of()[0] if core is None else core)
 
     def allot(self, wanted: str | None) -> Cores:
         return self._host.allot(wanted)

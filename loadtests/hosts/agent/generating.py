@@ -35,7 +35,7 @@ from loadtests.errors import UserError
 from loadtests.files import ROOT
 from loadtests.hosts import deploy, network, wire
 from loadtests.hosts.agent.core_watch import CoreWatch
-from loadtests.hosts.agent.lock import alone
+from loadtests.hosts.agent.lock import exclusive
 from loadtests.observe import calibration, cores, machine
 from loadtests.observe.machine import boot
 
@@ -130,7 +130,7 @@ def main(program: str, free_within_s: float) -> None:
     relay = Relay(program, 0, tells_to)
     with contextlib.suppress(OSError):
         try:
-            with alone(free_within_s):
+            with exclusive(free_within_s):
                 marker = deploy.read_marker(ROOT.parent)
                 files = deploy.digests(ROOT, list(marker.files))
                 relay.tell({"event": "here", "files": files, "boot": boot(), "machine": machine.describe()})

@@ -15,7 +15,7 @@ LOOK_EVERY_S = 0.2
 
 
 @contextlib.contextmanager
-def alone(within_s: float) -> Iterator[None]:
+def exclusive(within_s: float) -> Iterator[None]:
     """Waits until no other agent is there, and nothing is prepared. Raises UserError where that takes too long."""
     end = time.monotonic() + within_s
     with open(ROOT.parent / LOCK, "a") as lock:

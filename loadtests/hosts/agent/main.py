@@ -15,8 +15,8 @@ import sys
 from loadtests.errors import UserError
 from loadtests.hosts import wire
 from loadtests.hosts.agent.answering import Answering, ClientGone
-from loadtests.hosts.agent.calls import Questions
-from loadtests.hosts.agent.lock import alone
+from loadtests.hosts.agent.calls import AgentCalls
+from loadtests.hosts.agent.lock import exclusive
 
 
 def main(free_within_s: float) -> None:
@@ -28,7 +28,7 @@ def main(free_within_s: float) -> None:
     with contextlib.suppress(ClientGone):
         answering.begin()
         try:
-            with alone(free_within_s), contextlib.closing(Questions()) as questions:
+            with exclusive(free_within_s), contextlib.closing(AgentCalls()) as questions:
                 answering.say(wire.AgentReply(wire.BEAT))
                 answering.answer(questions)
         except UserError as error:

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 
 from loadtests.cleanup import folders
-from loadtests.errors import UserError, said
+from loadtests.errors import UserError, reason_of
 from loadtests.measure.layers import redis
 from loadtests.measure.layers.children import command, running
 from loadtests.measure.layers.rounds import IPC, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
@@ -73,5 +73,5 @@ def line(process: subprocess.Popen[str], name: str) -> str:
     printed = process.stdout.readline()
     if not printed:
         _, errors = process.communicate()
-        raise UserError(f"{name} could not be measured: {said(errors)}")
+        raise UserError(f"{name} could not be measured: {reason_of(errors)}")
     return printed

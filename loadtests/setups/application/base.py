@@ -13,7 +13,7 @@ from pathlib import Path
 
 from loadtests import files, setups
 from loadtests.cleanup import program
-from loadtests.errors import UserError, said
+from loadtests.errors import UserError, reason_of
 from loadtests.setups import WEBSOCKET, Setup, other_stacks
 from loadtests.setups.application.own_websocket import OwnWebsocket
 from loadtests.workload import Load, Request
@@ -83,9 +83,9 @@ class Application:
             return why
         asynchronous = not self.own and any(request.path.startswith(ASYNCHRONOUS) for request in requests)
         wanted = {*demands, *(["async-views"] if asynchronous else [])}
-        return self._mute(setup) if self.own and WEBSOCKET in wanted else setup.refuses(wanted)
+        return self._no_websockets(setup) if self.own and WEBSOCKET in wanted else setup.refuses(wanted)
 
-    def spoken(self, load: Load) -> Load:
+    def with_script(self, load: Load) -> Load:
         """The load as the project is talked to: over WebSockets of the user's, in the user's words.
 
         Raises UserError where nobody has said how.
@@ -94,10 +94,10 @@ class Application:
             return load
         if self.websocket is None:
             raise UserError("it talks over WebSockets; say with --ws-path and --ws-send where, and what")
-        conversation = self.websocket.said_in(load.conversation)
+        conversation = self.websocket.scripted(load.conversation)
         return dataclasses.replace(load, requests=(self.websocket.request(self.host),), conversation=conversation)
 
-    def _mute(self, setup: Setup) -> str | None:
+    def _no_websockets(self, setup: Setup) -> str | None:
         """Why the setup cannot serve WebSockets of the user's; None where it can."""
         if setup.interface != "asgi":
             return "it serves WSGI, which has no WebSockets"
@@ -119,13 +119,13 @@ class Application:
         if not self.before:
             return
         shown = shlex.join(self.before)
-        env = {**program.for_others(os.environ), **self.environment}
+        env = {**program.public_environment(os.environ), **self.environment}
         try:
             ended = program.run(self.before, PREPARED_WITHIN_S, self.directory, env)
         except subprocess.TimeoutExpired:
             raise UserError(f"{shown!r} had not ended after {PREPARED_WITHIN_S:.0f} s") from None
         if ended.status:
-            why = said(ended.errors or ended.printed)
+            why = reason_of(ended.errors or ended.printed)
             raise UserError(f"{shown!r} failed (exit status {ended.status}): {why}")
 
 

@@ -86,7 +86,7 @@ class OwnWebsocket:
         except UserError as error:
             raise UserError(f"--ws-header: {str(error).removeprefix('headers: ')}") from None
 
-    def said_in(self, conversation: Conversation) -> Conversation:
+    def scripted(self, conversation: Conversation) -> Conversation:
         """The conversation, in the user's words. Raises UserError."""
         if conversation.rooms > 1 and not (self.script.names_rooms or ROOM in self.path):
             raise UserError(f"there are {conversation.rooms} rooms; say with {ROOM} where their names are to stand")

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from loadtests.cleanup import program
-from loadtests.errors import UserError, said
+from loadtests.errors import UserError, reason_of
 from loadtests.records.toml import duration
 from loadtests.setups import FETCHING, KNOBS, Setup, require_knobs
 from loadtests.setups.application import overlay
 from loadtests.setups.application.base import Application, sample
 from loadtests.setups.application.own_websocket import OwnWebsocket
-from loadtests.setups.application.progress import Doing, silently
+from loadtests.setups.application.progress import Announce, silent
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # where people put a virtual environment, beside manage.py or above
 ENTRY = Path(__file__).with_name("entry")
@@ -74,7 +74,7 @@ class Found:
     facts: dict[str, Any]
 
 
-def chosen(options: Options | None, setups: Iterable[Setup], told: Doing = silently) -> Found:
+def chosen(options: Options | None, setups: Iterable[Setup], told: Announce = silent) -> Found:
     """What is to be served: the user's project, or the sample where there are no options.
 
     ``told`` is told of the loading, which may take its time.
@@ -260,7 +260,7 @@ def _load(
     # As text, so that the folder on its path is the project's and not the script's.
     script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")
     wanted = [f"{interface}={text}" for interface, text in entry_points.items() if text]
-    environment = {**program.for_others(os.environ), **env, "DJANGO_SETTINGS_MODULE": settings}
+    environment = {**program.public_environment(os.environ), **env, "DJANGO_SETTINGS_MODULE": settings}
     try:
         ended = program.run([python, "-c", script, *wanted], within_s, directory, environment)
     except subprocess.TimeoutExpired:
@@ -268,7 +268,7 @@ def _load(
             f"{directory}: the project was not loaded within {within_s:g} s; a longer limit is --load-timeout 5m"
         ) from None
     if ended.status:
-        raise UserError(f"{directory}: the project does not load with {python}: {said(ended.errors)}")
+        raise UserError(f"{directory}: the project does not load with {python}: {reason_of(ended.errors)}")
     said_so = [line for line in ended.printed.splitlines() if line.startswith(MARK)]
     if not said_so:
         raise UserError(f"{directory}: the project ends Python while it is loaded")

@@ -32,13 +32,13 @@ def test_a_setup_finds_the_origin_beside_it_and_nobody_pays_for_it(free_port, wa
         assert {(part.role, part.charged) for part in running.parts()} == {("web", True), ("origin", False)}
         [origin] = [part.pid for part in running.parts() if part.role == "origin"]
         os.kill(origin, signal.SIGKILL)
-        assert "origin:origin is EXITED" in wait_for(running.failed_beside)
+        assert "origin:origin is EXITED" in wait_for(running.failed_service)
 
 
 def test_a_recipe_that_is_wrong_is_told_with_the_end_of_the_log(free_port, wait_for):
     told = r"origin:origin is EXITED \(exit status 1\)"
     with pytest.raises(NotServing, match=told) as raised, serve(free_port, {"ORIGIN_RECIPE": "slwo"}) as running:
-        raise NotServing(wait_for(running.failed_beside), running.logs())  # where the setup answered first
+        raise NotServing(wait_for(running.failed_service), running.logs())  # where the setup answered first
     assert "unknown recipe 'slwo'; did you mean slow?" in raised.value.log
 
 

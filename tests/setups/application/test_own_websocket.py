@@ -30,14 +30,14 @@ def echo(origin="http://127.0.0.1:1", rooms=1):
 
 
 def test_a_load_is_in_the_users_words(application):
-    found = application.spoken(echo())
+    found = application.with_script(echo())
     assert found.conversation == Conversation(
         "echo", dialect="script", prefix="/ws/chat/", size=100, script=Script('{"text": "$ID"}')
     )
     assert found.requests == (Request("GET /ws/chat/", path="/ws/chat/"),)
     over_http = Load("http://127.0.0.1:1", (Request("GET /"),), rate=5.0)
-    assert application.spoken(over_http) == over_http
-    assert sample().spoken(echo()) == echo()
+    assert application.with_script(over_http) == over_http
+    assert sample().with_script(echo()) == echo()
 
 
 def test_the_handshake_has_what_was_given_and_an_origin_of_the_host():
@@ -56,14 +56,14 @@ def test_the_handshake_has_what_was_given_and_an_origin_of_the_host():
 
 def test_one_that_nobody_described_cannot_be_talked_to(application):
     with pytest.raises(UserError, match="say with --ws-path and --ws-send where, and what"):
-        dataclasses.replace(application, websocket=None).spoken(echo())
+        dataclasses.replace(application, websocket=None).with_script(echo())
 
 
 def test_rooms_need_a_place_for_their_names(application):
     with pytest.raises(UserError, match=r"there are 2 rooms; say with \$ROOM where their names are to stand"):
-        application.spoken(echo(rooms=2))
+        application.with_script(echo(rooms=2))
     own = OwnWebsocket.parse({**GIVEN, "path": "/ws/chat/$ROOM/"})
-    assert dataclasses.replace(application, websocket=own).spoken(echo(rooms=2)).conversation.rooms == 2
+    assert dataclasses.replace(application, websocket=own).with_script(echo(rooms=2)).conversation.rooms == 2
 
 
 def test_any_setup_of_asgi_serves_them_and_those_of_wsgi_do_not(application):

@@ -12,7 +12,7 @@ from loadtests.setups.application.base import Application
 class There(Protocol):
     """The host on which it is."""
 
-    def missing(self, setup: Setup) -> str | None:
+    def missing_for(self, setup: Setup) -> str | None:
         """What the host lacks for the setup, in a line; None where all is there."""
 
     def prepare_sample(self) -> None:
@@ -20,13 +20,13 @@ class There(Protocol):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class OverThere(Application):
+class RemoteApplication(Application):
     """The sample project, as a bench needs to know it, ``there``."""
 
     there: There
 
     @classmethod
-    def of(cls, given: Application, there: There) -> OverThere:
+    def of(cls, given: Application, there: There) -> RemoteApplication:
         """The sample project, there."""
         fields = {field.name: getattr(given, field.name) for field in dataclasses.fields(given)}
         return cls(**fields, there=there)
@@ -39,7 +39,7 @@ class OverThere(Application):
     def obstacle(self, setup: Setup) -> str | None:
         if setup.stack:
             return f"the stack of {setup.stack} has known vulnerabilities and is served on its own machine alone"
-        return self.there.missing(setup)
+        return self.there.missing_for(setup)
 
     def prepare(self) -> None:
         self.there.prepare_sample()

@@ -14,7 +14,7 @@ STARTED_WITHIN_S = 60.0
 STOPPED_WITHIN_S = 60.0
 
 
-class SupervisedThere:
+class RemoteSupervisor:
     """A supervisord of our own there, see ``loadtests.hosts.base.Supervised``; a context manager."""
 
     def __init__(self, link: Link, env: Mapping[str, str]) -> None:
@@ -23,7 +23,7 @@ class SupervisedThere:
         self._number = 0
         self.folder = Path()
 
-    def __enter__(self) -> SupervisedThere:
+    def __enter__(self) -> RemoteSupervisor:
         self._number, folder = self._link.ask("supervise", tuple[int, str], STARTED_WITHIN_S, env=self._env)
         self.folder = Path(folder)
         return self
