@@ -53,6 +53,8 @@ def quoted(value: object) -> str:
         return shown(repr(value))
     except ValueError:  # Python writes no number of over 4,300 digits
         return "a number of thousands of digits"
+    except RecursionError:
+        return "a deeply nested value"
 
 
 def require_within(name: str, value: float, low: float, high: float) -> None:

@@ -38,10 +38,10 @@ def command(
     if as_json:
         raise UserError("--json goes with --benchmark")
     with waiting(err):
-        from loadtests.services.origin import from_json, listening
+        from loadtests.services.origin import listening, recipes
 
-        recipes = from_json.load(recipe) if recipe is not None else ()
-    listening.serve(recipes, port, url_file, say)
+        played = recipes.load(recipe) if recipe is not None else ()
+    listening.serve(played, port, url_file, say)
 
 
 def _benchmark(as_json: bool) -> None:

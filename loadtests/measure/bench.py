@@ -25,7 +25,7 @@ from loadtests.plan.study import Entry, Study
 from loadtests.records.run.run_record import Contract, OtherClient, RunRecord, ServiceHost
 from loadtests.serve.base import Server
 from loadtests.serve.serving import serving
-from loadtests.services.origin import from_json
+from loadtests.services.origin import recipes
 from loadtests.setups import Setup, fetching, services
 from loadtests.setups.application import Application
 from loadtests.setups.fetching import ORIGIN
@@ -237,7 +237,7 @@ def _require_recipe(test: Test) -> None:
             f"test {test.name}: recipe: {test.recipe}: an absolute path is needed, or the name of one that ships"
         )
     try:
-        from_json.load(test.recipe)
+        recipes.load(test.recipe)
     except UserError as error:
         raise UserError(f"test {test.name}: recipe: {error}") from None
 

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
 
 from loadtests.errors import UserError
+from loadtests.records import decode
 from loadtests.records.run.run_record import RunRecord
-from loadtests.records.toml import TomlTable, read
 
 SUFFIX = ".toml"
 SERVERS = "servers"
+
+
+class HostsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A hosts file, such as::
+
+    servers = "ssh://bench@10.0.0.2"
+    clients = ["ssh://bench@10.0.0.3"]
+    services = { redis = "ssh://bench@10.0.0.4" }
+    """
+
+    servers: Annotated[str | None, Meta(description="The host of the servers: ssh://user@host.")] = None
+    clients: Annotated[list[str], Meta(description="Hosts that make a part of the load.")] = []
+    services: Annotated[dict[str, str], Meta(description="Hosts of services, by the service's name.")] = {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,23 +53,10 @@ class Places:
 
     @classmethod
     def read(cls, file: Path) -> Places:
-        """From a file such as::
-
-            servers = "ssh://bench@10.0.0.2"
-            clients = ["ssh://bench@10.0.0.3"]
-            services = { redis = "ssh://bench@10.0.0.4" }
-
-        Raises UserError."""
-        table = TomlTable(read(file), str(file))
-        servers = table.take("servers", str, None)
-        clients = table.texts("clients")
-        services = table.take("services", dict, {})
-        table.nothing_else()
-        for name, where in services.items():
-            if not isinstance(where, str):
-                raise table.error(f"services.{name}", "is no text; the service's machine is needed: ssh://user@host")
-        placed = ",".join(f"{name}={on}" for name, on in services.items())
-        return cls(servers, ",".join(clients) or None, placed or None, of_file=True)
+        """From a hosts file. Raises UserError."""
+        table = decode.convert(decode.read_toml(file), HostsTable, str(file))
+        placed = ",".join(f"{name}={on}" for name, on in table.services.items())
+        return cls(table.servers, ",".join(table.clients) or None, placed or None, of_file=True)
 
     @classmethod
     def of_record(cls, record: RunRecord) -> Places:

@@ -20,7 +20,7 @@ from loadtests.hosts import Host
 from loadtests.records import CpuSample, Meanwhile, OriginSeen, OriginStage
 from loadtests.serve.base import Server
 from loadtests.serve.http import ask
-from loadtests.services.origin import from_json
+from loadtests.services.origin import recipes
 from loadtests.services.origin.latencies import Constant
 from loadtests.services.origin.recipes import EVERYTHING, Recipe, Stage
 from loadtests.workload import Request
@@ -149,7 +149,7 @@ class BesideOrigin:
             address = urlsplit((self._folder / ORIGIN_URL).read_text(encoding="utf-8").strip())
             if address.hostname is None or address.port is None:
                 return None
-            request = Request(name, path=f"{from_json.ADMIN}{name}")
+            request = Request(name, path=f"{recipes.ADMIN}{name}")
             answer = ask(address.hostname, address.port, request, ORIGIN_ANSWERS_S)
         except (OSError, http.client.HTTPException, ValueError):
             return None
@@ -158,15 +158,15 @@ class BesideOrigin:
 
 def _recipe(written: Any) -> Recipe:
     """The recipe whose stages are shown: that of all paths, where there are several."""
-    recipes = from_json.parse(written, "current_recipe")
-    return next((recipe for recipe in recipes if recipe.route == EVERYTHING), recipes[0])
+    found = recipes.parse(written, "current_recipe")
+    return next((recipe for recipe in found if recipe.route == EVERYTHING), found[0])
 
 
 def _told(stage: Stage) -> OriginStage:
     shares = {"failures": stage.failures, "resets": stage.resets, "stalls": stage.stalls}
     troubles = [f"{share:.3g} {name}" for name, share in shares.items() if share]
-    told = ", ".join([f"{stage.status} after {stage.latency.told()} ms", *troubles])
-    latency_ms = stage.latency.seconds * 1000 if isinstance(stage.latency, Constant) else None
+    told = ", ".join([f"{stage.status} after {stage.distribution.describe()} ms", *troubles])
+    latency_ms = stage.distribution.seconds * 1000 if isinstance(stage.distribution, Constant) else None
     return OriginStage(stage.at_s, told, 200 <= stage.status < 300 and not troubles, latency_ms)
 
 

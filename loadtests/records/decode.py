@@ -67,9 +67,11 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_json(text: bytes, where: str) -> Any:
-    """What a JSON text holds. Raises UserError that begins with ``where``."""
+    """What a JSON text holds; a key that is null is left out. Raises UserError that begins with ``where``."""
     try:
-        return json.loads(text)
+        return json.loads(
+            text, object_pairs_hook=lambda pairs: {key: value for key, value in pairs if value is not None}
+        )
     except ValueError as error:
         raise UserError(f"{where}: not valid JSON: {error}") from None
     except RecursionError:
@@ -116,7 +118,10 @@ def allowed(kind: inspect.Type) -> str:
     if isinstance(kind, inspect.UnionType):
         return " or ".join(allowed(one) for one in kind.types if not isinstance(one, inspect.NoneType))
     if isinstance(kind, inspect.LiteralType):
-        return " or ".join(repr(value) for value in kind.values)
+        names = [repr(value) for value in kind.values]
+        return " or ".join(names) if len(names) <= 2 else f"one of {', '.join(names)}"
+    if isinstance(kind, (inspect.ListType, inspect.VarTupleType)):
+        return "a list" + (" that is not empty" if kind.min_length else "")
     if isinstance(kind, (inspect.IntType, inspect.FloatType)):
         return ("a whole number" if isinstance(kind, inspect.IntType) else "a number") + _range(kind)
     return next(words for types, words in _WORDS if isinstance(kind, types))
@@ -125,7 +130,7 @@ def allowed(kind: inspect.Type) -> str:
 _WORDS: tuple[tuple[Any, str], ...] = (
     (inspect.BoolType, "true or false"),
     (inspect.StrType, "a text"),
-    ((inspect.ListType, inspect.VarTupleType, inspect.TupleType, inspect.SetType, inspect.FrozenSetType), "a list"),
+    ((inspect.TupleType, inspect.SetType, inspect.FrozenSetType), "a list"),
     ((inspect.DictType, inspect.DataclassType, inspect.StructType), "a table"),
     (inspect.Type, "a value"),
 )

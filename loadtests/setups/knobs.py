@@ -96,7 +96,7 @@ def _is_origin(text: str) -> bool:
 
     try:
         return loopback.parse(text).path == "/" and "#" not in text
-    except UserError:
+    except ValueError:
         return False
 
 
@@ -106,10 +106,10 @@ def _is_timeout(text: str) -> bool:
 
 
 def _is_recipe(text: str) -> bool:
-    from loadtests.services.origin import from_json  # many a command reads no recipe
+    from loadtests.services.origin import recipes  # many a command reads no recipe
 
     try:
-        return (text in from_json.names() or Path(text).is_absolute()) and bool(from_json.load(text))
+        return (text in recipes.names() or Path(text).is_absolute()) and bool(recipes.load(text))
     except UserError:
         return False
 

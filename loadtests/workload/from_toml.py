@@ -3,88 +3,118 @@
 from __future__ import annotations
 
 import base64
-import binascii
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
 
 from loadtests import files
 from loadtests.errors import UserError
-from loadtests.records import toml
-from loadtests.records.toml import MOST, TomlTable
-from loadtests.workload.request import MOST_BODY_BYTES, Request, Workload
+from loadtests.records import decode
+from loadtests.records.bounds import VAST
+from loadtests.records.toml import TomlTable
+from loadtests.workload.request import HEAVIEST, MOST_BODY_BYTES, Request, Workload
+
+Seconds = Annotated[float, Meta(ge=0, le=VAST)]
+
+
+class RequestTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One request, and what is expected of the answer."""
+
+    method: Annotated[
+        Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], Meta(description="The HTTP method.")
+    ] = "GET"
+    path: Annotated[str, Meta(description="Path and query string, percent-encoded.")] = "/"
+    headers: Annotated[
+        dict[str, str | list[str]], Meta(description="Headers; one that is sent more than once has a list.")
+    ] = {}
+    body: Annotated[str | None, Meta(description="The body, as text.")] = None
+    body_base64: Annotated[str | None, Meta(description="The body, in base64.")] = None
+    body_file: Annotated[str | None, Meta(description="A file with the body; relative to the TOML file.")] = None
+    status: Annotated[int, Meta(ge=200, le=599, description="The status that the answer should have.")] = 200
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("body", "body_base64", "body_file") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} are both given; a request has one body")
+        if self.body_base64 is not None:
+            try:
+                base64.b64decode(self.body_base64, validate=True)
+            except ValueError as error:
+                raise ValueError(f"body_base64: is not base64: {error}") from None
+
+    def request(self, folder: Path, name: str | None = None, weight: float = 1.0) -> Request:
+        """The request; its ``body_file`` is relative to ``folder``. Raises UserError that begins with the key."""
+        listed = {key: [value] if isinstance(value, str) else value for key, value in self.headers.items()}
+        headers = tuple((key, value) for key, values in listed.items() for value in values)
+        name = name or f"{self.method} {self.path}"
+        return Request(name, self.method, self.path, headers, self._body(folder), weight, self.status)
+
+    def _body(self, folder: Path) -> bytes | None:
+        if self.body_base64 is not None:
+            return base64.b64decode(self.body_base64)
+        if self.body_file is None:
+            return None if self.body is None else self.body.encode()
+        try:
+            return files.read(folder / self.body_file, MOST_BODY_BYTES)
+        except OSError as error:
+            raise UserError(f"body_file: {self.body_file} cannot be read: {error.strerror}") from None
+
+
+class MixedRequestTable(RequestTable, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A request of a mix."""
+
+    name: Annotated[str | None, Meta(description="Its name in reports; method and path by default.")] = None
+    weight: Annotated[
+        Annotated[float, Meta(gt=0, le=HEAVIEST)] | None,
+        Meta(description="How often it is sent, relative to the others; 1, or how often it was recorded, by default."),
+    ] = None
+    at: Annotated[list[Seconds], Meta(description="When it was recorded, in seconds after the recording's start.")] = []
+
+
+class WorkloadTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A workload file."""
+
+    requests: Annotated[list[MixedRequestTable], Meta(min_length=1, description="The requests of the mix.")]
 
 
 def read(path: Path) -> Workload:
     """The workload in a TOML file. Raises UserError: file, key, what is allowed."""
-    table = TomlTable(toml.read(path), str(path))
-    listed = table.take("requests", list)
-    table.nothing_else()
-    return parse(listed, str(path), "", path.parent)
+    table = decode.convert(decode.read_toml(path), WorkloadTable, str(path))
+    return workload(table.requests, str(path), "", path.parent)
 
 
-def parse(listed: list[Any], where: str, prefix: str, folder: Path) -> Workload:
-    """The workload of a list of tables. ``where`` and ``prefix`` say in errors where it stands; ``folder`` is what the
-    paths in it start from. Raises UserError."""
-    found: list[Request] = []
-    at: list[tuple[float, ...]] = []
-    for number, values in enumerate(listed, start=1):
-        if not isinstance(values, dict):
-            raise UserError(f"{where}: {prefix}requests: {values!r} is not a table; write {{ path = '/' }}")
-        table = TomlTable(values, where, f"{prefix}requests[{number}].")
-        times = table.take("at", list, [])
-        if any(isinstance(time, bool) or not isinstance(time, (int, float)) or time > MOST for time in times):
-            raise table.error("at", "is not a list of numbers; seconds after the start of the recording are needed")
-        weight = float(table.take("weight", float, len(times) or 1))
-        name = table.take("name", str, None)
-        found.append(request(table, folder, weight, name))
-        at.append(tuple(float(time) for time in times))
-        table.nothing_else()
+def workload(tables: Sequence[MixedRequestTable], where: str, prefix: str, folder: Path) -> Workload:
+    """The workload of requests as TOML holds them. ``where`` and ``prefix`` begin an error; paths are relative to
+    ``folder``. Raises UserError."""
+    requests = []
+    for number, table in enumerate(tables, start=1):
+        try:
+            requests.append(table.request(folder, table.name, table.weight or len(table.at) or 1.0))
+        except UserError as error:
+            raise UserError(f"{where}: {prefix}requests[{number}].{error}") from None
+    at = tuple(tuple(table.at) for table in tables)
     try:
-        return Workload(tuple(found), tuple(at) if any(at) else ())
+        return Workload(tuple(requests), at if any(at) else ())
     except UserError as error:
         raise UserError(f"{where}: {prefix}{error}") from None
 
 
-def request(table: TomlTable, folder: Path, weight: float = 1.0, name: str | None = None) -> Request:
-    """The request whose keys a table has, named after its method and path where it has no name.
+def parse(listed: list[Any], where: str, prefix: str, folder: Path) -> Workload:
+    """The workload of a list of tables, likewise."""
+    table = decode.convert({"requests": listed}, WorkloadTable, where, prefix)
+    return workload(table.requests, where, prefix, folder)
 
-    Raises UserError.
-    """
-    method, path = table.take("method", str, "GET"), table.take("path", str, "/")
-    headers, body, status = _headers(table), _body(table, folder), table.take("status", int, 200)
+
+def request(table: TomlTable, folder: Path) -> Request:
+    """The request whose keys a table has. Raises UserError."""
+    keys = [field.name for field in msgspec.structs.fields(RequestTable)]
+    table.known += keys
+    values = {key: table.left.pop(key) for key in keys if key in table.left}
     try:
-        return Request(name or f"{method} {path}", method, path, headers, body, weight, status)
+        return decode.convert(values, RequestTable, table.where, table.prefix).request(folder)
     except UserError as error:
-        raise UserError(f"{table.where}: {table.prefix}{error}") from None
-
-
-_READ_BODY: dict[str, Callable[[str, Path], bytes]] = {
-    "body": lambda text, folder: text.encode(),
-    "body_base64": lambda text, folder: base64.b64decode(text, validate=True),
-    "body_file": lambda text, folder: files.read(folder / text, MOST_BODY_BYTES),
-}
-
-
-def _headers(table: TomlTable) -> tuple[tuple[str, str], ...]:
-    headers = []
-    for name, value in table.take("headers", dict, {}).items():
-        for one in value if isinstance(value, list) else [value]:
-            if not isinstance(one, str):
-                raise table.error(f"headers.{name}", f"is {one!r}; a text is needed, or a list of them")
-            headers.append((name, one))
-    return tuple(headers)
-
-
-def _body(table: TomlTable, folder: Path) -> bytes | None:
-    given = {key: text for key in _READ_BODY if (text := table.take(key, str, None)) is not None}
-    if len(given) > 1:
-        raise table.error(" and ".join(given), "are both given; a request has one body")
-    for key, text in given.items():
-        try:
-            return _READ_BODY[key](text, folder)
-        except binascii.Error as error:
-            raise table.error(key, f"is not base64: {error}") from None
-        except OSError as error:
-            raise table.error(key, f"{text} cannot be read: {error.strerror}") from None
-    return None
+        begin = f"{table.where}: {table.prefix}"
+        raise UserError(f"{begin}{str(error).removeprefix(begin)}") from None

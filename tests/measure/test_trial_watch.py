@@ -12,9 +12,9 @@ from loadtests.hosts.local import Local
 from loadtests.measure.trial_watch import BesideOrigin, CpuWatch, Lasted, Watch, joined
 from loadtests.observe.processes import Part
 from loadtests.records import CpuSample, Meanwhile, OriginSeen, OriginStage
-from loadtests.services.origin import from_json
+from loadtests.services.origin import recipes
 
-STUMBLES = json.loads((from_json.SHIPPED / "stumble.json").read_text(encoding="utf-8"))
+STUMBLES = json.loads((recipes.SHIPPED / "stumble.json").read_text(encoding="utf-8"))
 COUNTS = {"total_requests": 80, "request_seconds": 120.5}
 
 

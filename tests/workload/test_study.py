@@ -78,12 +78,12 @@ def test_run_json_holds_all_of_it(load):
 @pytest.mark.parametrize(
     ("kind", "lines", "says"),
     [
-        ("latency", EVENLY + "requests = []", r"mine.toml: tests.latency.requests: at least one"),
+        ("latency", EVENLY + "requests = []", r"mine.toml: tests.latency.requests: is \[\]; a list that is not empty"),
         ("latency", EVENLY + "requests = [{weight = 0}]", r"tests.latency.requests\[1\].weight: is 0"),
         ("latency", EVENLY + "requests = [{}]\npath = '/'", r"tests.latency.path: is not a key here; .*requests"),
         ("latency", EVENLY + "requests = [{}]\nworkload = 'a'", r"requests: is given together with workload"),
         ("latency", EVENLY + "workload = 'none.toml'", r"none.toml: cannot be read: No such file"),
-        ("latency", EVENLY + "method = 'BREW'", r"tests.latency.method: is 'BREW'; allowed: GET"),
+        ("latency", EVENLY + "method = 'BREW'", r"tests.latency.method: is 'BREW'; one of 'DELETE', 'GET'"),
         ("latency", EVENLY + "path = '/a b'", r"tests.latency.path: .*percent-encoded"),
         ("latency", EVENLY + 'path = "/a\\r\\nX: y"', r"tests.latency.path: .*percent-encoded"),
         ("latency", EVENLY + "speed = 2", r"tests.latency.speed: is the speed of a replay; .*pace = 'recorded'"),

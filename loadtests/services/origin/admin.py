@@ -6,7 +6,7 @@ import gzip
 from collections.abc import Iterable
 
 from loadtests.errors import UserError
-from loadtests.services.origin import elsewhere, from_json, replies
+from loadtests.services.origin import loopback, recipes, replies
 from loadtests.services.origin.content import require_room
 from loadtests.services.origin.counts import Counts
 from loadtests.services.origin.player import Player, Stocked
@@ -27,7 +27,7 @@ class Desk:
 
     async def answer(self, method: str, path: str, body: bytes) -> Reply:
         """The answer to a request for a path below /_admin/."""
-        name = path.removeprefix(from_json.ADMIN)
+        name = path.removeprefix(recipes.ADMIN)
         if name not in READ + TOLD:
             return replies.text(404, f"there is: {', '.join(READ + TOLD)}")
         allowed = ("POST",) if name == "add_recipe" else ("GET", "HEAD") if name in READ else ("GET", "POST")
@@ -43,8 +43,7 @@ class Desk:
 
     async def _add(self, body: bytes) -> Reply:
         try:
-            recipes = from_json.read(body, "add_recipe")
-            self.player.add(await stocked(recipes, self.port))
+            self.player.add(await stocked(recipes.read(body, "add_recipe"), self.port))
         except UserError as error:
             return replies.text(400, str(error))
         return replies.as_json(201, self.player.written())
@@ -61,14 +60,14 @@ class Desk:
         routes = sorted(self.player.routes)
         if name == "routes_status":
             stages = {route: self.player.routes[route].stage for route in routes}
-            routes = [f"{route} {stage.status} {stage.latency.told()}" for route, stage in stages.items()]
+            routes = [f"{route} {stage.status} {stage.distribution.describe()}" for route, stage in stages.items()]
         return replies.text(200, "\n".join(routes))
 
 
-async def stocked(recipes: Iterable[Recipe], port: int) -> list[Stocked]:
+async def stocked(added: Iterable[Recipe], port: int) -> list[Stocked]:
     """Recipes with their bodies: made, or fetched from where they are passed on from. Raises UserError."""
     found: list[Stocked] = []
-    for recipe in recipes:
+    for recipe in added:
         held = sum(len(one.body) for one in found)
         require_room(held + recipe.content.size)  # before it is made
         found.append(Stocked(recipe, await _body(recipe, port)))
@@ -80,7 +79,7 @@ async def _body(recipe: Recipe, port: int) -> bytes:
         body = recipe.content.made(f"{recipe.seed} {recipe.route} content")
     else:
         try:
-            body = await elsewhere.fetched(recipe.origin, port)
+            body = await loopback.fetched(recipe.origin, port)
         except UserError as error:
             raise UserError(f"the recipe of {recipe.route}: origin: {error}") from None
     return gzip.compress(body, mtime=0) if recipe.gzip else body

@@ -7,17 +7,18 @@ import dataclasses
 import random
 import re
 
-from loadtests.errors import UserError
-from loadtests.services.origin import amounts
+from loadtests.errors import UserError, quoted
 
 MOST_BYTES = 64 * 1024**2  # of all bodies of an origin: they are held in memory
 
+_SIZE = re.compile(r"([0-9]{1,12})(b|kb|mb)")
+_BYTES = {"b": 1, "kb": 1024, "mb": 1024**2}
 _INSERTION = re.compile(r"<<([^<>]*)>>")
 
 
 @dataclasses.dataclass(frozen=True)
 class Content:
-    """A body: bytes as they are, and for each number so many random ones."""
+    """A body: bytes as they are, and for each number that number of random ones."""
 
     parts: tuple[bytes | int, ...] = ()
 
@@ -33,34 +34,31 @@ class Content:
 
 
 def of_text(text: str) -> Content:
-    """The content of a ``body``: ``<<256kb>>`` in it stands for so much random content.
-
-    Raises UserError, whose text goes on after the name of the key.
-    """
+    """The content of a ``body``: ``<<256kb>>`` in it stands for that number of random bytes. Raises ValueError."""
     # Of what is split by a pattern with one group, every second part is what the group matched.
     split = _INSERTION.split(text)
-    parts: list[bytes | int] = []
-    for place, part in enumerate(split):
-        try:
-            parts.append(amounts.size(part) if place % 2 else part.encode())
-        except UnicodeEncodeError:
-            raise UserError("holds half of a surrogate pair, which is no text") from None
-        except UserError as error:
-            raise UserError(f"holds <<...>>, which {error}") from None
+    try:
+        parts = [_size(part) if place % 2 else part.encode() for place, part in enumerate(split)]
+    except UnicodeEncodeError:
+        raise ValueError("holds half of a surrogate pair, which is no text") from None
     return _bounded(Content(tuple(part for part in parts if part)))
 
 
 def of_size(text: str) -> Content:
     """The content of a ``random_content``, likewise."""
-    return _bounded(Content((amounts.size(text),)))
+    return _bounded(Content((_size(text),)))
+
+
+def _size(text: str) -> int:
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise ValueError(f'has {quoted(text)} as a size; one such as "512b", "256kb" or "2mb" is needed')
+    return int(match[1]) * _BYTES[match[2]]
 
 
 def _bounded(content: Content) -> Content:
     if content.size > MOST_BYTES:
-        raise UserError(
-            f"makes {content.size / 1024**2:,.0f} MB; at most {MOST_BYTES // 1024**2} MB are allowed (they are held "
-            "in memory)"
-        )
+        raise ValueError(_too_much(content.size))
     return content
 
 
@@ -70,9 +68,10 @@ def _random(size: int, chance: random.Random) -> bytes:
 
 
 def require_room(size: int) -> None:
-    """Raises UserError where so many bytes are more than an origin holds."""
+    """Raises UserError where all bodies together are more than an origin holds."""
     if size > MOST_BYTES:
-        raise UserError(
-            f"the bodies are {size / 1024**2:,.0f} MB together; at most {MOST_BYTES // 1024**2} MB are allowed (they "
-            "are held in memory)"
-        )
+        raise UserError(f"the bodies together: {_too_much(size)}")
+
+
+def _too_much(size: int) -> str:
+    return f"{size / 1024**2:,.0f} MB; at most {MOST_BYTES // 1024**2} MB are allowed (they are held in memory)"

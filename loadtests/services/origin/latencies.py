@@ -1,17 +1,41 @@
-"""How long an origin takes, as quantile functions: a chance from 0 to 1 gives a latency, so that a seed decides all."""
+"""Times as recipes write them (``0``, ``"50ms"``, ``"1s"``); and latencies as quantile functions:
+a chance from 0 to 1 gives a latency, so that a seed decides all."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from statistics import NormalDist
-from typing import Protocol
+from typing import Annotated, Protocol
+
+import msgspec
+from msgspec import Meta
+
+from loadtests.errors import quoted
 
 MOST_S = 3600.0
+_TIME = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(ms|s|m)")
+_MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000}
+
+Time = Annotated[str | int | float, Meta(extra={"allowed": 'a time of 0 or more, such as 0, "50ms", "1s" or "2m",'})]
 
 _NORMAL = NormalDist()
 _Z99 = _NORMAL.inv_cdf(0.99)
 _LEAST_CHANCE = 2.0**-53  # of 0 the normal distribution has no quantile
+
+
+class LognormalTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A lognormal distribution: half of the requests take less than the median, one in a hundred more than the p99."""
+
+    median: Time
+    p99: Time
+
+
+class Drawn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A latency that is drawn from a distribution: most requests are quick, a few are very slow."""
+
+    lognormal: LognormalTimes
 
 
 class Distribution(Protocol):
@@ -20,7 +44,7 @@ class Distribution(Protocol):
     def at(self, chance: float) -> float:
         """The latency, in seconds, that the share ``chance`` of all is below."""
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """It in milliseconds, for a person."""
 
 
@@ -33,7 +57,7 @@ class Constant:
     def at(self, chance: float) -> float:
         return self.seconds
 
-    def told(self) -> str:
+    def describe(self) -> str:
         return _ms(self.seconds)
 
 
@@ -47,7 +71,7 @@ class Uniform:
     def at(self, chance: float) -> float:
         return self.low + (self.high - self.low) * chance
 
-    def told(self) -> str:
+    def describe(self) -> str:
         return f"{_ms(self.low)}..{_ms(self.high)}"
 
 
@@ -66,9 +90,37 @@ class Lognormal:
         exponent = sigma * _NORMAL.inv_cdf(max(chance, _LEAST_CHANCE))
         return min(self.median * math.exp(min(exponent, 100.0)), MOST_S)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         return f"lognormal, median {_ms(self.median)}, p99 {_ms(self.p99)}"
 
 
 def _ms(seconds: float) -> str:
     return f"{seconds * 1000:.10g}"
+
+
+def seconds(value: object, most_s: float = MOST_S) -> float:
+    """The seconds of a time. Raises ValueError."""
+    if not isinstance(value, (bool, str)) and value == 0:
+        return 0.0
+    match = _TIME.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError(f'is {quoted(value)}; a time of 0 or more is needed, such as 0, "50ms", "1s" or "2m"')
+    found = float(match[1]) * _MILLISECONDS[match[2]] / 1000
+    if found > most_s:
+        raise ValueError(f"is {quoted(value)}; at most {most_s / 60:g}m is allowed")
+    return found
+
+
+def distribution(value: object) -> Distribution:
+    """The latency that a recipe's ``latency`` stands for. Raises ValueError."""
+    if isinstance(value, Drawn):
+        median, p99 = seconds(value.lognormal.median), seconds(value.lognormal.p99)
+        if not 0 < median < p99:
+            raise ValueError("lognormal: p99 is not over the median, or the median is 0; both are needed")
+        return Lognormal(median, p99)
+    if isinstance(value, str) and ".." in value:
+        low, high = (seconds(one) for one in value.split("..", 1))
+        if low > high:
+            raise ValueError(f"is {quoted(value)}; the smaller time stands first")
+        return Uniform(low, high)
+    return Constant(seconds(value))

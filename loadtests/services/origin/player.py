@@ -11,7 +11,7 @@ from typing import Any
 
 from loadtests.services.origin import replies
 from loadtests.services.origin.content import require_room
-from loadtests.services.origin.recipes import Recipe, Stage
+from loadtests.services.origin.recipes import Recipe, Stage, written
 from loadtests.services.origin.replies import Reply
 
 Clock = Callable[[], float]  # seconds
@@ -60,9 +60,9 @@ class Stocked:
         recipe = self.recipe
         if 200 <= status < 300:
             coding = [("content-encoding", "gzip")] if recipe.gzip else []
-            return replies.reply(status, self.body, [*recipe.headers, *coding], recipe.closes)
+            return replies.reply(status, self.body, [*recipe.sent_headers, *coding], recipe.closes)
         words = "Not found" if status == 404 else f"Error {status}"
-        headers = [(name, value) for name, value in recipe.headers if name != "content-type"]
+        headers = [(name, value) for name, value in recipe.sent_headers if name != "content-type"]
         return replies.reply(status, words.encode(), headers, recipe.closes)
 
 
@@ -87,7 +87,7 @@ class Playing:
     def begin(self) -> Played:
         """A request comes; it is in flight until ``end``."""
         stage, recipe = self.stage, self.stocked.recipe
-        luck, latency_s = self._luck.random(), stage.latency.at(self._chances.random())
+        luck, latency_s = self._luck.random(), stage.distribution.at(self._chances.random())
         self.in_flight += 1
         if recipe.limit is not None and self.in_flight > recipe.limit:
             return self._played(Fate.OVER_LIMIT, 0.0, OVER_LIMIT)
@@ -151,5 +151,5 @@ class Player:
         return playing.begin()
 
     def written(self) -> list[dict[str, Any]]:
-        """The recipes that are played, as they were given."""
-        return [playing.stocked.recipe.written for playing in self.routes.values()]
+        """The recipes that are played, as JSON holds them."""
+        return [written(playing.stocked.recipe) for playing in self.routes.values()]

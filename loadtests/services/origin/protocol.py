@@ -14,7 +14,7 @@ from typing import NamedTuple
 import httptools
 
 from loadtests.services.cross_origin import of_a_page
-from loadtests.services.origin import from_json, replies
+from loadtests.services.origin import recipes, replies
 from loadtests.services.origin.admin import Desk
 from loadtests.services.origin.counts import Counts
 from loadtests.services.origin.player import Fate, Played, Player
@@ -24,7 +24,7 @@ MOST_HEAD_BYTES = 65_536  # of a request line with its headers
 _MOST_WAITING = 64  # requests on a connection, behind one that is not answered yet: no more is read
 _RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset (socket(7))
 _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
-_ADMIN = from_json.ADMIN.encode()
+_ADMIN = recipes.ADMIN.encode()
 _SAYS = {403: "web pages are not answered here, nor who calls this machine otherwise than 127.0.0.1 or localhost"}
 
 
@@ -136,7 +136,7 @@ class OriginConnection(asyncio.Protocol):
         # Only a recipe is of interest; of what is too long, so much that it can be told.
         if self._url.startswith(_ADMIN) and not self._wrong:
             self._body += data
-            if len(self._body) > from_json.MOST_RECIPE_BYTES:
+            if len(self._body) > recipes.MOST_RECIPE_BYTES:
                 self._body.clear()
                 self._wrong = 413
 
@@ -164,7 +164,7 @@ class OriginConnection(asyncio.Protocol):
         path = asked.url.partition(b"?")[0].decode("latin-1")
         if asked.wrong:
             self._write(replies.text(asked.wrong, _SAYS.get(asked.wrong, f"Error {asked.wrong}")))
-        elif path.startswith(from_json.ADMIN):
+        elif path.startswith(recipes.ADMIN):
             self._task = self._loop.create_task(self._administer(asked, path))
         else:
             self._play(path)

@@ -1,58 +1,220 @@
-"""Recipes: what an origin does on a route, stage by stage."""
+"""Recipes: what an origin does on a route, stage by stage; read from JSON."""
 
 from __future__ import annotations
 
 import bisect
-import dataclasses
-from typing import Any
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
 
-from loadtests.services.origin.content import Content
-from loadtests.services.origin.latencies import Constant, Distribution
+import msgspec
+from msgspec import Meta
 
+from loadtests import files
+from loadtests.errors import UserError, quoted, unknown
+from loadtests.records import decode
+from loadtests.records.bounds import VAST
+from loadtests.services.origin import content, latencies, loopback
+from loadtests.services.origin.content import MOST_BYTES, Content
+from loadtests.services.origin.latencies import Distribution, Drawn, Time
+
+SHIPPED = Path(__file__).with_name("recipes")
+ADMIN = "/_admin/"
 EVERYTHING = "/*"
 SEED = 2016
-AT_ONCE = Constant(0.0)
-NOTHING = Content()
+MOST_RECIPE_BYTES = MOST_BYTES + 1_000_000
+MOST_STAGE_S = 24 * 3600.0
+
+CODINGS = ("gzip", "identity")
+CONNECTIONS = ("close", "keep-alive")
+_OWN_HEADERS = ("content-length", "transfer-encoding")
+# Visible ASCII without ? and, but at the end, without *.
+_ROUTE = r"^/[\x21-\x29\x2b-\x3e\x40-\x7e]*\*?\Z"
+
+Status = Annotated[int, Meta(ge=200, le=599)]
+ShareOfRequests = Annotated[float, Meta(ge=0, le=1)]
+HeaderName = Annotated[str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z", extra={"allowed": "the name of a header"})]
+HeaderValue = Annotated[str, Meta(pattern=r"^[\t\x20-\x7e\xa0-\xff]*\Z", extra={"allowed": "a text of one line"})]
 
 
-@dataclasses.dataclass(frozen=True)
-class Stage:
-    """What happens from ``at_s`` on, in seconds after the recipe was taken.
+class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
+    """What happens on a route from a time on."""
 
-    Shares of the requests (0 to 1) are answered with ``failure_status`` instead of ``status`` (``failures``), end with
-    their connection (``resets``), or are never answered (``stalls``).
-    """
+    at: Annotated[
+        Time,
+        Meta(description="When it begins, counted from when the recipe is taken: 0 for the first one, a day at most."),
+    ]
+    status: Annotated[Status, Meta(description="The status of its answers.")] = 200
+    latency: Annotated[
+        Time | Drawn,
+        Meta(
+            description='How long a request takes, an hour at most: "50ms"; "1000ms..1500ms", anything between the two '
+            "with equal chances; or a lognormal distribution."
+        ),
+    ] = 0
+    failures: Annotated[
+        ShareOfRequests,
+        Meta(description="The share of requests that are answered with failure_status, after the same latency."),
+    ] = 0.0
+    failure_status: Annotated[Status, Meta(description="What these are answered with.")] = 500
+    resets: Annotated[
+        ShareOfRequests,
+        Meta(description="The share of requests whose connection is reset (TCP RST) when they were to be answered."),
+    ] = 0.0
+    stalls: Annotated[
+        ShareOfRequests,
+        Meta(description="The share of requests that are never answered; the connection stays open."),
+    ] = 0.0
 
-    at_s: float
-    status: int = 200
-    latency: Distribution = AT_ONCE
-    failures: float = 0.0
-    failure_status: int = 500
-    resets: float = 0.0
-    stalls: float = 0.0
+    def __post_init__(self) -> None:
+        _named("at", lambda: self.at_s)
+        _named("latency", lambda: self.distribution)
+        if (whole := self.failures + self.resets + self.stalls) > 1 + 1e-9:
+            raise ValueError(f"failures, resets and stalls are {whole:g} together; at most 1 is all there is")
+
+    @functools.cached_property
+    def at_s(self) -> float:
+        """When it begins, in seconds after the recipe was taken."""
+        return latencies.seconds(self.at, MOST_STAGE_S)
+
+    @functools.cached_property
+    def distribution(self) -> Distribution:
+        """How long its requests take."""
+        return latencies.distribution(self.latency)
 
 
-@dataclasses.dataclass(frozen=True)
-class Recipe:
-    """What an origin does on a ``route``: a path, or with ``*`` at its end all that begin with what stands before.
+class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
+    """What an origin does on a route."""
 
-    ``content`` is what it answers with where all is well, or else what the URL ``origin`` answers. ``limit`` is
-    how many requests may be in flight at a time. ``gzip`` compresses the content; ``closes`` ends the connection after
-    each answer. ``written`` is the recipe as it was given.
-    """
+    stages: Annotated[
+        tuple[Stage, ...],
+        Meta(min_length=1, description="What happens when, in the order of their times; the last one persists."),
+    ]
+    route: Annotated[
+        str,
+        Meta(
+            pattern=_ROUTE,
+            description="A path such as /news, or with a final * all paths that begin with what stands before it.",
+            extra={"allowed": "a path such as /news, or one that ends in *,"},
+        ),
+    ] = EVERYTHING
+    body: Annotated[
+        str | None,
+        Meta(description="The body of answers of status 2xx. <<256kb>> stands for that number of random characters."),
+    ] = None
+    random_content: Annotated[
+        str | None, Meta(description='How many random characters the body has instead: "512b", "256kb", "2mb".')
+    ] = None
+    origin: Annotated[
+        str | None, Meta(description="A URL of this machine's loopback, whose body is passed on instead.")
+    ] = None
+    headers: Annotated[dict[HeaderName, HeaderValue], Meta(description="Headers of every answer.")] = {}
+    limit: Annotated[
+        Annotated[int, Meta(ge=1, le=VAST)] | None,
+        Meta(description="How many requests may be in flight at a time; each one more is answered with 503."),
+    ] = None
+    seed: Annotated[
+        int, Meta(ge=-VAST, le=VAST, description="What chance is drawn by: the n-th request always has the same luck.")
+    ] = SEED
 
-    stages: tuple[Stage, ...]
-    route: str = EVERYTHING
-    content: Content = NOTHING
-    origin: str | None = None
-    headers: tuple[tuple[str, str], ...] = ()
-    gzip: bool = False
-    closes: bool = False
-    limit: int | None = None
-    seed: int = SEED
-    written: dict[str, Any] = dataclasses.field(default_factory=dict, compare=False)
+    def __post_init__(self) -> None:
+        if self.route.startswith(ADMIN):
+            raise ValueError(f"route: is {quoted(self.route)}; what is below {ADMIN} the origin answers itself")
+        bodies = [name for name in ("body", "random_content", "origin") if getattr(self, name) is not None]
+        if len(bodies) > 1:
+            raise ValueError(f"{' and '.join(bodies)} exclude each other; one of them is needed")
+        for name in bodies:
+            _named(name, lambda: loopback.parse(self.origin) if self.origin is not None else self.content)
+        self._require_headers()
+        if self.stages[0].at_s:
+            raise ValueError("stages[1].at: is not 0; the first stage begins at 0")
+        for number, (before, stage) in enumerate(zip(self.stages, self.stages[1:], strict=False), start=2):
+            if stage.at_s <= before.at_s:
+                raise ValueError(f"stages[{number}].at: is not after that of the stage before")
+
+    def _require_headers(self) -> None:
+        for name, value in self.headers.items():
+            if name.lower() in _OWN_HEADERS:
+                raise ValueError(f"headers.{name}: the origin sets it itself; leave it out")
+            allowed = {"content-encoding": CODINGS, "connection": CONNECTIONS}.get(name.lower(), (value,))
+            if value not in allowed:
+                raise ValueError(f"headers.{name}: is {quoted(value)}; allowed: {', '.join(allowed)}")
+
+    @functools.cached_property
+    def content(self) -> Content:
+        """The body of answers where all is well; empty where it is passed on from an ``origin``."""
+        return content.of_size(self.random_content) if self.random_content else content.of_text(self.body or "")
+
+    @functools.cached_property
+    def sent_headers(self) -> tuple[tuple[str, str], ...]:
+        """The headers of answers, in small letters, but for those that ``gzip`` and ``closes`` decide."""
+        lower = {name.lower(): value for name, value in self.headers.items()}
+        return tuple((name, value) for name, value in lower.items() if name not in ("content-encoding", "connection"))
+
+    @property
+    def gzip(self) -> bool:
+        """Whether the body is compressed."""
+        return any(name.lower() == "content-encoding" and value == "gzip" for name, value in self.headers.items())
+
+    @property
+    def closes(self) -> bool:
+        """Whether the connection ends after each answer."""
+        return any(name.lower() == "connection" and value == "close" for name, value in self.headers.items())
 
     def stage(self, elapsed_s: float) -> Stage:
-        """The stage at so many seconds after the recipe was taken: the last one that has begun. The last of all
-        persists."""
+        """The stage at a time, in seconds after the recipe was taken. The last one persists."""
         return self.stages[bisect.bisect_right(self.stages, elapsed_s, key=lambda stage: stage.at_s) - 1]
+
+
+def _named(key: str, read: Callable[[], object]) -> None:
+    """Raises the ValueError of ``read`` with the key that it is about before it."""
+    try:
+        read()
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
+
+
+def names() -> list[str]:
+    """The recipes that ship."""
+    return sorted(file.stem for file in SHIPPED.glob("*.json"))
+
+
+def load(name_or_path: str) -> tuple[Recipe, ...]:
+    """The recipes of a file, or of one that ships by its name. Raises UserError: file, key, what is allowed."""
+    if name_or_path in names():
+        path = SHIPPED / f"{name_or_path}.json"
+    elif "/" not in name_or_path and not name_or_path.endswith(".json"):
+        raise unknown("recipe", name_or_path, names())
+    else:
+        path = Path(name_or_path)
+    try:
+        return read(files.read(path, MOST_RECIPE_BYTES), name_or_path)
+    except OSError as error:
+        raise UserError(f"{name_or_path}: cannot be read: {error.strerror}") from None
+
+
+def read(text: bytes, where: str) -> tuple[Recipe, ...]:
+    """The recipes in a JSON text, an object or a list of them; ``where`` begins an error. Raises UserError."""
+    return parse(decode.read_json(text, where), where)
+
+
+def parse(values: object, where: str) -> tuple[Recipe, ...]:
+    """The recipes in what JSON holds, likewise."""
+    if not isinstance(values, list):
+        return (decode.convert(values, Recipe, where),)
+    if not values:
+        raise UserError(f"{where}: holds no recipe; an object, or a list of them, is needed")
+    found: dict[str, Recipe] = {}
+    for number, one in enumerate(values, start=1):
+        recipe = decode.convert(one, Recipe, where, f"recipes[{number}].")
+        if recipe.route in found:
+            raise UserError(f"{where}: recipes[{number}].route: {recipe.route} has a recipe already")
+        found[recipe.route] = recipe
+    return tuple(found.values())
+
+
+def written(recipe: Recipe) -> dict[str, Any]:
+    """The recipe as JSON holds it."""
+    found: dict[str, Any] = msgspec.to_builtins(recipe)
+    return found

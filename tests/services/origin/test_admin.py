@@ -62,9 +62,9 @@ def test_without_a_recipe_it_says_what_to_do(play):
     ("body", "says"),
     [
         (b"", "add_recipe: not valid JSON: "),
-        (b"{}", "add_recipe: stages: is missing; a list is needed"),
+        (b"{}", "add_recipe: stages: is missing; a list that is not empty"),
         (b'[{"stages": [{"at": 0}]}, {"stages": [{"at": "-1s"}]}]', "add_recipe: recipes[2].stages[1].at: is '-1s'"),
-        (b'{"random_content": "1024mb", "stages": [{"at": 0}]}', "add_recipe: random_content: makes 1,024 MB"),
+        (b'{"random_content": "1024mb", "stages": [{"at": 0}]}', "add_recipe: random_content: 1,024 MB"),
     ],
 )
 def test_a_wrong_recipe_is_one_line_and_changes_nothing(play, body, says):
@@ -78,7 +78,7 @@ def test_a_wrong_recipe_is_one_line_and_changes_nothing(play, body, says):
 def test_bodies_are_bounded_together(play):
     large = [{"route": f"/{number}", "random_content": "40mb", "stages": [{"at": 0}]} for number in range(2)]
     [wrong] = asked(play, RECIPE, ("/_admin/add_recipe", "POST", json.dumps(large).encode()))
-    assert wrong == (400, "the bodies are 80 MB together; at most 64 MB are allowed (they are held in memory)")
+    assert wrong == (400, "the bodies together: 80 MB; at most 64 MB are allowed (they are held in memory)")
 
 
 def test_what_is_not_there_and_what_is_asked_wrongly(play):

@@ -1,4 +1,4 @@
-"""Recipes that nobody thought of: each is read, or refused in one line; what is read fits the schema."""
+"""Recipes that nobody thought of: each is read, or refused in one line."""
 
 import json
 
@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadtests.errors import UserError
-from loadtests.services.origin import from_json
+from loadtests.services.origin import recipes
 from loadtests.services.origin.player import Player, Stocked
-from tests.fixtures.schemas import errors
 
 times = st.sampled_from([0, 0.0, "0ms", "50ms", "1s", "1.5m", "-1s", "1e3s", "9" * 12 + "m", 50, True, None, "1s..2s"])
 statuses = st.sampled_from([200, 204, 301, 404, 503, 599, 600, -1, 10**30, "200", None])
@@ -33,7 +32,7 @@ stages = st.fixed_dictionaries(
         "stalls": shares,
     },
 )
-recipes = st.fixed_dictionaries(
+written = st.fixed_dictionaries(
     {"stages": st.lists(stages | anything, max_size=3)},
     optional={
         "route": texts,
@@ -48,14 +47,13 @@ recipes = st.fixed_dictionaries(
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(recipes, max_size=2) | recipes | anything)
+@given(st.lists(written, max_size=2) | written | anything)
 def test_a_recipe_is_played_or_refused_in_one_line(value):
     try:
-        read, refused = from_json.read(json.dumps(value).encode(), "a.json"), ""
+        read, refused = recipes.read(json.dumps(value).encode(), "a.json"), ""
     except UserError as error:
         read, refused = (), str(error)
     assert refused.isprintable()  # nor is there a line break
-    assert not read or errors("recipe", value) == []
     player = Player(lambda: 0.0)
     player.start(Stocked(recipe, recipe.content.made("a seed")) for recipe in read)
     for recipe in read:

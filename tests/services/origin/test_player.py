@@ -3,7 +3,7 @@
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.services.origin import from_json
+from loadtests.services.origin import recipes
 from loadtests.services.origin.player import Fate, Player, Stocked
 
 
@@ -26,9 +26,9 @@ def clock():
 def player(clock):
     """A function: a player of recipes."""
 
-    def make(*recipes):
+    def make(*played):
         made = Player(clock)
-        made.start(Stocked(recipe, b"the body") for recipe in from_json.parse(list(recipes), "a.json"))
+        made.start(Stocked(recipe, b"the body") for recipe in recipes.parse(list(played), "a.json"))
         return made
 
     return make
@@ -90,7 +90,7 @@ def test_a_path_without_a_recipe_is_told_so(player):
 def test_a_recipe_that_is_added_takes_the_place_of_its_route(player, clock):
     origin = player({"route": "/news", **DOCUMENTED}, {"route": "/sport", **DOCUMENTED})
     clock.now += 7
-    [recipe] = from_json.parse({"route": "/news", "stages": [{"at": 0, "status": 201}]}, "a.json")
+    [recipe] = recipes.parse({"route": "/news", "stages": [{"at": 0, "status": 201}]}, "a.json")
     origin.add([Stocked(recipe, b"")])
     assert [played(origin, path)[0] for path in ("/news", "/sport")] == [201, 200]
     assert [one["route"] for one in origin.written()] == ["/news", "/sport"]
@@ -98,8 +98,8 @@ def test_a_recipe_that_is_added_takes_the_place_of_its_route(player, clock):
 
 def test_bodies_that_are_too_much_together_leave_all_as_it_is(player):
     origin = player({"route": "/a", **DOCUMENTED})
-    [recipe] = from_json.parse({"route": "/b", **DOCUMENTED}, "a.json")
-    with pytest.raises(UserError, match="the bodies are 80 MB together; at most 64 MB are allowed"):
+    [recipe] = recipes.parse({"route": "/b", **DOCUMENTED}, "a.json")
+    with pytest.raises(UserError, match="the bodies together: 80 MB; at most 64 MB are allowed"):
         origin.add([Stocked(recipe, bytes(80 * 1024**2))])
     assert list(origin.routes) == ["/a"]
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.services.origin import from_json
+from loadtests.services.origin import recipes
 from loadtests.services.origin.latencies import Constant, Lognormal, Uniform
-from tests.fixtures.schemas import changed, errors
+from tests.fixtures.schemas import changed
 
 # The one of the load test that asked for a slow origin, but for the address that it passes on from.
 ORIGINAL = [
@@ -38,38 +38,31 @@ SMALL = {"stages": [{"at": 0}]}
 
 
 def read(value):
-    return from_json.read(json.dumps(value).encode(), "a.json")
+    return recipes.read(json.dumps(value).encode(), "a.json")
 
 
-@pytest.mark.parametrize("name", from_json.names())
+@pytest.mark.parametrize("name", recipes.names())
 def test_the_recipes_that_ship_are_right(name):
-    assert from_json.load(name)
-    assert errors("recipe", json.loads((from_json.SHIPPED / f"{name}.json").read_text())) == []
-
-
-@pytest.mark.parametrize("recipe", [ORIGINAL, FULL, SMALL, [SMALL, FULL]])
-def test_a_recipe_that_is_read_fits_the_schema(recipe):
-    assert read(recipe)
-    assert errors("recipe", recipe) == []
+    assert recipes.load(name)
 
 
 def test_the_recipe_of_the_original_load_test_is_read():
     [recipe] = read(ORIGINAL)
     assert (recipe.route, recipe.origin, recipe.gzip) == ("/*", "http://127.0.0.1:8001/news", True)
-    assert recipe.headers == (("content-type", "text/html; charset=utf-8"),)
+    assert recipe.sent_headers == (("content-type", "text/html; charset=utf-8"),)
     [stage] = recipe.stages
-    assert (stage.at_s, stage.status, stage.latency) == (0, 200, Constant(1.0))
+    assert (stage.at_s, stage.status, stage.distribution) == (0, 200, Constant(1.0))
 
 
 def test_a_recipe_may_be_one_object_and_its_route_is_everything():
     [recipe] = read(SMALL)
     assert (recipe.route, recipe.content.size, recipe.limit) == ("/*", 0, None)
-    assert recipe.stages[0].latency == Constant(0.0)
+    assert recipe.stages[0].distribution == Constant(0.0)
 
 
 def test_latencies_are_constants_ranges_and_lognormal():
     [recipe] = read(FULL)
-    first, range_, drawn, last = (stage.latency for stage in recipe.stages)
+    first, range_, drawn, last = (stage.distribution for stage in recipe.stages)
     assert (first, range_, last) == (Constant(0.05), Uniform(1.0, 1.5), Constant(0.0))
     assert drawn == Lognormal(0.08, 0.9)
     assert [stage.at_s for stage in recipe.stages] == [0, 4, 60, 90]
@@ -99,11 +92,10 @@ def test_random_content_is_as_long_as_it_says(written, size):
     assert len(recipe.content.made("a seed")) == size
 
 
-# Each is refused by schema and parser alike.
 WRONG = [
-    (("stages",), ..., "stages: is missing; a list is needed"),
-    (("stages",), [], "stages: is empty; a stage is needed"),
-    (("stages", 0), "now", "stages[1] is 'now'; an object is needed"),
+    (("stages",), ..., "stages: is missing; a list that is not empty"),
+    (("stages",), [], "stages: is []; a list that is not empty"),
+    (("stages", 0), "now", "stages[1]: is 'now'; a table"),
     (("stages", 0, "at"), ..., "stages[1].at: is missing"),
     (("stages", 1, "at"), "-4s", "stages[2].at: is '-4s'; a time of 0 or more is needed"),
     (("stages", 1, "at"), -4, "stages[2].at: is -4; a time of 0 or more is needed"),
@@ -113,63 +105,48 @@ WRONG = [
     (("stages", 0, "latency"), "1 s", "stages[1].latency: is '1 s'"),
     (("stages", 0, "latency"), True, "stages[1].latency: is True"),
     (("stages", 1, "latency"), "1s..", "stages[2].latency: is ''"),
-    (("stages", 0, "latency"), {"normal": {}}, "stages[1].latency.lognormal: is missing"),
+    (("stages", 0, "latency"), {"normal": {}}, "stages[1].latency.normal: is not a key here; "),
     (("stages", 2, "latency", "lognormal", "p90"), "1s", "stages[3].latency.lognormal.p90: is not a key here"),
     (("stages", 2, "latency", "lognormal", "median"), ..., "stages[3].latency.lognormal.median: is missing"),
-    (("stages", 0, "status"), 199, "stages[1].status: is 199; a status from 200 to 599 is needed"),
-    (("stages", 0, "status"), "200", "stages[1].status: is '200'; a whole number is needed"),
-    (("stages", 0, "latencey"), "1s", "stages[1].latencey: is not a key here; allowed: at, failure_status, failures,"),
-    (("stages", 2, "failures"), 1.5, "stages[3].failures: is 1.5; a share from 0 to 1 is needed"),
-    (("stages", 2, "resets"), -0.1, "stages[3].resets: is -0.1; a share from 0 to 1 is needed"),
+    (("stages", 0, "status"), 199, "stages[1].status: is 199; a whole number from 200 to 599 is needed"),
+    (("stages", 0, "status"), "200", "stages[1].status: is '200'; a whole number from 200 to 599"),
+    (("stages", 0, "latencey"), "1s", "stages[1].latencey: is not a key here; did you mean latency? "),
+    (("stages", 2, "failures"), 1.5, "stages[3].failures: is 1.5; a number from 0 to 1 is needed"),
+    (("stages", 2, "resets"), -0.1, "stages[3].resets: is -0.1; a number from 0 to 1 is needed"),
     (("stages", 2, "failure_status"), 100, "stages[3].failure_status: is 100"),
-    (("route",), "news", "route: is 'news'; a path is needed"),
-    (("route",), "/a*b", "route: is '/a*b'; a path is needed"),
-    (("route",), "/a?b=c", "route: is '/a?b=c'; a path is needed"),
+    (("route",), "news", "route: is 'news'; a path such as /news"),
+    (("route",), "/a*b", "route: is '/a*b'; a path such as /news"),
+    (("route",), "/a?b=c", "route: is '/a?b=c'; a path such as /news"),
     (("route",), "/_admin/status", "route: is '/_admin/status'; what is below /_admin/ the origin answers itself"),
-    (("rout",), "/", "rout: is not a key here; allowed: body, headers, limit, origin, random_content, route, seed"),
+    (("rout",), "/", "rout: is not a key here; did you mean route? allowed: body, h"),
     (("a\nb",), 1, "a\\nb: is not a key here"),
-    (("limit",), 0, "limit: is 0; a whole number of 1 or more is needed"),
-    (("seed",), "x", "seed: is 'x'; a whole number is needed"),
-    (("random_content",), "1kb", "body and random_content: exclude each other"),
-    (("origin",), "http://127.0.0.1/", "body and origin: exclude each other"),
+    (("limit",), 0, "limit: is 0; a whole number of 1 or more"),
+    (("seed",), "x", "seed: is 'x'; a whole number"),
+    (("random_content",), "1kb", "body and random_content exclude each other"),
+    (("origin",), "http://127.0.0.1/", "body and origin exclude each other"),
     (("headers",), ["x"], "headers: is ['x']; a table is needed"),
-    (("headers", "X Y"), "1", "headers: holds 'X Y', which cannot be the name of a header"),
+    (("headers", "X Y"), "1", "headers.X Y: is not a name here; the name of a header"),
     (("headers", "X"), 1, "headers.X: is 1; a text of one line is needed"),
     (("headers", "X"), "a\r\nb: c", "headers.X: is 'a\\r\\nb: c'; a text of one line is needed"),
-    (("headers", "Content-Length"), "1", "headers.Content-Length: is what the origin says itself"),
+    (("headers", "Content-Length"), "1", "headers.Content-Length: the origin sets it itself"),
     (("headers", "Content-Encoding"), "br", "headers.Content-Encoding: is 'br'; allowed: gzip, identity"),
     (("headers", "connection"), "upgrade", "headers.connection: is 'upgrade'; allowed: close, keep-alive"),
-]
-
-
-@pytest.mark.parametrize(("path", "new", "says"), WRONG)
-def test_what_is_wrong_is_refused_by_schema_and_parser_alike(path, new, says):
-    wrong = changed(FULL, path, new)
-    assert errors("recipe", wrong)
-    with pytest.raises(UserError) as raised:
-        read(wrong)
-    assert str(raised.value).startswith(f"a.json: {says}")
-    assert "\n" not in str(raised.value)
-
-
-# What a schema cannot say.
-WRONG_ELSEHOW = [
     (("stages", 0, "at"), "1s", "stages[1].at: is not 0; the first stage begins at 0"),
     (("stages", 2, "at"), "4s", "stages[3].at: is not after that of the stage before"),
     (("stages", 1, "at"), "25000m", "stages[2].at: is '25000m'; at most 1440m is allowed"),
     (("stages", 0, "latency"), "2s..1s", "stages[1].latency: is '2s..1s'; the smaller time stands first"),
     (("stages", 0, "latency"), "61m", "stages[1].latency: is '61m'; at most 60m is allowed"),
-    (("stages", 2, "latency", "lognormal", "p99"), "80ms", "stages[3].latency.lognormal.p99: is not over the median"),
-    (("stages", 2, "stalls"), 0.9, "stages[3].failures, resets and stalls: are 1.1 together"),
-    (("body",), "<<1gb>>", "body: holds <<...>>, which is '1gb'; a size is needed"),
-    (("body",), "<<1024mb>>", "body: makes 1,024 MB; at most 64 MB are allowed (they are held in memory)"),
-    (("body",), "<<40mb>><<40mb>>", "body: makes 80 MB; at most 64 MB are allowed"),
+    (("stages", 2, "latency", "lognormal", "p99"), "80ms", "stages[3].latency: lognormal: p99 is not over the median"),
+    (("stages", 2, "stalls"), 0.9, "stages[3]: failures, resets and stalls are 1.1 together"),
+    (("body",), "<<1gb>>", "body: has '1gb' as a size; one such as"),
+    (("body",), "<<1024mb>>", "body: 1,024 MB; at most 64 MB are allowed (they are held in memory)"),
+    (("body",), "<<40mb>><<40mb>>", "body: 80 MB; at most 64 MB are allowed"),
     (("body",), "\ud800", "body: holds half of a surrogate pair"),
 ]
 
 
-@pytest.mark.parametrize(("path", "new", "says"), WRONG_ELSEHOW)
-def test_what_no_schema_can_say_is_told_by_the_parser(path, new, says):
+@pytest.mark.parametrize(("path", "new", "says"), WRONG)
+def test_what_is_wrong_is_one_line_that_names_the_key(path, new, says):
     with pytest.raises(UserError) as raised:
         read(changed(FULL, path, new))
     assert str(raised.value).startswith(f"a.json: {says}")
@@ -206,7 +183,7 @@ def test_in_a_list_the_recipe_is_named_as_well():
         read([SMALL, SMALL])
     with pytest.raises(UserError, match=r"^a.json: holds no recipe"):
         read([])
-    with pytest.raises(UserError, match=r"^a.json: recipes\[1\] is 7; an object is needed"):
+    with pytest.raises(UserError, match=r"^a.json: recipes\[1\]: is 7; a table is needed"):
         read([7])
 
 
@@ -215,14 +192,14 @@ def test_in_a_list_the_recipe_is_named_as_well():
 )
 def test_what_is_no_json_is_one_line(text):
     with pytest.raises(UserError, match=r"^a.json: ") as raised:
-        from_json.read(text, "a.json")
+        recipes.read(text, "a.json")
     assert "\n" not in str(raised.value)
 
 
 def test_a_file_that_is_not_there_and_a_mistyped_name(tmp_path):
     with pytest.raises(UserError, match=r"nothing.json: cannot be read: No such file"):
-        from_json.load(str(tmp_path / "nothing.json"))
+        recipes.load(str(tmp_path / "nothing.json"))
     with pytest.raises(UserError, match=r"unknown recipe 'slwo'; did you mean slow"):
-        from_json.load("slwo")
+        recipes.load("slwo")
     with pytest.raises(UserError, match=r"/dev/zero: cannot be read: it is not a regular file"):
-        from_json.load("/dev/zero")
+        recipes.load("/dev/zero")
