@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup peers bench test test-all test-quick test-durations lint docs simulate serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-up vm-bench vm-down clean clean-all
+.PHONY: help setup peers bench test test-all test-quick test-durations lint docs simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-up vm-bench vm-down clean clean-all
 
 PYTHON ?= python3
 VENV := .venv
@@ -92,6 +92,9 @@ docs: setup  ## build the documentation into docs/_build/html
 
 simulate: setup  ## test the statistics on simulated data; writes the tables in docs/statistics
 	$(BIN)/python -m tools.simulation
+
+size:  ## lines by package
+	@$(PYTHON) tools/size.py
 
 serve: setup  ## serve one setup in the foreground: make serve SETUP=daphne-ipc
 	$(BIN)/python -m loadtests serve $(SETUP)

@@ -4,6 +4,7 @@ import pytest
 
 from tools.simulation.measured import MACHINES, MIDDLE, SIZES, WAYS, Machine, Way, simulate_measured
 
+pytestmark = pytest.mark.slow
 FIVE, NINETEEN = SIZES
 
 

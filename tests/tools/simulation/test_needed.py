@@ -1,7 +1,11 @@
 """What is said of the blocks that would settle a comparison."""
 
+import pytest
+
 from tools.simulation.needed import settled_by, simulate_needed
 from tools.simulation.studies import Scenario
+
+pytestmark = pytest.mark.slow
 
 
 def test_what_is_within_reach_is_in_the_range() -> None:
