@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,7 +23,7 @@ FEWEST, MOST = 100, 10_000_000  # deliveries
 def command(
     as_json: AsJson = False,
     deliveries: Annotated[
-        int, typer.Option(help="Account for so many deliveries to a group over each layer, instead of round trips.")
+        int, typer.Option(help="Count this many deliveries to a group over each layer, instead of round trips.")
     ] = 0,
 ) -> None:
     """Compare the channel layers: round trips between two processes, Redis, IPC and a bare Unix socket."""
@@ -34,7 +35,7 @@ def command(
         require_within("--deliveries", deliveries, FEWEST, MOST)
         with steps(err) as progress:
             found = layers.deliveries(deliveries, progress=progress)
-        say_json([one.to_dict() for one in found]) if as_json else print_deliveries(found)
+        say_json([asdict(one) for one in found]) if as_json else print_deliveries(found)
         return
     with steps(err) as progress:
         report = layers.measure(progress=progress)
@@ -48,12 +49,9 @@ def print_layers(report: LayersReport) -> None:
     cores = ", ".join(map(str, report.cores))
     table = grid(("layer", "p50, µs", "p99, µs", "round trips/s", "delivered"), right=range(1, 5))
     for layer in report.layers:
+        p50, p99, rate = map(layer.median, ("p50_us", "p99_us", "per_second"))
         table.add_row(
-            layer.name,
-            f"{layer.p50_us:,.1f}",
-            f"{layer.p99_us:,.1f}",
-            f"{layer.per_second:,.0f}",
-            f"{layer.delivered:,} of {layer.sent:,}",
+            layer.name, f"{p50:,.1f}", f"{p99:,.1f}", f"{rate:,.0f}", f"{layer.delivered:,} of {layer.sent:,}"
         )
     print_grid(
         out,
@@ -70,7 +68,7 @@ def print_layers(report: LayersReport) -> None:
 
 
 def print_deliveries(found: list[LayerDeliveries]) -> None:
-    """Prints what became of every message over each layer, and beside a receiver that reads nothing for a while."""
+    """Prints the counts of each layer, and those with a receiver that reads nothing for a while."""
     from loadtests.measure.layers.accounting import FROZEN_MESSAGES, FROZEN_PER_S, PROCESSES, RECEIVERS, total
 
     table = grid(("layer", "deliveries", "missing", "duplicates", "out of order"), right=range(1, 5))
@@ -82,22 +80,18 @@ def print_deliveries(found: list[LayerDeliveries]) -> None:
     receivers = f"{PROCESSES * RECEIVERS} receivers in {PROCESSES} processes"
     print_grid(out, table, f"To a group of {receivers}", "The publisher waits until all have the last ten messages.")
     out.print()
-    table = grid(
-        ("layer", "the frozen one got", "which", "others there lost", "others elsewhere lost"), right=(1, 3, 4)
-    )
+    table = grid(("layer", "frozen one got", "which", "others there lost", "others elsewhere lost"), right=(1, 3, 4))
     for one in found:
-        got = one.frozen
-        elsewhere = f"{total(one.elsewhere).missing:,} of {total(one.elsewhere).expected:,}" if one.elsewhere else "-"
+        got, lost = one.frozen, [total(others) for others in (one.same_process, one.other_process)]
         table.add_row(
             one.name,
             f"{got.received:,} of {got.expected:,}",
             f"{got.first:,} to {got.last:,}" if got.received else "-",
-            f"{total(one.beside).missing:,} of {total(one.beside).expected:,}",
-            elsewhere,
+            *(f"{others.missing:,} of {others.expected:,}" if others.expected else "-" for others in lost),
         )
     print_grid(
         out,
         table,
-        "Beside a receiver that reads nothing until all is published",
+        "With one receiver that reads nothing until all is published",
         f"{FROZEN_MESSAGES:,} messages, {FROZEN_PER_S:g} a second; capacity 100, which is the default.",
     )

@@ -1,4 +1,4 @@
-"""Round trips between two processes: over each channel layer, and over a bare Unix socket as the limit."""
+"""Benchmarks of the channel layers alone: round trips between two processes, and deliveries to a group."""
 
 from loadtests.measure.layers.accounting import LayerDeliveries, deliveries
 from loadtests.measure.layers.measure import measure

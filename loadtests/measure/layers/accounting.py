@@ -1,42 +1,35 @@
-"""Every delivery over each channel layer accounted for: to a group that spans two processes, and beside a receiver that
-reads nothing for a while."""
+"""Counts every delivery over each channel layer: to a group in two processes, and with one receiver that is frozen."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import subprocess
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from loadtests.cleanup import folders
-from loadtests.measure.layers import redis
-from loadtests.measure.layers.children import command, running
 from loadtests.measure.layers.groups import Tally
-from loadtests.measure.layers.measure import line
+from loadtests.measure.layers.layer_processes import address, line, module, running
 from loadtests.measure.layers.rounds import IPC, MEMORY, PUBSUB, REDIS
 
 PROCESSES = 2
 RECEIVERS = 5  # in each process
 FROZEN_MESSAGES = 500
-FROZEN_PER_S = 50.0  # which those that read have no trouble with
+FROZEN_PER_S = 50.0  # slow enough for the other receivers
 
 
 @dataclasses.dataclass(frozen=True)
 class LayerDeliveries:
-    """What became of the messages over one layer: at every receiver while the publisher waits for them (``paced``; none
-    where the layer is of one process), at the receiver that reads nothing until all is published (``frozen``), and at
-    the others of its process and of the other process meanwhile (``beside``, ``elsewhere``)."""
+    """Deliveries over one layer: ``paced`` at every receiver while the publisher waits for them (none where the layer
+    is of one process); then ``frozen`` at the receiver that reads nothing until all is published, and at the others of
+    its process and of the other process."""
 
     name: str
     paced: tuple[Tally, ...]
     frozen: Tally
-    beside: tuple[Tally, ...]
-    elsewhere: tuple[Tally, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+    same_process: tuple[Tally, ...]
+    other_process: tuple[Tally, ...]
 
 
 def total(tallies: Sequence[Tally]) -> Tally:
@@ -55,10 +48,10 @@ def deliveries(
     cores: Sequence[int] | None = None,
     progress: Callable[[str, int, int], None] = lambda layer, done, total: None,
 ) -> list[LayerDeliveries]:
-    """Sends over each layer as many deliveries as ``count``, and then ``frozen_messages`` beside a frozen receiver.
+    """Sends ``count`` deliveries over each layer, and then ``frozen_messages`` with a frozen receiver.
 
-    All processes run on ``cores``, by default all that this process may use. ``progress(layer, done, total)`` is called
-    before each layer's turn. Raises UserError where there is no Redis, or a process fails.
+    All processes run on ``cores``, by default all that this process may use. Raises UserError where there is no Redis,
+    or a process fails.
     """
     cores = tuple(sorted(cores if cores is not None else os.sched_getaffinity(0)))
     names = (MEMORY, IPC, REDIS, PUBSUB)
@@ -66,50 +59,34 @@ def deliveries(
     for done, name in enumerate(names):
         progress(name, done, len(names))
         if name == MEMORY:
-            frozen, *beside = _alone(frozen_messages, cores)
-            found.append(LayerDeliveries(name, (), frozen, tuple(beside), ()))
+            frozen, *others = _in_one_process(frozen_messages, cores)
+            found.append(LayerDeliveries(name, (), frozen, tuple(others), ()))
             continue
-        paced = _layer(name, count // (PROCESSES * RECEIVERS), 0, False, cores)
-        frozen, *others = _layer(name, frozen_messages, FROZEN_PER_S, True, cores)
-        found.append(
-            LayerDeliveries(name, tuple(paced), frozen, tuple(others[: RECEIVERS - 1]), tuple(others[RECEIVERS - 1 :]))
-        )
+        paced = _in_two_processes(name, count // (PROCESSES * RECEIVERS), 0, "reading", cores)
+        frozen, *others = _in_two_processes(name, frozen_messages, FROZEN_PER_S, "frozen", cores)
+        same, other = others[: RECEIVERS - 1], others[RECEIVERS - 1 :]
+        found.append(LayerDeliveries(name, tuple(paced), frozen, tuple(same), tuple(other)))
     return found
 
 
-def _layer(name: str, messages: int, per_second: float, frozen: bool, cores: Sequence[int]) -> list[Tally]:
-    with folders.private("layers", memory=True) as folder:
-        if name in (REDIS, PUBSUB):
-            with redis.serving(folder, cores) as url:
-                return _between(name, url, messages, per_second, frozen, cores)
-        return _between(name, str(folder / "exchange"), messages, per_second, frozen, cores)
-
-
-def _between(
-    name: str, address: str, messages: int, per_second: float, frozen: bool, cores: Sequence[int]
+def _in_two_processes(
+    name: str, messages: int, per_second: float, first_receiver: str, cores: Sequence[int]
 ) -> list[Tally]:
-    def receiving(state: str) -> list[str]:
-        return command(
-            "loadtests.measure.layers.groups", "receive", name, address, str(RECEIVERS), str(messages), state
-        )
-
-    publisher = command(
-        "loadtests.measure.layers.groups", "publish", name, address, str(messages), str(PROCESSES), str(per_second)
-    )
-    with (
-        running(receiving("frozen" if frozen else "reading"), cores) as first,
-        running(receiving("reading"), cores) as second,
-    ):
-        for process in (first, second):
+    with contextlib.ExitStack() as stack:
+        where = stack.enter_context(address(name, cores))
+        receivers = [
+            stack.enter_context(running(module("groups", "receive", name, where, RECEIVERS, messages, state), cores))
+            for state in (first_receiver, "reading")
+        ]
+        for process in receivers:
             line(process, name)
-        with running(publisher, cores) as publishing:
-            line(publishing, name)
-            return [one for process in (first, second) for one in _tallies(process, name)]
+        with running(module("groups", "publish", name, where, messages, PROCESSES, per_second), cores) as publisher:
+            line(publisher, name)
+            return [one for process in receivers for one in _tallies(process, name)]
 
 
-def _alone(messages: int, cores: Sequence[int]) -> list[Tally]:
-    wanted = (str(RECEIVERS), str(messages), str(FROZEN_PER_S))
-    with running(command("loadtests.measure.layers.groups", "alone", MEMORY, "", *wanted), cores) as process:
+def _in_one_process(messages: int, cores: Sequence[int]) -> list[Tally]:
+    with running(module("groups", "alone", MEMORY, "", RECEIVERS, messages, FROZEN_PER_S), cores) as process:
         line(process, MEMORY)
         return _tallies(process, MEMORY)
 

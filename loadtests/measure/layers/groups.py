@@ -1,10 +1,9 @@
-"""The processes of the delivery test:
-``python -m loadtests.measure.layers.groups receive|publish LAYER ADDRESS NUMBERS...``.
-
-Receivers are channels of one group, several in a process; each notes the numbers that reach it. The publisher sends
-numbered messages to the group. ``receive`` takes how many receivers it has, how many messages to expect, and whether
-its first receiver is frozen: reads nothing until the others have all. ``publish`` takes how many messages, how many
-processes receive, and how many a second; with 0 it waits after every few until all receivers have them.
+"""The processes that count deliveries to a group, in which each receiver is a channel:
+``python -m loadtests.measure.layers.groups receive LAYER ADDRESS RECEIVERS MESSAGES frozen|reading``, whose first
+receiver, if frozen, reads nothing until the others have all;
+``... groups publish LAYER ADDRESS MESSAGES PROCESSES PER_SECOND``, which with 0 per second waits after every few
+messages until all receivers have them; ``... groups alone LAYER ADDRESS RECEIVERS MESSAGES PER_SECOND``, both in one
+process.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import json
 import sys
 from typing import Any
 
-from loadtests.measure.layers.layer import READY, channel_layer
+from loadtests.measure.layers.layer_processes import READY, channel_layer
 
 GROUP = "layers.group"
 BATCH = 10  # with five receivers in a process it leaves half of a capacity of 100 free
@@ -28,8 +27,8 @@ ANSWERED_WITHIN_S = 5.0
 
 @dataclasses.dataclass(frozen=True)
 class Tally:
-    """What became of so many messages at one receiver; ``first`` and ``last`` are the least and the largest number that
-    came, -1 where none did."""
+    """The messages at one receiver; ``first`` and ``last`` are the smallest and the largest number, -1 where none
+    came."""
 
     expected: int
     received: int
@@ -41,7 +40,7 @@ class Tally:
 
 
 def tally(numbers: list[int], expected: int) -> Tally:
-    """Counts the numbers that came, in their order. One that is less than one before it is out of order."""
+    """Counts the numbers in their order; one that is smaller than one before it is out of order."""
     highest, reordered = -1, 0
     for number in numbers:
         reordered += number < highest
@@ -76,7 +75,7 @@ class Acknowledging:
 
 
 async def receive(layer: Any, receivers: int, messages: int, frozen: bool) -> list[Tally]:
-    """What reached each receiver. Prints READY once all are in the group."""
+    """The tally of each receiver. Prints READY once all are in the group."""
     channels = [await layer.new_channel() for _ in range(receivers)]
     for channel in channels:
         await layer.group_add(GROUP, channel)
@@ -99,7 +98,7 @@ async def receive(layer: Any, receivers: int, messages: int, frozen: bool) -> li
 
 
 async def publish(layer: Any, messages: int, processes: int, per_second: float) -> None:
-    """Publishes in the group. A batch that is never acknowledged in full ends the waiting for all others."""
+    """Publishes to the group. After a batch that is not acknowledged in full it waits for no other."""
     answer = await layer.new_channel()
     paced = not per_second
     loop = asyncio.get_running_loop()
@@ -117,7 +116,7 @@ async def publish(layer: Any, messages: int, processes: int, per_second: float) 
 
 
 async def alone(layer: Any, receivers: int, messages: int, per_second: float) -> list[Tally]:
-    """All in one process, the first receiver frozen: for a layer in memory."""
+    """All in one process with a frozen first receiver: for a layer in memory."""
     tallies, _ = await asyncio.gather(
         receive(layer, receivers, messages, True), publish(layer, messages, 1, per_second)
     )

@@ -1,7 +1,8 @@
-"""The process that measures: ``python -m loadtests.measure.layers.client LAYER ADDRESS SECONDS IN_FLIGHT BODY_BYTES``.
+"""The two processes of the benchmark of round trips:
+``python -m loadtests.measure.layers.round_trips echo LAYER ADDRESS``, which prints READY once it answers, and
+``... round_trips measure LAYER ADDRESS SECONDS IN_FLIGHT BODY_BYTES``, which prints one LayerRound as JSON.
 
-Prints one LayerRound as JSON. The other process is ready by then. Warm-up: one round trip at a time, for half a second,
-or for SECONDS if that is less.
+Warm-up: one round trip at a time, for half a second, or for SECONDS if that is less.
 """
 
 from __future__ import annotations
@@ -16,17 +17,38 @@ from typing import Any
 
 import numpy as np
 
-from loadtests.measure.layers.layer import CHANNEL, channel_layer
+from loadtests.measure.layers.layer_processes import READY, channel_layer
 from loadtests.measure.layers.rounds import SOCKET, LayerRound
 
+CHANNEL = "layers.echo"
 WARM_UP_S = 0.5  # at most
-# An answer that takes longer than this after the last send is counted as lost.
-GRACE_S = 5.0
+GRACE_S = 5.0  # after the last send; what takes longer is lost
+
+
+def echo_over_socket(path: str) -> None:
+    """Sends back what one client sends, until it disconnects."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+        print(READY, flush=True)
+        connection, _ = listener.accept()
+        with connection:
+            while data := connection.recv(65536):
+                connection.sendall(data)
+
+
+async def echo_over_layer(name: str, address: str) -> None:
+    """Answers each message on its reply channel, one at a time, as a worker does."""
+    layer = channel_layer(name, address)
+    print(READY, flush=True)
+    while True:
+        message = await layer.receive(CHANNEL)
+        await layer.send(message["reply_channel"], {"type": "echo", "body": message["body"]})
 
 
 @dataclasses.dataclass
 class Trips:
-    """Round trips of one phase: begun, and the seconds that each completed one took."""
+    """Round trips of one phase: begun, and the seconds of each completed one."""
 
     sent: int = 0
     took: list[float] = dataclasses.field(default_factory=list)
@@ -48,10 +70,8 @@ def to_round(alone: Trips, together: Trips) -> LayerRound:
 
 
 async def over_layer(layer: Any, body: bytes, seconds: float, in_flight: int) -> Trips:
-    """Round trips for so many seconds, always ``in_flight`` under way, each with a reply channel of its own.
-
-    There is one of each at the least, also where this process had no CPU for all of those seconds.
-    """
+    """Round trips for ``seconds``, always ``in_flight`` under way and each of these at least once, with a reply channel
+    for each trip."""
     trips = Trips()
     begin = time.perf_counter()
 
@@ -77,7 +97,7 @@ async def over_layer(layer: Any, body: bytes, seconds: float, in_flight: int) ->
     return trips
 
 
-async def layer_round(name: str, address: str, seconds: float, in_flight: int, body: bytes) -> LayerRound:
+async def measure_layer(name: str, address: str, seconds: float, in_flight: int, body: bytes) -> LayerRound:
     layer = channel_layer(name, address)
     await over_layer(layer, body, min(WARM_UP_S, seconds), 1)
     alone = await over_layer(layer, body, seconds, 1)
@@ -86,7 +106,7 @@ async def layer_round(name: str, address: str, seconds: float, in_flight: int, b
 
 
 def over_socket(connection: socket.socket, body: bytes, seconds: float, in_flight: int) -> Trips:
-    """The same over a stream socket: a message is so many bytes, answers come in order."""
+    """The same over a stream socket, where messages have one length and answers come in order."""
     trips = Trips()
     begin = time.perf_counter()
     under_way: list[float] = []
@@ -108,7 +128,7 @@ def over_socket(connection: socket.socket, body: bytes, seconds: float, in_fligh
     return trips
 
 
-def socket_round(path: str, seconds: float, in_flight: int, body: bytes) -> LayerRound:
+def measure_socket(path: str, seconds: float, in_flight: int, body: bytes) -> LayerRound:
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(GRACE_S)
         connection.connect(path)
@@ -116,12 +136,15 @@ def socket_round(path: str, seconds: float, in_flight: int, body: bytes) -> Laye
         return to_round(over_socket(connection, body, seconds, 1), over_socket(connection, body, seconds, in_flight))
 
 
-def main(name: str, address: str, seconds: str, in_flight: str, body_bytes: str) -> None:
-    body = bytes(int(body_bytes))
+def main(role: str, name: str, address: str, *numbers: str) -> None:
+    if role == "echo":
+        echo_over_socket(address) if name == SOCKET else asyncio.run(echo_over_layer(name, address))
+        return
+    seconds, in_flight, body = float(numbers[0]), int(numbers[1]), bytes(int(numbers[2]))
     if name == SOCKET:
-        result = socket_round(address, float(seconds), int(in_flight), body)
+        result = measure_socket(address, seconds, in_flight, body)
     else:
-        result = asyncio.run(layer_round(name, address, float(seconds), int(in_flight), body))
+        result = asyncio.run(measure_layer(name, address, seconds, in_flight, body))
     print(json.dumps(dataclasses.asdict(result)))
 
 
