@@ -6,21 +6,18 @@ import pytest
 from channels.exceptions import ChannelFull
 
 
-def test_a_full_channel_refuses_and_others_do_not(layer):
-    async def scenario():
-        for n in range(3):
-            await layer.send("channel", {"n": n})
-        with pytest.raises(ChannelFull):
-            await layer.send("channel", {"n": 3})
-        await layer.send("channel2", {})
-        assert (await layer.receive("channel"))["n"] == 0
+async def test_a_full_channel_refuses_and_others_do_not(layer):
+    for n in range(3):
+        await layer.send("channel", {"n": n})
+    with pytest.raises(ChannelFull):
         await layer.send("channel", {"n": 3})
-        assert [(await layer.receive("channel"))["n"] for _ in range(3)] == [1, 2, 3]
+    await layer.send("channel2", {})
+    assert (await layer.receive("channel"))["n"] == 0
+    await layer.send("channel", {"n": 3})
+    assert [(await layer.receive("channel"))["n"] for _ in range(3)] == [1, 2, 3]
 
-    asyncio.run(scenario())
 
-
-def test_capacity_can_be_set_by_channel(make_layer):
+async def test_capacity_can_be_set_by_channel(make_layer):
     layer = make_layer(capacity=2, channel_capacity={"big.*": 5, "none": 0})
 
     async def sendable(channel):
@@ -30,63 +27,48 @@ def test_capacity_can_be_set_by_channel(make_layer):
             except ChannelFull:
                 return n
 
-    async def scenario():
-        return [await sendable(channel) for channel in ("small", "big.one", "none")]
-
-    assert asyncio.run(scenario()) == [2, 5, 0]
+    assert [await sendable(channel) for channel in ("small", "big.one", "none")] == [2, 5, 0]
 
 
 @pytest.mark.slow
-def test_a_store_that_is_full_refuses_and_recovers(make_layer):
+async def test_a_store_that_is_full_refuses_and_recovers(make_layer):
     layer = make_layer(capacity=100)
-
-    async def scenario():
-        large, small = bytes(125 * 2**20), bytes(12 * 2**20)
-        for n in range(4):
-            await layer.send("large", {"n": n, "body": large})
-        with pytest.raises(ChannelFull):
-            await layer.send("small", {"body": small})
-        await layer.group_add("group", "member")
-        await layer.group_send("group", {"body": small})  # dropped, without an error
-        assert (await layer.receive("large"))["n"] == 0
+    large, small = bytes(125 * 2**20), bytes(12 * 2**20)
+    for n in range(4):
+        await layer.send("large", {"n": n, "body": large})
+    with pytest.raises(ChannelFull):
         await layer.send("small", {"body": small})
-        await layer.group_send("group", {"body": small})
-        for channel in ("small", "member"):
-            assert await layer.receive(channel) == {"body": small}
+    await layer.group_add("group", "member")
+    await layer.group_send("group", {"body": small})  # dropped, without an error
+    assert (await layer.receive("large"))["n"] == 0
+    await layer.send("small", {"body": small})
+    await layer.group_send("group", {"body": small})
+    for channel in ("small", "member"):
+        assert await layer.receive(channel) == {"body": small}
 
-    asyncio.run(scenario())
 
-
-def test_what_nobody_reads_expires(make_layer, nothing_comes):
+async def test_what_nobody_reads_expires(make_layer, nothing_comes):
     layer, brief = make_layer(), make_layer(expiry=0.001)
-
-    async def scenario():
-        channel = await layer.new_channel()
-        for name in ("channel", channel):
-            await brief.send(name, {"n": 1})
-        await asyncio.sleep(0.002)
-        for name in ("channel", channel):
-            await nothing_comes(layer, name)
-            await layer.send(name, {"n": 2})
-            assert (await layer.receive(name))["n"] == 2
-
-    asyncio.run(scenario())
+    channel = await layer.new_channel()
+    for name in ("channel", channel):
+        await brief.send(name, {"n": 1})
+    await asyncio.sleep(0.002)
+    for name in ("channel", channel):
+        await nothing_comes(layer, name)
+        await layer.send(name, {"n": 2})
+        assert (await layer.receive(name))["n"] == 2
 
 
-def test_expired_messages_do_not_fill_a_channel(make_layer):
+async def test_expired_messages_do_not_fill_a_channel(make_layer):
     layer, brief = make_layer(capacity=3), make_layer(capacity=3, expiry=0.001)
-
-    async def scenario():
-        channel = await layer.new_channel()
-        for name in ("channel", channel):
-            for _ in range(3):
-                await brief.send(name, {})
-        await asyncio.sleep(0.002)
-        for name in ("channel", channel + "other"):
-            for n in range(3):
-                await layer.send(name, {"n": n})
-            with pytest.raises(ChannelFull):
-                await layer.send(name, {})
-            assert (await layer.receive(name))["n"] == 0
-
-    asyncio.run(scenario())
+    channel = await layer.new_channel()
+    for name in ("channel", channel):
+        for _ in range(3):
+            await brief.send(name, {})
+    await asyncio.sleep(0.002)
+    for name in ("channel", channel + "other"):
+        for n in range(3):
+            await layer.send(name, {"n": n})
+        with pytest.raises(ChannelFull):
+            await layer.send(name, {})
+        assert (await layer.receive(name))["n"] == 0

@@ -67,44 +67,32 @@ def test_many_threads_at_once(make_layer):
     assert sorted(received) == list(range(1000))
 
 
-def test_two_layers_of_a_process_share_a_path(make_layer, path, soon):
+async def test_two_layers_of_a_process_share_a_path(make_layer, path, soon):
     one, two = make_layer(), make_layer(path=str(path) + "/../layer")
-
-    async def scenario():
-        waiting = asyncio.create_task(two.receive("channel"))
-        await asyncio.sleep(0)
-        await one.send("channel", {"n": 1})
-        assert await soon(waiting) == {"n": 1}
-        await one.close()
-        await two.send("channel", {"n": 2})
-        return await two.receive("channel")
-
-    assert asyncio.run(scenario()) == {"n": 2}
+    waiting = asyncio.create_task(two.receive("channel"))
+    await asyncio.sleep(0)
+    await one.send("channel", {"n": 1})
+    assert await soon(waiting) == {"n": 1}
+    await one.close()
+    await two.send("channel", {"n": 2})
+    assert await two.receive("channel") == {"n": 2}
 
 
-def test_layers_on_different_paths_do_not_meet(make_layer, path, nothing_comes):
+async def test_layers_on_different_paths_do_not_meet(make_layer, path, nothing_comes):
     one, two = make_layer(), make_layer(path=path.with_name("second"))
-
-    async def scenario():
-        await one.send("channel", {})
-        await nothing_comes(two, "channel")
-
-    asyncio.run(scenario())
+    await one.send("channel", {})
+    await nothing_comes(two, "channel")
 
 
-def test_an_event_loop_that_ended_while_it_waited_takes_no_wake_up_with_it(layer, soon):
+async def test_an_event_loop_that_ended_while_it_waited_takes_no_wake_up_with_it(layer, soon):
     loop = asyncio.new_event_loop()
     abandoned = loop.create_task(layer.receive("channel"))
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
-
-    async def scenario():
-        waiting = asyncio.create_task(layer.receive("channel"))
-        await asyncio.sleep(0)
-        await layer.send("channel", {"n": 1})
-        return await soon(waiting)
-
-    assert asyncio.run(scenario()) == {"n": 1}
+    waiting = asyncio.create_task(layer.receive("channel"))
+    await asyncio.sleep(0)
+    await layer.send("channel", {"n": 1})
+    assert await soon(waiting) == {"n": 1}
     abandoned._log_destroy_pending = False
 
 

@@ -3,90 +3,71 @@
 import asyncio
 
 
-def test_a_group_reaches_its_members(layer, nothing_comes):
-    async def scenario():
-        members = [await layer.new_channel(), await layer.new_channel(), "normal"]
-        for member in [*members, members[0]]:
-            await layer.group_add("group", member)
-        await layer.group_add("group", "gone")
-        await layer.group_discard("group", "gone")
-        await layer.group_discard("group", "never.there")
-        await layer.group_send("group", {"n": 1})
-        await layer.group_send("empty", {"n": 2})
+async def test_a_group_reaches_its_members(layer, nothing_comes):
+    members = [await layer.new_channel(), await layer.new_channel(), "normal"]
+    for member in [*members, members[0]]:
+        await layer.group_add("group", member)
+    await layer.group_add("group", "gone")
+    await layer.group_discard("group", "gone")
+    await layer.group_discard("group", "never.there")
+    await layer.group_send("group", {"n": 1})
+    await layer.group_send("empty", {"n": 2})
+    for member in members:
+        assert await layer.receive(member) == {"n": 1}
+    for member in [*members, "gone"]:
+        await nothing_comes(layer, member)
+
+
+async def test_group_messages_leave_nothing_behind(layer):
+    members = [await layer.new_channel() for _ in range(10)]
+    for member in members:
+        await layer.group_add("group", member)
+    for _ in range(3):
+        await layer.group_send("group", {"body": bytes(100_000)})
+    held = layer.statistics()["used"]
+    for _ in range(3):
         for member in members:
-            assert await layer.receive(member) == {"n": 1}
-        for member in [*members, "gone"]:
-            await nothing_comes(layer, member)
-
-    asyncio.run(scenario())
-
-
-def test_group_messages_leave_nothing_behind(layer):
-    async def scenario():
-        members = [await layer.new_channel() for _ in range(10)]
-        for member in members:
-            await layer.group_add("group", member)
-        for _ in range(3):
-            await layer.group_send("group", {"body": bytes(100_000)})
-        held = layer.statistics()["used"]
-        for _ in range(3):
-            for member in members:
-                assert len((await layer.receive(member))["body"]) == 100_000
-        for member in members:
-            await layer.group_discard("group", member)
-        return held, layer.statistics()["entries"]
-
-    held, entries = asyncio.run(scenario())
+            assert len((await layer.receive(member))["body"]) == 100_000
+    for member in members:
+        await layer.group_discard("group", member)
+    held, entries = held, layer.statistics()["entries"]
     assert 300_000 < held < 400_000  # each payload once, not once a member
     assert entries == 0
 
 
-def test_a_group_message_is_dropped_for_full_members_only(layer, nothing_comes):
-    async def scenario():
-        full, other = await layer.new_channel(), await layer.new_channel("other")
-        await layer.group_add("group", full)
-        await layer.group_add("group", other)
-        await layer.send(full, {"n": 0})
-        for n in (1, 2, 3):
-            await layer.group_send("group", {"n": n})
-        assert [(await layer.receive(full))["n"] for _ in range(3)] == [0, 1, 2]
-        assert [(await layer.receive(other))["n"] for _ in range(3)] == [1, 2, 3]
-        await nothing_comes(layer, full)
-
-    asyncio.run(scenario())
+async def test_a_group_message_is_dropped_for_full_members_only(layer, nothing_comes):
+    full, other = await layer.new_channel(), await layer.new_channel("other")
+    await layer.group_add("group", full)
+    await layer.group_add("group", other)
+    await layer.send(full, {"n": 0})
+    for n in (1, 2, 3):
+        await layer.group_send("group", {"n": n})
+    assert [(await layer.receive(full))["n"] for _ in range(3)] == [0, 1, 2]
+    assert [(await layer.receive(other))["n"] for _ in range(3)] == [1, 2, 3]
+    await nothing_comes(layer, full)
 
 
-def test_more_members_in_a_process_than_its_capacity(layer):
-    async def scenario():
-        members = [await layer.new_channel() for _ in range(50)]
-        for member in members:
-            await layer.group_add("group", member)
-        await layer.group_send("group", {"n": 1})
-        return [(await layer.receive(member))["n"] for member in members]
-
-    assert asyncio.run(scenario()) == [1] * 50
+async def test_more_members_in_a_process_than_its_capacity(layer):
+    members = [await layer.new_channel() for _ in range(50)]
+    for member in members:
+        await layer.group_add("group", member)
+    await layer.group_send("group", {"n": 1})
+    assert [(await layer.receive(member))["n"] for member in members] == [1] * 50
 
 
-def test_membership_lapses(make_layer, nothing_comes):
+async def test_membership_lapses(make_layer, nothing_comes):
     layer, brief = make_layer(), make_layer(group_expiry=0.001)
-
-    async def scenario():
-        await brief.group_add("group", "lapsed")
-        await asyncio.sleep(0.002)
-        await layer.group_add("group", "member")
-        await layer.group_send("group", {"n": 1})
-        assert await layer.receive("member") == {"n": 1}
-        await nothing_comes(layer, "lapsed")
-
-    asyncio.run(scenario())
+    await brief.group_add("group", "lapsed")
+    await asyncio.sleep(0.002)
+    await layer.group_add("group", "member")
+    await layer.group_send("group", {"n": 1})
+    assert await layer.receive("member") == {"n": 1}
+    await nothing_comes(layer, "lapsed")
 
 
-def test_group_names_do_not_run_into_each_other(layer, nothing_comes):
-    async def scenario():
-        await layer.group_add("group", "one")
-        await layer.group_add("group.two", "two")
-        await layer.group_send("group", {})
-        assert await layer.receive("one") == {}
-        await nothing_comes(layer, "two")
-
-    asyncio.run(scenario())
+async def test_group_names_do_not_run_into_each_other(layer, nothing_comes):
+    await layer.group_add("group", "one")
+    await layer.group_add("group.two", "two")
+    await layer.group_send("group", {})
+    assert await layer.receive("one") == {}
+    await nothing_comes(layer, "two")

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("size", [10, 3_000, 30_000])
-def test_messages_over_thousands_of_new_reply_channels_leave_nothing(make_layer, size):
+async def test_messages_over_thousands_of_new_reply_channels_leave_nothing(make_layer, size):
     layer = make_layer()
     body = bytes(size)
     files = []
@@ -21,36 +21,29 @@ def test_messages_over_thousands_of_new_reply_channels_leave_nothing(make_layer,
             await layer.send(request["reply"], {"n": n, "body": body})
             assert (await layer.receive(reply))["n"] == n
 
-    async def scenario():
-        for count in (500, 1_500):
-            await round_trips(count)
-            files.append(layer.statistics()["file"])
-        return layer.statistics()["entries"]
-
-    assert asyncio.run(scenario()) == 0
+    for count in (500, 1_500):
+        await round_trips(count)
+        files.append(layer.statistics()["file"])
+    assert layer.statistics()["entries"] == 0
     assert files[1] == files[0]
 
 
-def test_late_answers_that_nobody_reads_are_swept_away(make_layer):
+async def test_late_answers_that_nobody_reads_are_swept_away(make_layer):
     """Reply channels given up by their reader: what lies on them goes when it has expired, between what has not."""
     layer, brief = make_layer(capacity=1_000), make_layer(capacity=1_000, expiry=0.001)
     held = []
-
-    async def scenario():
-        for n in range(1_000):
-            await layer.send("request", {"n": n})
-        for n in range(4_000):
-            await brief.send(await brief.new_channel(), {"late": True})
-            await brief.send(f"abandoned{n % 200}", {"late": True})
-            held.append(layer.statistics()["entries"])
-        await asyncio.sleep(0.002)
-        for n in range(1_000):
-            assert (await layer.receive("request"))["n"] == n
-            await layer.group_add("group", "nobody")
-        await layer.group_discard("group", "nobody")
-        return layer.statistics()["entries"]
-
-    assert asyncio.run(scenario()) == 0
+    for n in range(1_000):
+        await layer.send("request", {"n": n})
+    for n in range(4_000):
+        await brief.send(await brief.new_channel(), {"late": True})
+        await brief.send(f"abandoned{n % 200}", {"late": True})
+        held.append(layer.statistics()["entries"])
+    await asyncio.sleep(0.002)
+    for n in range(1_000):
+        assert (await layer.receive("request"))["n"] == n
+        await layer.group_add("group", "nobody")
+    await layer.group_discard("group", "nobody")
+    assert layer.statistics()["entries"] == 0
     assert max(held) < 5_000  # the 1,000 that are to stay, and few of the 8,000
 
 

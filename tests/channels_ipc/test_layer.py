@@ -5,33 +5,27 @@ import asyncio
 import pytest
 
 
-def test_flush_empties_everything_but_those_who_wait(layer, nothing_comes, soon):
-    async def scenario():
-        waiting = asyncio.create_task(layer.receive("waited.for"))
-        channel = await layer.new_channel()
-        await layer.group_add("group", channel)
-        await layer.group_send("group", {})
-        for name in ("channel", channel):
-            await layer.send(name, {})
-        await layer.flush()
-        await layer.group_send("group", {})
-        for name in ("channel", channel):
-            await nothing_comes(layer, name)
-        await layer.send("waited.for", {"n": 1})
-        return await soon(waiting)
-
-    assert asyncio.run(scenario()) == {"n": 1}
+async def test_flush_empties_everything_but_those_who_wait(layer, nothing_comes, soon):
+    waiting = asyncio.create_task(layer.receive("waited.for"))
+    channel = await layer.new_channel()
+    await layer.group_add("group", channel)
+    await layer.group_send("group", {})
+    for name in ("channel", channel):
+        await layer.send(name, {})
+    await layer.flush()
+    await layer.group_send("group", {})
+    for name in ("channel", channel):
+        await nothing_comes(layer, name)
+    await layer.send("waited.for", {"n": 1})
+    assert await soon(waiting) == {"n": 1}
 
 
-def test_a_closed_layer_can_be_used_again(layer, path):
-    async def scenario():
-        await layer.send("channel", {"n": 1})
-        await layer.close()
-        await layer.close()
-        assert not list(path.glob("ipc*"))
-        return await layer.receive("channel")
-
-    assert asyncio.run(scenario()) == {"n": 1}
+async def test_a_closed_layer_can_be_used_again(layer, path):
+    await layer.send("channel", {"n": 1})
+    await layer.close()
+    await layer.close()
+    assert not list(path.glob("ipc*"))
+    assert await layer.receive("channel") == {"n": 1}
 
 
 @pytest.mark.parametrize(

@@ -12,82 +12,63 @@ def own_prefix(channel):
     return channel[: channel.index("!") + 1]
 
 
-def test_new_channels_are_valid_and_all_different(make_layer):
+async def test_new_channels_are_valid_and_all_different(make_layer):
     layers = [make_layer(), make_layer()]
-
-    async def scenario():
-        return [await layer.new_channel(prefix) for layer in layers for prefix in ("specific", "x") * 500]
-
-    names = asyncio.run(scenario())
+    names = [await layer.new_channel(prefix) for layer in layers for prefix in ("specific", "x") * 500]
     assert len(set(names)) == 2000
     assert all(layers[0].require_valid_channel_name(name) for name in names)
 
 
-def test_each_local_channel_gets_its_own_messages(layer):
-    async def scenario():
-        one, two = await layer.new_channel(), await layer.new_channel()
-        first, second = asyncio.create_task(layer.receive(one)), asyncio.create_task(layer.receive(two))
-        await asyncio.sleep(0)
-        await layer.send(two, {"n": 2})
-        await layer.send(one, {"n": 1})
-        return [(await first)["n"], (await second)["n"]]
-
-    assert asyncio.run(scenario()) == [1, 2]
+async def test_each_local_channel_gets_its_own_messages(layer):
+    one, two = await layer.new_channel(), await layer.new_channel()
+    first, second = asyncio.create_task(layer.receive(one)), asyncio.create_task(layer.receive(two))
+    await asyncio.sleep(0)
+    await layer.send(two, {"n": 2})
+    await layer.send(one, {"n": 1})
+    assert [(await first)["n"], (await second)["n"]] == [1, 2]
 
 
-def test_local_channels_share_the_capacity_of_their_prefix(layer):
-    async def scenario():
-        names = [await layer.new_channel() for _ in range(4)]
-        for name in names[:3]:
-            await layer.send(name, {})
-        with pytest.raises(ChannelFull):
-            await layer.send(names[3], {})
-        await layer.send(await layer.new_channel("other"), {})
-        await layer.receive(names[0])
+async def test_local_channels_share_the_capacity_of_their_prefix(layer):
+    names = [await layer.new_channel() for _ in range(4)]
+    for name in names[:3]:
+        await layer.send(name, {})
+    with pytest.raises(ChannelFull):
         await layer.send(names[3], {})
-        with pytest.raises(ChannelFull):
-            await layer.send(names[0], {})
-
-    asyncio.run(scenario())
+    await layer.send(await layer.new_channel("other"), {})
+    await layer.receive(names[0])
+    await layer.send(names[3], {})
+    with pytest.raises(ChannelFull):
+        await layer.send(names[0], {})
 
 
 @pytest.mark.parametrize("waits", [True, False])
-def test_a_prefix_receives_for_all_its_channels_in_order(make_layer, waits):
+async def test_a_prefix_receives_for_all_its_channels_in_order(make_layer, waits):
     layer = make_layer()
-
-    async def scenario():
-        name = await layer.new_channel()
-        prefix = own_prefix(name)
-        received = asyncio.create_task(layer.receive(prefix)) if waits else None
-        await asyncio.sleep(0)
-        for n, local in enumerate(("z", "a", "", "m", "a")):
-            await layer.send(prefix + local, {"n": n})
-        messages = [await received] if received else []
-        while len(messages) < 5:
-            messages.append(await asyncio.wait_for(layer.receive(prefix), 5))
-        return [(message["n"], message["__asgi_channel__"][len(prefix) :]) for message in messages]
-
-    assert asyncio.run(scenario()) == [(0, "z"), (1, "a"), (2, ""), (3, "m"), (4, "a")]
+    name = await layer.new_channel()
+    prefix = own_prefix(name)
+    first = asyncio.create_task(layer.receive(prefix)) if waits else None
+    await asyncio.sleep(0)
+    for n, local in enumerate(("z", "a", "", "m", "a")):
+        await layer.send(prefix + local, {"n": n})
+    messages = [await first] if first else []
+    while len(messages) < 5:
+        messages.append(await asyncio.wait_for(layer.receive(prefix), 5))
+    received = [(message["n"], message["__asgi_channel__"][len(prefix) :]) for message in messages]
+    assert received == [(0, "z"), (1, "a"), (2, ""), (3, "m"), (4, "a")]
 
 
-def test_local_parts_may_be_made_by_hand(layer):
-    async def scenario():
-        prefix = own_prefix(await layer.new_channel())
-        received = asyncio.create_task(layer.receive(f"{prefix}mine"))
-        await asyncio.sleep(0)
-        await layer.send(f"{prefix}mine", {"n": 1})
-        return await asyncio.wait_for(received, 5)
-
-    assert asyncio.run(scenario()) == {"n": 1}
+async def test_local_parts_may_be_made_by_hand(layer):
+    prefix = own_prefix(await layer.new_channel())
+    received = asyncio.create_task(layer.receive(f"{prefix}mine"))
+    await asyncio.sleep(0)
+    await layer.send(f"{prefix}mine", {"n": 1})
+    assert await asyncio.wait_for(received, 5) == {"n": 1}
 
 
-def test_a_new_channel_may_have_an_empty_prefix(layer):
-    async def scenario():
-        name = await layer.new_channel("")
-        await layer.send(name, {"n": 1})
-        return await asyncio.wait_for(layer.receive(name), 5)
-
-    assert asyncio.run(scenario()) == {"n": 1}
+async def test_a_new_channel_may_have_an_empty_prefix(layer):
+    name = await layer.new_channel("")
+    await layer.send(name, {"n": 1})
+    assert await asyncio.wait_for(layer.receive(name), 5) == {"n": 1}
 
 
 def refusal(layer, channel):
@@ -116,13 +97,10 @@ def test_receiving_on_a_channel_from_before_the_layer_was_closed_is_refused(laye
     assert refusal(layer, name)
 
 
-def test_what_is_sent_to_a_name_that_is_no_process_s_takes_no_room(layer):
-    async def scenario():
-        await layer.group_add("group", "other-process!name")
-        for _ in range(5):  # more than the capacity
-            await layer.send("other-process!name", {})
-            await layer.group_send("group", {})
-        await layer.group_discard("group", "other-process!name")
-        return layer.statistics()["entries"]
-
-    assert asyncio.run(scenario()) == 0
+async def test_what_is_sent_to_a_name_that_is_no_process_s_takes_no_room(layer):
+    await layer.group_add("group", "other-process!name")
+    for _ in range(5):  # more than the capacity
+        await layer.send("other-process!name", {})
+        await layer.group_send("group", {})
+    await layer.group_discard("group", "other-process!name")
+    assert layer.statistics()["entries"] == 0

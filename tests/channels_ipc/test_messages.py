@@ -6,7 +6,7 @@ import pytest
 from channels.exceptions import MessageTooLarge
 
 
-def test_a_message_arrives_as_it_was_sent(layer):
+async def test_a_message_arrives_as_it_was_sent(layer):
     message = {
         "bytes": b"\x00\xff",
         "text": "é",
@@ -15,45 +15,31 @@ def test_a_message_arrives_as_it_was_sent(layer):
         "tuple": (1, 2),
         "nested": {"a": {"b": [None, True]}},
     }
-
-    async def scenario():
-        await layer.send("channel", message)
-        return await layer.receive("channel")
-
-    assert asyncio.run(scenario()) == {**message, "tuple": [1, 2]}
+    await layer.send("channel", message)
+    assert await layer.receive("channel") == {**message, "tuple": [1, 2]}
 
 
-def test_messages_come_in_order_each_once(make_layer, nothing_comes):
+async def test_messages_come_in_order_each_once(make_layer, nothing_comes):
     layer = make_layer(capacity=1000)
-
-    async def scenario():
-        for n in range(500):
-            await layer.send("channel", {"n": n})
-        assert [(await layer.receive("channel"))["n"] for _ in range(500)] == list(range(500))
-        await nothing_comes(layer, "channel")
-
-    asyncio.run(scenario())
+    for n in range(500):
+        await layer.send("channel", {"n": n})
+    assert [(await layer.receive("channel"))["n"] for _ in range(500)] == list(range(500))
+    await nothing_comes(layer, "channel")
 
 
-def test_changing_a_message_after_send_changes_nothing(layer):
-    async def scenario():
-        message = {"list": [1]}
-        await layer.send("channel", message)
-        message["list"].append(2)
-        return await layer.receive("channel")
-
-    assert asyncio.run(scenario()) == {"list": [1]}
+async def test_changing_a_message_after_send_changes_nothing(layer):
+    message = {"list": [1]}
+    await layer.send("channel", message)
+    message["list"].append(2)
+    assert await layer.receive("channel") == {"list": [1]}
 
 
 @pytest.mark.parametrize("size", [0, 1_000_000, 4 * 2**20, 20_000_000])
-def test_messages_may_be_large(layer, size):
-    async def scenario():
-        for n in range(3):
-            await layer.send("channel", {"n": n, "body": bytes([n]) * size})
-        for n in range(3):
-            assert await layer.receive("channel") == {"n": n, "body": bytes([n]) * size}
-
-    asyncio.run(scenario())
+async def test_messages_may_be_large(layer, size):
+    for n in range(3):
+        await layer.send("channel", {"n": n, "body": bytes([n]) * size})
+    for n in range(3):
+        assert await layer.receive("channel") == {"n": n, "body": bytes([n]) * size}
 
 
 def test_a_message_beyond_all_bounds_is_refused(layer):

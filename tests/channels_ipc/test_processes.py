@@ -113,7 +113,7 @@ def waiting(layer, count, timeout=10):
         time.sleep(0.01)
 
 
-def test_replies_come_back_to_the_process_and_receiver_that_asked(start, make_layer):
+async def test_replies_come_back_to_the_process_and_receiver_that_asked(start, make_layer):
     layer = make_layer()
     start(ECHO)
     start(ECHO)
@@ -123,13 +123,10 @@ def test_replies_come_back_to_the_process_and_receiver_that_asked(start, make_la
         await layer.send("echo", {"n": n, "reply": reply})
         return (await asyncio.wait_for(layer.receive(reply), 20))["n"]
 
-    async def scenario():
-        answers = []
-        for batch in range(20):
-            answers += await asyncio.gather(*(ask(n) for n in range(batch * 50, batch * 50 + 50)))
-        return answers
-
-    assert asyncio.run(scenario()) == list(range(1000))
+    answers = []
+    for batch in range(20):
+        answers += await asyncio.gather(*(ask(n) for n in range(batch * 50, batch * 50 + 50)))
+    assert answers == list(range(1000))
 
 
 def test_messages_outlive_the_process_that_sent_them(start, layer):
@@ -186,7 +183,7 @@ def test_flush_reaches_every_process(start, layer):
     assert process.communicate("\n", timeout=10)[0] == "nothing\n"
 
 
-def test_a_message_for_a_reader_that_was_killed_while_waiting_goes_to_another(start, make_layer):
+async def test_a_message_for_a_reader_that_was_killed_while_waiting_goes_to_another(start, make_layer):
     layer = make_layer()
     dead, alive = start(READER), start(READER)
     for reader in (dead, alive):
@@ -194,12 +191,8 @@ def test_a_message_for_a_reader_that_was_killed_while_waiting_goes_to_another(st
     waiting(layer, 2)
     dead.kill()
     dead.wait()
-
-    async def scenario():
-        for n in (1, 2, 3, None):
-            await layer.send("work", {"n": n})
-
-    asyncio.run(scenario())
+    for n in (1, 2, 3, None):
+        await layer.send("work", {"n": n})
     assert alive.communicate(timeout=10)[0].split() == ["1", "2", "3"]
 
 

@@ -5,79 +5,60 @@ import asyncio
 import pytest
 
 
-def test_receive_waits_for_a_message(layer, soon):
-    async def scenario():
-        received = asyncio.create_task(layer.receive("channel"))
-        await asyncio.sleep(0.01)
-        assert not received.done()
-        await layer.send("channel", {"n": 1})
-        return await soon(received)
-
-    assert asyncio.run(scenario()) == {"n": 1}
+async def test_receive_waits_for_a_message(layer, soon):
+    received = asyncio.create_task(layer.receive("channel"))
+    await asyncio.sleep(0.01)
+    assert not received.done()
+    await layer.send("channel", {"n": 1})
+    assert await soon(received) == {"n": 1}
 
 
-def test_the_one_that_has_waited_longest_gets_the_message(layer, soon):
-    async def scenario():
-        waiting = [asyncio.create_task(layer.receive("channel")) for _ in range(3)]
-        await asyncio.sleep(0)
-        for n in range(3):
-            await layer.send("channel", {"n": n})
-        return [(await soon(task))["n"] for task in waiting]
-
-    assert asyncio.run(scenario()) == [0, 1, 2]
+async def test_the_one_that_has_waited_longest_gets_the_message(layer, soon):
+    waiting = [asyncio.create_task(layer.receive("channel")) for _ in range(3)]
+    await asyncio.sleep(0)
+    for n in range(3):
+        await layer.send("channel", {"n": n})
+    assert [(await soon(task))["n"] for task in waiting] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("local", [True, False])
-def test_cancelling_receive_loses_nothing(layer, local):
+async def test_cancelling_receive_loses_nothing(layer, local):
     """Cancelled before, at, and after the moment that the message wakes it."""
-
-    async def scenario():
-        channel = await layer.new_channel() if local else "channel"
-        for steps in range(6):
-            received = asyncio.create_task(layer.receive(channel))
+    channel = await layer.new_channel() if local else "channel"
+    for steps in range(6):
+        received = asyncio.create_task(layer.receive(channel))
+        await asyncio.sleep(0)
+        await layer.send(channel, {"n": steps})
+        for _ in range(steps):
             await asyncio.sleep(0)
-            await layer.send(channel, {"n": steps})
-            for _ in range(steps):
-                await asyncio.sleep(0)
-            received.cancel()
-            try:
-                message = await received
-            except asyncio.CancelledError:
-                message = await asyncio.wait_for(layer.receive(channel), 5)
-            assert message == {"n": steps}
-
-    asyncio.run(scenario())
+        received.cancel()
+        try:
+            message = await received
+        except asyncio.CancelledError:
+            message = await asyncio.wait_for(layer.receive(channel), 5)
+        assert message == {"n": steps}
 
 
 @pytest.mark.parametrize("kind", ["normal", "local", "prefix"])
-def test_a_cancelled_receive_passes_its_wake_up_on(layer, soon, kind):
-    async def scenario():
-        channel = "channel" if kind == "normal" else await layer.new_channel()
-        other = channel[: channel.index("!") + 1] if kind == "prefix" else channel
-        first, second = asyncio.create_task(layer.receive(channel)), asyncio.create_task(layer.receive(other))
-        await asyncio.sleep(0)
-        await layer.send(channel, {"n": 1})
-        first.cancel()  # the message has woken it, but it has not run yet
-        return (await soon(second))["n"]
-
-    assert asyncio.run(scenario()) == 1
+async def test_a_cancelled_receive_passes_its_wake_up_on(layer, soon, kind):
+    channel = "channel" if kind == "normal" else await layer.new_channel()
+    other = channel[: channel.index("!") + 1] if kind == "prefix" else channel
+    first, second = asyncio.create_task(layer.receive(channel)), asyncio.create_task(layer.receive(other))
+    await asyncio.sleep(0)
+    await layer.send(channel, {"n": 1})
+    first.cancel()  # the message has woken it, but it has not run yet
+    assert (await soon(second))["n"] == 1
 
 
-def test_waiting_leaves_nothing_behind(layer, nothing_comes):
-    async def scenario():
-        for n in range(20):
-            await nothing_comes(layer, f"channel{n}")
-        return layer.statistics()["entries"]
-
-    assert asyncio.run(scenario()) == 0
+async def test_waiting_leaves_nothing_behind(layer, nothing_comes):
+    for n in range(20):
+        await nothing_comes(layer, f"channel{n}")
+    assert layer.statistics()["entries"] == 0
 
 
-def test_closing_ends_a_receive_that_waits(layer, soon):
-    async def scenario():
-        waiting = asyncio.create_task(layer.receive("channel"))
-        await asyncio.sleep(0)
-        await layer.close()
-        with pytest.raises(RuntimeError, match="closed"):
-            await soon(waiting)
-
-    asyncio.run(scenario())
+async def test_closing_ends_a_receive_that_waits(layer, soon):
+    waiting = asyncio.create_task(layer.receive("channel"))
+    await asyncio.sleep(0)
+    await layer.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        await soon(waiting)
