@@ -9,6 +9,7 @@ pytest_plugins = [
     "tests.order",
     "tests.fixtures.bench",
     "tests.fixtures.command",
+    "tests.fixtures.coroutines",
     "tests.fixtures.datastores",
     "tests.fixtures.known_server",
     "tests.fixtures.other_machine",

@@ -24,16 +24,6 @@ layer = IPCChannelLayer(path=os.environ["LAYER"], capacity=int(os.environ.get("C
 """
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Runs a test that is a coroutine in an event loop of its own."""
-    if not asyncio.iscoroutinefunction(pyfuncitem.obj):
-        return None
-    names = pyfuncitem._fixtureinfo.argnames
-    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
-    return True
-
-
 @pytest.fixture
 def path() -> Iterator[Path]:
     parent = "/dev/shm" if os.path.isdir("/dev/shm") else None

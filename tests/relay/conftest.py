@@ -132,27 +132,11 @@ class Bench:
             await asyncio.sleep(0)
         return channel not in self.layer.channels or self.layer.channels[channel].empty()
 
-    async def close(self):
-        for task in [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
 
 @pytest.fixture
-def run():
-    """Runs a coroutine function of a bench to its end; keyword arguments make the bench."""
-
-    def run(test, **kwargs):
-        async def main():
-            bench = Bench(**kwargs)
-            try:
-                await asyncio.wait_for(test(bench), 20)
-            finally:
-                await bench.close()
-
-        asyncio.run(main())
-
-    return run
+def bench(request):
+    """A bench; a test's parameter is what it is made of."""
+    return Bench(**getattr(request, "param", {}))
 
 
 @pytest.fixture

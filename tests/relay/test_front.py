@@ -21,193 +21,149 @@ async def answer(bench, request, *parts):
         await bench.layer.send(request["reply_channel"], part(request, number, body, more_body=number < len(parts) - 1))
 
 
-def test_an_answer_goes_back_to_its_client(run):
-    async def test(bench):
-        request, client = await bench.request_of(bench.front(), path="/é", query_string=b"a=1")
-        assert request["scope"]["path"] == "/é"
-        assert request["scope"]["query_string"] == b"a=1"
-        assert "state" not in request["scope"]
-        await answer(bench, request, b"one", b"two")
+async def test_an_answer_goes_back_to_its_client(bench):
+    request, client = await bench.request_of(bench.front(), path="/é", query_string=b"a=1")
+    assert request["scope"]["path"] == "/é"
+    assert request["scope"]["query_string"] == b"a=1"
+    assert "state" not in request["scope"]
+    await answer(bench, request, b"one", b"two")
+    await client.done
+    assert (client.status, client.body, client.complete) == (201, b"onetwo", True)
+
+
+async def test_answers_find_their_own_requests_in_any_order(bench):
+    front = bench.front()
+    pairs = [await bench.request_of(front, path=f"/{number}") for number in range(20)]
+    assert len({request["id"] for request, _ in pairs}) == 20
+    assert len({request["reply_channel"] for request, _ in pairs}) == 1
+    for request, _ in reversed(pairs):
+        await answer(bench, request, request["scope"]["path"].encode())
+    for number, (_, client) in enumerate(pairs):
         await client.done
-        assert (client.status, client.body, client.complete) == (201, b"onetwo", True)
-
-    run(test)
+        assert client.body == f"/{number}".encode()
 
 
-def test_answers_find_their_own_requests_in_any_order(run):
-    async def test(bench):
-        front = bench.front()
-        pairs = [await bench.request_of(front, path=f"/{number}") for number in range(20)]
-        assert len({request["id"] for request, _ in pairs}) == 20
-        assert len({request["reply_channel"] for request, _ in pairs}) == 1
-        for request, _ in reversed(pairs):
-            await answer(bench, request, request["scope"]["path"].encode())
-        for number, (_, client) in enumerate(pairs):
-            await client.done
-            assert client.body == f"/{number}".encode()
-
-    run(test)
+async def test_parts_are_delivered_in_order_and_once(bench):
+    request, client = await bench.request_of(bench.front())
+    for number in (1, 0, 1, 0, 3, 2):
+        body = b"%d" % number
+        await bench.layer.send(request["reply_channel"], part(request, number, body, more_body=number < 3))
+    await client.done
+    assert client.body == b"0123"
 
 
-def test_parts_are_delivered_in_order_and_once(run):
-    async def test(bench):
-        request, client = await bench.request_of(bench.front())
-        for number in (1, 0, 1, 0, 3, 2):
-            body = b"%d" % number
-            await bench.layer.send(request["reply_channel"], part(request, number, body, more_body=number < 3))
-        await client.done
-        assert client.body == b"0123"
-
-    run(test)
-
-
-def test_a_large_body_follows_in_messages_of_512_kb(run):
-    async def test(bench):
-        body = bytes(range(256)) * 4096 * 4
-        request, client = await bench.request_of(bench.front(), body=body)
-        received = [request["body"]]
-        more_body = True
-        while more_body:
-            message = await bench.next_message(body_channel(request["id"]))
-            received.append(message["body"])
-            more_body = message["more_body"]
-        assert b"".join(received) == body
-        assert {len(piece) for piece in received} == {CHUNK}
-        await answer(bench, request, b"")
-        await client.done
-
-    run(test)
+async def test_a_large_body_follows_in_messages_of_512_kb(bench):
+    body = bytes(range(256)) * 4096 * 4
+    request, client = await bench.request_of(bench.front(), body=body)
+    received = [request["body"]]
+    more_body = True
+    while more_body:
+        message = await bench.next_message(body_channel(request["id"]))
+        received.append(message["body"])
+        more_body = message["more_body"]
+    assert b"".join(received) == body
+    assert {len(piece) for piece in received} == {CHUNK}
+    await answer(bench, request, b"")
+    await client.done
 
 
 @pytest.mark.parametrize("headers", [[], [(b"content-length", b"11")]], ids=["counted", "declared"])
-def test_a_body_over_the_limit_is_a_413_and_no_request(run, headers):
-    async def test(bench):
-        client = bench.client(bench.front(body_limit=10), body=bytes(11), chunk=4, headers=headers)
+async def test_a_body_over_the_limit_is_a_413_and_no_request(bench, headers):
+    client = bench.client(bench.front(body_limit=10), body=bytes(11), chunk=4, headers=headers)
+    await client.done
+    assert client.status == 413
+    assert await bench.is_empty(REQUESTS)
+    assert bool(client.unread) == bool(headers)  # a declared one is not read
+
+
+async def test_a_body_at_the_limit_is_let_in(bench):
+    request, _ = await bench.request_of(bench.front(body_limit=10), body=bytes(10))
+    assert request["body"] == bytes(10)
+
+
+@pytest.mark.parametrize("bench", [{"capacity": 1}], indirect=True)
+async def test_a_full_queue_is_a_503_at_once(bench):
+    front = bench.front(timeout=3600)
+    waiting = bench.client(front)
+    refused = bench.client(front)
+    await refused.done
+    assert refused.status == 503
+    assert not waiting.done.done()
+
+
+async def test_a_layer_out_of_reach_is_a_503(bench):
+    bench.layer.send_failures.append(ConnectionError("down"))
+    client = bench.client(bench.front())
+    await client.done
+    assert client.status == 503
+    assert await bench.is_empty(REQUESTS)  # a request is never sent again
+
+
+async def test_no_answer_in_time_is_a_504_and_a_late_one_is_dropped(bench):
+    front = bench.front(timeout=0.05)
+    workers = await bench.join_workers()
+    request, client = await bench.request_of(front)
+    await client.done
+    assert client.status == 504
+    assert (await bench.next_message(workers))["id"] == request["id"]
+    await answer(bench, request, b"late")
+    assert await bench.is_empty(request["reply_channel"])
+    assert len(client.sent) == 2
+
+    other, client = await bench.request_of(front)
+    await answer(bench, other, b"in time")
+    await client.done
+    assert client.body == b"in time"
+
+
+async def test_an_answer_with_a_gap_is_cut_short(bench, caplog):
+    request, client = await bench.request_of(bench.front(timeout=0.05))
+    for number in (0, 2):
+        await bench.layer.send(request["reply_channel"], part(request, number, b"x", more_body=True))
+    await client.done
+    assert client.body == b"x"
+    assert not client.complete  # the server closes the connection
+    assert "part 1 never came" in caplog.text
+
+
+async def test_an_answer_that_broke_is_cut_short(bench):
+    request, client = await bench.request_of(bench.front())
+    await bench.layer.send(request["reply_channel"], part(request, 0, b"x", more_body=True))
+    await bench.layer.send(request["reply_channel"], part(request, 1, b"", broken=True))
+    await client.done
+    assert not client.complete
+
+
+async def test_workers_hear_of_a_client_that_left(bench):
+    workers = await bench.join_workers()
+    request, client = await bench.request_of(bench.front())
+    client.leaves.set()
+    await client.done
+    assert client.sent == []
+    assert (await bench.next_message(workers))["id"] == request["id"]
+
+
+async def test_a_client_that_leaves_before_its_body_is_whole_makes_no_request(bench):
+    client = bench.client(bench.front(), body=bytes(20), chunk=10)
+    client.unread.pop()
+    client.leaves.set()
+    await client.done
+    assert await bench.is_empty(REQUESTS)
+
+
+async def test_other_protocols_are_refused(bench):
+    client = bench.client(bench.front(), type="websocket")
+    with pytest.raises(ValueError, match="carries HTTP, not websocket"):
         await client.done
-        assert client.status == 413
-        assert await bench.is_empty(REQUESTS)
-        assert bool(client.unread) == bool(headers)  # a declared one is not read
-
-    run(test)
 
 
-def test_a_body_at_the_limit_is_let_in(run):
-    async def test(bench):
-        request, _ = await bench.request_of(bench.front(body_limit=10), body=bytes(10))
-        assert request["body"] == bytes(10)
-
-    run(test)
-
-
-def test_a_full_queue_is_a_503_at_once(run):
-    async def test(bench):
-        front = bench.front(timeout=3600)
-        waiting = bench.client(front)
-        refused = bench.client(front)
-        await refused.done
-        assert refused.status == 503
-        assert not waiting.done.done()
-
-    run(test, capacity=1)
-
-
-def test_a_layer_out_of_reach_is_a_503(run):
-    async def test(bench):
-        bench.layer.send_failures.append(ConnectionError("down"))
-        client = bench.client(bench.front())
-        await client.done
-        assert client.status == 503
-        assert await bench.is_empty(REQUESTS)  # a request is never sent again
-
-    run(test)
-
-
-def test_no_answer_in_time_is_a_504_and_a_late_one_is_dropped(run):
-    async def test(bench):
-        front = bench.front(timeout=0.05)
-        workers = await bench.join_workers()
+async def test_nothing_is_left_of_a_request(bench):
+    front = bench.front()
+    tasks = len(asyncio.all_tasks())
+    for _ in range(50):
         request, client = await bench.request_of(front)
+        await answer(bench, request, b"ok")
         await client.done
-        assert client.status == 504
-        assert (await bench.next_message(workers))["id"] == request["id"]
-        await answer(bench, request, b"late")
-        assert await bench.is_empty(request["reply_channel"])
-        assert len(client.sent) == 2
-
-        other, client = await bench.request_of(front)
-        await answer(bench, other, b"in time")
-        await client.done
-        assert client.body == b"in time"
-
-    run(test)
-
-
-def test_an_answer_with_a_gap_is_cut_short(run, caplog):
-    async def test(bench):
-        request, client = await bench.request_of(bench.front(timeout=0.05))
-        for number in (0, 2):
-            await bench.layer.send(request["reply_channel"], part(request, number, b"x", more_body=True))
-        await client.done
-        assert client.body == b"x"
-        assert not client.complete  # the server closes the connection
-        assert "part 1 never came" in caplog.text
-
-    run(test)
-
-
-def test_an_answer_that_broke_is_cut_short(run):
-    async def test(bench):
-        request, client = await bench.request_of(bench.front())
-        await bench.layer.send(request["reply_channel"], part(request, 0, b"x", more_body=True))
-        await bench.layer.send(request["reply_channel"], part(request, 1, b"", broken=True))
-        await client.done
-        assert not client.complete
-
-    run(test)
-
-
-def test_workers_hear_of_a_client_that_left(run):
-    async def test(bench):
-        workers = await bench.join_workers()
-        request, client = await bench.request_of(bench.front())
-        client.leaves.set()
-        await client.done
-        assert client.sent == []
-        assert (await bench.next_message(workers))["id"] == request["id"]
-
-    run(test)
-
-
-def test_a_client_that_leaves_before_its_body_is_whole_makes_no_request(run):
-    async def test(bench):
-        client = bench.client(bench.front(), body=bytes(20), chunk=10)
-        client.unread.pop()
-        client.leaves.set()
-        await client.done
-        assert await bench.is_empty(REQUESTS)
-
-    run(test)
-
-
-def test_other_protocols_are_refused(run):
-    async def test(bench):
-        client = bench.client(bench.front(), type="websocket")
-        with pytest.raises(ValueError, match="carries HTTP, not websocket"):
-            await client.done
-
-    run(test)
-
-
-def test_nothing_is_left_of_a_request(run):
-    async def test(bench):
-        front = bench.front()
-        tasks = len(asyncio.all_tasks())
-        for _ in range(50):
-            request, client = await bench.request_of(front)
-            await answer(bench, request, b"ok")
-            await client.done
-        assert await bench.is_empty(REQUESTS)
-        assert len(asyncio.all_tasks()) <= tasks + 1  # the reader of replies
-        assert front._replies._inboxes == {}
-
-    run(test)
+    assert await bench.is_empty(REQUESTS)
+    assert len(asyncio.all_tasks()) <= tasks + 1  # the reader of replies
+    assert front._replies._inboxes == {}

@@ -50,122 +50,104 @@ async def ask(bench, message):
     return await bench.next_message(message["reply_channel"])
 
 
-def test_a_small_answer_is_one_message(run):
-    async def test(bench):
-        bench.start(echo)
-        reply = await ask(bench, request(await bench.replies(), body=b"hello"))
-        assert reply == {
-            "id": "r1",
-            "number": 0,
-            "head": {"status": 200, "headers": []},
-            "body": b"hello",
-            "more_body": False,
-            "broken": False,
-        }
-
-    run(test)
+async def test_a_small_answer_is_one_message(bench):
+    bench.start(echo)
+    reply = await ask(bench, request(await bench.replies(), body=b"hello"))
+    assert reply == {
+        "id": "r1",
+        "number": 0,
+        "head": {"status": 200, "headers": []},
+        "body": b"hello",
+        "more_body": False,
+        "broken": False,
+    }
 
 
-def test_a_large_answer_is_numbered_pieces_of_512_kb(run):
-    async def test(bench):
-        body = bytes(range(256)) * 5000
-        bench.start(echo)
-        replies = await bench.replies()
-        rest = body_channel("r1")
-        await bench.layer.send(REQUESTS, request(replies, body=body[:CHUNK], more_body=True))
-        # The clock may have been set back between two parts.
-        await bench.layer.send(rest, {"number": 1, "body": body[2 * CHUNK :], "more_body": False})
-        await bench.layer.send(rest, {"number": 0, "body": body[CHUNK : 2 * CHUNK], "more_body": True})
-        parts = [await bench.next_message(replies) for _ in range(3)]
-        assert [part["number"] for part in parts] == [0, 1, 2]
-        assert [part["head"] is not None for part in parts] == [True, False, False]
-        assert [part["more_body"] for part in parts] == [True, True, False]
-        assert b"".join(part["body"] for part in parts) == body
-        assert max(len(part["body"]) for part in parts) == CHUNK
-
-    run(test)
+async def test_a_large_answer_is_numbered_pieces_of_512_kb(bench):
+    body = bytes(range(256)) * 5000
+    bench.start(echo)
+    replies = await bench.replies()
+    rest = body_channel("r1")
+    await bench.layer.send(REQUESTS, request(replies, body=body[:CHUNK], more_body=True))
+    # The clock may have been set back between two parts.
+    await bench.layer.send(rest, {"number": 1, "body": body[2 * CHUNK :], "more_body": False})
+    await bench.layer.send(rest, {"number": 0, "body": body[CHUNK : 2 * CHUNK], "more_body": True})
+    parts = [await bench.next_message(replies) for _ in range(3)]
+    assert [part["number"] for part in parts] == [0, 1, 2]
+    assert [part["head"] is not None for part in parts] == [True, False, False]
+    assert [part["more_body"] for part in parts] == [True, True, False]
+    assert b"".join(part["body"] for part in parts) == body
+    assert max(len(part["body"]) for part in parts) == CHUNK
 
 
-def test_one_request_at_a_time(run):
-    async def test(bench):
-        running = most = 0
+async def test_one_request_at_a_time(bench):
+    running = most = 0
 
-        async def application(scope, receive, send):
-            nonlocal running, most
-            running += 1
-            most = max(most, running)
-            await asyncio.sleep(0)
-            running -= 1
-            await echo(scope, receive, send)
+    async def application(scope, receive, send):
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+        await echo(scope, receive, send)
 
-        bench.start(application)
-        replies = await bench.replies()
-        for number in range(10):
-            await bench.layer.send(REQUESTS, request(replies, id=str(number)))
-        answered = [(await bench.next_message(replies))["id"] for _ in range(10)]
-        assert answered == [str(number) for number in range(10)]
-        assert most == 1
-
-    run(test)
+    bench.start(application)
+    replies = await bench.replies()
+    for number in range(10):
+        await bench.layer.send(REQUESTS, request(replies, id=str(number)))
+    answered = [(await bench.next_message(replies))["id"] for _ in range(10)]
+    assert answered == [str(number) for number in range(10)]
+    assert most == 1
 
 
-def test_a_request_whose_time_is_over_is_not_handled(run):
-    async def test(bench):
-        bench.start(echo)
-        replies = await bench.replies()
-        await bench.layer.send(REQUESTS, request(replies, id="old", deadline=time.time() - 1))
-        assert (await ask(bench, request(replies, id="new")))["id"] == "new"
-
-    run(test)
+async def test_a_request_whose_time_is_over_is_not_handled(bench):
+    bench.start(echo)
+    replies = await bench.replies()
+    await bench.layer.send(REQUESTS, request(replies, id="old", deadline=time.time() - 1))
+    assert (await ask(bench, request(replies, id="new")))["id"] == "new"
 
 
-def test_queued_work_of_a_client_that_left_is_not_begun(run):
-    async def test(bench):
-        handled = []
-        begun, go_on = asyncio.Event(), asyncio.Event()
+async def test_queued_work_of_a_client_that_left_is_not_begun(bench):
+    handled = []
+    begun, go_on = asyncio.Event(), asyncio.Event()
 
-        async def application(scope, receive, send):
-            handled.append(scope["path"])
-            begun.set()
-            await go_on.wait()
-            await echo(scope, receive, send)
+    async def application(scope, receive, send):
+        handled.append(scope["path"])
+        begun.set()
+        await go_on.wait()
+        await echo(scope, receive, send)
 
-        bench.start(application)
-        assert await bench.is_empty(REQUESTS)  # the worker has joined the group
-        replies = await bench.replies()
-        for name in ("first", "left", "last"):
-            await bench.layer.send(REQUESTS, request(replies, id=name, scope={"path": f"/{name}"}))
-        await begun.wait()
-        await bench.layer.group_send(WORKERS, {"id": "left"})
-        assert await bench.is_empty("nothing")  # the worker has heard it
-        go_on.set()
-        assert (await bench.next_message(replies))["id"] == "first"
-        assert (await bench.next_message(replies))["id"] == "last"
-        assert handled == ["/first", "/last"]
-
-    run(test)
+    bench.start(application)
+    assert await bench.is_empty(REQUESTS)  # the worker has joined the group
+    replies = await bench.replies()
+    for name in ("first", "left", "last"):
+        await bench.layer.send(REQUESTS, request(replies, id=name, scope={"path": f"/{name}"}))
+    await begun.wait()
+    await bench.layer.group_send(WORKERS, {"id": "left"})
+    assert await bench.is_empty("nothing")  # the worker has heard it
+    go_on.set()
+    assert (await bench.next_message(replies))["id"] == "first"
+    assert (await bench.next_message(replies))["id"] == "last"
+    assert handled == ["/first", "/last"]
 
 
-def test_work_in_progress_hears_that_its_client_left(run):
-    async def test(bench):
-        heard = asyncio.Event()
+async def test_work_in_progress_hears_that_its_client_left(bench):
+    heard = asyncio.Event()
 
-        async def application(scope, receive, send):
-            await read_body(receive)
-            if scope["path"] == "/wait":
-                assert await receive() == {"type": "http.disconnect"}
-                heard.set()
-            await echo(scope, lambda: asyncio.sleep(0, {"body": b"", "more_body": False}), send)
+    async def application(scope, receive, send):
+        await read_body(receive)
+        if scope["path"] == "/wait":
+            assert await receive() == {"type": "http.disconnect"}
+            heard.set()
+        await echo(scope, lambda: asyncio.sleep(0, {"body": b"", "more_body": False}), send)
 
-        bench.start(application)
-        replies = await bench.replies()
-        await bench.layer.send(REQUESTS, request(replies, id="gone", scope={"path": "/wait"}))
-        assert await bench.is_empty("nothing")
-        await bench.layer.group_send(WORKERS, {"id": "gone"})
-        await asyncio.wait_for(heard.wait(), 5)
-        assert (await ask(bench, request(replies, id="next")))["id"] == "next"  # and "gone" sent nothing
-
-    run(test)
+    bench.start(application)
+    replies = await bench.replies()
+    await bench.layer.send(REQUESTS, request(replies, id="gone", scope={"path": "/wait"}))
+    assert await bench.is_empty("nothing")
+    await bench.layer.group_send(WORKERS, {"id": "gone"})
+    await asyncio.wait_for(heard.wait(), 5)
+    assert (await ask(bench, request(replies, id="next")))["id"] == "next"  # and "gone" sent nothing
 
 
 async def raise_at_once(scope, receive, send):
@@ -177,120 +159,97 @@ async def return_nothing(scope, receive, send):
 
 
 @pytest.mark.parametrize("application", [raise_at_once, return_nothing])
-def test_an_application_without_an_answer_is_a_500_for_that_request(run, application):
-    async def test(bench):
-        async def either(scope, receive, send):
-            await (application if scope["path"] == "/bad" else echo)(scope, receive, send)
+async def test_an_application_without_an_answer_is_a_500_for_that_request(bench, application):
+    async def either(scope, receive, send):
+        await (application if scope["path"] == "/bad" else echo)(scope, receive, send)
 
-        bench.start(either)
-        replies = await bench.replies()
-        assert (await ask(bench, request(replies, scope={"path": "/bad"})))["head"]["status"] == 500
-        assert (await ask(bench, request(replies)))["head"]["status"] == 200
-
-    run(test)
+    bench.start(either)
+    replies = await bench.replies()
+    assert (await ask(bench, request(replies, scope={"path": "/bad"})))["head"]["status"] == 500
+    assert (await ask(bench, request(replies)))["head"]["status"] == 200
 
 
-def test_an_application_that_fails_in_mid_answer_says_so(run):
-    async def test(bench):
-        async def application(scope, receive, send):
-            await send({"type": "http.response.start", "status": 200})
-            await send({"type": "http.response.body", "body": b"x", "more_body": True})
-            raise LookupError("in the middle")
+async def test_an_application_that_fails_in_mid_answer_says_so(bench):
+    async def application(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200})
+        await send({"type": "http.response.body", "body": b"x", "more_body": True})
+        raise LookupError("in the middle")
 
-        bench.start(application)
-        replies = await bench.replies()
-        await bench.layer.send(REQUESTS, request(replies))
-        assert [(await bench.next_message(replies))["broken"] for _ in range(2)] == [False, True]
-
-    run(test)
+    bench.start(application)
+    replies = await bench.replies()
+    await bench.layer.send(REQUESTS, request(replies))
+    assert [(await bench.next_message(replies))["broken"] for _ in range(2)] == [False, True]
 
 
-def test_a_part_waits_for_room_on_the_reply_channel(run, full):
-    async def test(bench):
-        bench.start(echo)
-        await bench.layer.send(REQUESTS, request(replies := await bench.replies(), body=b"x"))
-        bench.layer.send_failures.extend([full(), ConnectionError("restarting"), full()])
-        assert (await bench.next_message(replies))["body"] == b"x"
-
-    run(test)
+async def test_a_part_waits_for_room_on_the_reply_channel(bench, full):
+    bench.start(echo)
+    await bench.layer.send(REQUESTS, request(replies := await bench.replies(), body=b"x"))
+    bench.layer.send_failures.extend([full(), ConnectionError("restarting"), full()])
+    assert (await bench.next_message(replies))["body"] == b"x"
 
 
-def test_an_answer_for_which_there_is_no_room_in_time_is_given_up(run, full):
-    async def test(bench):
-        bench.start(echo)
-        replies = await bench.replies()
-        for name in ("first", "second"):
-            await bench.layer.send(REQUESTS, request(replies, id=name))
-        bench.layer.send_failures.extend([full()] * 3)  # 5, 10, 20 ms: more than the timeout
-        assert (await bench.next_message(replies))["id"] == "second"
-
-    run(test, timeout=0.02)
+@pytest.mark.parametrize("bench", [{"timeout": 0.02}], indirect=True)
+async def test_an_answer_for_which_there_is_no_room_in_time_is_given_up(bench, full):
+    bench.start(echo)
+    replies = await bench.replies()
+    for name in ("first", "second"):
+        await bench.layer.send(REQUESTS, request(replies, id=name))
+    bench.layer.send_failures.extend([full()] * 3)  # 5, 10, 20 ms: more than the timeout
+    assert (await bench.next_message(replies))["id"] == "second"
 
 
-def test_the_worker_outlives_errors_of_the_layer(run, caplog):
-    async def test(bench):
-        bench.layer.receive_failures.extend([ConnectionError("down"), ConnectionError("still down")])
-        bench.start(echo)
-        assert (await ask(bench, request(await bench.replies())))["id"] == "r1"
-        assert "still down" in caplog.text
-
-    run(test)
+async def test_the_worker_outlives_errors_of_the_layer(bench, caplog):
+    bench.layer.receive_failures.extend([ConnectionError("down"), ConnectionError("still down")])
+    bench.start(echo)
+    assert (await ask(bench, request(await bench.replies())))["id"] == "r1"
+    assert "still down" in caplog.text
 
 
-def test_stop_finishes_the_request_in_hand_and_takes_no_other(run):
-    async def test(bench):
-        begun, go_on = asyncio.Event(), asyncio.Event()
+async def test_stop_finishes_the_request_in_hand_and_takes_no_other(bench):
+    begun, go_on = asyncio.Event(), asyncio.Event()
 
-        async def application(scope, receive, send):
-            begun.set()
-            await go_on.wait()
-            await echo(scope, receive, send)
+    async def application(scope, receive, send):
+        begun.set()
+        await go_on.wait()
+        await echo(scope, receive, send)
 
-        worker, task = bench.start(application)
-        replies = await bench.replies()
-        for name in ("in hand", "queued"):
-            await bench.layer.send(REQUESTS, request(replies, id=name))
-        await begun.wait()
-        worker.stop()
-        go_on.set()
-        await asyncio.wait_for(task, 5)
-        assert (await bench.next_message(replies))["id"] == "in hand"
-        assert (await bench.next_message(REQUESTS))["id"] == "queued"  # for another worker
-
-    run(test)
+    worker, task = bench.start(application)
+    replies = await bench.replies()
+    for name in ("in hand", "queued"):
+        await bench.layer.send(REQUESTS, request(replies, id=name))
+    await begun.wait()
+    worker.stop()
+    go_on.set()
+    await asyncio.wait_for(task, 5)
+    assert (await bench.next_message(replies))["id"] == "in hand"
+    assert (await bench.next_message(REQUESTS))["id"] == "queued"  # for another worker
 
 
-def test_stop_ends_a_worker_that_waits(run):
-    async def test(bench):
-        worker, task = bench.start(echo)
-        assert await bench.is_empty(REQUESTS)  # and so the worker is waiting
-        worker.stop()
-        await asyncio.wait_for(task, 5)
-        assert bench.layer.groups == {}
-
-    run(test)
+async def test_stop_ends_a_worker_that_waits(bench):
+    worker, task = bench.start(echo)
+    assert await bench.is_empty(REQUESTS)  # and so the worker is waiting
+    worker.stop()
+    await asyncio.wait_for(task, 5)
+    assert bench.layer.groups == {}
 
 
-def test_django_answers_and_hears_when_requests_start_and_finish(run):
+async def test_django_answers_and_hears_when_requests_start_and_finish(bench):
     heard = []
 
     def hear(signal, **kwargs):
         heard.append(signal)
 
-    async def test(bench):
+    both = (signals.request_started, signals.request_finished)
+    for signal in both:
+        signal.connect(hear)
+    try:
         worker, task = bench.start(RelayHandler())
-        scope = {"path": "/inspect/", "method": "GET"}
-        reply = await ask(bench, request(await bench.replies(), scope=scope))
+        reply = await ask(bench, request(await bench.replies(), scope={"path": "/inspect/", "method": "GET"}))
         assert reply["head"]["status"] == 200
         assert b'"path": "/inspect/"' in reply["body"]
         worker.stop()
         await task
-
-    for signal in (signals.request_started, signals.request_finished):
-        signal.connect(hear)
-    try:
-        run(test)
     finally:
-        for signal in (signals.request_started, signals.request_finished):
+        for signal in both:
             signal.disconnect(hear)
-    assert heard == [signals.request_started, signals.request_finished]
+    assert heard == list(both)
