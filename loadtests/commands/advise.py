@@ -48,6 +48,7 @@ def command(
         from loadtests import hosts, setups
         from loadtests.measure import advise
         from loadtests.measure.contention import TooBusy
+        from loadtests.measure.prepare import RunOptions
         from loadtests.plan import study as studies
 
         if setup.endswith(".toml") or setup in studies.names():
@@ -57,7 +58,9 @@ def command(
             [chosen] = setups.find([setup])
             cores = hosts.at("local").allot(os.environ.get("CORES")).servers
             search = advise.plan(chosen, len(cores), path, rate, duration(max_time))
-        execution = dataclasses.replace(advise.prepare(search, output, seed, own, told=told), anyway=anyway)
+        execution = dataclasses.replace(
+            advise.prepare(search, RunOptions(output, seed, own=own), progress=told), anyway=anyway
+        )
     say(_headline(search, execution))
     try:
         _carry_out(search, execution)

@@ -45,20 +45,16 @@ def command(
     with waiting(err, "searching"):
         from loadtests.measure import url as urls
 
-        search = urls.search(
+        load = urls.UrlLoad(
             url,
-            header or (),
-            objective,
-            start_rate,
-            max_rate,
-            probe,
-            confirm,
-            max_time,
-            allow_remote,
-            arrivals,
-            connections,
-            size,
+            urls.UrlRequests(headers=header or ()),
+            rate=start_rate,
+            connections=connections,
+            allow_remote=allow_remote,
+            arrivals=arrivals,
+            size=size,
         )
+        search = urls.UrlSearchOptions(load, objective, max_rate, probe, confirm, max_time).search()
         lines = _ProbeLines(search.plan.unit)
         try:
             found = urls.find_capacity(search, lines.add)

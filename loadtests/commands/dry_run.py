@@ -14,10 +14,10 @@ from loadtests.plan.sweep import environment
 from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
-    from loadtests.measure.dry_run import Outlook
+    from loadtests.measure.dry_run import DryRun
 
 
-def print_outlook(found: Outlook) -> None:
+def print_dry_run(found: DryRun) -> None:
     """Prints it; ends with exit code 1 where the run would not begin."""
     where = os.path.relpath(found.folder)
     trials = f"{plural(len(found.order), 'trial')} in {plural(found.blocks, 'block')}"
@@ -38,17 +38,17 @@ def print_outlook(found: Outlook) -> None:
         fail(f"it would not begin: {found.problem}")
 
 
-def _print_setups(found: Outlook) -> None:
+def _print_setups(found: DryRun) -> None:
     table = grid(("setup", "served as", "with", "tests"), whole=(0,))
     for entry in found.study.entries:
         tests = dict.fromkeys(slot.test for slot in found.order if slot.label == entry.label)
         baseline = ", the baseline" if entry.label == found.study.baseline else ""
-        fields = (f"{found.setups[entry.setup].label}{baseline}", environment(entry.env), ", ".join(tests))
+        fields = (f"{found.bench.setups[entry.setup].label}{baseline}", environment(entry.env), ", ".join(tests))
         table.add_row(Text(entry.label), *map(Text, fields))
     print_grid(out, table)
 
 
-def _print_tests(found: Outlook) -> None:
+def _print_tests(found: DryRun) -> None:
     table = grid(("test", "what is sent", "engine", "trials", "s each"), right=(3, 4), whole=(0,))
     for test in found.study.tests:
         trials = sum(slot.test == test.name for slot in found.order)
@@ -56,23 +56,24 @@ def _print_tests(found: Outlook) -> None:
     print_grid(out, table)
 
 
-def _rest(found: Outlook) -> Iterator[tuple[str, str]]:
+def _rest(found: DryRun) -> Iterator[tuple[str, str]]:
     for one in found.left_out:
         yield "left out", f"{one.label}{f', {one.test}' if one.test else ''}: {one.why}"
     yield "order", "in each block test by test, the setups shuffled; every second block mirrors the one before"
-    yield "seed", "drawn when it runs; --seed fixes it" if found.seed is None else _first_block(found)
-    if found.goal is not None:
-        until, minutes = f"±{found.goal.until * 100:g}%", f"{found.goal.max_time_s / 60:g} minutes"
+    yield "seed", "drawn when it runs; --seed fixes it" if found.options.seed is None else _first_block(found)
+    if (goal := found.options.goal) is not None:
+        until, minutes = f"±{goal.until * 100:g}%", f"{goal.max_time_s / 60:g} minutes"
         yield "until", f"blocks are added until no interval is wider than {until}, for {minutes} at the most"
     yield "knobs", f"{environment(found.knobs) or 'none set'}; the others as in supervisor/defaults.sh"
-    servers, generator = (",".join(map(str, cores)) for cores in (found.cores.servers, found.cores.generator))
-    there, here = (" (there)", " (here)") if found.cores.machines > 1 else ("", "")
+    cores = found.bench.cores
+    servers, generator = (",".join(map(str, numbers)) for numbers in (cores.servers, cores.generator))
+    there, here = (" (there)", " (here)") if cores.machines > 1 else ("", "")
     yield "cores", f"{servers} for the servers{there}, {generator} for the load generator{here}"
     for remark in found.remarks:
         yield "note", remark
 
 
-def _first_block(found: Outlook) -> str:
+def _first_block(found: DryRun) -> str:
     order = {test.name: [slot.label for slot in found.order if slot.test == test.name] for test in found.study.tests}
     first = "; ".join(f"{test}: {', '.join(dict.fromkeys(labels))}" for test, labels in order.items())
-    return f"{found.seed}. The first block: {first}"
+    return f"{found.options.seed}. The first block: {first}"

@@ -27,7 +27,7 @@ def prepare(
     with waiting(err):
         from loadtests.measure import host_options, servers_host
 
-        machines = [where for _, where in host_options.named(host)]
+        machines = [where for _, where in host_options.machines(host)]
         servers_host.require_addresses(machines)
     for where in machines:
         with waiting(err) as told:
@@ -42,7 +42,7 @@ def check(host: Where) -> None:
         from loadtests.measure import host_options, servers_host
         from loadtests.measure.doctor import possible
 
-        machines = host_options.named(host)
+        machines = host_options.machines(host)
         servers_host.require_addresses([where for _, where in machines])
     good = True
     for role, where in machines:

@@ -48,8 +48,10 @@ def command(
         from loadtests.commands.progress import seconds
         from loadtests.measure import url as urls
 
-        asked = urls.Asked(method.upper(), header or (), body, workload, speed)
-        load = urls.parse(url, asked, rate, connections, duration, timeout, processes, allow_remote, arrivals, size)
+        requests = urls.UrlRequests(method.upper(), header or (), body, workload, speed)
+        load = urls.UrlLoad(
+            url, requests, rate, connections, duration, timeout, processes, allow_remote, arrivals, size
+        ).load()
     with seconds(err, load.duration_s) as on_second:
         result = urls.send(engine, load, on_second)
     say_json(result.summary()) if as_json else _print(result)

@@ -14,7 +14,7 @@ from loadtests.errors import UserError
 from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
-    from loadtests.measure.generator_accuracy import Punctuality
+    from loadtests.measure.origin_accuracy import OriginAccuracy
 
 
 def command(
@@ -46,17 +46,17 @@ def command(
 
 def _benchmark(as_json: bool) -> None:
     with waiting(err) as told:
-        from loadtests.measure import generator_accuracy
+        from loadtests.measure import origin_accuracy
 
-        found = generator_accuracy.measure(told)
-    say_json(found.to_dict()) if as_json else print_punctuality(found)
+        found = origin_accuracy.measure(told)
+    say_json(found.to_dict()) if as_json else print_accuracy(found)
     if not found.in_time:
         fail("the origin was not in time, or something was not answered; run this again on a quiet machine")
 
 
-def print_punctuality(found: Punctuality) -> None:
+def print_accuracy(found: OriginAccuracy) -> None:
     """Prints what was asked of the origin, what it did, and what that took."""
-    from loadtests.measure.generator_accuracy import LATE_P99_MS
+    from loadtests.measure.origin_accuracy import MOST_P99_MS
 
     table = grid(("", ""), right=(1,))
     for label, value in (
@@ -79,4 +79,4 @@ def print_punctuality(found: Punctuality) -> None:
     where = f"core {found.core}" + (", which it shared with the client" if found.core == found.client_core else "")
     print_grid(out, table, f"An origin on {where}")
     lateness = f"{found.late_p99_ms:.1f} ms, and {found.seen_p99_ms:.1f} ms as the client sees it"
-    out.print(f"Its lateness p99 is {lateness}; under {LATE_P99_MS:g} is asked for.")
+    out.print(f"Its lateness p99 is {lateness}; under {MOST_P99_MS:g} is asked for.")

@@ -80,37 +80,38 @@ def command(
 ) -> None:
     """Run a study: every setup, every test, block after block, into a run folder with its report."""
     with waiting(out) as told:
-        from loadtests.commands.dry_run import print_outlook
+        from loadtests.commands.dry_run import print_dry_run
         from loadtests.measure import prepare as preparing
-        from loadtests.measure import study_options as wanting
+        from loadtests.measure import study_options
         from loadtests.measure.bench import bench_for
-        from loadtests.measure.dry_run import outlook
-        from loadtests.measure.host_options import Places
+        from loadtests.measure.dry_run import plan_run
+        from loadtests.measure.host_options import HostOptions
         from loadtests.plan import request_options
         from loadtests.report import reports
         from loadtests.report.formats import noise_table
 
         if resume is not None:
             _require_alone(context)
-            execution = preparing.resume(resume, told=told)
+            execution = preparing.resume(resume, progress=told)
         else:
-            wanting.require_one_length(blocks, minutes, until)
-            study = study or (STUDY if walked else wanting.default_study(own, aa))
-            wanted = wanting.study_of(study, blocks, aa, price, quick, setups, minutes, rate, injectors)
-            wanted = walked.in_study(wanted.with_requests(request_options.named(path or [], workload)))
-            wanting.require_talk(own, wanted)
-            places = Places.of(servers, clients, services, hosts)
-            goal = wanting.goal_of(until, max_time)
-            bench_of = bench_for(places, allow_remote, own is not None)
+            study = study or (STUDY if walked else study_options.default_study(own, aa))
+            chosen = study_options.StudyOptions(
+                study, blocks, minutes, until, setups, rate, injectors, aa, price, quick
+            ).study()
+            chosen = walked.in_study(chosen.with_requests(request_options.named(path or [], workload)))
+            study_options.require_websocket_test(own, chosen)
+            options = preparing.RunOptions(output, seed, study_options.goal_of(until, max_time), own)
+            machines = HostOptions.of(servers, clients, services, hosts)
+            bench_of = bench_for(machines, allow_remote, own is not None)
             if dry_run:
-                expected = outlook(wanted, output, seed, goal, own, bench_of)
+                expected = plan_run(chosen, options, bench_of)
             else:
-                execution = preparing.prepare(wanted, output, seed, goal, own, bench_of, told)
+                execution = preparing.prepare(chosen, options, bench_of, told)
     if dry_run:
-        print_outlook(expected)
+        print_dry_run(expected)
         return
     valid = carry_out(execution, anyway)
-    if wanting.against_itself(execution.study):
+    if study_options.against_itself(execution.study):
         if noise_table.print_noise(execution.run, out):
             fail("a difference was found where there is none")
         return

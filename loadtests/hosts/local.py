@@ -86,7 +86,7 @@ class Local:
         return top_processes.watch()
 
     def calibrate(self, core: int) -> float:
-        return calibration.spin(core)
+        return calibration.calibrate(core)
 
     def load_elsewhere(self) -> dict[str, OthersMoment]:
         return {}

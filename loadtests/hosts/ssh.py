@@ -173,7 +173,7 @@ class Ssh:
         return {"": other_load.moment(_generator_cores(), [Part("harness", os.getpid())])}
 
     def calibrations_elsewhere(self) -> dict[str, float]:
-        return {} if self.same_machine else {"": calibration.spin(_generator_cores()[0])}
+        return {} if self.same_machine else {"": calibration.calibrate(_generator_cores()[0])}
 
     def allot(self, wanted: str | None) -> Cores:
         if self.same_machine:

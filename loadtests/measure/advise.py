@@ -1,11 +1,10 @@
-"""The search on real servers: rounds of short trials into a run folder, until the state machine has its answer."""
+"""The search for good knobs: rounds of short trials into a run folder, until successive halving has its answer."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
 from math import prod
-from pathlib import Path
 from typing import Any
 
 from loadtests.analyse.overload import FAILED, failed_share
@@ -16,6 +15,7 @@ from loadtests.formatting import plural, series
 from loadtests.measure import prepare as preparing
 from loadtests.measure import run as runs
 from loadtests.measure.bench import BenchOf, bench
+from loadtests.measure.prepare import RunOptions
 from loadtests.measure.run import Execution, Watcher
 from loadtests.measure.searches import halving
 from loadtests.measure.searches.candidates import candidates
@@ -30,20 +30,19 @@ from loadtests.records import Advice, AdviceOutcome, Round
 from loadtests.records.run.folder import Run
 from loadtests.setups import Setup
 from loadtests.setups.application.progress import Announce, silent
-from loadtests.setups.application.project import Options
 from loadtests.workload.load import MAX_RATE
 
 DURATION_S = 2.0
 WARMUP_S = 0.5
-CONNECTIONS = 10  # at the least
-FEWEST_RATE = 0.1  # below it, the 99th percentile of a trial takes hours
+FEWEST_CONNECTIONS = 10
+LOWEST_RATE = 0.1  # below it, the 99th percentile of a trial takes hours
 # With as many blocks in the first round, 98 of 100 simulated searches found the best to within 5% (docs/simulations).
 MOST_FIRST_BLOCKS = 4
 
 
 @dataclasses.dataclass(frozen=True)
 class KnobSearch:
-    """A search that is about to begin: its study, one block of the first round, and how often each round repeats."""
+    """A search that is about to begin: its study, one block of the first round, and the blocks of that round."""
 
     study: Study
     sweep: Sweep
@@ -51,7 +50,7 @@ class KnobSearch:
 
     @property
     def trials(self) -> int:
-        """How many trials it takes at the most."""
+        """The most trials that it takes."""
         return halving.trials(len(self.study.entries), self.first_blocks)
 
     @property
@@ -76,23 +75,29 @@ class KnobSearch:
 
 
 def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: float) -> KnobSearch:
-    """The search for a setup's knobs on so many cores. Raises UserError, also where ``max_time_s`` is too little."""
-    if rate is not None:
-        require_within("--rate", rate, FEWEST_RATE, int(MAX_RATE))
+    """The search for a setup's knobs on a number of cores. Raises UserError, also where ``max_time_s`` is too short."""
     sweep = candidates(setup, cores)
-    table = {
+    if rate is None:
+        # Enough connections to keep all threads of the largest candidate busy.
+        busy = prod(max(map(int, values)) for values in sweep.knobs.values())
+        kind, load = "throughput", {"connections": max(FEWEST_CONNECTIONS, busy), "duration": DURATION_S}
+    else:
+        require_within("--rate", rate, LOWEST_RATE, int(MAX_RATE))
+        # Enough requests to know the 99th percentile, and some that may fail.
+        kind, load = "latency", {"rate": rate, "duration": max(DURATION_S, round(1.05 * requests_needed(99) / rate, 3))}
+    table: dict[str, Any] = {
         "title": f"Good knobs for {setup.label}",
         "question": f"With which {' and '.join(sweep.knobs)} does {setup.label} serve {path} best on this machine?",
         "sweep": {"setup": setup.name, **{knob: list(values) for knob, values in sweep.knobs.items()}},
-        "tests": {_kind(rate): {"path": path, "warmup": WARMUP_S, **_load(sweep, rate)}},
+        "tests": {kind: {"path": path, "warmup": WARMUP_S, **load}},
         "blocks": 1,
     }
     return _within(studies.parse(table, f"advise-{setup.name}", "advise"), sweep, max_time_s)
 
 
 def of_study(study: Study, max_time_s: float) -> KnobSearch:
-    """The search among the cells of a study that is a sweep, by its test. Raises UserError where it is none, where it
-    has no single test at a load that is known, and where ``max_time_s`` is too little."""
+    """The search among the cells of a sweep. Raises UserError where the study is no sweep with a single test at a known
+    load, and where ``max_time_s`` is too short."""
     if study.sweep is None:
         raise UserError(f"{study.name} is no sweep; a setup, or a study with a table [sweep], is needed")
     if len(study.tests) > 1:
@@ -105,48 +110,29 @@ def of_study(study: Study, max_time_s: float) -> KnobSearch:
 
 
 def _within(study: Study, sweep: Sweep, max_time_s: float) -> KnobSearch:
-    shortest = KnobSearch(study, sweep, 1).seconds
-    if shortest > max_time_s:
-        raise UserError(f"the shortest search takes about {shortest / 60:.1f} minutes; give it a longer --max-time")
-    return KnobSearch(study, sweep, min(MOST_FIRST_BLOCKS, int(max_time_s / shortest)))
-
-
-def _kind(rate: float | None) -> str:
-    return "throughput" if rate is None else "latency"
-
-
-def _load(sweep: Sweep, rate: float | None) -> dict[str, Any]:
-    if rate is not None:
-        # Enough requests to know the 99th percentile, and some that may fail.
-        duration_s = max(DURATION_S, 1.05 * requests_needed(99) / rate)
-        return {"rate": rate, "duration": f"{duration_s:.3f}s"}
-    # No candidate may be short of requests: as many as all threads of the largest can work on.
-    busy = prod(max(map(int, values)) for values in sweep.knobs.values())
-    return {"connections": max(CONNECTIONS, busy), "duration": DURATION_S}
+    shortest_s = KnobSearch(study, sweep, 1).seconds
+    if shortest_s > max_time_s:
+        raise UserError(f"the shortest search takes about {shortest_s / 60:.1f} minutes; give it a longer --max-time")
+    return KnobSearch(study, sweep, min(MOST_FIRST_BLOCKS, int(max_time_s / shortest_s)))
 
 
 def prepare(
-    search: KnobSearch,
-    output: Path | None,
-    seed: int | None,
-    own: Options | None,
-    bench_of: BenchOf = bench,
-    told: Announce = silent,
+    search: KnobSearch, options: RunOptions, bench_of: BenchOf = bench, progress: Announce = silent
 ) -> Execution:
     """Makes the run folder, with the first round as its order. Raises UserError."""
     first = dataclasses.replace(search.study, blocks=search.first_blocks)
-    return preparing.prepare(first, output, seed, own=own, bench_of=bench_of, told=told)
+    return preparing.prepare(first, options, bench_of, progress)
 
 
 def execute(search: KnobSearch, execution: Execution, watcher: Watcher) -> AdviceOutcome:
-    """Runs round after round; run.json keeps what was decided on. Raises UserError where no candidate works."""
+    """Runs round after round; run.json keeps what was decided. Raises UserError where no candidate works."""
     begun = time.monotonic()
     run = execution.run
     halvings = Halving(
         [entry.label for entry in execution.study.entries], search.first_blocks, search.metric.more_is_better
     )
     while isinstance(step := halvings.next(), Round):
-        _extend(run, step)
+        _append(run, step)
         _keep(run, search, halvings, None, time.monotonic() - begun)
         runs.execute(execution, watcher)
         try:
@@ -157,7 +143,7 @@ def execute(search: KnobSearch, execution: Execution, watcher: Watcher) -> Advic
     return step
 
 
-def _extend(run: Run, step: Round) -> None:
+def _append(run: Run, step: Round) -> None:
     """Puts a round at the end of the run's order; the first is there already."""
     record = run.record
     before = [slot for slot in record.order if slot.block < step.blocks[0]]
@@ -168,15 +154,12 @@ def _extend(run: Run, step: Round) -> None:
     more = [
         dataclasses.replace(slot, number=len(before) + slot.number, block=step.blocks[slot.block - 1]) for slot in slots
     ]
-    study = dataclasses.replace(record.study, blocks=step.blocks[-1])
-    run.update(order=(*before, *more), study=study)
+    run.update(order=(*before, *more), study=dataclasses.replace(record.study, blocks=step.blocks[-1]))
 
 
 def _values(run: Run, step: Round, metric: Metric) -> dict[str, dict[int, float]]:
-    """What a round gave, by candidate and block; without those that failed by their own fault.
-
-    That includes one that did not answer what it was asked: a percentile of the answers that it did give is no merit.
-    """
+    """The values of a round by candidate and block, without candidates that failed by their own fault or left requests
+    unanswered: a percentile of the answers that they did give is no merit."""
     last = {trial.number: trial for trial in run.trials() if trial.block in step.blocks}  # a repeat takes the place
     failed = {trial.label for trial in last.values() if is_setups_own(trial.flags)}
     values: dict[str, dict[int, float]] = {label: {} for label in step.candidates if label not in failed}
@@ -192,18 +175,14 @@ def _values(run: Run, step: Round, metric: Metric) -> dict[str, dict[int, float]
 
 
 def _keep(run: Run, search: KnobSearch, halvings: Halving, outcome: AdviceOutcome | None, seconds: float) -> None:
+    ran = sum(len(past.candidates) * len(past.blocks) for past in halvings.rounds)
+    pace = seconds / (ran * search.trial_s) if ran else 1.0  # how long a trial really took, against what was planned
     run.update(
         advice=Advice(
             metric=search.metric.name,
             rounds=tuple(halvings.rounds),
             outcome=outcome,
             seconds=round(seconds, 1),
-            grid_seconds=round(search.grid_seconds * _pace(search, halvings, seconds), 1),
+            grid_seconds=round(search.grid_seconds * pace, 1),
         )
     )
-
-
-def _pace(search: KnobSearch, halvings: Halving, seconds: float) -> float:
-    """How long a trial really took, against what was planned; as planned while nothing is known."""
-    ran = sum(len(past.candidates) * len(past.blocks) for past in halvings.rounds)
-    return seconds / (ran * search.trial_s) if ran else 1.0

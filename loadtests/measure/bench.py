@@ -14,9 +14,9 @@ from loadtests.engines import Engine, require_able
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost, Host
 from loadtests.measure import open_files
-from loadtests.measure.host_options import Places
-from loadtests.measure.other_clients import ALONE, Clients
-from loadtests.measure.service_hosts import BESIDE, ServiceHosts
+from loadtests.measure.host_options import HostOptions
+from loadtests.measure.other_clients import Clients
+from loadtests.measure.service_hosts import ServiceHosts
 from loadtests.observe.cores import SERVICES, Cores
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import NO_START_OPTIONS, StartOptions
@@ -42,11 +42,9 @@ HERE = "local"
 class Bench:
     """What the trials of a run share.
 
-    ``serve`` takes a setup, its knobs, the names of services beside it and a port to a running server; ``engine`` takes
-    a name to an engine. ``contract`` is what the setups must answer (see ``loadtests.measure.preflight``). ``seed`` is
-    the run's. ``mhz`` are the frequencies seen so far, by machine (None: the servers'). Load goes to an address that
-    does not prove to be the host's where ``allow_remote`` says so. ``clients`` make a part of it, and ``elsewhere`` are
-    services on machines of their own; what these are is seen before anything is started.
+    ``serve`` starts a setup under its knobs, with supporting services, on a port. ``contract`` is what the setups must
+    answer (``loadtests.measure.preflight``), ``seed`` the run's, ``mhz`` the frequencies so far by machine (None: the
+    servers'). ``client_records`` and ``service_records`` are known once ``require`` has passed.
     """
 
     host: Host
@@ -61,10 +59,10 @@ class Bench:
     seed: int = 0
     mhz: dict[str | None, list[float]] = dataclasses.field(default_factory=dict)
     allow_remote: bool = False
-    clients: Clients = ALONE
-    clients_seen: tuple[OtherClient, ...] = ()
-    elsewhere: ServiceHosts = BESIDE
-    service_hosts_seen: tuple[ServiceHost, ...] = ()
+    clients: Clients = dataclasses.field(default_factory=Clients)
+    client_records: tuple[OtherClient, ...] = ()
+    service_hosts: ServiceHosts = dataclasses.field(default_factory=ServiceHosts)
+    service_records: tuple[ServiceHost, ...] = ()
 
     @property
     def url(self) -> str:
@@ -72,21 +70,20 @@ class Bench:
         return f"http://{self.host.address(self.bind)}:{self.port}"
 
     def serving(
-        self, entry: Entry, beside: StartOptions = NO_START_OPTIONS, port: int | None = None
+        self, entry: Entry, start_options: StartOptions = NO_START_OPTIONS, port: int | None = None
     ) -> AbstractContextManager[Server]:
-        """The entry's setup under its knobs, with what a test wants beside it; on the bench's port, if no other is
-        given. Raises NotServing and UserError on entering."""
-        knobs = {**entry.env, **dict(beside.knobs)}
+        """The entry's setup under its knobs, started with what a test needs; on the bench's port by default. Raises
+        NotServing and UserError on entering."""
+        knobs = {**entry.env, **dict(start_options.knobs)}
         env = {**knobs, **self.cores.knobs(knobs)}
-        return self.serve(self.setups[entry.setup], env, beside.services, port or self.port)
+        return self.serve(self.setups[entry.setup], env, start_options.services, port or self.port)
 
-    def beside(self, entry: Entry) -> tuple[str, ...]:
+    def services_of(self, entry: Entry) -> tuple[str, ...]:
         """The services that the entry's setup and its knobs ask for."""
-        return _beside(entry, self.setups, self.application)
+        return _services_of(entry, self.setups, self.application)
 
     def ports(self, count: int) -> list[int]:
-        """So many ports for setups that run at once: the bench's own, and the next ones that are free. Raises
-        UserError."""
+        """Free ports for setups that run at once, from the bench's own on. Raises UserError."""
         found: list[int] = []
         for port in range(self.port, LAST_PORT + 1):
             if len(found) == count:
@@ -102,75 +99,76 @@ class Bench:
         return found
 
     def load(
-        self,
-        test: Test,
-        url: str,
-        bodies: Sequence[bytes | None] = (),
-        chance: int = 0,
-        entry: Entry | None = None,
+        self, test: Test, url: str, bodies: Sequence[bytes | None] = (), chance: int = 0, entry: Entry | None = None
     ) -> Load:
-        """The load of a test on a server at ``url``, of an entry's setup where one is given; ``bodies`` are what its
-        requests should be answered with (see Load), ``chance`` is what it draws by. Raises UserError."""
+        """The load of a test on a server at ``url``, in the WebSocket dialect of the entry's setup. ``bodies`` are the
+        expected answers, ``chance`` seeds what is random. Raises UserError."""
         load = test.load(url, self.application.addressed(test.requests), bodies, self.cores.generator[0], chance)
         load = self.clients.share(load)
-        in_its_own = load if entry is None else in_dialect(load, self.setups[entry.setup].dialect)
-        return self.application.with_script(in_its_own)
+        if entry is not None:
+            load = in_dialect(load, self.setups[entry.setup].dialect)
+        return self.application.with_script(load)
 
     def require(self, study: Study) -> None:
-        """Raises UserError for what can be known to go wrong before anything is started: a taken port, an engine that
-        is missing or cannot make a test's load, a service that is not there."""
-        self._require_no_cores(study)
+        """Raises UserError for what can be known to go wrong before anything is started."""
+        for service in self.service_hosts.machines:
+            for entry in study.entries:
+                self._require_no_cores(entry, service.name)
         self.host.require_free(self.bind, self.port)
         self.host.require_reachable(self.bind, self.port, self.allow_remote)
-        beside = services.known()
         open_files.require(study.tests)
         for test in study.tests:
-            try:
-                engine = self.engine(test.engine)
-                engine.require()
-                require_able(engine, self.load(test, self.url), test.engine_features)
-            except UserError as error:
-                raise UserError(f"test {test.name}: {error}") from None
-            if test.recipe:
-                _require_recipe(test)
-            for name in test.services:
-                if name not in beside:
-                    raise UserError(f"test {test.name}: services: there is no {name!r}; there are: {', '.join(beside)}")
-                if (lacks := self.host.missing(beside[name].needs)) is not None:
-                    raise UserError(f"test {test.name}: the service {name}: {lacks}")
+            self._require_able(test)
         for entry in study.entries:
             try:
                 self.cores.services(entry.env)
             except UserError as error:
                 raise UserError(f"{entry.label}: {error}") from None
             self._require_fetching(entry, study.tests)
-            for name in self.beside(entry):
-                if (lacks := self.host.missing(beside[name].needs)) is not None:
-                    raise UserError(f"{entry.label}: the service {name}: {lacks}")
-        apart = self.elsewhere.machines.values()
-        self.clients_seen = self.clients.look(self.host, self.bind, self.port, self.allow_remote, apart)
-        self.service_hosts_seen = self.elsewhere.look(self.host, self.port, self.allow_remote)
+            self._require_services(entry.label, self.services_of(entry))
+        apart = self.service_hosts.machines.values()
+        self.client_records = self.clients.look(self.host, self.bind, self.port, self.allow_remote, apart)
+        self.service_records = self.service_hosts.look(self.host, self.port, self.allow_remote)
 
-    def _require_no_cores(self, study: Study) -> None:
-        """Raises UserError where a service that has a machine of its own is to have cores of the servers' as well."""
-        for service in self.elsewhere.machines:
-            for entry in study.entries:
-                cores = entry.env.get(SERVICES) or os.environ.get(SERVICES)
-                if cores and service.name in self.beside(entry):
-                    raise UserError(
-                        f"{entry.label} wants {service.name} on cores of the servers' machine ({SERVICES}={cores}), "
-                        "and --services on another machine; leave one of the two out"
-                    )
+    def _require_able(self, test: Test) -> None:
+        """Raises UserError where an engine is missing or cannot make the test's load, or its services cannot start."""
+        try:
+            engine = self.engine(test.engine)
+            engine.require()
+            require_able(engine, self.load(test, self.url), test.engine_features)
+        except UserError as error:
+            raise UserError(f"test {test.name}: {error}") from None
+        if test.recipe:
+            _require_recipe(test)
+        known = services.known()
+        for name in test.services:
+            if name not in known:
+                raise UserError(f"test {test.name}: services: there is no {name!r}; there are: {', '.join(known)}")
+        self._require_services(f"test {test.name}", test.services)
+
+    def _require_services(self, whose: str, names: Sequence[str]) -> None:
+        for name in names:
+            if (lacks := self.host.missing(services.known()[name].needs)) is not None:
+                raise UserError(f"{whose}: the service {name}: {lacks}")
+
+    def _require_no_cores(self, entry: Entry, service: str) -> None:
+        """Raises UserError where a service on its own machine is to have cores of the servers' machine as well."""
+        cores = entry.env.get(SERVICES) or os.environ.get(SERVICES)
+        if cores and service in self.services_of(entry):
+            raise UserError(
+                f"{entry.label} wants {service} on cores of the servers' machine ({SERVICES}={cores}), "
+                "and --services on another machine; leave one of the two out"
+            )
 
     def _require_fetching(self, entry: Entry, tests: Sequence[Test]) -> None:
-        """Raises UserError where a test asks for a view that fetches, and there is no origin or another client."""
+        """Raises UserError where a test requests a view that cannot fetch behind the entry's setup."""
         setup = self.setups[entry.setup]
         for test in tests if not self.application.own else ():
             if self.application.refused(setup, test.setup_features, test.requests) is not None:
                 continue
-            beside = {*setup.services, *test.services}
+            available = {*setup.services, *test.services}
             for path in dict.fromkeys(request.path for request in test.requests):
-                if (wrong := fetching.wrong(path, setup.interface, entry.env, beside)) is not None:
+                if (wrong := fetching.wrong(path, setup.interface, entry.env, available)) is not None:
                     raise UserError(f"{entry.label} in test {test.name}: {wrong}")
 
 
@@ -179,52 +177,59 @@ def bench(
     application: Application,
     where: str = HERE,
     allow_remote: bool = False,
-    clients: Clients = ALONE,
-    elsewhere: ServiceHosts = BESIDE,
+    clients: Clients | None = None,
+    service_hosts: ServiceHosts | None = None,
 ) -> Bench:
     """The bench of a study on a host. Raises UserError."""
     known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
-    of_setups = [name for entry in study.entries for name in _beside(entry, known, application)]
-    elsewhere = elsewhere.asked_for({*of_setups, *(name for test in study.tests for name in test.services)})
-    host = elsewhere.beside(hosts.at(where))
+    of_setups = {name for entry in study.entries for name in _services_of(entry, known, application)}
+    apart = (service_hosts or ServiceHosts()).used_by(
+        of_setups | {name for test in study.tests for name in test.services}
+    )
+    host = apart.attached_to(hosts.at(where))
     if where != HERE:
-        _require_portable(study)
+        for test in study.tests:
+            if ORIGIN in test.services:
+                raise UserError(
+                    f"test {test.name}: the service {ORIGIN} is for projects that are served on this machine"
+                )
     served = host.application(application)
     bind, port = host.bind(), setups.port()
 
-    def serve(setup: Setup, env: Mapping[str, str], beside: Sequence[str], port: int) -> AbstractContextManager[Server]:
-        return serving(setup, env, bind, port, served, host, beside)
+    def serve(
+        setup: Setup, env: Mapping[str, str], services: Sequence[str], port: int
+    ) -> AbstractContextManager[Server]:
+        return serving(setup, env, bind, port, served, host, services)
 
-    cores = host.allot(os.environ.get("CORES"))
-    made = Bench(host, bind, port, cores, known, served, serve, clients.engine)
-    return dataclasses.replace(made, allow_remote=allow_remote, clients=clients, elsewhere=elsewhere)
+    clients = clients or Clients()
+    made = Bench(host, bind, port, host.allot(os.environ.get("CORES")), known, served, serve, clients.engine)
+    return dataclasses.replace(made, allow_remote=allow_remote, clients=clients, service_hosts=apart)
 
 
-def _beside(entry: Entry, known: Mapping[str, Setup], application: Application) -> tuple[str, ...]:
+def _services_of(entry: Entry, known: Mapping[str, Setup], application: Application) -> tuple[str, ...]:
     """The services that an entry's setup and, for the sample project, its knobs ask for."""
-    required_by = () if application.own else services.required_by(entry.env)
-    return tuple(dict.fromkeys([*known[entry.setup].services, *required_by]))
+    of_knobs = () if application.own else services.required_by(entry.env)
+    return tuple(dict.fromkeys([*known[entry.setup].services, *of_knobs]))
 
 
-def bench_for(places: Places, allow_remote: bool, own: bool) -> BenchOf:
-    """What makes the bench of a study: on this machine, or on those of ``places``; of a project of the user's ``own``,
-    here only. Raises UserError."""
-    clients = Clients.parse(places.clients, places.servers) if places.clients else ALONE
-    elsewhere = ServiceHosts.parse(places, clients.addresses) if places.services else BESIDE
-    if own and (places.servers or places.services):
-        where, option = (places.servers, "--servers") if places.servers else (places.services, "--services")
+def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
+    """Makes the bench of a study on these hosts; a project of the user's ``own`` is served here only. Raises
+    UserError."""
+    clients = Clients.parse(options.clients, options.servers) if options.clients else Clients()
+    apart = ServiceHosts.parse(options, clients.addresses) if options.services else ServiceHosts()
+    if own and (options.servers or options.services):
+        where, option = (options.servers, "--servers") if options.servers else (options.services, "--services")
         raise UserError(f"{where} has the sample project only; leave out {option}, or --app")
-    if allow_remote and not (places.servers or places.services):
+    if allow_remote and not (options.servers or options.services):
         raise UserError("--allow-remote is for servers on another machine; name it: --servers ssh://user@host")
-    where = places.servers or HERE
-    return functools.partial(bench, where=where, allow_remote=allow_remote, clients=clients, elsewhere=elsewhere)
+    where = options.servers or HERE
+    return functools.partial(bench, where=where, allow_remote=allow_remote, clients=clients, service_hosts=apart)
 
 
-def where_it_was(record: RunRecord) -> BenchOf:
-    """What makes the bench of a run that was begun, on the same hosts, of which no more is asked than it then did."""
-    unproven = any(one.round_trip_ms is None for one in record.service_hosts)
-    unproven = unproven or (record.servers is not None and record.servers.round_trip_ms is None)
-    return bench_for(Places.of_record(record), allow_remote=unproven, own=False)
+def bench_of_run(record: RunRecord) -> BenchOf:
+    """Makes the bench of a run that was begun, on the same hosts and with the consent that was given then."""
+    unproven = any(one.round_trip_ms is None for one in (record.servers, *record.service_hosts) if one is not None)
+    return bench_for(HostOptions.of_record(record), allow_remote=unproven, own=False)
 
 
 def _require_recipe(test: Test) -> None:
@@ -240,10 +245,3 @@ def _require_recipe(test: Test) -> None:
         recipes.load(test.recipe)
     except UserError as error:
         raise UserError(f"test {test.name}: recipe: {error}") from None
-
-
-def _require_portable(study: Study) -> None:
-    """Raises UserError, before anybody is asked, for what is served on this machine only."""
-    for test in study.tests:
-        if ORIGIN in test.services:
-            raise UserError(f"test {test.name}: the service {ORIGIN} is for projects that are served on this machine")

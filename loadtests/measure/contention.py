@@ -1,4 +1,4 @@
-"""When the machine is too busy to measure anything: said after a few trials, not at the end of the run."""
+"""Contention: other load takes the cores. It ends a run after a few trials, not at the end of the run."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ OF_OTHER_MACHINES = frozenset({Reason.clients_differ, Reason.service_swapped, Re
 
 
 class TooBusy(UserError):
-    """The machine or the generator spoils one trial after another."""
+    """The machine or the generator makes one trial after another invalid."""
 
 
-class SpoiledInARow:
-    """Is told each trial once it is written, and raises TooBusy where several in a row were spoiled for one reason.
+class ContentionWatch:
+    """Raises TooBusy where several trials in a row are invalid for one reason that is no setup's fault.
 
-    ``labels`` is how many the study has: where there are several, a row of a single one's is no proof, for a setup that
-    is too fast for the generator would spoil its own trials and no others. Trials that were measured by turns are one
-    moment, and a bad one may spoil them all: with them it takes a repeat that was spoiled as well. ``takers`` says who
-    takes the cores.
+    A row of a single setup's is no proof where the study has several (``labels``): one that is too fast for the
+    generator makes only its own trials invalid. Interleaved trials are one moment in time: with them it takes an
+    invalid repeat as well. ``takers`` finds the programs that take the cores.
     """
 
     def __init__(self, labels: int, takers: Callable[[], Takers]) -> None:
@@ -33,8 +32,8 @@ class SpoiledInARow:
         self._row: list[Trial] = []
         self._shared: set[Reason] = set()
 
-    def written(self, trial: Trial) -> None:
-        """A trial was written. Raises TooBusy."""
+    def add(self, trial: Trial) -> None:
+        """Takes a trial that was written. Raises TooBusy."""
         reasons = machines_own(trial.flags)
         if not self._shared & reasons:
             self._row, self._shared = [], reasons
@@ -47,16 +46,14 @@ class SpoiledInARow:
         lasting = len(moments) >= IN_A_ROW or any(one.attempt > 1 for one in self._row)
         if len(self._row) >= IN_A_ROW and len(labels) >= min(self._labels, 2) and lasting:
             reason = next(reason for reason in Reason if reason in self._shared)
-            # Who takes the servers' cores says nothing of another machine.
+            # What takes the servers' cores does not explain another machine.
             why = reason.remedy if reason in OF_OTHER_MACHINES else self._takers().sentence
             raise TooBusy(f"{len(self._row)} trials in a row are invalid by no setup's fault: {reason.meaning}; {why}")
 
 
 def attempts_to_go_on(trials: Iterable[Trial], usual: int) -> Mapping[int, int]:
-    """How many attempts the places have, by number, that were spoiled each time, when a run goes on: ``usual`` more.
-
-    Others have the usual number: what a setup did wrong it would do again.
-    """
+    """The attempts by slot number when a run goes on: ``usual`` more for slots whose every trial contention made
+    invalid. What a setup did wrong it would do again."""
     trials = list(trials)
     made = Counter(trial.number for trial in trials)
     done = {trial.number for trial in trials if trial.valid or not machines_own(trial.flags)}

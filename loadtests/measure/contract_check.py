@@ -1,5 +1,4 @@
-"""What a setup is held to before it is measured: the contract of a test's requests, and the dialect of its
-WebSockets."""
+"""The contract that a setup must meet before it is measured: of a test's requests, and of its WebSockets' dialect."""
 
 from __future__ import annotations
 
@@ -14,35 +13,33 @@ from loadtests.serve.signed_in import NotSignedIn
 from loadtests.workload import Request
 
 
-def asked(bench: Bench, running: Server, test: Test) -> tuple[Request, ...]:
-    """The test's requests as a running setup is asked them beforehand: under the project's host, and by somebody who is
-    signed in where its users are. Raises NotSignedIn."""
+def requests_of(bench: Bench, server: Server, test: Test) -> tuple[Request, ...]:
+    """The test's requests, for the project's host, and signed in where its users are. Raises NotSignedIn."""
     requests = bench.application.addressed(test.requests)
-    users = bench.load(test, running.url).users
+    users = bench.load(test, server.url).users
     if users is None or users.sign_in is None:
         return requests
-    cookie = signed_in.cookies(running.url, users.sign_in, bench.application.host)
+    cookie = signed_in.cookies(server.url, users.sign_in, bench.application.host)
     return tuple(dataclasses.replace(one, headers=(*one.headers, ("Cookie", cookie))) for one in requests)
 
 
-def verified(bench: Bench, running: Server, test: Test, entry: Entry) -> tuple[list[bytes | None], list[str]]:
-    """The bodies that the test's requests are to be answered with under load (see ``contract.verified``), and what is
-    not as it should be, in sentences."""
+def verified(bench: Bench, server: Server, test: Test, entry: Entry) -> tuple[list[bytes | None], list[str]]:
+    """The bodies that the test's requests must be answered with under load, and all differences from the contract, in
+    sentences."""
     try:
-        requests = asked(bench, running, test)
+        requests = requests_of(bench, server, test)
     except NotSignedIn as error:
         return [], [f"users cannot sign in: {error}"]
-    bodies, broken = contract.verified(running, requests, bench.contract[test.name])
-    return bodies, [*broken, *broken_dialect(bench, running, test, entry)]
+    bodies, broken = contract.verified(server, requests, bench.contract[test.name])
+    return bodies, [*broken, *broken_dialect(bench, server, test, entry)]
 
 
-def broken_dialect(bench: Bench, running: Server, test: Test, entry: Entry) -> list[str]:
-    """Where the entry's setup does not talk as its dialect says, in sentences; none for a test without WebSockets."""
-    load = bench.load(test, running.url, entry=entry)
-    conversation = load.conversation
-    if conversation is None:
+def broken_dialect(bench: Bench, server: Server, test: Test, entry: Entry) -> list[str]:
+    """Where the entry's setup does not follow its WebSocket dialect, in sentences."""
+    load = bench.load(test, server.url, entry=entry)
+    if (conversation := load.conversation) is None:
         return []
     if conversation.script is not None:
         [request] = load.requests
-        return scripted.verified(running, request, conversation)
-    return websocket.verified(running, conversation.dialect, conversation.prefix)
+        return scripted.verified(server, request, conversation)
+    return websocket.verified(server, conversation.dialect, conversation.prefix)

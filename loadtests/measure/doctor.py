@@ -28,27 +28,28 @@ class MachineFinding:
     fix: str = ""
 
 
+def ok(what: str) -> MachineFinding:
+    return MachineFinding("ok", what)
+
+
+def warning(what: str, fix: str) -> MachineFinding:
+    return MachineFinding("warning", what, fix)
+
+
 def examine(watch_s: float = 1.0, study: Study | None = None) -> list[MachineFinding]:
-    """All findings, the errors first. Watches the machine for ``watch_s`` seconds to see what else runs; says what a
-    ``study`` needs, too, where one is given."""
+    """All findings, the errors first, with what a study needs. Watches the machine for ``watch_s`` seconds."""
     of_study = [] if study is None else [_open_files(study)]
-    return _sorted([*_engines(), *_cores(machine.describe()), *_of_servers(watch_s), *of_study])
+    facts = machine.describe()
+    return errors_first([*_engines(), *_cores(facts), *_of_servers(facts, watch_s), *of_study])
 
 
 def examine_servers(watch_s: float = 1.0) -> list[MachineFinding]:
-    """Likewise, of a machine that has only servers."""
-    return _sorted(_of_servers(watch_s))
+    """The findings on a machine that has only servers."""
+    return errors_first(_of_servers(machine.describe(), watch_s))
 
 
-def _sorted(found: Iterable[MachineFinding]) -> list[MachineFinding]:
+def errors_first(found: Iterable[MachineFinding]) -> list[MachineFinding]:
     return sorted(found, key=lambda finding: ("error", "warning", "ok").index(finding.level))
-
-
-def _open_files(study: Study) -> MachineFinding:
-    test = max(study.tests, key=open_files.needed)
-    wanted, most = open_files.needed(test), open_files.allowed()
-    needs = f"{study.name} needs {wanted:,} open files in a process, in its test {test.name}; {most:,} are allowed"
-    return MachineFinding("ok", needs) if wanted <= most else MachineFinding("error", needs, open_files.fix(wanted))
 
 
 def possible(findings: Sequence[MachineFinding]) -> bool:
@@ -56,122 +57,105 @@ def possible(findings: Sequence[MachineFinding]) -> bool:
     return all(finding.level != "error" for finding in findings)
 
 
-def _of_servers(watch_s: float) -> Iterator[MachineFinding]:
-    facts = machine.describe()
-    yield from (
-        *_redis(),
-        *_quiet_cores(facts),
-        *_frequency(facts),
-        *_memory(facts),
-        *_limits(facts),
-        *_others(watch_s),
-    )
+def _of_servers(facts: dict[str, Any], watch_s: float) -> Iterator[MachineFinding]:
+    yield _redis()
+    yield from _cpu(facts)
+    yield from _memory(facts)
+    yield from _limits(facts)
+    yield _other_load(watch_s)
+
+
+def _open_files(study: Study) -> MachineFinding:
+    test = max(study.tests, key=open_files.needed)
+    needed, allowed = open_files.needed(test), open_files.allowed()
+    text = f"{study.name} needs {needed:,} open files in a process, in its test {test.name}; {allowed:,} are allowed"
+    return ok(text) if needed <= allowed else MachineFinding("error", text, open_files.fix(needed))
 
 
 def _engines() -> Iterator[MachineFinding]:
     for engine in engines.known().values():
         try:
             engine.require()
-            yield MachineFinding("ok", f"the engine {engine.name} can run")
+            yield ok(f"the engine {engine.name} can run")
         except engines.EngineError as error:
             level = "error" if engine.name == DEFAULT_ENGINE else "warning"  # studies can do without the others
             yield MachineFinding(level, f"the engine {engine.name} cannot run: {error}")
 
 
-def _redis() -> Iterator[MachineFinding]:
-    version = redis.version()
+def _redis() -> MachineFinding:
     if os.environ.get("REDIS_URL"):
-        yield MachineFinding("ok", "REDIS_URL names a Redis; what it costs is not seen by the harness")
-    elif version is None:
-        yield MachineFinding(
-            "warning", "no redis-server: daphne-redis cannot be served", "install redis-server, or set REDIS_URL"
-        )
-    else:
-        yield MachineFinding("ok", f"Redis {version}")
+        return ok("REDIS_URL names a Redis; what it costs is not seen by the harness")
+    if (version := redis.version()) is None:
+        return warning("no redis-server: daphne-redis cannot be served", "install redis-server, or set REDIS_URL")
+    return ok(f"Redis {version}")
 
 
 def _cores(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     allowed = len(facts["cores_allowed"])
     if allowed < 2:
-        yield MachineFinding(
-            "warning", "one core: generator and servers disturb each other", "measure on two or more cores"
-        )
+        yield warning("one core: generator and servers disturb each other", "measure on two or more cores")
     else:
-        yield MachineFinding("ok", f"{allowed} cores: the generator has one of its own")
+        yield ok(f"{allowed} cores: the generator has one of its own")
 
 
-def _quiet_cores(facts: dict[str, Any]) -> Iterator[MachineFinding]:
+def _cpu(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     if facts["smt"] == "on":
-        yield MachineFinding(
-            "warning",
+        yield warning(
             "SMT is on: two threads share a core, and generator and servers may be neighbours",
             "echo off | sudo tee /sys/devices/system/cpu/smt/control",
         )
-    quota = (facts["cgroup"].get("cpu.max") or "max").split()[0]
-    if quota != "max":
-        yield MachineFinding(
-            "warning",
-            f"this control group's CPU time is limited (cpu.max {facts['cgroup']['cpu.max']})",
+    quota = facts["cgroup"].get("cpu.max") or "max"
+    if quota.split()[0] != "max":
+        yield warning(
+            f"this control group's CPU time is limited (cpu.max {quota})",
             "run without a CPU limit: a throttled process stands still for milliseconds",
         )
-
-
-def _frequency(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     governor = facts["governor"]
     if governor is None:
-        yield MachineFinding(
-            "ok", "no frequency governor is visible (usual in a virtual machine): noise shows in the A/A pair"
-        )
+        yield ok("no frequency governor is visible (usual in a virtual machine): noise shows in the A/A pair")
     elif governor != "performance":
-        yield MachineFinding("warning", f"the governor is {governor}", "sudo cpupower frequency-set -g performance")
+        yield warning(f"the governor is {governor}", "sudo cpupower frequency-set -g performance")
     if facts["turbo"] == "on":
         intel = Path("/sys/devices/system/cpu/intel_pstate/no_turbo")
-        fix = (
-            f"echo 1 | sudo tee {intel}"
-            if intel.exists()
-            else "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
-        )
-        yield MachineFinding("warning", "turbo is on: the frequency follows the temperature", fix)
+        switch = f"echo 1 | sudo tee {intel}"
+        if not intel.exists():
+            switch = "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
+        yield warning("turbo is on: the frequency follows the temperature", switch)
 
 
 def _memory(facts: dict[str, Any]) -> Iterator[MachineFinding]:
-    free_mb = machine.available_memory_mb()
-    if free_mb < 1024:
-        yield MachineFinding(
-            "warning", f"{free_mb} MB of memory are free", "close other programs; swapping spoils a trial"
-        )
+    free = f"{machine.available_memory_mb()} MB of memory are free"
+    if machine.available_memory_mb() < 1024:
+        yield warning(free, "close other programs; swapping makes a trial invalid")
     else:
-        yield MachineFinding("ok", f"{free_mb} MB of memory are free")
+        yield ok(free)
     if facts["swap_mb"]:
-        yield MachineFinding("ok", "there is swap; a trial in which pages were swapped is invalid")
+        yield ok("there is swap; a trial in which pages were swapped is invalid")
 
 
 def _limits(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     files = facts["ulimit_open_files"]
     if 0 <= files < 4096:
-        yield MachineFinding("warning", f"at most {files} open files", "ulimit -n 65536")
+        yield warning(f"at most {files} open files", "ulimit -n 65536")
     somaxconn = facts["sysctl"].get("net.core.somaxconn")
     if somaxconn and int(somaxconn) < 1024:
-        yield MachineFinding("warning", f"net.core.somaxconn is {somaxconn}", "sudo sysctl net.core.somaxconn=4096")
-    ports = (facts["sysctl"].get("net.ipv4.ip_local_port_range") or "").split()
-    if len(ports) == 2 and int(ports[1]) - int(ports[0]) < 20000:
-        yield MachineFinding(
-            "warning",
-            f"{int(ports[1]) - int(ports[0])} local ports: without keep-alive each request takes one for a minute",
+        yield warning(f"net.core.somaxconn is {somaxconn}", "sudo sysctl net.core.somaxconn=4096")
+    ports = [int(port) for port in (facts["sysctl"].get("net.ipv4.ip_local_port_range") or "").split()]
+    if len(ports) == 2 and ports[1] - ports[0] < 20000:
+        yield warning(
+            f"{ports[1] - ports[0]} local ports: without keep-alive each request takes one for a minute",
             "sudo sysctl net.ipv4.ip_local_port_range='10240 65535'",
         )
 
 
-def _others(watch_s: float) -> Iterator[MachineFinding]:
+def _other_load(watch_s: float) -> MachineFinding:
     cores = sorted(os.sched_getaffinity(0))
     first = conditions.now(cores)
     time.sleep(watch_s)
-    seen = conditions.between(first, conditions.now(cores), cores, own_cpu_s=0.0)
-    if seen.others_cpu > BUSY:
-        yield MachineFinding(
-            "warning",
-            f"{seen.others_cpu:.0%} of the cores are busy already (steal included)",
+    busy = conditions.between(first, conditions.now(cores), cores, own_cpu_s=0.0).others_cpu
+    if busy > BUSY:
+        return warning(
+            f"{busy:.0%} of the cores are busy already (steal included)",
             "stop other programs (top shows them); with steal, choose a machine whose cores are not shared",
         )
-    else:
-        yield MachineFinding("ok", f"the cores are idle ({seen.others_cpu:.0%} busy)")
+    return ok(f"the cores are idle ({busy:.0%} busy)")

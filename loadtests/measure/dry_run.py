@@ -8,38 +8,33 @@ from pathlib import Path
 
 from loadtests import setups
 from loadtests.errors import UserError
-from loadtests.measure.bench import BenchOf, bench
-from loadtests.measure.prepare import free_folder, servable
-from loadtests.observe.cores import Cores
+from loadtests.measure.bench import Bench, BenchOf, bench
+from loadtests.measure.prepare import RunOptions, free_folder, servable
 from loadtests.plan.schedule import Slot, planned_seconds, schedule
 from loadtests.plan.study import Study
 from loadtests.records.run import folder
-from loadtests.records.run.run_record import Goal, LeftOut
-from loadtests.setups import Setup
+from loadtests.records.run.run_record import LeftOut
 from loadtests.setups.application import project, sample
 
 
 @dataclasses.dataclass(frozen=True)
-class Outlook:
-    """A run that is not begun: what would be measured, on which cores, under which knobs, in which order and into which
-    folder. Without a ``seed`` the order is only one of those it may have. ``problem`` is why the run would not begin;
-    None where, as far as can be told, it would."""
+class DryRun:
+    """A run that is not begun. Without a seed the order is only one of those it may have. ``problem`` is why the run
+    would not begin, as far as that can be known."""
 
     study: Study
-    setups: dict[str, Setup]
+    options: RunOptions
+    bench: Bench
     left_out: tuple[LeftOut, ...]
     remarks: tuple[str, ...]
-    goal: Goal | None
-    seed: int | None
     order: tuple[Slot, ...]
     knobs: dict[str, str]
-    cores: Cores
     folder: Path
     problem: str | None
 
     @property
     def blocks(self) -> int:
-        """How many blocks the order has."""
+        """The number of blocks in the order."""
         return len({slot.block for slot in self.order})
 
     @property
@@ -48,38 +43,29 @@ class Outlook:
         return planned_seconds(self.study, self.order)
 
 
-def outlook(
-    study: Study,
-    output: Path | None,
-    seed: int | None,
-    goal: Goal | None = None,
-    own: project.Options | None = None,
-    bench_of: BenchOf = bench,
-) -> Outlook:
-    """What ``prepare.prepare`` would make of the same, as far as it is known without serving anything and without
-    loading a project of the user's. Raises UserError where nothing could be measured."""
-    found = project.unloaded(own) if own else project.Found(sample(), (), {})
+def plan_run(study: Study, options: RunOptions, bench_of: BenchOf = bench) -> DryRun:
+    """What ``prepare.prepare`` would make of the same, without serving anything or loading a project of the user's.
+    Raises UserError where nothing could be measured."""
+    found = project.unloaded(options.own) if options.own else project.Found(sample(), (), {})
     made = bench_of(study, found.application)
     study, left_out = servable(study, made)
     partly = {(one.label, one.test) for one in left_out if one.test is not None}
     today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     problem = None
     try:
-        if output is not None:
-            folder.require_new(output)
+        if options.output is not None:
+            folder.require_new(options.output)
         made.require(study)
     except UserError as error:
         problem = str(error)
-    return Outlook(
+    return DryRun(
         study=study,
-        setups=made.setups,
+        options=options,
+        bench=made,
         left_out=left_out,
         remarks=found.remarks,
-        goal=goal,
-        seed=seed,
-        order=tuple(schedule(study, seed or 0, partly)),
+        order=tuple(schedule(study, options.seed or 0, partly)),
         knobs=setups.given(),
-        cores=made.cores,
-        folder=output or free_folder(f"{today}-{study.name}"),
+        folder=options.output or free_folder(f"{today}-{study.name}"),
         problem=problem,
     )

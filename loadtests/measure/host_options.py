@@ -1,8 +1,9 @@
-"""On which machines a run is: as options name them, or a file that is written once."""
+"""On which hosts a run is: as options name them, or a hosts file."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from loadtests.records import decode
 from loadtests.records.run.run_record import RunRecord
 
 SUFFIX = ".toml"
+SCHEME = "ssh://"
 SERVERS = "servers"
 
 
@@ -31,10 +33,9 @@ class HostsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclasses.dataclass(frozen=True)
-class Places:
-    """Where the ``servers`` are, who makes a part of the load (``clients``), and where ``services`` are that have a
-    machine of their own: each as its option says it, and None where it is this machine, or beside the servers; whether
-    it is a file that says so."""
+class HostOptions:
+    """Where the ``servers`` are, which ``clients`` make a part of the load, and which ``services`` have their own
+    machines: each as its option is written, None where it is not. ``of_file``: a hosts file says so."""
 
     servers: str | None = None
     clients: str | None = None
@@ -42,45 +43,52 @@ class Places:
     of_file: bool = False
 
     @classmethod
-    def of(cls, servers: str | None, clients: str | None, services: str | None, file: Path | None) -> Places:
-        """As the options say, or the file in place of all of them. Raises UserError."""
-        said = cls(servers, clients, services)
+    def of(cls, servers: str | None, clients: str | None, services: str | None, file: Path | None) -> HostOptions:
+        """From the options, or from the file instead. Raises UserError."""
+        options = cls(servers, clients, services)
         if file is None:
-            return said
-        if said != cls():
+            return options
+        if options != cls():
             raise UserError(f"{file} says where everything is; leave out --servers, --clients and --services")
         return cls.read(file)
 
     @classmethod
-    def read(cls, file: Path) -> Places:
+    def read(cls, file: Path) -> HostOptions:
         """From a hosts file. Raises UserError."""
         table = decode.convert(decode.read_toml(file), HostsTable, str(file))
-        placed = ",".join(f"{name}={on}" for name, on in table.services.items())
-        return cls(table.servers, ",".join(table.clients) or None, placed or None, of_file=True)
+        services = _joined(f"{name}={on}" for name, on in table.services.items())
+        return cls(table.servers, _joined(table.clients), services, of_file=True)
 
     @classmethod
-    def of_record(cls, record: RunRecord) -> Places:
+    def of_record(cls, record: RunRecord) -> HostOptions:
         """Those of a run that was begun."""
         return cls(
             record.servers.address if record.servers else None,
-            ",".join(one.address for one in record.clients) or None,
-            ",".join(f"{one.service}={one.address}" for one in record.service_hosts) or None,
+            _joined(one.address for one in record.clients),
+            _joined(f"{one.service}={one.address}" for one in record.service_hosts),
         )
 
     @property
-    def named(self) -> tuple[tuple[str, str], ...]:
-        """All other machines: what each is for (``servers``, ``clients`` or ``services``), and its address."""
-        clients = self.clients.split(",") if self.clients else []
-        services = [one.partition("=")[2] for one in self.services.split(",")] if self.services else []
-        by_role = {SERVERS: [self.servers] if self.servers else [], "clients": clients, "services": services}
-        return tuple((role, one) for role, those in by_role.items() for one in those)
+    def machines(self) -> list[tuple[str, str]]:
+        """The role of each other machine (``servers``, ``clients`` or ``services``), and its address."""
+        found = [(SERVERS, self.servers)] if self.servers else []
+        found += [("clients", one) for one in _split(self.clients)]
+        return found + [("services", one.partition("=")[2]) for one in _split(self.services)]
 
 
-def named(where: str) -> tuple[tuple[str, str], ...]:
-    """The machine for servers that is named, or all those of a file that is, as ``Places.named``. Raises UserError."""
+def machines(where: str) -> list[tuple[str, str]]:
+    """The machine for servers at that address, or all those of a hosts file, as ``HostOptions.machines``. Raises
+    UserError."""
     if not (where.endswith(SUFFIX) or Path(where).is_file()):
-        return ((SERVERS, where),)
-    found = Places.read(Path(where)).named
-    if not found:
+        return [(SERVERS, where)]
+    if not (found := HostOptions.read(Path(where)).machines):
         raise UserError(f'{where} names no machine; write servers = "ssh://user@host"')
     return found
+
+
+def _joined(texts: Iterable[str]) -> str | None:
+    return ",".join(texts) or None
+
+
+def _split(text: str | None) -> list[str]:
+    return text.split(",") if text else []

@@ -1,4 +1,4 @@
-"""Further machines that make the load, each a part of it, beside this one."""
+"""Further machines that make a part of the load each."""
 
 from __future__ import annotations
 
@@ -13,41 +13,39 @@ from loadtests.engines.remote_process import afar
 from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.hosts.link import Address
+from loadtests.measure.host_options import SCHEME
 from loadtests.observe.machine import boot
 from loadtests.records.run.run_record import OtherClient
 from loadtests.workload import Load
 
-SCHEME = "ssh://"
-
 
 @dataclass(frozen=True)
 class Clients:
-    """Their addresses; none where this machine makes all of it."""
+    """Their addresses; none where this machine makes all of the load."""
 
     addresses: tuple[Address, ...] = ()
 
     @classmethod
     def parse(cls, text: str, servers: str | None) -> Clients:
-        """From ``ssh://a,ssh://b``, for servers on the host that is named so. Raises UserError."""
+        """From ``ssh://a,ssh://b``, with servers on another host. Raises UserError."""
         if servers is None:
             raise UserError("--clients is for servers on another machine; name it: --servers ssh://user@host")
-        named = [one.strip() for one in text.split(",")]
-        for one in named:
-            if not one.startswith(SCHEME):
-                raise UserError(f"--clients: {one!r}: write ssh://user@host, or several, with commas between")
-        found = tuple(Address.parse(one.removeprefix(SCHEME)) for one in named)
-        hosts = [*map(str, found), str(Address.parse(servers.removeprefix(SCHEME)))]
-        if len(set(hosts)) < len(hosts):
+        urls = [one.strip() for one in text.split(",")]
+        for url in urls:
+            if not url.startswith(SCHEME):
+                raise UserError(f"--clients: {url!r}: write ssh://user@host, or several, with commas between")
+        *found, server = [Address.parse(url.removeprefix(SCHEME)) for url in (*urls, servers)]
+        if len({str(server), *map(str, found)}) <= len(found):
             raise UserError("--clients: each client, and the machine of the servers, is another one")
-        return cls(found)
+        return cls(tuple(found))
 
     @property
     def machines(self) -> int:
-        """How many machines make the load, this one among them."""
+        """The number of machines that make the load, this one included."""
         return 1 + len(self.addresses)
 
     def engine(self, name: str) -> Engine:
-        """The engine of that name, which makes its load on all of them. Raises UserError."""
+        """The engine of that name, with its load made on all of them. Raises UserError."""
         found = engines.get(name)
         if not self.addresses:
             return found
@@ -56,41 +54,37 @@ class Clients:
         return found.shared_with(self.addresses)
 
     def share(self, load: Load) -> Load:
-        """The load with a process more for each of them. Raises UserError where it cannot be shared."""
+        """The load with one more process for each of them. Raises UserError where it cannot be shared."""
         if not self.addresses:
             return load
         if load.processes > 1:
             raise UserError("with --clients each machine has one injector; leave out injectors")
-        processes = load.processes + len(self.addresses)
-        # Of users each has a connection of its own, whatever their number is.
-        connections = load.connections if load.users is None else max(load.connection_count, processes)
-        return dataclasses.replace(load, processes=processes, connections=connections)
+        # Each user has a connection, whatever their number is.
+        connections = load.connections if load.users is None else max(load.connection_count, self.machines)
+        return dataclasses.replace(load, processes=self.machines, connections=connections)
 
     def look(
-        self, host: Host, bind: str, port: int, allow_remote: bool, beside: Iterable[Host] = ()
+        self, host: Host, bind: str, port: int, allow_remote: bool, service_hosts: Iterable[Host] = ()
     ) -> tuple[OtherClient, ...]:
-        """What each of them is, and its way to a port of the servers' host, which has to prove there that it is it.
-        Raises UserError, also where one of them, or of those ``beside`` it, is another by another name: what each took
-        of it would be the other's disturbance."""
+        """Describes each, and its way to a port of the servers' host, which must prove its identity there. Raises
+        UserError, also where one is another client's, a service's or the servers' machine by another name: each would
+        count the other's load as other load."""
         if not self.addresses:
             return ()
-        names = {one.boot(): one.name for one in (*beside, host) if one.boot() != boot()}
+        names = {one.boot(): one.name for one in (*service_hosts, host) if one.boot() != boot()}
         found = []
         for address in self.addresses:
-            seen, of_boot = _look(address, host, bind, port, allow_remote)
-            if (other := names.get(of_boot)) is not None:
+            client, booted = _look(address, host, bind, port, allow_remote)
+            if (other := names.get(booted)) is not None:
                 raise UserError(f"--clients: {address} is the machine of {other}, by another name; leave it out")
-            if not seen.same_machine:
-                names[of_boot] = str(address)
-            found.append(seen)
+            if not client.same_machine:
+                names[booted] = str(address)
+            found.append(client)
         return tuple(found)
 
 
-ALONE = Clients()
-
-
 def _look(address: Address, host: Host, bind: str, port: int, allow_remote: bool) -> tuple[OtherClient, str]:
-    """What it is, and what tells it from other machines."""
+    """Its record, and its boot id, which no other machine has."""
     with afar(address, node.PROGRAM) as there:
         there.synchronize()
         way = host.require_reachable(bind, port, allow_remote, there.look)

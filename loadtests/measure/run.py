@@ -8,7 +8,7 @@ import datetime
 import itertools
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Protocol
 
 from loadtests.analyse.compare.within import widest_interval
@@ -17,9 +17,9 @@ from loadtests.analyse.results import Results
 from loadtests.engines.base import OnSecond
 from loadtests.formatting import plural
 from loadtests.measure.bench import Bench
-from loadtests.measure.contention import SpoiledInARow
-from loadtests.measure.interleaved import Progress, run_by_turns
-from loadtests.measure.observation import TrialPlace
+from loadtests.measure.contention import ContentionWatch
+from loadtests.measure.interleaved import OnStep, run_interleaved
+from loadtests.measure.observation import PlannedTrial
 from loadtests.measure.trial import run_trial
 from loadtests.observe.cores import pinned
 from loadtests.plan.schedule import Slot, planned_seconds, schedule
@@ -29,15 +29,15 @@ from loadtests.records.run.folder import Run
 
 ATTEMPTS = 2  # an invalid trial is repeated once
 
-RunTrial = Callable[[Bench, TrialPlace, OnSecond], Trial]
-RunByTurns = Callable[[Bench, Sequence[TrialPlace], Progress], Iterable[Sequence[Trial]]]
+RunTrial = Callable[[Bench, PlannedTrial, OnSecond], Trial]
+RunInterleaved = Callable[[Bench, Sequence[PlannedTrial], OnStep], Generator[Sequence[Trial], None, None]]
 
 
 class Watcher(Protocol):
-    """Is told how a run goes."""
+    """Follows a run."""
 
     def doing(self, what: str, seconds: float) -> None:
-        """Something begins that takes about so many seconds."""
+        """A step begins that takes about ``seconds``."""
 
     def second(self, second: Second) -> None:
         """A second of load went by."""
@@ -48,37 +48,33 @@ class Watcher(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Execution:
-    """A run that is about to go on: its folder, the bench it runs on, and what makes a trial, or those of a block by
-    turns.
+    """A run that is about to go on: its folder, its bench, and how trials are made.
 
-    It goes on ``anyway``, or ends early where the machine spoils one trial after another. ``attempts`` are how many a
-    place in the order has, by its number, where that is not ATTEMPTS.
+    Contention ends it early unless it goes on ``anyway``. ``attempts`` overrides ATTEMPTS by slot number.
     """
 
     run: Run
     bench: Bench
     trial: RunTrial = run_trial
-    by_turns: RunByTurns = run_by_turns
+    interleaved: RunInterleaved = run_interleaved
     anyway: bool = False
     attempts: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
     @property
     def study(self) -> Study:
-        """What is run."""
         return self.run.record.study
 
     @property
     def order(self) -> tuple[Slot, ...]:
-        """The order of trials, as it is fixed so far."""
+        """The order of trials, as far as it is fixed."""
         return self.run.record.order
 
     @property
     def blocks(self) -> int:
-        """How many blocks the order has, as it is fixed so far."""
+        """The number of blocks in the order, as far as it is fixed."""
         return len({slot.block for slot in self.order})
 
     def attempts_of(self, slot: Slot) -> int:
-        """How often a place in the order may be tried."""
         return self.attempts.get(slot.number, ATTEMPTS)
 
     @property
@@ -99,28 +95,26 @@ class Execution:
         if self.study.at_once:
             each = f"{self.study.baseline} among them in each block"
             lines.append(f"note: {self.study.at_once} setups run at once, {each}")
-        told = (record.application, record.servers, *record.service_hosts)
-        lines += [f"note: {remark}" for one in told if one for remark in one.remarks]
+        for about in (record.application, record.servers, *record.service_hosts):
+            lines += [f"note: {remark}" for remark in (about.remarks if about else ())]
         return "\n".join(lines)
 
 
 def execute(execution: Execution, watcher: Watcher) -> bool:
     """Runs the trials that have not been run; returns whether the run is a success.
 
-    It is not a success where a setup failed (``loadtests.analyse.reasons.SETUPS_OWN``), repeat included, or has no
-    valid trial at all in some test. A trial that the machine spoiled costs a block and fails nothing. Each trial is
-    written before the next begins, so whatever ends this, what was measured is kept. Raises TooBusy
-    (``loadtests.measure.contention``), unless it is to go on anyway.
+    It is not where a setup failed (``loadtests.analyse.reasons.SETUPS_OWN``), repeat included, or has no valid trial in
+    some test. Each trial is written before the next begins, so whatever ends the run, what was measured is kept.
+    Raises TooBusy (``loadtests.measure.contention``), unless it goes on anyway.
     """
     run = execution.run
     run.update(ended=None)
     # This process, too, keeps off the servers' cores; what it starts is put where it belongs when it is started.
     with pinned(execution.bench.cores.generator[0]):
-        _run_order(execution, watcher)
-        goal = run.record.goal
-        while goal and _widest(run) > goal.until and run.record.measured_s < goal.max_time_s and _has_room(run):
+        TrialRunner(execution, watcher).run()
+        while _lacks_blocks(run):
             _add_blocks(run)
-            _run_order(execution, watcher)
+            TrialRunner(execution, watcher).run()
     run.update(ended=now())
     return _succeeded(execution)
 
@@ -138,67 +132,63 @@ def _succeeded(execution: Execution) -> bool:
     return all((slot.label, slot.test) in measured for slot in execution.order)
 
 
-def _run_order(execution: Execution, watcher: Watcher) -> None:
-    """Block after block; in each, what is invalid is repeated when the rest of it has been measured."""
-    going = _Going(execution, watcher)
-    for _, slots in itertools.groupby(execution.order, key=lambda slot: slot.block):
-        block = list(slots)
-        for attempt in range(1, max(map(execution.attempts_of, block)) + 1):
-            going.run([slot for slot in block if going.lacks(slot, attempt)], attempt)
-
-
-class _Going:
-    """A run that goes on: what has been written, and whether the machine lets it."""
+class TrialRunner:
+    """Runs the trials that a run lacks, block after block, and writes each."""
 
     def __init__(self, execution: Execution, watcher: Watcher) -> None:
-        study = execution.study
         self.execution = execution
         self.watcher = watcher
-        self._entries = {entry.label: entry for entry in study.entries}
-        self._tests = {test.name: test for test in study.tests}
+        self._entries = {entry.label: entry for entry in execution.study.entries}
+        self._tests = {test.name: test for test in execution.study.tests}
         self._valid = {trial.number for trial in execution.run.trials() if trial.valid}
         self._done = {(trial.number, trial.attempt) for trial in execution.run.trials()}
-        self._spoiled = SpoiledInARow(len(self._entries), execution.bench.host.top_processes)
+        self._contention = ContentionWatch(len(self._entries), execution.bench.host.top_processes)
         self._written_at = time.monotonic()
 
-    def lacks(self, slot: Slot, attempt: int) -> bool:
-        """Whether a place in the order is to have this attempt, and has not."""
-        wanted = attempt <= self.execution.attempts_of(slot) and slot.number not in self._valid
-        return wanted and (slot.number, attempt) not in self._done
+    def run(self) -> None:
+        """Runs them; what is invalid is repeated when the rest of its block has been measured. Raises TooBusy."""
+        for _, slots in itertools.groupby(self.execution.order, key=lambda slot: slot.block):
+            block = list(slots)
+            for attempt in range(1, max(map(self.execution.attempts_of, block)) + 1):
+                self._attempt([slot for slot in block if self._lacks(slot, attempt)], attempt)
 
-    def run(self, slots: Sequence[Slot], attempt: int) -> None:
-        """The trials of some slots of a block. Raises TooBusy."""
+    def _lacks(self, slot: Slot, attempt: int) -> bool:
+        allowed = attempt <= self.execution.attempts_of(slot) and slot.number not in self._valid
+        return allowed and (slot.number, attempt) not in self._done
+
+    def _attempt(self, slots: Sequence[Slot], attempt: int) -> None:
+        """Runs the trials of some slots of a block."""
         execution = self.execution
-        places = [TrialPlace(slot, self._entries[slot.label], self._tests[slot.test], attempt) for slot in slots]
-        together = [place for place in places if execution.study.interleaved(place.test)]
+        trials = [PlannedTrial(slot, self._entries[slot.label], self._tests[slot.test], attempt) for slot in slots]
+        interleaved = [one for one in trials if execution.study.interleaved(one.test)]
         self._written_at = time.monotonic()
-        if together:
-            with contextlib.closing(self._by_turns(together)) as tests:
-                for trials in tests:
-                    self._keep(trials)
-        for place in places:
-            if place not in together:
-                self.watcher.doing(str(place), place.test.planned_s if attempt == 1 else 0.0)
-                self._keep([execution.trial(execution.bench, place, self.watcher.second)])
 
-    def _by_turns(self, places: Sequence[TrialPlace]) -> Generator[Sequence[Trial], None, None]:
-        block = f"block {places[0].slot.block} of {self.execution.blocks}"
-
-        def doing(what: str, seconds: float) -> None:
+        def on_step(what: str, seconds: float) -> None:
             # A repeat is not in the plan: it makes the pace slower.
-            self.watcher.doing(f"{block}: {what}", seconds if places[0].attempt == 1 else 0.0)
+            self.watcher.doing(what, seconds if attempt == 1 else 0.0)
 
-        yield from self.execution.by_turns(self.execution.bench, places, doing)
+        if interleaved:
+            block = f"block {slots[0].block} of {execution.blocks}"
+            tests = execution.interleaved(
+                execution.bench, interleaved, lambda what, seconds: on_step(f"{block}: {what}", seconds)
+            )
+            with contextlib.closing(tests):
+                for of_test in tests:
+                    self._keep(of_test)
+        for one in trials:
+            if one not in interleaved:
+                on_step(str(one), one.test.planned_s)
+                self._keep([execution.trial(execution.bench, one, self.watcher.second)])
 
     def _keep(self, trials: Sequence[Trial]) -> None:
-        """Writes what was measured. Raises TooBusy where it makes no sense to go on."""
+        """Writes trials. Raises TooBusy where it makes no sense to go on."""
         run = self.execution.run
         for trial in trials:
             run.save_trial(trial)
             self._done.add((trial.number, trial.attempt))
             if trial.valid:
                 self._valid.add(trial.number)
-        if run.record.goal:  # how long the run has been measuring is kept, for a run that is resumed
+        if run.record.goal:  # a run that is resumed knows how long it has measured
             run.update(measured_s=run.record.measured_s + time.monotonic() - self._written_at)
         self._written_at = time.monotonic()
         for trial in trials:
@@ -206,22 +196,20 @@ class _Going:
             self.watcher.ended(trial, again=not trial.valid and trial.attempt < last)
         if not self.execution.anyway:
             for trial in trials:
-                self._spoiled.written(trial)
+                self._contention.add(trial)
 
 
-def _widest(run: Run) -> float:
-    """The widest interval of the run's comparisons, as plus or minus a share; infinite while there is none."""
-    return widest_interval(list(Results(run).comparisons.values()))
-
-
-def _has_room(run: Run) -> bool:
-    """Whether two more blocks are no more trials than a run may have."""
-    study = run.record.study
-    return dataclasses.replace(study, blocks=study.blocks + 2).most_trials <= MOST_TRIALS
+def _lacks_blocks(run: Run) -> bool:
+    """Whether an interval is wider than the goal, and there is time for two more blocks within MOST_TRIALS."""
+    goal, study = run.record.goal, run.record.study
+    if goal is None or widest_interval(list(Results(run).comparisons.values())) <= goal.until:
+        return False
+    longer = dataclasses.replace(study, blocks=study.blocks + 2)
+    return run.record.measured_s < goal.max_time_s and longer.most_trials <= MOST_TRIALS
 
 
 def _add_blocks(run: Run) -> None:
-    """Two more blocks, a pair of mirrors, at the end of the order."""
+    """Adds a mirrored pair of blocks to the end of the order."""
     record = run.record
     longer = dataclasses.replace(record.study, blocks=record.study.blocks + 2 - record.study.blocks % 2)
     run.update(study=longer, order=tuple(schedule(longer, record.seed, record.places_left_out)))

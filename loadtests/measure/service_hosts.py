@@ -1,4 +1,4 @@
-"""Services on machines of their own, each on another one than servers and load."""
+"""Services on machines of their own, apart from servers and load generators."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from loadtests.hosts.link import Address
 from loadtests.hosts.network import Network
 from loadtests.hosts.ssh import Ssh, public
 from loadtests.hosts.with_services import WithServices
-from loadtests.measure.host_options import Places
-from loadtests.measure.other_clients import SCHEME
+from loadtests.measure.host_options import SCHEME, HostOptions
 from loadtests.records.run.run_record import ServiceHost
 from loadtests.setups import services
 from loadtests.setups.services import Service
@@ -22,20 +21,22 @@ from loadtests.setups.services import Service
 
 @dataclasses.dataclass(frozen=True)
 class ServiceHosts:
-    """The services' machines; none where services run beside the servers."""
+    """The services' machines; none where all services run on the servers' machine. ``needed``: a study must use each
+    of them."""
 
     machines: Mapping[Service, Ssh] = dataclasses.field(default_factory=dict)
-    needed: bool = True  # else a study may ask for none of them
+    needed: bool = True
 
     @classmethod
-    def parse(cls, places: Places, clients: tuple[Address, ...]) -> ServiceHosts:
-        """From ``redis=ssh://c``, for servers and clients on other machines. Raises UserError."""
-        servers, text = places.servers, places.services or ""
+    def parse(cls, options: HostOptions, clients: tuple[Address, ...]) -> ServiceHosts:
+        """From ``redis=ssh://c``, with servers and clients on other machines. Raises UserError."""
         known = services.known()
         able = [name for name, service in known.items() if service.elsewhere]
         found: dict[Service, Ssh] = {}
-        taken = {*map(str, clients), *([str(Address.parse(servers.removeprefix(SCHEME)))] if servers else [])}
-        for one in text.split(","):
+        taken = {*map(str, clients)}
+        if options.servers:
+            taken.add(str(Address.parse(options.servers.removeprefix(SCHEME))))
+        for one in (options.services or "").split(","):
             name, _, where = one.strip().partition("=")
             if not where.startswith(SCHEME):
                 raise UserError(f"--services: {one.strip()!r}: write a service and its machine: redis=ssh://user@host")
@@ -50,28 +51,23 @@ class ServiceHosts:
             if (variable := known[name].variable) in os.environ:
                 raise UserError(f"--services: {variable} names another {known[name].label} already; unset it")
             found[known[name]] = Ssh(address)
-        return cls(found, needed=not places.of_file)
+        return cls(found, needed=not options.of_file)
 
-    def asked_for(self, names: Collection[str]) -> ServiceHosts:
-        """Those of these names. A file says where services are, whichever of them a study then asks for; where it is an
-        option, raises UserError for one that it does not."""
+    def used_by(self, names: Collection[str]) -> ServiceHosts:
+        """Those of the services of a study. Raises UserError where one is needed and the study does not use it."""
         for service in self.machines if self.needed else ():
             if service.name not in names:
                 raise UserError(f"--services: no setup of the study asks for {service.name}; leave it out")
-        asked = {service: machine for service, machine in self.machines.items() if service.name in names}
-        return dataclasses.replace(self, machines=asked)
+        used = {service: machine for service, machine in self.machines.items() if service.name in names}
+        return dataclasses.replace(self, machines=used)
 
-    def beside(self, servers: Host) -> Host:
-        """The servers' machine, with these services on theirs."""
+    def attached_to(self, servers: Host) -> Host:
+        """The servers' host, with these services on their machines."""
         return WithServices(servers, self.machines) if self.machines else servers
 
     def look(self, servers: Host, port: int, allow_remote: bool) -> tuple[ServiceHost, ...]:
-        """What each of them is, and the way there from the servers, where it has to prove that it is it. Raises
-        UserError."""
+        """Describes each, and the way to it from the servers, where it must prove its identity. Raises UserError."""
         return tuple(_look(service, there, servers, port, allow_remote) for service, there in self.machines.items())
-
-
-BESIDE = ServiceHosts()
 
 
 def _look(service: Service, there: Ssh, servers: Host, port: int, allow_remote: bool) -> ServiceHost:
@@ -79,7 +75,7 @@ def _look(service: Service, there: Ssh, servers: Host, port: int, allow_remote: 
         raise UserError(f"the service {service.name} on {there.name}: {lacks}")
 
     def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
-        # It is asked from where the servers are, and a firewall is to let these through.
+        # From the servers, whose address a firewall there lets through.
         return servers.network_to(host, address, token, client if servers.name == "local" else servers.bind())
 
     bind = there.listens_on()
@@ -90,6 +86,10 @@ def _look(service: Service, there: Ssh, servers: Host, port: int, allow_remote: 
         way = there.require_reachable(bind, port, allow_remote, look)
     except UserError as error:
         raise UserError(f"from the servers: {error}") from None
+    remark = (
+        f"{service.label} on {there.name} listens on {bind}, which is public: it wants a password, which crosses the "
+        "network unencrypted, as all that the servers tell it does"
+    )
     return ServiceHost(
         service=service.name,
         address=there.name,
@@ -99,15 +99,5 @@ def _look(service: Service, there: Ssh, servers: Host, port: int, allow_remote: 
         version=there.versions().get(service.name),
         round_trip_ms=way.round_trip_ms if way else None,
         megabits_per_s=way.megabits_per_s if way else None,
-        remarks=_remarks(service, there, bind),
-    )
-
-
-def _remarks(service: Service, there: Ssh, bind: str) -> tuple[str, ...]:
-    """What a person should know before the service listens there."""
-    if not public(ipaddress.ip_address(bind)):
-        return ()
-    return (
-        f"{service.label} on {there.name} listens on {bind}, which is public: it wants a password, which crosses the "
-        "network unencrypted, as all that the servers tell it does",
+        remarks=(remark,) if public(ipaddress.ip_address(bind)) else (),
     )

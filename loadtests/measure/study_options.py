@@ -1,4 +1,4 @@
-"""What is to be measured, as the command line says it: the study, how long, and for which price."""
+"""The study to run, as the command line says it: what, how long, and at which price."""
 
 from __future__ import annotations
 
@@ -16,52 +16,60 @@ from loadtests.records.toml import duration
 from loadtests.setups.application import project
 from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 
-# What a project of the user's is asked, and its WebSockets, where nothing else is said.
+# The studies of a project of the user's, and of its WebSockets, where no other is named.
 OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
 AA_STUDY = "first-look"  # with --aa, where no study is named
 LEAST_RATE = 0.1  # below it a trial sends nothing
 MAX_TIME = "1h"  # for adding blocks, where nothing else is said
 
 
-def study_of(
-    name: str,
-    blocks: int | None,
-    aa: bool,
-    price: float | None,
-    quick: bool = False,
-    only: str | None = None,
-    minutes: float | None = None,
-    rate: float | None = None,
-    injectors: int | None = None,
-) -> Study:
-    """The study of that name with what the command line changes of it; ``only`` are labels, ``a,b``; ``minutes``, how
-    long all blocks may take together, goes before ``blocks``; ``rate`` is that of all its tests at a rate,
-    ``injectors`` how many processes make the load of those whose users walk a journey. Raises UserError."""
-    if not name:
-        raise UserError(f"name a study ({', '.join(studies.names())}) or a run folder with --resume")
-    study = studies.load(name)
-    if only is not None:
-        study = study.only([label.strip() for label in only.split(",")])
-    if rate is not None:
-        require_within("--rate", rate, LEAST_RATE, int(MAX_RATE))
-        study = dataclasses.replace(study, tests=tuple(test.at_rate(rate) for test in study.tests))
-    if injectors is not None:
-        require_within("--injectors", injectors, 1, MAX_PROCESSES)
-        study = dataclasses.replace(study, tests=tuple(test.with_processes(injectors) for test in study.tests))
-    if quick:
-        study = study.quick()
-    if blocks is not None:
-        require_within("--blocks", blocks, 1, studies.MOST_BLOCKS)
-        study = dataclasses.replace(study, blocks=blocks)
-    if price is not None:
-        require_price(price)
-        study = dataclasses.replace(study, price_per_core_hour=price)
-    if aa:
-        study = study.with_copy()
-        if against_itself(study):
-            title, question = f"{study.baseline} against itself", "What does this machine report where nothing differs?"
-            study = dataclasses.replace(study, name=f"aa-{study.baseline}", title=title, question=question)
-    return study if minutes is None else within(study, minutes)
+@dataclasses.dataclass(frozen=True)
+class StudyOptions:
+    """A study's name and what the command line changes of it. ``setups`` are labels, ``a,b``; ``minutes`` is for all
+    blocks together; ``rate`` is for all tests at a rate, ``injectors`` for those of journeys."""
+
+    name: str
+    blocks: int | None = None
+    minutes: float | None = None
+    until: str | None = None
+    setups: str | None = None
+    rate: float | None = None
+    injectors: int | None = None
+    aa: bool = False
+    price: float | None = None
+    quick: bool = False
+
+    def study(self) -> Study:
+        """The study with these changes. Raises UserError."""
+        require_one_length(self.blocks, self.minutes, self.until)
+        if not self.name:
+            raise UserError(f"name a study ({', '.join(studies.names())}) or a run folder with --resume")
+        study = studies.load(self.name)
+        if self.setups is not None:
+            study = study.only([label.strip() for label in self.setups.split(",")])
+        if self.rate is not None:
+            require_within("--rate", self.rate, LEAST_RATE, int(MAX_RATE))
+            study = dataclasses.replace(study, tests=tuple(test.at_rate(self.rate) for test in study.tests))
+        if self.injectors is not None:
+            require_within("--injectors", self.injectors, 1, MAX_PROCESSES)
+            study = dataclasses.replace(study, tests=tuple(test.with_processes(self.injectors) for test in study.tests))
+        if self.quick:
+            study = study.quick()
+        if self.blocks is not None:
+            require_within("--blocks", self.blocks, 1, studies.MOST_BLOCKS)
+            study = dataclasses.replace(study, blocks=self.blocks)
+        if self.price is not None:
+            require_price(self.price)
+            study = dataclasses.replace(study, price_per_core_hour=self.price)
+        if self.aa:
+            study = study.with_copy()
+            if against_itself(study):
+                title, question = (
+                    f"{study.baseline} against itself",
+                    "What does this machine report where nothing differs?",
+                )
+                study = dataclasses.replace(study, name=f"aa-{study.baseline}", title=title, question=question)
+        return study if self.minutes is None else within(study, self.minutes)
 
 
 def default_study(own: project.Options | None, aa: bool) -> str:
@@ -77,14 +85,14 @@ def against_itself(study: Study) -> bool:
     return len(ways) == 2 and ways[0] == ways[1]
 
 
-def require_talk(own: project.Options | None, study: Study) -> None:
-    """Raises UserError where it is said how to talk over WebSockets, and no test of the study does."""
+def require_websocket_test(own: project.Options | None, study: Study) -> None:
+    """Raises UserError where the WebSockets of a project are described, and no test of the study uses them."""
     if own and own.websocket and not any(setups.WEBSOCKET in test.setup_features for test in study.tests):
         raise UserError(f"--ws-path: no test of {study.name} talks over WebSockets; {OWN_WEBSOCKETS} has such")
 
 
 def require_one_length(blocks: int | None, minutes: float | None, until: str | None = None) -> None:
-    """Raises UserError where more than one of these says how many blocks there are."""
+    """Raises UserError where more than one of these limits the number of blocks."""
     others = [name for name, value in (("--blocks", blocks), ("--until", until)) if value is not None]
     if minutes is not None and others:
         raise UserError(f"--minutes says how many blocks there are, and so does {others[0]}; leave one out")

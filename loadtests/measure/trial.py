@@ -3,163 +3,197 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from loadtests.engines import EngineError
-from loadtests.engines.base import OnEnd, OnSecond, OnStart, ShouldStop, SlicingEngine
+from loadtests.engines.base import OnEnd, OnSecond, OnStart, PreparedLoad, ShouldStop, SlicingEngine
 from loadtests.hosts import ConnectionLost
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
 from loadtests.measure.contract_check import verified
-from loadtests.measure.observation import Seen, Stretch, TrialPlace, stretch
-from loadtests.measure.restarting import restarting
-from loadtests.measure.stepping import stepped
-from loadtests.observe import processes
+from loadtests.measure.observation import LoadObservation, PlannedTrial, TrialBuilder, observe_load, on_other_hosts
+from loadtests.observe import conditions, processes
 from loadtests.observe.processes import Usage
-from loadtests.plan.kinds import Test
 from loadtests.plan.objective import Objective, SearchPlan
-from loadtests.records import Result, Trial
+from loadtests.records import Process, Result, Second, Trial
 from loadtests.records.result import BROKEN
 from loadtests.serve.base import NotServing, Server
 from loadtests.workload import Load
 
+STEP_SETTLED_S = 1.0  # what a handshake takes for a moment is given back by then
+RESTART_AFTER_S = 1.0  # messages flow before a restart
 
-def run_trial(bench: Bench, place: TrialPlace, on_second: OnSecond) -> Trial:
+
+def run_trial(bench: Bench, planned: PlannedTrial, on_second: OnSecond) -> Trial:
     """Runs one trial and judges it. Never raises for what a setup does wrong: that makes the trial invalid."""
-    seen = Seen()
+    builder = TrialBuilder()
     try:
-        with bench.serving(place.entry, place.test.start_options) as running:
-            _trial(bench, running, place, on_second, seen)
+        with bench.serving(planned.entry, planned.test.start_options) as server:
+            _TrialRun(bench, planned, server, on_second, builder).run()
     except NotServing as error:
-        seen.failed(error)
+        builder.failed(error)
     except ConnectionLost as error:
-        seen.connection_lost(error)
-    return seen.trial(bench, place)
+        builder.connection_lost(error)
+    return builder.trial(bench, planned)
 
 
 @dataclasses.dataclass(frozen=True)
-class _Loaded:
-    """One load on a running setup, and what the setup and the machine did meanwhile; ``steps`` are what its processes
-    had used after each of the steps in which connections were opened."""
+class _Measured:
+    """The result of one load, what was observed around it, and the usage by pid after each step of opening
+    connections."""
 
     result: Result
-    stretch: Stretch
+    observed: LoadObservation
     steps: tuple[Mapping[int, Usage], ...] = ()
 
 
-def _trial(bench: Bench, running: Server, place: TrialPlace, on_second: OnSecond, seen: Seen) -> None:
-    test = place.test
-    seen.note(started=True)
-    bodies, broken = verified(bench, running, test, place.entry)
-    if broken:
-        seen.differs(broken, running.logs())
-        return
-    load = bench.load(test, running.url, bodies, place.slot.load_seed(bench.seed), place.entry)
-    try:
-        loads = _loads(bench, running, test, load, on_second, seen)
-    except EngineError as error:
-        seen.engine_failed(error)
-        return
-    results = [one.result for one in loads]
-    seen.happened(bench, [one.stretch for one in loads], results)
-    if test.restarts:
-        seen.note(others_cpu=None)  # what the processes took that ended is not told apart from what others did
-    if load.rate is None or test.search is not None:
-        seen.note(planned=None, sent=None)  # only a fixed rate plans a number
-    if seen.evidence.contract_differences or seen.evidence.processes_died or seen.evidence.service_failed:
-        examples = [text for one in loads for kind, text in one.result.examples.items() if kind in BROKEN]
-        seen.log = "\n".join([*examples[:1], running.logs()]).strip()
+@dataclasses.dataclass(frozen=True)
+class _TrialRun:
+    """A trial on a running setup."""
 
+    bench: Bench
+    planned: PlannedTrial
+    server: Server
+    on_second: OnSecond
+    builder: TrialBuilder
 
-def _loads(bench: Bench, running: Server, test: Test, load: Load, on_second: OnSecond, seen: Seen) -> list[_Loaded]:
-    """All loads of the trial: the one, or those of a search for its rate."""
-    if test.search is not None:
-        return _search(bench, running, test, load, test.search, on_second, seen)
-    if test.restarts:
-        engine = bench.engine(test.engine)
+    def run(self) -> None:
+        """Checks the contract, makes all loads and collects what they found."""
+        bench, test, entry, builder = self.bench, self.planned.test, self.planned.entry, self.builder
+        builder.note(started=True)
+        bodies, differences = verified(bench, self.server, test, entry)
+        if differences:
+            builder.breaks_contract(differences, self.server.logs())
+            return
+        load = bench.load(test, self.server.url, bodies, self.planned.slot.load_seed(bench.seed), entry)
+        try:
+            loads = self._loads(load)
+        except EngineError as error:
+            builder.engine_failed(error)
+            return
+        builder.add(bench, [one.observed for one in loads], [one.result for one in loads])
+        if test.restarts:
+            builder.note(others_cpu=None)  # the CPU of processes that ended cannot be told from other load
+        if load.rate is None or test.search is not None:
+            builder.note(planned=None, sent=None)  # only a fixed rate plans a number
+        found = builder.evidence
+        if found.contract_differences or found.processes_died or found.service_failed:
+            examples = [text for one in loads for kind, text in one.result.examples.items() if kind in BROKEN]
+            builder.log = "\n".join([*examples[:1], self.server.logs()]).strip()
+
+    def _loads(self, load: Load) -> list[_Measured]:
+        """The one load, or all probes of a search."""
+        test = self.planned.test
+        if test.search is not None:
+            return self._search(load, *test.search)
+        if test.restarts:
+            return [self._restarted(load)]
+        everything = [*self.server.parts(), *self.bench.host.parts()]
+        at_rest = self.bench.host.usage(everything, self.server.folder) if test.needs_memory_at_rest else None
+        measured = self._measure(load, self.on_second)
+        used = measured.observed.processes
+        self._keep(measured, used if at_rest is None else processes.since_rest(used, at_rest, measured.steps))
+        return [measured]
+
+    def _keep(self, measured: _Measured, used: tuple[Process, ...]) -> None:
+        self.builder.keep(measured.result, used)
+        self.builder.gauges = measured.observed.gauges
+        self.builder.meanwhile = measured.observed.meanwhile
+
+    def _measure(self, load: Load, on_second: OnSecond, should_stop: ShouldStop | None = None) -> _Measured:
+        """One load, in one piece."""
+        engine = self.bench.engine(self.planned.test.engine)
+        if load.conversation is not None and isinstance(engine, SlicingEngine):
+            return self._conversation(engine, load, on_second, should_stop)
+        results: list[Result] = []
+        observed = observe_load(
+            self.bench,
+            self.server,
+            lambda begin, end: results.append(engine.run(load, on_second, should_stop, begin, end)),
+        )
+        return _Measured(results[0], observed)
+
+    def _conversation(
+        self, engine: SlicingEngine, load: Load, on_second: OnSecond, should_stop: ShouldStop | None
+    ) -> _Measured:
+        """One load over WebSockets, observed while the connections are open: closing them takes CPU and frees memory,
+        neither of which belongs to the load."""
+        with engine.generator(load.processes, load.core) as maker:
+            prepared = maker.prepare(load)
+            steps = self._open_in_steps(load, prepared)
+            if load.warmup_s:
+                prepared.warm_up(load.warmup_s)
+
+            def make(begin: OnStart, end: OnEnd) -> None:
+                begin()
+                prepared.measure(load.duration_s, on_second=on_second, should_stop=should_stop)
+                end()
+
+            observed = observe_load(self.bench, self.server, make)
+            return _Measured(prepared.result(), observed, steps)
+
+    def _open_in_steps(self, load: Load, prepared: PreparedLoad) -> tuple[Mapping[int, Usage], ...]:
+        """Opens the load's connections, and returns the usage by pid after each step; empty for a single step."""
+        steps = load.conversation.steps if load.conversation else 1
+        if steps == 1:
+            return ()
+        usage = []
+        for step in range(steps):
+            if step:  # the first is open already
+                prepared.step()
+            time.sleep(STEP_SETTLED_S)
+            usage.append(self.bench.host.usage(self.server.parts(), self.server.folder))
+        return tuple(usage)
+
+    def _restarted(self, load: Load) -> _Measured:
+        """One load under which the server is restarted. Processes are not observed: ended ones take their CPU along."""
+        host, cores = self.bench.host, self.bench.cores.servers
+        engine = self.bench.engine(self.planned.test.engine)
         assert isinstance(engine, SlicingEngine)
-        restarted = _Loaded(*restarting(bench, running, engine, load, on_second))
-        seen.keep(restarted.result, ())
-        return [restarted]
-    everything = [*running.parts(), *bench.host.parts()]
-    rested = bench.host.usage(everything, running.folder) if test.needs_memory_at_rest else None
-    loaded = _load(bench, running, test, load, on_second)
-    used = loaded.stretch.processes
-    seen.keep(loaded.result, used if rested is None else processes.since_rest(used, rested, loaded.steps))
-    seen.gauges = loaded.stretch.gauges
-    seen.meanwhile = loaded.stretch.meanwhile
-    return [loaded]
 
+        def restart() -> None:
+            time.sleep(RESTART_AFTER_S)
+            self.server.restart()
 
-def _load(
-    bench: Bench,
-    running: Server,
-    test: Test,
-    load: Load,
-    on_second: OnSecond,
-    should_stop: ShouldStop | None = None,
-) -> _Loaded:
-    """One load, in one piece."""
-    engine = bench.engine(test.engine)
-    if load.conversation is not None and isinstance(engine, SlicingEngine):
-        return _conversed(bench, running, engine, load, on_second, should_stop)
-    results: list[Result] = []
-    seen = stretch(
-        bench, running, lambda begin, end: results.append(engine.run(load, on_second, should_stop, begin, end))
-    )
-    return _Loaded(results[0], seen)
+        with engine.generator(load.processes, load.core) as maker, ThreadPoolExecutor(1) as thread:
+            prepared = maker.prepare(load)
+            before, others = host.moment(cores), host.load_elsewhere()
+            restarting = thread.submit(restart)
+            prepared.measure(
+                load.duration_s,
+                on_second=self.on_second,
+                should_stop=lambda: restarting.done() and restarting.exception() is not None,
+            )
+            restarting.result()
+            machine = conditions.between(before, host.moment(cores), cores, 0.0)
+            others_after = on_other_hosts(others, host.load_elsewhere())
+            observed = LoadObservation((), {}, {}, machine, other_hosts=others_after)
+            self.builder.keep(result := prepared.result(), ())
+            return _Measured(result, observed)
 
+    def _search(self, load: Load, objective: Objective, plan: SearchPlan) -> list[_Measured]:
+        """All probes of a search. The trial's result is that of the probe that confirmed the rate, if any did."""
+        loads: list[_Measured] = []
+        idle_s = self.server.seconds_to_answer()
 
-def _conversed(
-    bench: Bench,
-    running: Server,
-    engine: SlicingEngine,
-    load: Load,
-    on_second: OnSecond,
-    should_stop: ShouldStop | None,
-) -> _Loaded:
-    """One load over connections that are held. What the setup uses is read while they are still open: a thousand that
-    are closed give memory back and take CPU time, and neither is of what was measured."""
-    with engine.generator(load.processes, load.core) as maker:
-        prepared = maker.prepare(load)
-        steps = stepped(bench, running, load, prepared)
-        if load.warmup_s:
-            prepared.warm_up(load.warmup_s)
+        def run_load(probe: Load, watch: OnSecond, should_stop: ShouldStop) -> Result:
+            if loads and not self.server.calm_down(idle_s):
+                raise NotServing("did not recover from a probe", self.server.logs())
+            if loads and probe.users is None:  # users come one after the other, each time
+                probe = dataclasses.replace(probe, warmup_s=0.0)  # it is warm, and a probe may be too much for it
 
-        def make(begin: OnStart, end: OnEnd) -> None:
-            begin()
-            prepared.measure(load.duration_s, on_second=on_second, should_stop=should_stop)
-            end()
+            def on_second(second: Second) -> None:
+                watch(second)
+                self.on_second(second)
 
-        seen = stretch(bench, running, make)
-        return _Loaded(prepared.result(), seen, steps)
+            loads.append(self._measure(probe, on_second, should_stop))
+            return loads[-1].result
 
-
-def _search(
-    bench: Bench,
-    running: Server,
-    test: Test,
-    load: Load,
-    search: tuple[Objective, SearchPlan],
-    on_second: OnSecond,
-    seen: Seen,
-) -> list[_Loaded]:
-    """All that was measured in a search. The result is that of the probe that confirmed the rate, if any did."""
-    loads: list[_Loaded] = []
-    idle_s = running.seconds_to_answer()
-
-    def run_load(probe: Load, watch: OnSecond, should_stop: ShouldStop) -> Result:
-        if loads and not running.calm_down(idle_s):
-            raise NotServing("did not recover from a probe", running.logs())
-        if loads and probe.users is None:  # users come one after the other, each time
-            probe = dataclasses.replace(probe, warmup_s=0.0)  # it is warm, and a probe may be too much for it
-        loads.append(_load(bench, running, test, probe, watch, should_stop))
-        return loads[-1].result
-
-    found = capacity.find(load, *search, run_load, on_second, lambda probed: None)
-    seen.capacity = found.record()
-    if (confirming := found.confirming) is not None:
-        seen.keep(loads[confirming].result, loads[confirming].stretch.processes)
-        seen.gauges = loads[confirming].stretch.gauges
-        seen.meanwhile = loads[confirming].stretch.meanwhile
-    return loads
+        found = capacity.find(load, objective, plan, run_load)
+        self.builder.capacity = found.record()
+        if found.confirming is not None:
+            confirming = loads[found.confirming]
+            self._keep(confirming, confirming.observed.processes)
+        return loads

@@ -1,4 +1,4 @@
-"""Load on a URL, and the search for its capacity: what a person asks for, checked, and carried out."""
+"""Load on a URL, and the search for its capacity, as the command line describes them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import http.client
 import urllib.parse
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from loadtests import engines, files, hosts
 from loadtests.engines.base import OnSecond, ShouldStop
@@ -16,7 +17,6 @@ from loadtests.formatting import series
 from loadtests.measure import capacity
 from loadtests.measure.capacity import FoundCapacity, Probed
 from loadtests.measure.remote_guard import require_local
-from loadtests.measure.websocket_url import echoes
 from loadtests.plan import objective as objectives
 from loadtests.plan.kinds.echo_throughput import CONNECTIONS_HELD
 from loadtests.plan.objective import OF_ECHOES, OF_REQUESTS, Objective, SearchPlan
@@ -24,24 +24,23 @@ from loadtests.records import Result
 from loadtests.records.toml import duration
 from loadtests.serve import health
 from loadtests.serve.http import ask
-from loadtests.workload import Load, Request, Workload, from_toml
+from loadtests.workload import Conversation, Load, Request, Workload, from_toml
 from loadtests.workload.load import ARRIVALS, split
 from loadtests.workload.request import MOST_BODY_BYTES
 
 CLOSED_LOOP_CONNECTIONS = 10
 DURATION_S = 10.0
+MESSAGE_BYTES = 64
 ARRIVAL_SEED = 2016  # fixed, so that two URLs can be sent the same
-OPTIONS = {"method": "--method", "headers": "--header", "path": "the path of the URL"}  # what says a request's fields
+OPTIONS = {"method": "--method", "headers": "--header", "path": "the path of the URL"}  # by a request's field
 
-
-# Errors that a lower rate does not mend, where nothing else was seen: a rate too high shows in time-outs.
-SAID_NO = {"status", "refused", "wrong-body", "other"}
+# Errors that a lower rate does not mend, where there are no others: a rate too high shows in time-outs.
+REFUSALS = {"status", "refused", "wrong-body", "other"}
 
 
 @dataclasses.dataclass(frozen=True)
-class Asked:
-    """What the command line says of the requests: one on the URL, or a workload file, to be replayed where it has a
-    speed."""
+class UrlRequests:
+    """The requests: one to the URL, or a workload file, which is replayed where it has a speed."""
 
     method: str = "GET"
     headers: Sequence[str] = ()
@@ -50,223 +49,151 @@ class Asked:
     speed: float | None = None
 
 
-def parse(
-    url: str,
-    asked: Asked,
-    rate: float | None,
-    connections: int | None,
-    duration_text: str | None,
-    timeout_text: str,
-    processes: int,
-    allow_remote: bool,
-    arrivals: str | None = None,
-    size: int | None = None,
-) -> Load:
-    """The load that a person asked for. Raises UserError for what makes no sense."""
-    url, talk = echoes(url, size)
-    require_local(url, allow_remote)
-    if talk and (asked.method, asked.body, asked.workload) != ("GET", None, None):
-        raise UserError("over ws:// messages are sent; --method, --body and --workload do not go with it")
-    if arrivals is not None and (rate is None or asked.speed is not None):
-        raise UserError("--arrivals says when the requests of a rate are due; it goes with --rate")
-    origin, workload = _workload(*_login(url), asked)
-    duration_s = DURATION_S if duration_text is None else duration(duration_text)
-    recorded: tuple[tuple[float, int], ...] = ()
-    if asked.speed is not None:
-        if rate is not None:
-            raise UserError("--speed replays what was recorded at its own pace; it does not go with --rate")
-        replay = workload.replay(asked.speed)
-        duration_s = replay.duration_s if duration_text is None else min(duration_s, replay.duration_s)
-        rate, recorded = replay.rate, replay.until(duration_s)
-    if rate is None and connections is None:
-        connections = CLOSED_LOOP_CONNECTIONS
-    return Load(
-        origin=origin,
-        requests=workload.requests,
-        recorded=recorded,
-        rate=rate,
-        arrival_seed=_arrival_seed(arrivals or "even"),
-        connections=connections,
-        duration_s=duration_s,
-        timeout_s=duration(timeout_text),
-        processes=processes,
-        core=_core() if processes == 1 else None,
-        **talk,
-    )
+@dataclasses.dataclass(frozen=True)
+class UrlLoad:
+    """A load on a URL, as its options describe it. ``size`` is for messages over ws://."""
 
+    url: str
+    requests: UrlRequests = UrlRequests()
+    rate: float | None = None
+    connections: int | None = None
+    duration: str | None = None
+    timeout: str = "10s"
+    processes: int = 1
+    allow_remote: bool = False
+    arrivals: str | None = None
+    size: int | None = None
 
-def _login(url: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The URL without the user and password that it may name, and the header that says who they are (RFC 7617)."""
-    login, at, _ = urllib.parse.urlsplit(url).netloc.rpartition("@")
-    if not at:
-        return url, ()
-    user, _, password = login.partition(":")
-    given = f"{urllib.parse.unquote(user)}:{urllib.parse.unquote(password)}".encode()
-    header = ("Authorization", f"Basic {base64.b64encode(given).decode('ascii')}")
-    return url.replace(f"//{login}@", "//", 1), (header,)
-
-
-def _logged_in(request: Request, login: tuple[tuple[str, str], ...]) -> Request:
-    """The request with the header of a login, if there is one. Raises UserError where it has one of its own."""
-    if login and any(name.lower() == "authorization" for name, _ in request.headers):
-        raise UserError(f"{request.name} has a header Authorization, and the URL names a user; leave one of them out")
-    return dataclasses.replace(request, headers=(*request.headers, *login))
-
-
-def _workload(url: str, login: tuple[tuple[str, str], ...], asked: Asked) -> tuple[str, Workload]:
-    """The origin and what it is asked, by whoever the URL names. Raises UserError."""
-    origin, path = split(url)
-    if asked.workload is None:
-        if asked.speed is not None:
-            raise UserError("--speed replays a recorded workload; name its file with --workload")
-        return origin, Workload((_logged_in(_request(path, asked), login),))
-    if (asked.method, tuple(asked.headers), asked.body) != ("GET", (), None):
-        raise UserError("--workload names the requests; --method, --header and --body do not go with it")
-    if path != "/":
-        raise UserError(f"--workload names the paths; write the URL without one: {origin}")
-    found = from_toml.read(asked.workload)
-    return origin, Workload(tuple(_logged_in(request, login) for request in found.requests), found.at)
-
-
-def _request(path: str, asked: Asked) -> Request:
-    headers = []
-    for header in asked.headers:
-        name, colon, value = header.partition(":")
-        if not colon:
-            raise UserError(f"--header {header!r}: write a name, a colon and a value: 'Accept: text/html'")
-        headers.append((name.strip(), value.strip()))
-    body = None if asked.body is None else _body(asked.body)
-    try:
-        return Request(f"{asked.method} {path}", asked.method, path, tuple(headers), body)
-    except UserError as error:
-        key, _, why = str(error).partition(":")
-        raise UserError(f"{OPTIONS.get(key, key)}:{why}") from None
-
-
-def _body(text: str) -> bytes:
-    """The text, or with ``@`` before it the contents of the file of that name."""
-    if not text.startswith("@"):
-        return text.encode()
-    try:
-        return files.read(Path(text[1:]), MOST_BODY_BYTES)
-    except OSError as error:
-        raise UserError(f"--body {text}: {text[1:]} cannot be read: {error.strerror}") from None
-
-
-def nothing_ok(load: Load, result: Result) -> str | None:
-    """Why no request was answered as expected, and what is likely to help; None where one was."""
-    if result.ok:
-        return None
-    seen = [f"{count:,} {result.examples.get(kind, kind)}" for kind, count in result.failed.items()]
-    hosts_named = any(name.lower() == "host" for request in load.requests for name, _ in request.headers)
-    hint = ""
-    if result.examples.get("status", "").startswith("status 400 ") and not hosts_named:
-        hint = (
-            "; a Django project answers 400 where ALLOWED_HOSTS does not have the host: give the name that it has as "
-            "a header, --header 'Host: NAME' or, in a workload file, headers = { Host = \"NAME\" }"
+    def load(self) -> Load:
+        """The load itself. Raises UserError for what makes no sense."""
+        requests = self.requests
+        url, conversation = _websocket(self.url, self.size)
+        require_local(url, self.allow_remote)
+        if conversation and (requests.method, requests.body, requests.workload) != ("GET", None, None):
+            raise UserError("over ws:// messages are sent; --method, --body and --workload do not go with it")
+        if self.arrivals is not None and (self.rate is None or requests.speed is not None):
+            raise UserError("--arrivals says when the requests of a rate are due; it goes with --rate")
+        origin, workload = _workload(*_login(url), requests)
+        duration_s = DURATION_S if self.duration is None else duration(self.duration)
+        rate, connections = self.rate, self.connections
+        recorded: tuple[tuple[float, int], ...] = ()
+        if requests.speed is not None:
+            if rate is not None:
+                raise UserError("--speed replays what was recorded at its own pace; it does not go with --rate")
+            replay = workload.replay(requests.speed)
+            duration_s = replay.duration_s if self.duration is None else min(duration_s, replay.duration_s)
+            rate, recorded = replay.rate, replay.until(duration_s)
+        if rate is None and connections is None:
+            connections = CLOSED_LOOP_CONNECTIONS
+        return Load(
+            origin=origin,
+            requests=workload.requests,
+            recorded=recorded,
+            rate=rate,
+            arrival_seed=_arrival_seed(self.arrivals or "even"),
+            connections=connections,
+            duration_s=duration_s,
+            timeout_s=duration(self.timeout),
+            processes=self.processes,
+            core=_generator_core() if self.processes == 1 else None,
+            **conversation,
         )
-    return f"no request was answered as expected: {series(seen) or 'none was sent'}{hint}"
-
-
-def send(engine: str, load: Load, on_second: OnSecond) -> Result:
-    """Sends the load; ``on_second`` is told of each second of it. Raises UserError."""
-    return engines.get(engine).run(load, on_second)
 
 
 @dataclasses.dataclass(frozen=True)
 class UrlSearch:
-    """A search for the capacity of a URL, as a person asked for it."""
+    """A search for the capacity of a URL: the load of its probes, the objective, and the plan."""
 
     load: Load
     objective: Objective
     plan: SearchPlan
 
 
-def search(
-    url: str,
-    headers: Sequence[str],
-    objective: str,
-    start_rate: float,
-    max_rate: float,
-    probe: str,
-    confirm: str,
-    max_time: str | None,
-    allow_remote: bool,
-    arrivals: str = "random",
-    connections: int | None = None,
-    size: int | None = None,
-) -> UrlSearch:
-    """The search that a person asked for. Raises UserError for what makes no sense."""
-    url, talk = echoes(url, size)
-    require_local(url, allow_remote)
-    origin, workload = _workload(*_login(url), Asked(headers=headers))
-    short_s, long_s = duration(probe), duration(confirm)
-    try:
-        wanted = objectives.parse(objective, OF_ECHOES if talk else OF_REQUESTS)
-        plan = SearchPlan(
-            start_rate=start_rate,
-            max_rate=max_rate,
-            short_s=short_s,
-            long_s=long_s,
-            requests=wanted.requests,
-            max_s=None if max_time is None else duration(max_time),
-            counts="messages" if talk else "requests",
-            unit="messages/s" if talk else "requests/s",
+@dataclasses.dataclass(frozen=True)
+class UrlSearchOptions:
+    """A search for the capacity of a URL, as its options describe it; the load's rate is the first."""
+
+    load: UrlLoad
+    objective: str = "p99<50ms"
+    max_rate: float = 100_000.0
+    probe: str = "5s"
+    confirm: str = "30s"
+    max_time: str | None = None
+
+    def search(self) -> UrlSearch:
+        """The search itself. Raises UserError for what makes no sense."""
+        _, conversation = _websocket(self.load.url, self.load.size)
+        sends = "messages" if conversation else "requests"
+        short_s, long_s = duration(self.probe), duration(self.confirm)
+        try:
+            objective = objectives.parse(self.objective, OF_ECHOES if conversation else OF_REQUESTS)
+            plan = SearchPlan(
+                start_rate=self.load.rate or 0.0,
+                max_rate=self.max_rate,
+                short_s=short_s,
+                long_s=long_s,
+                requests=objective.requests,
+                max_s=None if self.max_time is None else duration(self.max_time),
+                counts=sends,
+                unit=f"{sends}/s",
+            )
+            plan.require_knowable()
+        except ValueError as error:
+            raise UserError(str(error)) from None
+        load = self.load.load()
+        if conversation and load.connections is None:
+            load = dataclasses.replace(load, connections=CONNECTIONS_HELD)
+        return UrlSearch(load, objective, plan)
+
+
+def send(engine: str, load: Load, on_second: OnSecond) -> Result:
+    """Sends the load; ``on_second`` is called with each second of it. Raises UserError."""
+    return engines.get(engine).run(load, on_second)
+
+
+def nothing_ok(load: Load, result: Result) -> str | None:
+    """Why no request was answered as expected, and what is likely to help; None where one was."""
+    if result.ok:
+        return None
+    failures = [f"{count:,} {result.examples.get(kind, kind)}" for kind, count in result.failed.items()]
+    names_host = any(name.lower() == "host" for request in load.requests for name, _ in request.headers)
+    hint = ""
+    if result.examples.get("status", "").startswith("status 400 ") and not names_host:
+        hint = (
+            "; a Django project answers 400 where ALLOWED_HOSTS does not have the host: give the name that it has as "
+            "a header, --header 'Host: NAME' or, in a workload file, headers = { Host = \"NAME\" }"
         )
-        plan.require_knowable()
-    except ValueError as error:
-        raise UserError(str(error)) from None
-    seed = _arrival_seed(arrivals)
-    if talk and connections is None:
-        connections = CONNECTIONS_HELD
-    load = Load(
-        origin,
-        workload.requests,
-        rate=start_rate,
-        arrival_seed=seed,
-        connections=connections,
-        core=_core(),
-        **talk,
-    )
-    return UrlSearch(load, wanted, plan)
+    return f"no request was answered as expected: {series(failures) or 'none was sent'}{hint}"
 
 
-def find_capacity(wanted: UrlSearch, on_probe: Callable[[Probed], None]) -> FoundCapacity:
-    """Finds the capacity; ``on_probe`` is told of each probe when it has been judged.
+def find_capacity(search: UrlSearch, on_probe: Callable[[Probed], None]) -> FoundCapacity:
+    """Finds the capacity; ``on_probe`` is called with each probe that has been judged.
 
     Raises UserError, also where no request is answered as expected: at once where the server says so.
     """
     engine = engines.get("openloop")
     engine.require()
-    calm_down = _calming(wanted.load)
+    wait_for_calm = _waiting_for_calm(search.load)
     why: str | None = "no probe was made"
 
     def run_load(load: Load, on_second: OnSecond, should_stop: ShouldStop) -> Result:
         nonlocal why
-        calm_down()
+        wait_for_calm()
         result = engine.run(load, on_second, should_stop)
         why = why and nothing_ok(load, result)
-        if why and SAID_NO & result.errors.keys():
+        if why and REFUSALS & result.errors.keys():
             raise UserError(why)
         return result
 
-    found = capacity.find(wanted.load, wanted.objective, wanted.plan, run_load, lambda second: None, on_probe)
+    found = capacity.find(search.load, search.objective, search.plan, run_load, on_probe)
     if why:
         raise UserError(why)
     return found
 
 
-def _arrival_seed(arrivals: str) -> int | None:
-    """What the moments of a load are drawn by, always the same ones; None for even ones. Raises UserError."""
-    if arrivals not in ARRIVALS:
-        raise UserError(f"--arrivals {quoted(arrivals)}: {' or '.join(ARRIVALS)} is allowed")
-    return ARRIVAL_SEED if arrivals == "random" else None
-
-
-def _calming(load: Load) -> Callable[[], object]:
-    """What to call before a probe, so that it does not bear what the one before left behind: it waits until the URL
-    answers nearly as quickly as now, when nothing is asked of it. One that does not answer now, and one that is asked
-    over https, is not waited for."""
+def _waiting_for_calm(load: Load) -> Callable[[], object]:
+    """Waits, before a probe, until the URL answers nearly as quickly as now, when it has no load: the probe before may
+    have left work behind. Does nothing where it does not answer now, and over https."""
     parts = urllib.parse.urlsplit(load.origin)
     [request] = load.requests
 
@@ -282,6 +209,83 @@ def _calming(load: Load) -> Callable[[], object]:
     return lambda: health.calm_down(ask_once, idle_s)
 
 
-def _core() -> int:
-    """The core of the generator on this machine."""
+def _websocket(url: str, size: int | None) -> tuple[str, dict[str, Any]]:
+    """The URL as HTTP writes it and, for ws://, the fields of a load of messages that must come back. Raises
+    UserError."""
+    scheme, separator, rest = url.partition("://")
+    if scheme.lower() == "wss":
+        raise UserError("wss:// cannot be loaded; write the ws:// address of the server behind it")
+    if scheme.lower() != "ws":
+        if size is not None:
+            raise UserError("--size says how long a message over WebSockets is; it goes with ws://")
+        return url, {}
+    conversation = Conversation("echo", prefix="", size=MESSAGE_BYTES if size is None else size)
+    return f"http{separator}{rest}", {"protocol": "websocket", "conversation": conversation}
+
+
+def _login(url: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The URL without the user and password that it may name, and the header for them (RFC 7617)."""
+    login, at, _ = urllib.parse.urlsplit(url).netloc.rpartition("@")
+    if not at:
+        return url, ()
+    user, _, password = login.partition(":")
+    plain = f"{urllib.parse.unquote(user)}:{urllib.parse.unquote(password)}".encode()
+    header = ("Authorization", f"Basic {base64.b64encode(plain).decode('ascii')}")
+    return url.replace(f"//{login}@", "//", 1), (header,)
+
+
+def _workload(url: str, login: tuple[tuple[str, str], ...], requests: UrlRequests) -> tuple[str, Workload]:
+    """The origin and the requests to it, with the login that the URL names. Raises UserError."""
+    origin, path = split(url)
+    if requests.workload is None:
+        if requests.speed is not None:
+            raise UserError("--speed replays a recorded workload; name its file with --workload")
+        return origin, Workload((_logged_in(_request(path, requests), login),))
+    if (requests.method, tuple(requests.headers), requests.body) != ("GET", (), None):
+        raise UserError("--workload names the requests; --method, --header and --body do not go with it")
+    if path != "/":
+        raise UserError(f"--workload names the paths; write the URL without one: {origin}")
+    found = from_toml.read(requests.workload)
+    return origin, Workload(tuple(_logged_in(request, login) for request in found.requests), found.at)
+
+
+def _logged_in(request: Request, login: tuple[tuple[str, str], ...]) -> Request:
+    if login and any(name.lower() == "authorization" for name, _ in request.headers):
+        raise UserError(f"{request.name} has a header Authorization, and the URL names a user; leave one of them out")
+    return dataclasses.replace(request, headers=(*request.headers, *login))
+
+
+def _request(path: str, requests: UrlRequests) -> Request:
+    headers = []
+    for header in requests.headers:
+        name, colon, value = header.partition(":")
+        if not colon:
+            raise UserError(f"--header {header!r}: write a name, a colon and a value: 'Accept: text/html'")
+        headers.append((name.strip(), value.strip()))
+    body = None if requests.body is None else _body(requests.body)
+    try:
+        return Request(f"{requests.method} {path}", requests.method, path, tuple(headers), body)
+    except UserError as error:
+        key, _, why = str(error).partition(":")
+        raise UserError(f"{OPTIONS.get(key, key)}:{why}") from None
+
+
+def _body(text: str) -> bytes:
+    """The text, or with ``@`` before it the contents of the file of that name."""
+    if not text.startswith("@"):
+        return text.encode()
+    try:
+        return files.read(Path(text[1:]), MOST_BODY_BYTES)
+    except OSError as error:
+        raise UserError(f"--body {text}: {text[1:]} cannot be read: {error.strerror}") from None
+
+
+def _arrival_seed(arrivals: str) -> int | None:
+    """The seed of random arrivals, always the same; None for even ones. Raises UserError."""
+    if arrivals not in ARRIVALS:
+        raise UserError(f"--arrivals {quoted(arrivals)}: {' or '.join(ARRIVALS)} is allowed")
+    return ARRIVAL_SEED if arrivals == "random" else None
+
+
+def _generator_core() -> int:
     return hosts.at("local").allot(None).generator[0]

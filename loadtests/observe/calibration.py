@@ -1,4 +1,4 @@
-"""How fast the machine is at this moment: how long a fixed piece of work takes, of the kind that serving Django is."""
+"""The calibration loop: how long a fixed piece of work takes now, of the kind that serving Django is."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Sequence
 
 from loadtests.observe.cores import pinned
 
-TURNS = 2000  # about a tenth of a second
+ROUNDS = 2000  # about a tenth of a second
 HEADERS = {f"X-Header-{number}": f"value {number}" for number in range(20)}
 LINE = re.compile(r"([^:]+):\s*(.*)")
 
 
-def spin(core: int) -> float:
-    """Does the work on a core, and returns the seconds that went by: those in which others had the core too."""
+def calibrate(core: int) -> float:
+    """Does the work on a core, and returns the seconds that went by, those included in which others had the core."""
     with pinned(core):
         begun = time.perf_counter()
-        for _ in range(TURNS):
+        for _ in range(ROUNDS):
             _work()
         return time.perf_counter() - begun
 
@@ -32,7 +32,7 @@ def _work() -> int:
 
 
 def spread(seconds: Sequence[float]) -> tuple[float, float]:
-    """The least and the most of some spins, as shares of the median speed: 0.8 is a fifth slower than usual."""
+    """The lowest and the highest speed, relative to the median: 0.8 is a fifth slower than usual."""
     ordered = sorted(seconds)
-    usual = ordered[len(ordered) // 2]
-    return usual / ordered[-1], usual / ordered[0]
+    median = ordered[len(ordered) // 2]
+    return median / ordered[-1], median / ordered[0]

@@ -1,4 +1,4 @@
-"""What else happened on the machine while a trial was measured. Read from /proc (proc(5))."""
+"""What else happened on a machine while a trial was measured. Read from /proc (proc(5))."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import psutil
+
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
+PAGE = 4096  # bytes, as psutil counts swapped pages
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Moment:
 
 @dataclasses.dataclass(frozen=True)
 class Conditions:
-    """What happened between two moments. ``others_cpu`` is a share, 0 to 1, of the servers' cores."""
+    """What happened between two moments. ``others_cpu`` is other load, as a share, 0 to 1, of the servers' cores."""
 
     elapsed_s: float
     clock_jump_s: float
@@ -40,31 +43,32 @@ class Conditions:
 
 def now(cores: Sequence[int]) -> Moment:
     """The machine at this moment; ``cores`` are the servers'."""
-    return Moment(
-        monotonic_s=time.monotonic(),
-        wall_s=time.time(),
-        cores_busy_s=_busy_s(cores),
-        swapped_pages=_swapped(),
-        mhz=_mhz(cores),
-    )
+    busy = sum(sum(ticks) - ticks[3] - ticks[4] for ticks in _ticks(cores))  # but for idle and iowait
+    swap = psutil.swap_memory()
+    return Moment(time.monotonic(), time.time(), busy * TICK_S, (swap.sin + swap.sout) // PAGE, _mhz(cores))
 
 
 def between(first: Moment, last: Moment, cores: Sequence[int], own_cpu_s: float) -> Conditions:
     """What happened in between; ``own_cpu_s`` are the CPU seconds that the setup itself used on its cores."""
     elapsed = last.monotonic_s - first.monotonic_s
     others = last.cores_busy_s - first.cores_busy_s - own_cpu_s
-    known = [mhz for mhz in (first.mhz, last.mhz) if mhz is not None]
     return Conditions(
         elapsed_s=elapsed,
         clock_jump_s=last.wall_s - first.wall_s - elapsed,
         others_cpu=max(0.0, others / (elapsed * len(cores))),
         swapped_pages=last.swapped_pages - first.swapped_pages,
-        mhz=sum(known) / len(known) if known else None,
+        mhz=mean_mhz(first.mhz, last.mhz),
     )
 
 
+def mean_mhz(*values: float | None) -> float | None:
+    """The mean of the frequencies that are known; None where none is."""
+    known = [mhz for mhz in values if mhz is not None]
+    return sum(known) / len(known) if known else None
+
+
 def together(several: Sequence[Conditions]) -> Conditions:
-    """Those of several stretches of time, one at least: the mean by how long each was, and the largest jump."""
+    """Those of one or more loads: the mean by how long each was, and the largest jump."""
     elapsed_s = sum(one.elapsed_s for one in several)
     known = [(one.mhz, one.elapsed_s) for one in several if one.mhz is not None]
     return Conditions(
@@ -78,7 +82,7 @@ def together(several: Sequence[Conditions]) -> Conditions:
 
 def interrupts_s(cores: Sequence[int]) -> float:
     """The seconds since boot that the cores spent on interrupts, in which packets of a network are received."""
-    return sum(irq + softirq for _, _, _, _, _, irq, softirq, _ in _ticks(cores)) * TICK_S
+    return sum(irq + softirq for *_, irq, softirq, _ in _ticks(cores)) * TICK_S
 
 
 def stolen_s(cores: Sequence[int]) -> float:
@@ -86,29 +90,13 @@ def stolen_s(cores: Sequence[int]) -> float:
     return sum(steal for *_, steal in _ticks(cores)) * TICK_S
 
 
-def _busy_s(cores: Sequence[int]) -> float:
-    busy = sum(
-        user + nice + system + irq + softirq + steal for user, nice, system, _, _, irq, softirq, steal in _ticks(cores)
-    )
-    return busy * TICK_S
-
-
 def _ticks(cores: Sequence[int]) -> Iterator[list[int]]:
     """Of each core: user, nice, system, idle, iowait, irq, softirq and steal, in ticks."""
-    wanted = {f"cpu{core}" for core in cores}
+    names = {f"cpu{core}" for core in cores}
     for line in Path("/proc/stat").read_text().splitlines():
         name, *fields = line.split()
-        if name in wanted:
+        if name in names:
             yield list(map(int, fields[:8]))
-
-
-def _swapped() -> int:
-    pages = 0
-    for line in Path("/proc/vmstat").read_text().splitlines():
-        name, _, value = line.partition(" ")
-        if name in ("pswpin", "pswpout"):
-            pages += int(value)
-    return pages
 
 
 def _mhz(cores: Sequence[int]) -> float | None:
@@ -118,4 +106,4 @@ def _mhz(cores: Sequence[int]) -> float | None:
         with contextlib.suppress(OSError, ValueError):
             file = Path(f"/sys/devices/system/cpu/cpu{core}/cpufreq/scaling_cur_freq")
             found.append(int(file.read_text()) / 1000)
-    return sum(found) / len(found) if found else None
+    return mean_mhz(*found)

@@ -1,4 +1,4 @@
-"""Which CPU cores the servers, the services beside them and the load generator run on."""
+"""Which CPU cores the servers, their services and the load generator run on."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ MOST_CORES = 8192  # as many as Linux can have
 
 @dataclasses.dataclass(frozen=True)
 class Cores:
-    """The cores of the servers and of the generator; the same single core for both where there is but one. They may be
-    those of two ``machines``."""
+    """The cores of the servers and of the generator, which share one where there is no other; on one or two
+    ``machines``."""
 
     servers: tuple[int, ...]
     generator: tuple[int, ...]
@@ -29,51 +29,47 @@ class Cores:
         return self.machines == 1 and bool(set(self.servers) & set(self.generator))
 
     def services(self, env: Mapping[str, str]) -> tuple[int, ...]:
-        """Those of the services: what SERVICES_CORES says in ``env``, or else in this process's environment, a list of
-        cores or the generator's; the servers' where it says nothing. Raises UserError for cores that are not to be
-        had; which those are on another machine is not known here."""
-        wanted = _services_wanted(env)
-        if not wanted:
+        """Those of the services: SERVICES_CORES in ``env``, or else in this process's environment, is a list of cores
+        or the generator's; by default they are the servers'. Raises UserError for cores that this process may not use;
+        which those are on another machine is not known here."""
+        requested = _services_cores(env)
+        if not requested:
             return self.servers
-        if wanted != GENERATOR:
-            return _parse(SERVICES, wanted, sorted(os.sched_getaffinity(0)) if self.machines == 1 else None)
+        if requested != GENERATOR:
+            return _parse(SERVICES, requested, sorted(os.sched_getaffinity(0)) if self.machines == 1 else None)
         if self.machines > 1:
             raise UserError(f"SERVICES_CORES={GENERATOR}: the load generator is on another machine; a list is needed")
         return self.generator
 
     def knobs(self, env: Mapping[str, str]) -> dict[str, str]:
-        """What tells a setup and its services under the knobs ``env`` where to run, in lists as taskset takes them:
-        ``0,1,2``. Raises UserError as ``services`` does."""
-        services = {SERVICES: _listed(self.services(env))} if _services_wanted(env) else {}
+        """The knobs for a setup under the knobs ``env`` and its services, in lists as taskset takes them: ``0,1,2``.
+        Raises UserError as ``services`` does."""
+        services = {SERVICES: _listed(self.services(env))} if _services_cores(env) else {}
         return {"CORES": _listed(self.servers), **services}
 
     def to_dict(self, env: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
-        """As it is kept of a setup under the knobs ``env``: with those of the services where they are said."""
-        services = {"services": self.services(env)} if _services_wanted(env) else {}
+        """As a trial keeps it of a setup under the knobs ``env``."""
+        services = {"services": self.services(env)} if _services_cores(env) else {}
         return {"servers": self.servers, "generator": self.generator, **services}
 
 
-def allot(wanted: str | None = None) -> Cores:
+def allot(requested: str | None = None) -> Cores:
     """The last core this process may use for the generator, the others for the servers.
 
-    ``wanted`` are the servers' cores as taskset takes them (``0-2,4``); the generator then gets the last of the rest.
-    Raises UserError for cores that this process may not use.
+    ``requested`` are the servers' cores as taskset takes them (``0-2,4``); the generator then gets the last of the
+    rest. Raises UserError for cores that this process may not use.
     """
     allowed = sorted(os.sched_getaffinity(0))
-    if wanted:
-        servers = _parse("CORES", wanted, allowed)
-        rest = [core for core in allowed if core not in servers]
-        return Cores(servers, (rest[-1],) if rest else (allowed[-1],))
-    if len(allowed) == 1:
-        return Cores((allowed[0],), (allowed[0],))
-    return Cores(tuple(allowed[:-1]), (allowed[-1],))
+    servers = _parse("CORES", requested, allowed) if requested else tuple(allowed[:-1] or allowed)
+    rest = [core for core in allowed if core not in servers]
+    return Cores(servers, ((rest or allowed)[-1],))
 
 
-def all_of(wanted: str | None = None) -> tuple[int, ...]:
-    """The cores of servers that have this machine for themselves: those that are ``wanted`` (as ``allot`` takes them),
-    or all that this process may use. Raises UserError."""
+def all_of(requested: str | None = None) -> tuple[int, ...]:
+    """The cores of servers that have this machine for themselves: all that this process may use, or those that are
+    ``requested`` as in ``allot``. Raises UserError."""
     allowed = sorted(os.sched_getaffinity(0))
-    return _parse("CORES", wanted, allowed) if wanted else tuple(allowed)
+    return _parse("CORES", requested, allowed) if requested else tuple(allowed)
 
 
 def apart(knobs: Mapping[str, str]) -> bool:
@@ -82,7 +78,7 @@ def apart(knobs: Mapping[str, str]) -> bool:
     return services is not None and set(services.split(",")).isdisjoint(knobs["CORES"].split(","))
 
 
-def _services_wanted(env: Mapping[str, str]) -> str:
+def _services_cores(env: Mapping[str, str]) -> str:
     return env.get(SERVICES) or os.environ.get(SERVICES, "")
 
 
@@ -103,12 +99,10 @@ def _parse(name: str, text: str, allowed: list[int] | None) -> tuple[int, ...]:
         other = f", or {GENERATOR}" if name == SERVICES else ""
         raise UserError(f"{name}={shown(text)}: a list of cores is needed, such as 0, 0-2 or 0,2{other}") from None
     if not cores or (allowed is not None and not cores <= set(allowed)):
-        had = (
-            "there are no such cores"
-            if allowed is None
-            else f"this process may use the cores {','.join(map(str, allowed))}"
-        )
-        raise UserError(f"{name}={shown(text)}: {had}")
+        why = "there are no such cores"
+        if allowed is not None:
+            why = f"this process may use the cores {_listed(tuple(allowed))}"
+        raise UserError(f"{name}={shown(text)}: {why}")
     return tuple(sorted(cores))
 
 

@@ -1,9 +1,7 @@
-"""What a setup's processes show of themselves while they are measured: how many connections of their pools are in use,
-and how many fetches wait for one.
+"""What a setup's processes show of their connection pools while they are measured: connections in use, fetches waiting.
 
-Each process keeps its two numbers in a file of its own in RUN_DIR (testproject/fetching/gauges.py), in memory, and
-nobody waits for anybody: they are read ten times a second and added up. A trial whose processes have none is not
-watched: nothing runs beside it.
+Each process keeps its two numbers in a file of its own in RUN_DIR (testproject/fetching/gauges.py), in memory; they are
+read ten times a second and added up. A trial whose processes have none is not watched.
 """
 
 from __future__ import annotations
@@ -11,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import mmap
 import struct
-import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import psutil
+
+from loadtests.observe.sampler import Sampler
 from loadtests.records.trial import Shown
 
 EVERY_S = 0.1
@@ -26,15 +26,15 @@ NAMES = (IN_USE, WAITING)
 FILES = "pool-*"  # by process id
 
 Series = dict[str, tuple[Shown, ...]]
-"""By the name of a gauge: when it showed what, in seconds after the load's begin."""
+"""The readings by the name of a gauge: seconds after the load's begin, and the value."""
 
 
 class GaugeFiles:
     """The gauges of all processes that have some, in a folder."""
 
-    def __init__(self, folder: Path, alive: Callable[[int], bool] | None = None) -> None:
+    def __init__(self, folder: Path, alive: Callable[[int], bool] = psutil.pid_exists) -> None:
         self._folder = folder
-        self._alive = alive or _is_alive
+        self._alive = alive
         self._open: dict[str, mmap.mmap] = {}
 
     def look(self) -> bool:
@@ -60,46 +60,41 @@ class GaugeFiles:
 
 
 class GaugeWatch:
-    """Reads the gauges of a folder from ``begin`` to ``end``, in a thread."""
+    """Reads the gauges of a folder from ``begin`` to ``end``."""
 
     def __init__(self, folder: Path) -> None:
         self._files = GaugeFiles(folder)
-        self._over = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._sampler = Sampler(self._sample, EVERY_S)
+        self._begun = 0.0
         self._read: list[tuple[float, tuple[int, ...]]] = []
 
     def begin(self) -> None:
-        """From now on. Where no process has a gauge by now, nothing is read."""
-        if self._thread is None and self._files.look():
+        """Begins to read, where a process has a gauge by now."""
+        if self._files.look():
+            self._begun = time.monotonic()
             self._read.append((0.0, self._files.read()))
-            self._thread = threading.Thread(target=self._watch, args=(time.monotonic(),), daemon=True)
-            self._thread.start()
+            self._sampler.start()
 
     def end(self, settle_s: float = 0.0) -> Series:
-        """What was read, counted from ``settle_s`` after the begin; empty where there was nothing to read."""
-        if self._thread is None:
+        """All readings, counted from ``settle_s`` after the begin."""
+        if not self._sampler.stop():
             return {}
-        self._over.set()
-        self._thread.join()
         self._files.close()
         kept = [(round(t - settle_s, 3), values) for t, values in self._read if t >= settle_s]
         return {name: tuple((t, values[place]) for t, values in kept) for place, name in enumerate(NAMES)}
 
-    def _watch(self, begun: float) -> None:
-        readings = 1
-        while not self._over.wait(max(0.0, begun + readings * EVERY_S - time.monotonic())):
-            if readings % LOOK_EVERY == 0:
-                self._files.look()
-            self._read.append((time.monotonic() - begun, self._files.read()))
-            readings += 1
+    def _sample(self) -> None:
+        if len(self._read) % LOOK_EVERY == 0:
+            self._files.look()
+        self._read.append((time.monotonic() - self._begun, self._files.read()))
 
 
-def joined(slices: Sequence[Series], lasted_s: Sequence[float]) -> Series:
-    """The series of several slices, of so many seconds, as one, on the time axis of what was measured. What a slice
-    showed after its end, while the last answers came, is left out but for the last one's: the next begins there."""
+def joined(slices: Sequence[Series], measured_s: Sequence[float]) -> Series:
+    """The series of several slices as one, on the time axis of what was measured. Readings after the end of a slice,
+    while the last answers came, are left out but for the last slice's: the next one begins there."""
     found: dict[str, list[Shown]] = {}
     before_s = 0.0
-    for number, (series, seconds) in enumerate(zip(slices, lasted_s, strict=True), 1):
+    for number, (series, seconds) in enumerate(zip(slices, measured_s, strict=True), 1):
         for name, shown in series.items():
             kept = shown if number == len(slices) else [one for one in shown if one[0] < seconds]
             found.setdefault(name, []).extend((round(before_s + t, 3), value) for t, value in kept)
@@ -109,7 +104,3 @@ def joined(slices: Sequence[Series], lasted_s: Sequence[float]) -> Series:
 
 def _pid(name: str) -> int:
     return int(tail) if (tail := name.rpartition("-")[2]).isdecimal() else 0
-
-
-def _is_alive(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()

@@ -35,7 +35,7 @@ SYSCTLS = (
 
 
 def describe() -> dict[str, Any]:
-    """What a reader must know of the machine: CPU, memory, kernel, limits. Values that are not known are None."""
+    """CPU, memory, kernel and limits of the machine; None for what is not known."""
     cpu = _cpuinfo()
     system = Path("/sys/devices/system/cpu")
     return {
@@ -47,7 +47,7 @@ def describe() -> dict[str, Any]:
         "smt": _read(system / "smt" / "control"),
         "governor": _read(system / "cpu0" / "cpufreq" / "scaling_governor"),
         "turbo": _turbo(system),
-        "mhz": _number(cpu.get("cpu MHz")),
+        "mhz": float(cpu["cpu MHz"]) if "cpu MHz" in cpu else None,
         "steal_s_since_boot": psutil.cpu_times().steal,
         "memory_mb": round(psutil.virtual_memory().total / 2**20),
         "swap_mb": round(psutil.swap_memory().total / 2**20),
@@ -82,14 +82,14 @@ def versions() -> dict[str, Any]:
 
 
 def git() -> dict[str, Any]:
-    """The revision of this project and whether the working tree differed from it; None where git does not know."""
+    """The revision of this project and whether the working tree differs from it; None where git does not know."""
     status = _output("git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no")
     revision = _output("git", "-C", str(ROOT), "rev-parse", "HEAD")
     return {"revision": revision, "dirty": None if status is None else status != ""}
 
 
 def boot() -> str:
-    """What tells this machine, since it was started, from all others (random(4))."""
+    """The boot id, which no other machine has (random(4))."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
@@ -159,13 +159,12 @@ def _output(*command: str) -> str | None:
 
 
 def _version(program: str, option: str) -> str | None:
-    """The number in what a system's server says of its version (nginx says it where errors go); None where there is no
-    such server."""
+    """The version that a system's server prints (nginx as an error); None where there is no such server."""
     path = shutil.which(program, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM]))
     if path is None:
         return None
-    said = subprocess.run([path, option], capture_output=True, text=True, check=False)
-    match = re.search(r"/(\d[\w.]*)", said.stdout + said.stderr)
+    printed = subprocess.run([path, option], capture_output=True, text=True, check=False)
+    match = re.search(r"/(\d[\w.]*)", printed.stdout + printed.stderr)
     return match[1] if match else None
 
 
@@ -179,10 +178,3 @@ def _text(file: Path) -> str:
 def _read(file: Path) -> str | None:
     """A setting that the kernel shows as a file, on one line; None where there is none."""
     return " ".join(_text(file).split()) or None
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return None

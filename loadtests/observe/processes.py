@@ -1,4 +1,4 @@
-"""What the processes of a setup cost: CPU seconds, by their own clocks, and memory and context switches, from /proc
+"""What the processes of a setup cost: CPU seconds by their own clocks, memory and context switches, from /proc
 (proc(5))."""
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ class Usage:
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A process that was started for a setup or beside it, the first of its tree; whether the setup pays for it. One
-    that is meant ``alone`` is without what descends from it; one ``elsewhere`` takes nothing of the servers' cores."""
+    """A process that was started for a setup or a supporting service, the first of its tree; whether the setup is
+    charged for it. One that is ``alone`` is without its descendants; one ``elsewhere`` uses none of the servers'
+    cores."""
 
     role: str
     pid: int
@@ -48,26 +49,29 @@ class Part:
     elsewhere: bool = False
 
 
-def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usage]:
-    """The usage of each part and, unless it is meant alone, of all its descendants, by pid.
+def tree(part: Part) -> list[psutil.Process]:
+    """A part's process and, unless it is meant alone, all its descendants; none where it has ended."""
+    with contextlib.suppress(psutil.Error):
+        root = psutil.Process(part.pid)
+        return [root, *([] if part.alone else root.children(recursive=True))]
+    return []
 
-    ``folder`` is the setup's RUN_DIR, where its processes count their requests (testproject/endpoints/counting.py). A
-    process that ends while it is read is left out.
+
+def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usage]:
+    """The usage of the parts' processes, by pid; without those that end while they are read.
+
+    ``folder`` is the setup's RUN_DIR, where its processes count their requests (testproject/endpoints/counting.py).
     """
-    found: dict[int, Usage] = {}
+    found = {}
     for part in parts:
-        with contextlib.suppress(psutil.Error):
-            root = psutil.Process(part.pid)
-            for process in [root, *([] if part.alone else root.children(recursive=True))]:
-                usage = _usage(part, process.pid, folder)
-                if usage is not None:
-                    found[process.pid] = usage
+        for process in tree(part):
+            if (usage := _usage(part, process.pid, folder)) is not None:
+                found[process.pid] = usage
     return found
 
 
 def cpu_s(pids: Iterable[int]) -> dict[int, float]:
-    """The CPU seconds of processes so far, by pid, by their own clocks; one that has ended, or whose clock cannot be
-    asked, is left out."""
+    """The CPU seconds of processes so far, by pid, by their own clocks; without those whose clock cannot be read."""
     found = {}
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -78,12 +82,13 @@ def cpu_s(pids: Iterable[int]) -> dict[int, float]:
 def difference(before: dict[int, Usage], after: dict[int, Usage]) -> tuple[Process, ...]:
     """What each process used in between, as a trial keeps it: CPU and switches as differences, memory as it ended.
 
-    A process that was started in between counts from its start; one that ended cannot be counted and is missing
-    (that it died makes the trial invalid).
+    A process that was started in between counts from its start; one that ended is missing (that it died makes the trial
+    invalid).
     """
     rows = []
     for pid, usage in after.items():
         first = before.get(pid)
+        earlier_requests = (first.requests or 0) if first else 0
         rows.append(
             Process(
                 role=usage.role,
@@ -93,18 +98,18 @@ def difference(before: dict[int, Usage], after: dict[int, Usage]) -> tuple[Proce
                 peak_rss_mb=round(usage.peak_rss_mb, 2),
                 rss_mb=round(usage.rss_mb, 2),
                 context_switches=usage.context_switches - (first.context_switches if first else 0),
-                requests=_requests(usage, first),
+                requests=None if usage.requests is None else usage.requests - earlier_requests,
                 charged=usage.charged,
             )
         )
     return tuple(rows)
 
 
-def together(stretches: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
-    """What each process used in several stretches of time: CPU, switches and requests as sums, memory as it ended."""
+def together(loads: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
+    """What each process used in several loads: CPU, switches and requests as sums, memory as it ended."""
     found: dict[int, Process] = {}
-    for stretch in stretches:
-        for row in stretch:
+    for rows in loads:
+        for row in rows:
             if (before := found.get(row.pid)) is not None:
                 row = dataclasses.replace(
                     row,
@@ -117,45 +122,21 @@ def together(stretches: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
 
 
 def since_rest(
-    rows: Iterable[Process], rested: Mapping[int, Usage], steps: Sequence[Mapping[int, Usage]]
+    rows: Iterable[Process], at_rest: Mapping[int, Usage], steps: Sequence[Mapping[int, Usage]]
 ) -> tuple[Process, ...]:
-    """The rows with the memory that each process had at rest, when ``rested`` was seen, and in each of the ``steps``
-    after it."""
+    """The rows with the memory of each process at rest, and after each of the ``steps`` of opening connections."""
+
+    def rss_mb(usage: Mapping[int, Usage], pid: int) -> float:
+        return round(usage[pid].rss_mb, 2) if pid in usage else 0.0
+
     return tuple(
         dataclasses.replace(
             row,
-            rested_rss_mb=_rss_mb(rested, row.pid),
-            stepped_rss_mb=tuple(_rss_mb(step, row.pid) for step in steps),
+            rested_rss_mb=rss_mb(at_rest, row.pid),
+            stepped_rss_mb=tuple(rss_mb(step, row.pid) for step in steps),
         )
         for row in rows
     )
-
-
-def _rss_mb(seen: Mapping[int, Usage], pid: int) -> float:
-    return round(seen[pid].rss_mb, 2) if pid in seen else 0.0
-
-
-def _kind(role: str) -> str:
-    """worker_1 is of the role worker: supervisor numbers the processes of one program."""
-    head, _, tail = role.rpartition("_")
-    return head if head and tail.isdigit() else role
-
-
-def _requests(usage: Usage, first: Usage | None) -> int | None:
-    if usage.requests is None:
-        return None
-    return usage.requests - ((first.requests or 0) if first else 0)
-
-
-def _counted(folder: Path | None, pid: int) -> tuple[int, int] | None:
-    """The requests and context switches that a process has counted; None for one that counts none, as Redis."""
-    if folder is None:
-        return None
-    try:
-        requests, switches = struct.unpack("<QQ", (folder / f"requests-{pid}").read_bytes())
-    except (OSError, struct.error):
-        return None
-    return requests, switches
 
 
 def _usage(part: Part, pid: int, counts: Path | None) -> Usage | None:
@@ -169,34 +150,40 @@ def _usage(part: Part, pid: int, counts: Path | None) -> Usage | None:
         return None
     if "VmRSS" not in status:  # a zombie
         return None
-    counted = _counted(counts, pid)
+    requests, counted_switches = _counted(counts, pid)
+    head, _, number = part.role.rpartition("_")  # worker_1 is of the role worker: supervisor numbers processes
+    try:
+        used_s = _clock_s(pid)
+    except OSError:  # it has ended, or a sandbox has no such clock: ticks of 10 ms, too coarse for short slices
+        used_s = (int(stat[11]) + int(stat[12])) * TICK_S
     return Usage(
-        role=_kind(part.role),
+        role=head if head and number.isdigit() else part.role,
         name=status["Name"].strip(),
         pid=pid,
-        cpu_s=_cpu_s(pid, (int(stat[11]) + int(stat[12])) * TICK_S),
-        rss_mb=_kilobytes(status["VmRSS"]) / 1024,
-        peak_rss_mb=_kilobytes(status["VmHWM"]) / 1024,
+        cpu_s=used_s,
+        rss_mb=int(status["VmRSS"].split()[0]) / 1024,
+        peak_rss_mb=int(status["VmHWM"].split()[0]) / 1024,
         # Those of threads that have ended are missing in /proc.
-        context_switches=counted[1] if counted else switches,
-        requests=counted[0] if counted else None,
+        context_switches=switches if counted_switches is None else counted_switches,
+        requests=requests,
         charged=part.charged,
     )
 
 
-def _cpu_s(pid: int, ticks_s: float) -> float:
-    """The CPU seconds of a process, threads that ended among them and children not, to the nanosecond by its own clock
-    (clock_getcpuclockid(3)); ``ticks_s``, what /proc says of it, where that cannot be asked.
-
-    /proc counts in ticks of 10 ms and cuts user and system time off apart: of a process that is asked by turns for half
-    a second, what it took in each would be a few ticks."""
+def _counted(folder: Path | None, pid: int) -> tuple[int, int] | tuple[None, None]:
+    """The requests and context switches that a process has counted, where it counts them."""
+    if folder is None:
+        return None, None
     try:
-        return _clock_s(pid)
-    except OSError:  # it has ended, or a sandbox has no such clock
-        return ticks_s
+        requests, switches = struct.unpack("<QQ", (folder / f"requests-{pid}").read_bytes())
+    except (OSError, struct.error):
+        return None, None
+    return requests, switches
 
 
 def _clock_s(pid: int) -> float:
+    """The CPU seconds of a process, ended threads included and children not, to the nanosecond by its own clock
+    (clock_getcpuclockid(3))."""
     return time.clock_gettime_ns((~pid << 3) | CPUCLOCK_SCHED) / 1e9
 
 
@@ -205,7 +192,3 @@ def _switches(task: Path) -> int:
         lines = (task / "status").read_text().splitlines()
         return sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
     return 0
-
-
-def _kilobytes(value: str) -> int:
-    return int(value.split()[0])

@@ -1,4 +1,4 @@
-"""Who takes the machine's cores, beside us: what a person has to stop before anything can be measured."""
+"""Which other programs take the machine's cores: what a person has to stop before anything can be measured."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_NAMED = 3
 
 @dataclasses.dataclass(frozen=True)
 class Taker:
-    """A program and its share of a core: 1.0 is a whole one, and a program may take several."""
+    """A program and how many cores it takes."""
 
     name: str
     pid: int
@@ -29,8 +29,8 @@ class Taker:
 
 @dataclasses.dataclass(frozen=True)
 class Takers:
-    """Who takes the cores, the greediest first. ``brief`` are the programs that began or ended meanwhile, as a compiler
-    does, and ``steal`` is what the hypervisor gave to other machines; both in cores as well."""
+    """What takes the cores, the greediest program first. ``brief`` is for programs that began or ended meanwhile, as a
+    compiler does, ``steal`` for the hypervisor's other machines; both in cores."""
 
     programs: tuple[Taker, ...] = ()
     brief: float = 0.0
@@ -38,7 +38,7 @@ class Takers:
 
     @property
     def sentence(self) -> str:
-        """They in words, for the end of an error."""
+        """As the end of an error."""
         named = [one for one in self.programs if one.share >= WORTH_NAMING][:MOST_NAMED]
         parts = [f"{shown(one.name)} (pid {one.pid}, {one.share:.0%} of a core)" for one in named]
         if self.brief >= WORTH_NAMING:
@@ -52,8 +52,8 @@ class Takers:
 
 @dataclasses.dataclass(frozen=True)
 class CpuLook:
-    """The machine at one look: CPU seconds so far by process (its pid and start tell it apart), ``ours`` among them,
-    and all that the cores were busy and stolen since boot."""
+    """Name and CPU seconds so far by process (pid and start), which of them are ``ours``, and the seconds that the
+    cores were busy and stolen since boot."""
 
     at_s: float
     cpu_s: Mapping[tuple[int, float], tuple[str, float]]
@@ -63,7 +63,7 @@ class CpuLook:
 
 
 def look() -> CpuLook:
-    """The machine now, ours being this process and all that descends from it."""
+    """The machine now; ours are this process and all its descendants."""
     own = {os.getpid()}
     with contextlib.suppress(psutil.Error):
         own |= {child.pid for child in psutil.Process().children(recursive=True)}
@@ -81,12 +81,12 @@ def look() -> CpuLook:
 
 
 def between(first: CpuLook, last: CpuLook) -> Takers:
-    """Who took the cores from one look to the next."""
+    """What took the cores from one look to the next."""
     elapsed = last.at_s - first.at_s
     ours = first.ours | last.ours
     lasting = last.cpu_s.keys() & first.cpu_s.keys()
     used = {key: last.cpu_s[key][1] - first.cpu_s[key][1] for key in lasting}
-    # Of our own that began or ended meanwhile only those are known that are still there.
+    # Of our own that began or ended meanwhile, those that ended are not known.
     begun = sum(last.cpu_s[key][1] for key in last.ours - first.ours)
     brief = last.busy_s - first.busy_s - sum(used.values()) - begun
     programs = [Taker(last.cpu_s[key][0], key[0], used[key] / elapsed) for key in lasting - ours]
@@ -98,7 +98,7 @@ def between(first: CpuLook, last: CpuLook) -> Takers:
 
 
 def watch(rest: Callable[[float], None] = time.sleep) -> Takers:
-    """Who takes the cores just now; looks twice, about a second apart."""
+    """What takes the cores just now; looks twice, about a second apart."""
     first = look()
     rest(WATCHED_S)
     return between(first, look())

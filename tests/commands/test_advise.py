@@ -13,7 +13,9 @@ def test_a_machine_that_is_too_busy_is_said_in_one_line_and_leaves_a_report(comm
         anyway.append(execution.anyway)
         raise TooBusy("4 trials in a row are invalid")
 
-    monkeypatch.setattr(advise, "prepare", lambda *given, told: prepare(*given, bench_of=bench_of, told=told))
+    monkeypatch.setattr(
+        advise, "prepare", lambda *given, progress: prepare(*given, bench_of=bench_of, progress=progress)
+    )
     monkeypatch.setattr(advise, "execute", spoil)
     for number, option in enumerate(((), ("--anyway",))):
         folder = tmp_path / f"run-{number}"

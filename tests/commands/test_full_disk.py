@@ -72,16 +72,16 @@ def test_a_report_that_is_there_already_is_printed_from_a_disk_that_may_not_be_w
 
 def test_a_run_whose_disk_fills_up_says_how_to_go_on(disk, bench_of, capsys):
     study = studies.parse(SMALL, "small", "small.toml")
-    execution = preparing.prepare(study, disk / "run", 1, bench_of=bench_of)
+    execution = preparing.prepare(study, preparing.RunOptions(disk / "run", 1), bench_of)
 
-    def by_turns(bench, places, doing):
+    def interleaved(bench, places, doing):
         [place] = places
         fill(disk)
         setup, test = place.entry.setup, place.test.name
         yield [Trial(place.slot.number, place.slot.block, setup, setup, test, 1, "", "ok", log="a" * 10_000)]
 
     with pytest.raises(SystemExit) as ended:
-        carry_out(Execution(execution.run, execution.bench, by_turns=by_turns))
+        carry_out(Execution(execution.run, execution.bench, interleaved=interleaved))
     errors = capsys.readouterr().err
     assert (ended.value.code, errors.count("\n")) == (1, 1)
     assert "No space left on device; go on with: python -m loadtests run --resume" in errors

@@ -151,10 +151,10 @@ def test_what_the_sample_takes_is_looked_at_before_a_study_is_begun(command, mon
 
 
 def test_a_run_folder_sets_no_other_variables(bench_of, tmp_path):
-    from loadtests.measure.prepare import prepare, resume
+    from loadtests.measure.prepare import RunOptions, prepare, resume
 
     table = {"setups": ["gunicorn"], "tests": {"throughput": {"duration": "1s"}}}
-    run = prepare(studies.parse(table, "s", "s.toml"), tmp_path / "run", seed=1, bench_of=bench_of).run
+    run = prepare(studies.parse(table, "s", "s.toml"), RunOptions(tmp_path / "run", 1), bench_of).run
     run.update(knobs={"WORKERS": "2", "LD_PRELOAD": "evil.so"})
     resume(run.path, bench_of)
     assert os.environ["WORKERS"] == "2"

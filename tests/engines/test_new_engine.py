@@ -6,7 +6,7 @@ import pytest
 
 from loadtests import engines
 from loadtests.errors import UserError
-from loadtests.measure.prepare import prepare
+from loadtests.measure.prepare import RunOptions, prepare
 from loadtests.measure.run import execute
 from loadtests.plan import study as studies
 from tests.fixtures.bench import SilentWatcher
@@ -59,7 +59,7 @@ def test_an_engine_is_found_by_its_file_and_makes_trials(turtle, real_engines, t
     assert list(engines.known())[-1] == "turtle"
     watcher = SilentWatcher()
     latency = study(kind="latency", rate=100, duration="1s")
-    assert execute(prepare(latency, tmp_path / "run", 1, bench_of=real_engines), watcher)
+    assert execute(prepare(latency, RunOptions(tmp_path / "run", 1), real_engines), watcher)
     assert {trial.result.engine for trial in watcher.trials} == {"turtle"}
 
 
@@ -72,9 +72,9 @@ def test_an_engine_is_found_by_its_file_and_makes_trials(turtle, real_engines, t
 )
 def test_what_it_cannot_do_is_said_before_anything_is_started(turtle, real_engines, tmp_path, test, says):
     with pytest.raises(UserError, match=f"^test one: the engine turtle {says}; use openloop$"):
-        prepare(study(**test), tmp_path / "run", 1, bench_of=real_engines)
+        prepare(study(**test), RunOptions(tmp_path / "run", 1), real_engines)
 
 
 def test_without_its_file_it_is_unknown(real_engines, tmp_path):
     with pytest.raises(UserError, match=r"^test one: unknown engine 'turtle'; there are: .*openloop"):
-        prepare(study(kind="latency", rate=1, duration="1s"), tmp_path / "run", 1, bench_of=real_engines)
+        prepare(study(kind="latency", rate=1, duration="1s"), RunOptions(tmp_path / "run", 1), real_engines)

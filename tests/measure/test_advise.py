@@ -11,6 +11,7 @@ from loadtests import setups
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.measure import advise as search
+from loadtests.measure.prepare import RunOptions
 from loadtests.measure.searches import candidates
 from loadtests.plan import study as studies
 from loadtests.records import Flag, Trial
@@ -24,8 +25,8 @@ SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "run.schema.
 
 
 class Trials:
-    """Stands for run_by_turns: each cell has a rate of its own, blocks differ by far more. The rate is the better the
-    more workers there are, and best with two threads."""
+    """Stands for run_interleaved: the rate is the better the more workers there are, and best with two threads; blocks
+    differ by far more."""
 
     def __init__(self, a_result):
         self.a_result = a_result
@@ -33,7 +34,7 @@ class Trials:
         self.broken = set()
         self.late = set()
 
-    def by_turns(self, bench, places, doing):
+    def interleaved(self, bench, places, doing):
         return ([self(bench, place)] for place in places)
 
     def __call__(self, bench, place):
@@ -163,8 +164,8 @@ def test_the_shipped_grid_is_halved_in_less_than_an_hour():
 @pytest.fixture
 def run(trials, tmp_path, bench_of):
     def go(found):
-        made = search.prepare(found, tmp_path / "run", 1, None, bench_of)
-        execution = dataclasses.replace(made, by_turns=trials.by_turns)
+        made = search.prepare(found, RunOptions(tmp_path / "run", 1), bench_of)
+        execution = dataclasses.replace(made, interleaved=trials.interleaved)
         return execution.run, search.execute(found, execution, SilentWatcher())
 
     return go

@@ -37,7 +37,7 @@ def prepare(tmp_path, bench_of, monkeypatch):
         bench_of.serve = serving
         bench_of.engine.meanwhile = answered
         study = studies.parse({**TABLE, "tests": {"latency": {**LATENCY, **test}}}, "s", "s.toml")
-        return preparing.prepare(study, tmp_path / "run", seed=1, bench_of=bench_of)
+        return preparing.prepare(study, preparing.RunOptions(tmp_path / "run", 1), bench_of)
 
     return prepare
 
@@ -57,7 +57,7 @@ def test_tests_that_ask_the_same_share_one_search(tmp_path, bench_of, monkeypatc
     shares = {"quarter": 0.25, "half": 0.5, "most": 0.75}
     tests = {name: {**LATENCY, "kind": "latency", "share": share} for name, share in shares.items()}
     study = studies.parse({**TABLE, "tests": {**tests, "other": {**tests["half"], "path": "/async/"}}}, "s", "s.toml")
-    found = preparing.prepare(study, tmp_path / "run", seed=1, bench_of=bench_of).study
+    found = preparing.prepare(study, preparing.RunOptions(tmp_path / "run", 1), bench_of).study
     assert [test.rate for test in found.tests] == [100.0, 200.0, 300.0, 200.0]
     assert len(bench_of.engine.loads) == 2 * 3  # of three setups, for each of two paths
     assert set(Run.open(tmp_path / "run").record.ceilings) == {"quarter", "half", "most", "other"}
@@ -71,7 +71,7 @@ def test_a_setup_that_answers_nothing_has_no_ceiling_and_sets_no_rate(prepare, t
 
 
 def test_where_none_answers_nothing_is_written(prepare, tmp_path):
-    with pytest.raises(UserError, match=r"^test latency: no setup answered well, so there is no rate that all hold"):
+    with pytest.raises(UserError, match=r"^test latency: no setup answered well, so there is no rate that all sustain"):
         prepare({"gunicorn": 0.0, "uvicorn": 0.0, "daphne": 0.0})
     assert not (tmp_path / "run").exists()
 
@@ -126,7 +126,7 @@ def test_the_rate_of_a_broadcast_is_a_share_of_what_the_slowest_delivers(tmp_pat
     bench_of.engine.meanwhile = delivered
     broadcast = {"rate": "auto", "receivers": 10, "duration": "20s"}
     study = studies.parse({"setups": list(names), "blocks": 1, "tests": {"broadcast": broadcast}}, "s", "s.toml")
-    found = preparing.prepare(study, tmp_path / "run", seed=1, bench_of=bench_of).study
+    found = preparing.prepare(study, preparing.RunOptions(tmp_path / "run", 1), bench_of).study
     assert [test.rate for test in found.tests] == [200.0]
     assert Run.open(tmp_path / "run").record.ceilings == {
         "broadcast": {"uvicorn-channels-redis": 400.0, "uvicorn-channels-ipc": 700.0}

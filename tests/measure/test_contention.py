@@ -6,7 +6,7 @@ import pytest
 
 from loadtests.commands.running import carry_out
 from loadtests.measure import prepare as preparing
-from loadtests.measure.contention import SpoiledInARow, TooBusy, attempts_to_go_on
+from loadtests.measure.contention import ContentionWatch, TooBusy, attempts_to_go_on
 from loadtests.measure.run import ATTEMPTS, Execution, execute
 from loadtests.observe.top_processes import Takers
 from loadtests.plan import study as studies
@@ -25,10 +25,10 @@ def trial(label="gunicorn", *reasons, number=1, attempt=1, severity="invalid"):
 
 def told(*trials, labels=2, together=1):
     """What is raised for these trials, so many of them measured together; None where nothing is."""
-    spoiled = SpoiledInARow(labels, Takers)
+    spoiled = ContentionWatch(labels, Takers)
     for number, one in enumerate(trials, start=1):
         try:
-            spoiled.written(dataclasses.replace(one, block=1 + (number - 1) // together))
+            spoiled.add(dataclasses.replace(one, block=1 + (number - 1) // together))
         except TooBusy as error:
             return number, str(error)
     return None
@@ -109,7 +109,7 @@ def busy(tmp_path, bench_of, a_result):
                 table = {"setups": ["gunicorn", "uvicorn"], "blocks": 2, "tests": {"throughput": {"duration": "1s"}}}
                 table["interleave"] = False
                 study = studies.parse(table, "s", "s.toml")
-                made = preparing.prepare(study, tmp_path / "run", seed=1, bench_of=bench_of)
+                made = preparing.prepare(study, preparing.RunOptions(tmp_path / "run", 1), bench_of)
             return Execution(made.run, made.bench, self.trial, attempts=made.attempts, **changes)
 
         def trial(self, bench, place, on_second):

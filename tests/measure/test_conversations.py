@@ -7,9 +7,9 @@ import pytest
 
 from loadtests.analyse import readings
 from loadtests.errors import UserError
-from loadtests.measure import contract_check, interleaved, preflight, stepping
-from loadtests.measure.interleaved import run_by_turns
-from loadtests.measure.observation import TrialPlace
+from loadtests.measure import contract_check, interleaved, preflight
+from loadtests.measure.interleaved import run_interleaved
+from loadtests.measure.observation import PlannedTrial
 from loadtests.measure.trial import run_trial
 from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
@@ -36,7 +36,7 @@ def broken(monkeypatch):
 def bench(bench_of, monkeypatch):
     """A function: the bench of a study of these kinds of test on one setup, which speaks a dialect; and its places."""
 
-    monkeypatch.setattr(stepping, "SETTLED_S", 0.0)
+    monkeypatch.setattr("loadtests.measure.trial.STEP_SETTLED_S", 0.0)
 
     def build(*kinds, dialect="plain", **changes):
         tests = {kind: {**TABLES[kind], "warmup": "500ms", "duration": "1s", **changes} for kind in kinds}
@@ -46,7 +46,7 @@ def bench(bench_of, monkeypatch):
         made.contract = {test.name: () for test in study.tests}
         by_name = {test.name: test for test in study.tests}
         slots = schedule(study, seed=1)
-        return made, study, [TrialPlace(slot, study.entries[0], by_name[slot.test], 1) for slot in slots]
+        return made, study, [PlannedTrial(slot, study.entries[0], by_name[slot.test], 1) for slot in slots]
 
     return build
 
@@ -72,7 +72,7 @@ def test_one_that_does_not_talk_as_it_should_is_not_measured(bench, bench_of, br
     broken[0]["plain", "/ws/"] = ["it answered 'hello' with 'world'"]
     made, _, places = bench("echo")
     if by_turns:
-        [[trial]] = run_by_turns(made, places, lambda what, seconds: None)
+        [[trial]] = run_interleaved(made, places, lambda what, seconds: None)
     else:
         trial = run_trial(made, places[0], lambda second: None)
     assert [flag.reason for flag in trial.flags] == ["contract_broken"]
@@ -91,7 +91,7 @@ def test_a_baseline_that_does_not_is_said_before_anything_is_written(bench, brok
 def test_what_holds_connections_is_measured_by_turns_as_well(bench, bench_of, broken, monkeypatch):
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
     made, _, places = bench("connect", "echo", "echo-throughput", "broadcast")
-    trials = [trial for of_test in run_by_turns(made, places, lambda what, seconds: None) for trial in of_test]
+    trials = [trial for of_test in run_interleaved(made, places, lambda what, seconds: None) for trial in of_test]
     assert {trial.status for trial in trials} == {"ok"}
     assert [seconds for _, _, seconds in bench_of.engine.slices] == [0.5] * 2 * 4
 

@@ -6,7 +6,7 @@ import pytest
 
 from loadtests import setups
 from loadtests.analyse.reasons import is_setups_own
-from loadtests.measure import stepping
+from loadtests.measure import trial as trials
 from loadtests.records.run.folder import Run
 
 STUDY = """
@@ -53,7 +53,7 @@ installed = pytest.mark.skipif(
 
 @installed
 def test_a_study_of_websockets_from_its_file_to_its_report(command, tmp_path, monkeypatch):
-    monkeypatch.setattr(stepping, "SETTLED_S", 0.1)
+    monkeypatch.setattr(trials, "STEP_SETTLED_S", 0.1)
     file = tmp_path / "tiny.toml"
     file.write_text(STUDY, encoding="utf-8")
     # A busy machine may spoil trials.

@@ -27,7 +27,7 @@ RATES = {"gunicorn": 1000.0, "uvicorn": 500.0, "daphne": 400.0}
 
 
 class Trials:
-    """Stands for run_trial and run_by_turns: remembers what was asked, and answers with rates of its own."""
+    """Stands for run_trial and run_interleaved: remembers what was asked, and answers with rates of its own."""
 
     def __init__(self, a_result):
         self.a_result = a_result
@@ -39,7 +39,7 @@ class Trials:
         self.reason = "send_lag"
         self.takes_s = 0.0
 
-    def by_turns(self, bench, places, doing):
+    def interleaved(self, bench, places, doing):
         for place in places:
             yield [self(bench, place, None)]
 
@@ -76,8 +76,8 @@ def begin(tmp_path, bench_of, trials):
 
     def prepare(goal=None, table=TABLE):
         study = studies.parse(table, "s", "s.toml")
-        made = preparing.prepare(study, tmp_path / "run", seed=1, goal=goal, bench_of=bench_of)
-        return dataclasses.replace(made, trial=trials, by_turns=trials.by_turns)
+        made = preparing.prepare(study, preparing.RunOptions(tmp_path / "run", 1, goal), bench_of)
+        return dataclasses.replace(made, trial=trials, interleaved=trials.interleaved)
 
     return prepare
 
@@ -85,7 +85,7 @@ def begin(tmp_path, bench_of, trials):
 @pytest.fixture
 def go_on(tmp_path, bench_of, trials):
     return lambda: dataclasses.replace(
-        preparing.resume(tmp_path / "run", bench_of), trial=trials, by_turns=trials.by_turns
+        preparing.resume(tmp_path / "run", bench_of), trial=trials, interleaved=trials.interleaved
     )
 
 

@@ -9,8 +9,8 @@ import pytest
 from loadtests.engines import EngineError
 from loadtests.hosts import ConnectionLost
 from loadtests.measure import interleaved
-from loadtests.measure.interleaved import run_by_turns
-from loadtests.measure.observation import TrialPlace
+from loadtests.measure.interleaved import run_interleaved
+from loadtests.measure.observation import PlannedTrial
 from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
@@ -39,8 +39,10 @@ def run(bench_of, monkeypatch):
         bench.contract = {test.name: (Expectation(200, "text/plain", None),) for test in study.tests}
         entries = {entry.label: entry for entry in study.entries}
         tests = {test.name: test for test in study.tests}
-        places = [TrialPlace(slot, entries[slot.label], tests[slot.test], attempt) for slot in schedule(study, seed=1)]
-        tests = run_by_turns(bench, places, lambda what, seconds: None)
+        places = [
+            PlannedTrial(slot, entries[slot.label], tests[slot.test], attempt) for slot in schedule(study, seed=1)
+        ]
+        tests = run_interleaved(bench, places, lambda what, seconds: None)
         trials = [trial for of_test in tests for trial in of_test]
         assert [trial.number for trial in trials] == [place.slot.number for place in places]
         return {(trial.label, trial.test): trial for trial in trials}

@@ -12,7 +12,7 @@ import pytest
 from loadtests import engines, setups
 from loadtests.measure import preflight
 from loadtests.measure.bench import bench
-from loadtests.measure.observation import TrialPlace
+from loadtests.measure.observation import PlannedTrial
 from loadtests.measure.trial import run_trial
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
@@ -110,7 +110,7 @@ def trial(accident, monkeypatch, tmp_path, free_port):
     here = dataclasses.replace(made, serve=serve, engine=lambda name: Until(engines.get(name), accident.over))
     here.contract = preflight.look(here, study).contract
     [slot] = schedule(study, seed=1)
-    return run_trial(here, TrialPlace(slot, study.entries[0], study.tests[0], 1), accident.second)
+    return run_trial(here, PlannedTrial(slot, study.entries[0], study.tests[0], 1), accident.second)
 
 
 def test_redis_that_is_killed_and_comes_back(trial, accident):

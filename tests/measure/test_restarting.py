@@ -9,8 +9,8 @@ from loadtests.analyse.reasons import is_setups_own
 from loadtests.errors import UserError
 from loadtests.hosts.base import Program
 from loadtests.hosts.local import Local
-from loadtests.measure import contract_check, restarting
-from loadtests.measure.observation import TrialPlace
+from loadtests.measure import contract_check
+from loadtests.measure.observation import PlannedTrial
 from loadtests.measure.trial import run_trial
 from loadtests.observe.other_load import OthersMoment
 from loadtests.plan import study as studies
@@ -25,7 +25,7 @@ from tests.fixtures.conversations import holding, rejoining
 @pytest.fixture
 def trial(bench_of, monkeypatch):
     """A function: the trial of a rejoin on a setup whose restart does as it is told."""
-    monkeypatch.setattr(restarting, "LEAD_S", 0.0)
+    monkeypatch.setattr("loadtests.measure.trial.RESTART_AFTER_S", 0.0)
     monkeypatch.setattr(contract_check.websocket, "verified", lambda running, dialect, prefix: [])
     study = studies.parse({"setups": ["uvicorn"], "blocks": 1, "tests": {"rejoin": {"connections": 1000}}}, "s", "s")
     bench = bench_of(study, None)
@@ -38,7 +38,7 @@ def trial(bench_of, monkeypatch):
         times = {"response_time_ms": dict(NOTHING), "service_time_ms": dict(NOTHING), "pacing_lag_ms": dict(NOTHING)}
         connections = dataclasses.replace(holding(1001), rejoined=rejoining(**fields))
         bench_of.engine.meanwhile = lambda load: {**nothing, **times, "connections": connections}
-        return run_trial(bench, TrialPlace(slot, study.entries[0], study.tests[0], 1), lambda second: None)
+        return run_trial(bench, PlannedTrial(slot, study.entries[0], study.tests[0], 1), lambda second: None)
 
     return run
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.measure.prepare import prepare, resume
+from loadtests.measure.prepare import RunOptions, prepare, resume
 from loadtests.plan import study as studies
 from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import Expectation
@@ -21,7 +21,7 @@ def begun(tmp_path, monkeypatch, free_port, bench_of):
     monkeypatch.setenv("PORT", str(free_port))
     monkeypatch.setenv("WORKERS", "3")
     monkeypatch.delenv("THREADS", raising=False)
-    return prepare(studies.parse(TABLE, "s", "s.toml"), tmp_path / "run", seed=1, bench_of=bench_of).run
+    return prepare(studies.parse(TABLE, "s", "s.toml"), RunOptions(tmp_path / "run", 1), bench_of).run
 
 
 def test_the_knobs_are_those_that_it_was_begun_with(begun, bench_of, monkeypatch, free_port):
@@ -67,7 +67,7 @@ def test_a_journey_whose_file_was_edited_is_refused(begun, tmp_path, bench_of):
     file = tmp_path / "mine.py"
     file.write_text("# as it was")
     table = {"setups": ["gunicorn"], "tests": {"journey": {"users": 1, "duration": "1s", "journey": str(file)}}}
-    run = prepare(studies.parse(table, "s", "s.toml"), tmp_path / "journeys", seed=1, bench_of=bench_of).run
+    run = prepare(studies.parse(table, "s", "s.toml"), RunOptions(tmp_path / "journeys", 1), bench_of).run
     resume(run.path, bench_of)
     file.write_text("# as it is")
     with pytest.raises(UserError, match="since it was begun the journeys' files changed; start a new run"):

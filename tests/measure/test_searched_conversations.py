@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from loadtests.measure import contract_check
-from loadtests.measure.observation import TrialPlace
+from loadtests.measure.observation import PlannedTrial
 from loadtests.measure.trial import run_trial
 from loadtests.plan import study as studies
 from loadtests.plan.kinds import metric
@@ -51,7 +51,7 @@ def search(bench_of, monkeypatch):
         made.setups["uvicorn"] = dataclasses.replace(made.setups["uvicorn"], dialect="plain")
         made.contract = {kind: ()}
         [slot], [test] = schedule(study, seed=1), study.tests
-        return run_trial(made, TrialPlace(slot, study.entries[0], test, 1), lambda second: None), test
+        return run_trial(made, PlannedTrial(slot, study.entries[0], test, 1), lambda second: None), test
 
     return search
 

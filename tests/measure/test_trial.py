@@ -14,7 +14,7 @@ import pytest
 from loadtests.analyse.reasons import is_setups_own, machines_own
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost
-from loadtests.measure.observation import TrialPlace
+from loadtests.measure.observation import PlannedTrial
 from loadtests.measure.trial import run_trial
 from loadtests.observe.gauges import NUMBERS
 from loadtests.observe.processes import Part, Usage
@@ -45,7 +45,7 @@ def run(bench_of):
     def run(name):
         [slot] = (slot for slot in schedule(study, seed=1) if slot.test == name)
         test = next(test for test in study.tests if test.name == name)
-        return run_trial(bench, TrialPlace(slot, study.entries[0], test, 1), lambda second: None)
+        return run_trial(bench, PlannedTrial(slot, study.entries[0], test, 1), lambda second: None)
 
     return run
 
@@ -196,7 +196,7 @@ def test_the_services_of_a_test_are_started_with_the_setup(bench_of):
     bench = bench_of(study, None)
     bench.contract = {"throughput": (Expectation(200, "text/plain", None),)}
     bench.require(study)
-    run_trial(bench, TrialPlace(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None)
+    run_trial(bench, PlannedTrial(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None)
     assert bench_of.server.served == [("gunicorn", {"CORES": "0"}, ("redis",))]
 
 
@@ -208,7 +208,7 @@ def test_services_run_where_a_setup_says(bench_of):
     bench.contract = {"throughput": (Expectation(200, "text/plain", None),)}
     bench.require(study)
     trial = run_trial(
-        bench, TrialPlace(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None
+        bench, PlannedTrial(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None
     )
     core = bench.cores.generator[0]
     assert bench_of.server.served == [("gunicorn", {"CORES": "0", "SERVICES_CORES": str(core)}, ())]
@@ -244,7 +244,7 @@ def test_the_origin_beside_a_setup_plays_what_the_test_says(bench_of):
     bench = bench_of(study, None)
     bench.contract = {"throughput": (Expectation(200, "text/plain", None),)}
     bench.require(study)
-    run_trial(bench, TrialPlace(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None)
+    run_trial(bench, PlannedTrial(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None)
     assert bench_of.server.served == [("gunicorn", {"ORIGIN_RECIPE": "stumble", "CORES": "0"}, ("origin",))]
 
 

@@ -46,7 +46,7 @@ def searched(load, bears, requests_each, **plan):
 
     ticks = iter(range(10**6))
     plan = SearchPlan(**{"start_rate": 10.0, "short_s": 5.0, "long_s": 10.0, "precision": 0.05, **plan})
-    return find(load, OBJECTIVE, plan, run, lambda second: None, lambda probed: None, lambda: float(next(ticks))), asked
+    return find(load, OBJECTIVE, plan, run, clock=lambda: float(next(ticks))), asked
 
 
 @pytest.mark.parametrize("bears", [1, 2, 3, 7, 37, 250])

@@ -5,12 +5,12 @@ import os
 from loadtests.observe import calibration
 
 
-def test_a_spin_takes_its_time_on_the_core_that_is_named_and_the_caller_stays_where_it_was(monkeypatch):
+def test_the_calibration_loop_runs_on_the_core_that_is_named_and_the_caller_stays_where_it_was(monkeypatch):
     before = os.sched_getaffinity(0)
     core = max(before)
     seen = set()
     monkeypatch.setattr(calibration, "_work", lambda: seen.add(frozenset(os.sched_getaffinity(0))))
-    assert calibration.spin(core) > 0
+    assert calibration.calibrate(core) > 0
     assert seen == {frozenset({core})}
     assert os.sched_getaffinity(0) == before
 

@@ -8,7 +8,7 @@ import pytest
 
 from loadtests import setups
 from loadtests.files import ROOT
-from loadtests.measure.prepare import prepare
+from loadtests.measure.prepare import RunOptions, prepare
 from loadtests.observe import machine
 from loadtests.plan import kinds
 from loadtests.plan import study as studies
@@ -31,7 +31,7 @@ def about(tmp_path, bench_of, this_machine):
     bench_of.host.known["machine"], bench_of.host.known["versions"] = this_machine
     bench_of.server.statuses = {f"{start}questionnaire/launch/": 302 for start in ("/", "/async/")}
     study = studies.parse(FULL, "full", "full.toml")
-    run = prepare(study, tmp_path / "run", 7, Goal(0.02, 3600.0), bench_of=bench_of).run
+    run = prepare(study, RunOptions(tmp_path / "run", 7, Goal(0.02, 3600.0)), bench_of).run
     return json.loads((run.path / "run.json").read_text(encoding="utf-8"))
 
 

@@ -92,7 +92,7 @@ class Relay:
             elif "prove" in message:
                 self._prove(*message["prove"])
             elif "spin" in message:
-                self.tell({"event": "spun", "s": calibration.spin(self._core)})
+                self.tell({"event": "spun", "s": calibration.calibrate(self._core)})
             elif "beat" not in message:
                 self._started().write(message)
                 self._watch.told(message)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from loadtests.hosts.local import Local
-from loadtests.measure.trial_watch import BesideOrigin, CpuWatch, Lasted, Watch, joined
+from loadtests.measure.load_watch import CpuWatch, LoadWatch, OriginWatch, WatchedSlice, joined
 from loadtests.observe.processes import Part
 from loadtests.records import CpuSample, Meanwhile, OriginSeen, OriginStage
 from loadtests.services.origin import recipes
@@ -29,7 +29,6 @@ class Clock:
 def test_a_sample_is_what_each_role_took_since_the_one_before():
     clock, used = Clock(), {1: 5.0, 2: 7.0, 3: 1.0}
     watch = CpuWatch(lambda: dict(used), {1: "web", 2: "web", 3: "redis"}, clock)
-    watch._used, watch._began, watch._last = dict(used), clock.now, clock.now
     clock.now += 1.0
     used.update({1: 5.5, 2: 7.25})
     watch.sample()
@@ -42,21 +41,20 @@ def test_a_sample_is_what_each_role_took_since_the_one_before():
 
 def test_processes_are_seen_while_a_load_is_made(tmp_path):
     running = SimpleNamespace(folder=tmp_path, parts=lambda: [Part("web", os.getpid())])
-    begun = []
-    with Watch(Local(), running) as watch:
-        watch.beginning(lambda: begun.append(True))()
-        threading.Event().wait(0.3)
-        seen = watch.seen()
-    assert begun == [True]
+    watch = LoadWatch(Local(), running)
+    watch.prepare()
+    watch.start()
+    threading.Event().wait(0.3)
+    seen = watch.observed()
     assert {tuple(sample.cores) for sample in seen.cpu} == {("web",)}
     assert seen.origin is None  # there is none
 
 
 def test_a_load_that_never_begins_is_not_seen(tmp_path):
     running = SimpleNamespace(folder=tmp_path, parts=lambda: [])
-    with Watch(Local(), running) as watch:
-        watch.beginning(lambda: None)
-        assert watch.seen() == Meanwhile()
+    watch = LoadWatch(Local(), running)
+    watch.prepare()
+    assert watch.observed() == Meanwhile()
 
 
 @pytest.fixture
@@ -85,9 +83,9 @@ def origin(tmp_path):
 
 
 def test_an_origin_begins_anew_with_the_load_and_says_what_it_played(origin):
-    beside = BesideOrigin(origin.folder)
+    beside = OriginWatch(origin.folder)
     beside.restart()
-    seen = beside.seen()
+    seen = beside.observed()
     assert origin.asked == ["/_admin/restart", "/_admin/current_count", "/_admin/current_recipe"]
     assert (seen.requests, seen.request_s, seen.steady) == (80, 120.5, False)
     assert [(stage.t, stage.told, stage.well, stage.latency_ms) for stage in seen.stages] == [
@@ -101,9 +99,9 @@ def test_an_origin_begins_anew_with_the_load_and_says_what_it_played(origin):
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1", "nonsense", ""])
 def test_an_origin_that_does_not_answer_is_none(tmp_path, address):
     (tmp_path / "origin.url").write_text(address, encoding="utf-8")
-    beside = BesideOrigin(tmp_path)
+    beside = OriginWatch(tmp_path)
     beside.restart()
-    assert beside.seen() is None
+    assert beside.observed() is None
 
 
 def seen(stages, *samples):
@@ -112,7 +110,7 @@ def seen(stages, *samples):
 
 def test_stretches_are_joined_on_the_time_axis_of_what_was_measured():
     slow = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
-    found = joined([Lasted(0.1, 0.5, seen((slow,), 0.61)), Lasted(0.1, 0.5, seen((slow,), 0.7))])
+    found = joined([WatchedSlice(0.1, 0.5, seen((slow,), 0.61)), WatchedSlice(0.1, 0.5, seen((slow,), 0.7))])
     assert [sample.t for sample in found.cpu] == [0.5, 1.0]
     assert found.origin == OriginSeen((OriginStage(-0.1, "200 after 1000 ms", True, 1000.0),), 20, 10.0)
     assert found.origin.service_s == 0.5
@@ -121,7 +119,10 @@ def test_stretches_are_joined_on_the_time_axis_of_what_was_measured():
 
 def test_stages_that_began_anew_in_each_slice_are_on_no_axis():
     stages = (OriginStage(0.0, "200", True, 1.0), OriginStage(20.0, "503", False, 1.0))
-    several, single = joined([Lasted(0.1, 0.5, seen(stages))] * 2), joined([Lasted(2.0, 30.0, seen(stages))])
+    several, single = (
+        joined([WatchedSlice(0.1, 0.5, seen(stages))] * 2),
+        joined([WatchedSlice(2.0, 30.0, seen(stages))]),
+    )
     assert several.origin.stages == ()
     assert [stage.t for stage in single.origin.stages] == [-2.0, 18.0]
 

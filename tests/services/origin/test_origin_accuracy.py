@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from loadtests.commands.origin import print_punctuality
-from loadtests.measure import generator_accuracy
-from loadtests.measure.generator_accuracy import Punctuality
+from loadtests.commands.origin import print_accuracy
+from loadtests.measure import origin_accuracy
+from loadtests.measure.origin_accuracy import OriginAccuracy
 
-FOUND = Punctuality(
+FOUND = OriginAccuracy(
     rate=2000.0, latency_s=1.0, core=0, client_core=1, sent=30_000, ok=30_000, most_in_flight=2140, connections=2140,
     late_p50_ms=0.6, late_p99_ms=1.4, late_max_ms=9.0, seen_p50_ms=1.1, seen_p99_ms=2.5, send_lag_p99_ms=1.2, cpu=0.1,
     client_cpu=0.3,
@@ -18,7 +18,7 @@ FOUND = Punctuality(
 
 @pytest.mark.servers
 def test_the_whole_way_at_a_low_rate():
-    found = generator_accuracy.measure(lambda doing: None, rate=50, latency_s=0.1, duration_s=1)
+    found = origin_accuracy.measure(lambda doing: None, rate=50, latency_s=0.1, duration_s=1)
     assert found.sent == found.ok == 50
     assert 1 <= found.most_in_flight <= 50
     assert found.late_p50_ms >= 0
@@ -26,7 +26,7 @@ def test_the_whole_way_at_a_low_rate():
 
 
 def test_the_table_has_what_was_asked_for_and_what_came(capsys):
-    print_punctuality(FOUND)
+    print_accuracy(FOUND)
     printed = " ".join(capsys.readouterr().out.replace("│", " ").split())
     for words in (
         "An origin on core 0",

@@ -1,0 +1,176 @@
+"""Watches a load without disturbing it: CPU by role each second, and what an origin next to the setup plays."""
+
+from __future__ import annotations
+
+import dataclasses
+import http.client
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from loadtests.errors import UserError
+from loadtests.hosts import Host
+from loadtests.observe.sampler import Sampler
+from loadtests.records import CpuSample, Meanwhile, OriginSeen, OriginStage
+from loadtests.serve.base import Server
+from loadtests.serve.http import ask
+from loadtests.services.origin import recipes
+from loadtests.services.origin.latencies import Constant
+from loadtests.services.origin.recipes import EVERYTHING, Stage
+from loadtests.workload import Request
+
+EVERY_S = 1.0
+SHORTEST_S = 0.2  # a shorter last sample is all noise
+ORIGIN_URL = "origin.url"  # in RUN_DIR: supervisor/origin.sh writes it
+ORIGIN_ANSWERS_S = 10.0
+
+
+class LoadWatch:
+    """Watches a running setup from ``start`` to ``stop``."""
+
+    def __init__(self, host: Host, server: Server) -> None:
+        self._host = host
+        self._server = server
+        self._origin = OriginWatch(server.folder)
+        self._roles: dict[int, str] | None = None
+        self._cpu: CpuWatch | None = None
+
+    def prepare(self) -> None:
+        """Finds the processes to watch."""
+        usage = self._host.usage(self._server.parts(), self._server.folder)
+        known = self._host.cpu_s(usage)  # None, or without what runs on another host
+        self._roles = None if known is None else {pid: one.role for pid, one in usage.items() if pid in known}
+
+    def start(self) -> None:
+        """Begins to watch."""
+        if (roles := self._roles) is not None:
+            self._cpu = CpuWatch(lambda: self._host.cpu_s(roles) or {}, roles)
+            self._cpu.start()
+        self._origin.restart()  # last, so that its stages begin with the load
+
+    def stop(self) -> tuple[CpuSample, ...]:
+        """Ends it."""
+        return self._cpu.stop() if self._cpu is not None else ()
+
+    def observed(self) -> Meanwhile:
+        """All of it, when the load is over."""
+        return Meanwhile(self.stop(), self._origin.observed())
+
+
+class CpuWatch:
+    """Samples each second what processes use. ``read`` gives their CPU seconds by pid, ``roles`` are by pid."""
+
+    def __init__(
+        self,
+        read: Callable[[], Mapping[int, float]],
+        roles: Mapping[int, str],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._read = read
+        self._roles = roles
+        self._clock = clock
+        self._samples: list[CpuSample] = []
+        self._used, self._began = read(), clock()
+        self._last = self._began
+        self._sampler = Sampler(self.sample, EVERY_S)
+
+    def start(self) -> None:
+        self._sampler.start()
+
+    def stop(self) -> tuple[CpuSample, ...]:
+        """Ends it; the last part of a second is a sample as well, unless it is too short."""
+        if self._sampler.stop() and self._clock() - self._last >= SHORTEST_S:
+            self.sample()
+        return tuple(self._samples)
+
+    def sample(self) -> None:
+        """Adds what was used since the last sample, by processes that are in both."""
+        used, now = self._read(), self._clock()
+        elapsed = now - self._last
+        cores = dict.fromkeys(self._roles.values(), 0.0)
+        for pid, cpu_s in used.items():
+            if pid in self._used:
+                cores[self._roles[pid]] += (cpu_s - self._used[pid]) / elapsed
+        rounded = {role: round(max(0.0, value), 4) for role, value in sorted(cores.items())}
+        self._samples.append(CpuSample(round(now - self._began, 3), rounded))
+        self._used, self._last = used, now
+
+
+class OriginWatch:
+    """The origin whose address is in a folder, if there is one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def restart(self) -> None:
+        """Has it play its recipe from the first stage on, and count from 0."""
+        self._ask("restart")
+
+    def observed(self) -> OriginSeen | None:
+        """What it has played and counted since; None where there is none, or it answers no more."""
+        counts, playing = self._ask("current_count"), self._ask("current_recipe")
+        if counts is None or playing is None:
+            return None
+        totals = json.loads(counts)
+        try:
+            found = recipes.parse(json.loads(playing), "current_recipe")
+        except UserError:
+            return None
+        recipe = next((one for one in found if one.route == EVERYTHING), found[0])
+        return OriginSeen(tuple(map(_stage, recipe.stages)), totals["total_requests"], totals["request_seconds"])
+
+    def _ask(self, name: str) -> bytes | None:
+        try:
+            address = urlsplit((self._folder / ORIGIN_URL).read_text(encoding="utf-8").strip())
+            if address.hostname is None or address.port is None:
+                return None
+            request = Request(name, path=f"{recipes.ADMIN}{name}")
+            answer = ask(address.hostname, address.port, request, ORIGIN_ANSWERS_S)
+        except (OSError, http.client.HTTPException, ValueError):
+            return None
+        return answer.body if answer.status == 200 else None
+
+
+def _stage(stage: Stage) -> OriginStage:
+    shares = {"failures": stage.failures, "resets": stage.resets, "stalls": stage.stalls}
+    troubles = [f"{share:.3g} {name}" for name, share in shares.items() if share]
+    text = ", ".join([f"{stage.status} after {stage.distribution.describe()} ms", *troubles])
+    latency_ms = stage.distribution.seconds * 1000 if isinstance(stage.distribution, Constant) else None
+    return OriginStage(stage.at_s, text, 200 <= stage.status < 300 and not troubles, latency_ms)
+
+
+@dataclasses.dataclass(frozen=True)
+class WatchedSlice:
+    """A slice of load: how long it settled and was measured, in seconds, and what was observed meanwhile."""
+
+    settle_s: float
+    measured_s: float
+    observed: Meanwhile
+
+
+def joined(slices: Sequence[WatchedSlice]) -> Meanwhile:
+    """What was observed in several slices, on one time axis of measured seconds."""
+    cpu: list[CpuSample] = []
+    measured_s = 0.0
+    for one in slices:
+        for sample in one.observed.cpu:
+            within = min(max(0.0, sample.t - one.settle_s), one.measured_s)
+            cpu.append(dataclasses.replace(sample, t=round(measured_s + within, 3)))
+        measured_s += one.measured_s
+    return Meanwhile(tuple(cpu), _one_origin(slices))
+
+
+def _one_origin(slices: Sequence[WatchedSlice]) -> OriginSeen | None:
+    """An origin plays its recipe anew in each slice, so several stages in several slices are on no axis."""
+    found = [(one.settle_s, one.observed.origin) for one in slices if one.observed.origin is not None]
+    if not found:
+        return None
+    settle_s, last = found[-1]
+    stages = tuple(dataclasses.replace(stage, t=round(stage.t - settle_s, 3)) for stage in last.stages)
+    return OriginSeen(
+        stages if len(slices) == 1 or len(stages) == 1 else (),
+        sum(origin.requests for _, origin in found),
+        round(sum(origin.request_s for _, origin in found), 3),
+    )
