@@ -76,7 +76,7 @@ test-all: setup  ## run the exhaustive tests: what `make test` leaves out
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'exhaustive'
 
 test-quick: setup  ## run the quick tests, which start no server: for each save
-	$(BIN)/pytest --numprocesses auto -m 'not servers and not slow'
+	$(BIN)/pytest --numprocesses auto -m 'not servers and not slow and not exhaustive'
 
 test-durations: setup  ## run all tests, and write tests/durations.json, which says what is begun first
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) --write-durations

@@ -99,6 +99,7 @@ def test_a_slow_wander_counts_as_noise() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("runs", [10, 20])
+@pytest.mark.exhaustive
 def test_false_marks_are_rare_in_a_whole_chart(kind: str, runs: int) -> None:
     # 60 charts at a true rate of 5% give more than 12% once in two hundred times.
     assert simulate_history(kind, runs, histories=60, seed=7).false <= 0.12

@@ -116,6 +116,7 @@ def test_a_forked_child_has_a_place_of_its_own(start):
     assert process.communicate(timeout=20)[0] == "well\n"
 
 
+@pytest.mark.exhaustive
 def test_forks_amid_the_traffic_of_threads(start):
     process = start("""
     import threading
@@ -182,6 +183,7 @@ def test_uvloop(start):
     assert process.communicate(timeout=20)[0] == "uvloop\n"
 
 
+@pytest.mark.exhaustive
 def test_twisted_s_asyncio_reactor(start):
     pytest.importorskip("twisted")
     process = start(

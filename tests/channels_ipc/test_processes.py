@@ -211,6 +211,7 @@ def test_a_wake_up_lost_with_a_killed_reader_is_made_good(start, make_layer):
     assert second.stdout.readline() == "7\n"
 
 
+@pytest.mark.exhaustive
 def test_the_dead_are_forgotten(start, make_layer, path):
     """Their memberships, their messages, their places in line and their doorbells."""
     layer = make_layer(capacity=1000)
@@ -246,6 +247,7 @@ def test_the_dead_are_forgotten(start, make_layer, path):
     assert len(list(path.glob("ipc*"))) == 1  # this process's own
 
 
+@pytest.mark.exhaustive
 def test_more_rings_than_a_doorbell_holds(start, make_layer):
     """A reader that is stopped while 3,000 rings come in, and is left without some, misses no message."""
     layer = make_layer(capacity=3000)

@@ -102,6 +102,7 @@ def test_a_capacity_has_lines_of_its_probes_beside_its_result(server, command):
 
 
 @pytest.mark.servers
+@pytest.mark.exhaustive
 def test_probes_that_found_the_same_have_one_line_and_their_number(server, command):
     # Over the limit, but not by far, and half a second does not show whether it is always so: it is asked again.
     near = ("--objective", "p50<150ms", *QUICKLY[2:], "--max-time", "15s")

@@ -16,7 +16,7 @@ from loadtests import setups
 from loadtests.analyse.reasons import Reason
 from loadtests.plan import study as studies
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
 
 
 @pytest.fixture(scope="module")

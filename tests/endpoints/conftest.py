@@ -128,7 +128,10 @@ def new_postgresql(postgresql_server):
     return make
 
 
-@pytest.fixture(scope="session", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.servers)])
+POSTGRESQL = pytest.param("postgresql", marks=[pytest.mark.servers, pytest.mark.exhaustive])
+
+
+@pytest.fixture(scope="session", params=["sqlite", POSTGRESQL])
 def database(request, tmp_path_factory):
     """A prepared database of each kind; its name."""
     if request.param == "sqlite":

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 MANAGE = Path(__file__).resolve().parent.parent.parent / "testproject" / "manage.py"
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.servers)])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=[pytest.mark.servers, pytest.mark.exhaustive])])
 def url(request, tmp_path):
     """An empty database's URL."""
     if request.param == "sqlite":

@@ -14,6 +14,7 @@ from loadtests.observe.gauges import GaugeFiles
 from loadtests.plan import study as studies
 from loadtests.serve.serving import serving
 from loadtests.setups.application import sample
+from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.fetches import WELL, until
 
 pytestmark = pytest.mark.servers
@@ -43,7 +44,7 @@ def get(url):
             return error.code, error.read(), error.headers
 
 
-@pytest.mark.parametrize("name", ["gunicorn-gthread", "gunicorn-gevent", "uvicorn"])
+@pytest.mark.parametrize("name", exhaustive_but("uvicorn", ["gunicorn-gthread", "gunicorn-gevent", "uvicorn"]))
 def test_a_setup_that_is_up_can_fetch_at_once_and_its_processes_show_their_pools(serve, name):
     """Two processes; the origin's answers take so long that all requests are in flight at a time."""
     knobs = {"WORKERS": "2", "THREADS": "8", "POOL_SIZE": "2", "ORIGIN_RECIPE": "slow", "FETCH_TIMEOUT": "60"}

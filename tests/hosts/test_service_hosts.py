@@ -85,8 +85,15 @@ def study(tmp_path):
     return study
 
 
-@pytest.mark.parametrize("interleave", [True, False], ids=["by turns", "one after the other"])
-@pytest.mark.parametrize("elsewhere", [True, False], ids=["servers elsewhere", "servers here"])
+@pytest.mark.parametrize(
+    ("interleave", "elsewhere"),
+    [
+        pytest.param(True, False, id="interleaved, servers here"),
+        pytest.param(False, False, id="one after the other, servers here", marks=pytest.mark.exhaustive),
+        pytest.param(True, True, id="interleaved, servers elsewhere", marks=pytest.mark.exhaustive),
+        pytest.param(False, True, id="one after the other, servers elsewhere", marks=pytest.mark.exhaustive),
+    ],
+)
 def test_redis_serves_from_its_own_machine(away, machines, study, tmp_path, interleave, elsewhere):
     folder = tmp_path / "run"
     servers = ("--servers", machines.where) if elsewhere else ()
@@ -114,6 +121,7 @@ def test_redis_serves_from_its_own_machine(away, machines, study, tmp_path, inte
     assert not re.search(r"redis://:\w", told)  # with the password
 
 
+@pytest.mark.exhaustive
 def test_sessions_are_read_and_written_there(away, machines, tmp_path):
     folder, study = tmp_path / "run", tmp_path / "walked.toml"
     study.write_text(WALKED)
@@ -127,6 +135,7 @@ def test_sessions_are_read_and_written_there(away, machines, tmp_path):
     assert redis["cpu_s"] > 0
 
 
+@pytest.mark.exhaustive
 def test_a_run_is_resumed_with_its_service_where_it_was(away, machines, study, tmp_path):
     folder = tmp_path / "run"
     options = ("--services", f"redis={machines.third}", "--output", folder, "--anyway")
@@ -199,6 +208,7 @@ def hosts_file(machines, tmp_path):
     return hosts_file
 
 
+@pytest.mark.exhaustive
 def test_all_machines_can_be_named_in_a_file(away, machines, study, hosts_file, tmp_path):
     code, printed, errors = away.run("hosts", "check", hosts_file())
     assert code == 0, errors
@@ -227,6 +237,7 @@ def test_a_hosts_file_that_is_wrong_is_said_in_a_line(at_hand, study, hosts_file
     assert errors.count("\n") == 1
 
 
+@pytest.mark.exhaustive
 def test_a_file_may_name_a_service_that_a_study_does_not_ask_for(away, hosts_file, tmp_path):
     options = ("--setups", "gunicorn", "--hosts", hosts_file(), "--dry-run")
     code, printed, errors = away.run("run", "first-look", *options)
@@ -251,6 +262,7 @@ def test_cores_of_the_servers_are_none_of_another_machine():
     assert (told["BIND"], told["CORES"], told["SERVICES_CORES"]) == ("127.0.0.1", "", "")
 
 
+@pytest.mark.exhaustive
 def test_the_servers_own_machine_is_none_of_its_own(away, machines, study, tmp_path):
     # By another account, of which its name says nothing.
     code, _, errors = away.run("hosts", "prepare", machines.second, "--venv", VENV)

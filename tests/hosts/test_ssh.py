@@ -129,6 +129,7 @@ def test_a_run_says_what_ran_where(away, there, tmp_path):
     assert f"The servers ran on {there.where}" in (folder / "report.html").read_text()
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_ends_all_there_and_the_run_can_be_resumed(away, at_hand, there, tmp_path):
     folder = tmp_path / "run"
     process = away.start("run", written(tmp_path, LONG), "--servers", there.where, "--output", folder)
@@ -159,6 +160,7 @@ def test_nothing_is_left_there_when_the_harness_is_killed(away, there, tmp_path)
     away.wait_until_nothing_runs()
 
 
+@pytest.mark.exhaustive
 def test_a_connection_that_is_lost_costs_the_trial_and_not_the_run(away, there, tmp_path):
     """The agent is killed, too: what it started is gone all the same."""
     folder = tmp_path / "run"
@@ -224,6 +226,7 @@ def test_an_ipv6_address_without_an_ipv4_one_beside_it_is_said_to_be_none_to_lis
     )
 
 
+@pytest.mark.exhaustive
 def test_an_address_that_is_not_the_hosts_gets_no_load(away, there, tmp_path):
     """192.0.2.1 is for documentation (RFC 5737), and nobody's."""
     away.env["CAME_BY"] = "127.0.0.1 40000 192.0.2.1 22"

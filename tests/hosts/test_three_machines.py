@@ -8,7 +8,7 @@ from tests.fixtures.changed_machines import of_their_own
 from tests.fixtures.other_machine import trials, wait_for
 from tests.fixtures.two_machines import SECOND
 
-pytestmark = [pytest.mark.servers, pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.servers, pytest.mark.slow, pytest.mark.timeout(400)]
 
 STUDY = """
 title = "One setup, on another machine"

@@ -12,7 +12,7 @@ from tests.fixtures.changed_machines import delayed, full_disk
 from tests.fixtures.other_machine import VENV, trials, wait_for
 from tests.fixtures.two_machines import SERVER
 
-pytestmark = [pytest.mark.servers, pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.servers, pytest.mark.slow, pytest.mark.timeout(400)]
 
 STUDY = """
 title = "One setup, on the other machine"

@@ -139,6 +139,7 @@ def test_nothing_survives_when_the_harness_is_killed(cli, study, tmp_path):
     cli.wait_until_nothing_runs()
 
 
+@pytest.mark.exhaustive
 def test_kill_9_at_any_moment_loses_no_trial_that_was_written(cli, study, tmp_path):
     """Killed again and again at random moments, and resumed: what was written stays, and the rest is run."""
     seed = int(os.environ.get("KILL_SEED") or secrets.randbelow(2**32))
@@ -170,6 +171,7 @@ def test_kill_9_at_any_moment_loses_no_trial_that_was_written(cli, study, tmp_pa
     assert {trial["number"] for trial in trials(folder)} == {slot["number"] for slot in order} == {1, 2, 3}
 
 
+@pytest.mark.exhaustive
 def test_a_capacity_test_searches_and_keeps_its_probes(cli, study, tmp_path):
     study.write_text("""
 setups = ["gunicorn"]

@@ -9,6 +9,7 @@ types = pytest.importorskip("google.cloud.datastore_v1.types")
 from google.api_core import exceptions  # noqa: E402
 
 from tests.fixtures import datastores  # noqa: E402
+from tests.fixtures.exhaustive import exhaustive_but  # noqa: E402
 from tests.questionnaire.browser import Browser, unavailable  # noqa: E402
 
 pytestmark = pytest.mark.servers
@@ -17,7 +18,7 @@ BACK_WITHIN_S = 30
 PROJECT = "django-serving-benchmark"
 
 
-@pytest.fixture(params=["gRPC", "HTTP"])
+@pytest.fixture(params=exhaustive_but("gRPC", ["gRPC", "HTTP"]))
 def protocol(request):
     return request.param
 

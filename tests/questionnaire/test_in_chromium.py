@@ -8,6 +8,7 @@ from loadtests.setups.application import sample
 from tests.fixtures import chromium
 
 pytestmark = [
+    pytest.mark.exhaustive,
     pytest.mark.slow,
     pytest.mark.servers,
     pytest.mark.skipif(chromium.PROGRAM is None, reason="there is no Chromium on PATH"),

@@ -10,6 +10,8 @@ from django.contrib.sessions.backends.base import VALID_KEY_CHARS, CreateError, 
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
+from tests.fixtures.exhaustive import COMMON_STORES, exhaustive_but
+
 STORES = (
     "db",
     "cached_db",
@@ -71,7 +73,7 @@ class Session:
         return lambda *given, **named: self.loop.run_until_complete(getattr(self.session, f"a{name}")(*given, **named))
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=exhaustive_but(COMMON_STORES, STORES))
 def store(request, store_of):
     return store_of(request.param)
 

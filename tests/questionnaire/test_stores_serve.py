@@ -3,6 +3,7 @@
 import pytest
 from django.test import override_settings
 
+from tests.fixtures.exhaustive import COMMON_STORES, exhaustive_but
 from tests.questionnaire.browser import Browser
 
 STORES = (
@@ -16,7 +17,7 @@ STORES = (
 )
 
 
-@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize("name", exhaustive_but(COMMON_STORES, STORES))
 def test_a_whole_journey(base, store_of, name, answers):
     store_of(name)
     with override_settings(QUESTIONNAIRE_STATE_BYTES=2048 if name == "cookies" else 8192):
@@ -27,7 +28,7 @@ def test_a_whole_journey(base, store_of, name, answers):
         assert browser.get("summary/").page == "signed-out"
 
 
-@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize("name", exhaustive_but(COMMON_STORES, STORES))
 def test_a_token_is_good_for_one_use(base, store_of, name):
     store_of(name)
     with override_settings(QUESTIONNAIRE_STATE_BYTES=2048):

@@ -22,6 +22,8 @@ from channels_ipc.core import IPCChannelLayer
 from channels_relay.messages import WORKERS
 from channels_relay.redis import ExactlyOnceRedisChannelLayer
 
+from tests.fixtures.exhaustive import exhaustive_but
+
 pytestmark = pytest.mark.servers
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -164,7 +166,7 @@ def wait_for(condition, timeout=25):
         time.sleep(0.02)
 
 
-@pytest.fixture(scope="module", params=["redis", "ipc"])
+@pytest.fixture(scope="module", params=exhaustive_but("ipc", ["redis", "ipc"]))
 def shared_relay(request):
     """Two fronts; each test says how many workers it needs, and finds those that others have left."""
     # The path of a Unix socket has 107 bytes; pytest's temporary directories can be longer.

@@ -15,6 +15,7 @@ import requests
 from loadtests import hosts, setups
 from loadtests.serve.serving import serving
 from loadtests.setups.application import sample
+from tests.fixtures.exhaustive import COMMON_STORES, exhaustive_but
 
 pytestmark = pytest.mark.servers
 
@@ -55,7 +56,7 @@ def walk(url, name="Ada"):
     return re.search(r'data-page="([^"]*)"', page.text)[1], browser
 
 
-@pytest.mark.parametrize("where", STORES)
+@pytest.mark.parametrize("where", exhaustive_but(COMMON_STORES, STORES))
 def test_a_store_and_the_service_that_it_needs(served, where):
     with served("gunicorn", SESSIONS=where, WORKERS="2") as running:
         assert {part.role for part in running.parts()} == {"web"} | STORES[where]
@@ -87,8 +88,8 @@ def test_two_hundred_users_at_once_see_what_they_wrote_themselves(served, name, 
             assert Counter(threads.map(person, range(USERS))) == {("household", True): USERS}
 
 
-@pytest.mark.parametrize("name", ["uvicorn", "granian-asgi", "daphne"])
-@pytest.mark.parametrize("grpc", ["1", "0"])
+@pytest.mark.parametrize("name", exhaustive_but("uvicorn", ["uvicorn", "granian-asgi", "daphne"]))
+@pytest.mark.parametrize("grpc", exhaustive_but("1", ["1", "0"]))
 def test_datastore_under_asgi(served, name, grpc):
     with served(name, SESSIONS="datastore", DATASTORE_GRPC=grpc) as running:
         for path in ("questionnaire", "async/questionnaire"):
@@ -96,7 +97,12 @@ def test_datastore_under_asgi(served, name, grpc):
 
 
 @pytest.mark.parametrize(
-    ("name", "overlap"), [("gunicorn-gevent", True), ("uwsgi-gevent", True), ("gunicorn-gevent-unpatched", False)]
+    ("name", "overlap"),
+    [
+        ("gunicorn-gevent", True),
+        pytest.param("uwsgi-gevent", True, marks=pytest.mark.exhaustive),
+        pytest.param("gunicorn-gevent-unpatched", False, marks=pytest.mark.exhaustive),
+    ],
 )
 def test_grpc_in_greenlets(served, name, overlap):
     """Ten users at once, each with a look-up of 200 ms: the datastore counts how many it had at a time."""

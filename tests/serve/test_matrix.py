@@ -20,6 +20,7 @@ from loadtests.observe.processes import Part
 from loadtests.plan import study
 from loadtests.serve.serving import serving
 from loadtests.setups.application import sample
+from tests.fixtures.exhaustive import COMMON_SETUPS, exhaustive_but
 
 SETUPS = {name: setup for name, setup in setups.known().items() if not setup.dialect and not setup.stack}
 REDIS_URL = os.environ.get("REDIS_URL")
@@ -103,7 +104,7 @@ class Client:
         return self.connection.sock and self.connection.sock.getsockname()
 
 
-@pytest.fixture(scope="module", params=SETUPS)
+@pytest.fixture(scope="module", params=exhaustive_but(COMMON_SETUPS, SETUPS))
 def running(request):
     setup = SETUPS[request.param]
     if (missing := setups.missing(setup)) is not None:

@@ -15,8 +15,10 @@ from loadtests.serve.websocket import PREFIX, broken_cases
 from loadtests.serve.websocket_client import Refused, WebsocketClient
 from loadtests.setups.application import sample
 from loadtests.workload import Request
+from tests.fixtures.exhaustive import exhaustive_but
 
 SETUPS = {name: setup for name, setup in setups.known().items() if setup.dialect}
+COMMON_SETUPS = ("daphne-channels", "uvicorn-channels-ipc", "uvicorn-channels-redis", "uvicorn-websocket", "socketio")
 
 # With WORKERS=2: where rooms span processes, two of them, who looks after them, and Redis; else one that answers, and
 # with Granian and Hypercorn those that started it.
@@ -31,7 +33,7 @@ PROCESSES = {
 }
 
 
-@pytest.fixture(scope="module", params=SETUPS)
+@pytest.fixture(scope="module", params=exhaustive_but(COMMON_SETUPS, SETUPS))
 def running(request):
     setup = SETUPS[request.param]
     if (missing := setups.missing(setup)) is not None:

@@ -15,6 +15,7 @@ from google.api_core import exceptions  # noqa: E402
 
 from tests.fixtures import google_datastore  # noqa: E402
 from tests.fixtures.datastores import EmbeddedDatastore, ForeignDatastore  # noqa: E402
+from tests.fixtures.exhaustive import exhaustive_but  # noqa: E402
 from tests.services.asking import PROJECT, Kind  # noqa: E402
 
 pytestmark = pytest.mark.servers
@@ -24,7 +25,7 @@ HOUR = datetime.timedelta(hours=1)
 Operator = types.PropertyFilter.Operator
 
 
-@pytest.fixture(scope="module", params=["memory", "sqlite", "another"])
+@pytest.fixture(scope="module", params=exhaustive_but("memory", ["memory", "sqlite", "another"]))
 def server(request, tmp_path_factory):
     """A datastore for as long as the tests of this file."""
     folder = tmp_path_factory.mktemp("datastore")

@@ -91,10 +91,10 @@ def slow(tmp_path_factory):
     ("script", "env", "overlap"),
     [
         (THREADS, {"DATASTORE_GRPC": "1"}, True),
-        (THREADS, {"DATASTORE_GRPC": "0"}, True),
+        pytest.param(THREADS, {"DATASTORE_GRPC": "0"}, True, marks=pytest.mark.exhaustive),
         (ASYNC, {"DATASTORE_GRPC": "1"}, True),
         (GEVENT, {"DATASTORE_GRPC": "1"}, True),
-        (GEVENT, {"DATASTORE_GRPC": "0"}, True),
+        pytest.param(GEVENT, {"DATASTORE_GRPC": "0"}, True, marks=pytest.mark.exhaustive),
         (GEVENT, {"DATASTORE_GRPC": "1", "GRPC_GEVENT": "0"}, False),
     ],
     ids=["threads", "threads, HTTP", "async", "gevent", "gevent, HTTP", "gevent, gRPC not told"],

@@ -12,6 +12,7 @@ from loadtests.report import reports
 from tests.report.formats.test_html_in_chromium import CHROMIUM, FLAGS
 
 pytestmark = [
+    pytest.mark.exhaustive,
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on PATH"),
 ]

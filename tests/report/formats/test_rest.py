@@ -10,6 +10,7 @@ from loadtests.report.formats.rest import escape
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("default")  # what Sphinx and docutils deprecate among themselves
 def test_it_builds_without_warnings(build_run, tmp_path):
     def fail(label, test, block, result):

@@ -14,6 +14,7 @@ MOST_FALSE = 0.09
 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("blocks", [5, 10])
+@pytest.mark.exhaustive
 def test_false_verdicts_are_rare(noise: str, blocks: int) -> None:
     rates = simulate(Scenario(noise, noise=noise, blocks=blocks), studies=150, seed=7)
     assert rates.false <= MOST_FALSE
@@ -23,16 +24,19 @@ def test_false_verdicts_are_rare(noise: str, blocks: int) -> None:
     ("noise", "sd", "candidates"),
     [("normal", 0.04, 4), ("normal", 0.05, 1), ("heavy tails", 0.03, 4), ("one bad block", 0.03, 4)],
 )
+@pytest.mark.exhaustive
 def test_ten_percent_are_found_in_ten_blocks(noise: str, sd: float, candidates: int) -> None:
     rates = simulate(Scenario(noise, 0.10, noise, sd=sd, candidates=candidates), studies=300, seed=7)
     assert rates.found >= 0.85
     assert rates.false <= MOST_FALSE
 
 
+@pytest.mark.exhaustive
 def test_many_candidates_at_once_keep_verdicts_true() -> None:
     assert simulate(Scenario("normal", candidates=16), studies=150, seed=7).false <= MOST_FALSE
 
 
+@pytest.mark.exhaustive
 def test_stopping_at_a_width_keeps_verdicts_true() -> None:
     for noise in ("normal", "heavy tails", "one noisy setup"):
         rates = simulate(Scenario("until", noise=noise, sd=0.02, until=0.05), studies=150, seed=7)
