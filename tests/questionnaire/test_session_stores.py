@@ -12,14 +12,10 @@ from django.utils.crypto import get_random_string
 
 from tests.fixtures.exhaustive import COMMON_STORES, exhaustive_but
 
-STORES = (
-    "db",
-    "cached_db",
-    pytest.param("redis", marks=pytest.mark.servers),
-    "file",
-    pytest.param("datastore over gRPC", marks=pytest.mark.servers),
-    pytest.param("datastore over HTTP", marks=pytest.mark.servers),
-)
+ON_SERVERS = [
+    pytest.param(name, marks=pytest.mark.servers) for name in ("redis", "datastore over gRPC", "datastore over HTTP")
+]
+STORES = ("db", "cached_db", "file", *ON_SERVERS)
 DAY_S = 24 * 3600
 
 
