@@ -80,16 +80,16 @@ def _print_websocket(found: WebSocketFigures) -> None:
         (f"ceiling of echoes, {ECHO_CONNECTIONS} connections", found.echo),
         ("  with a mask of zeros, which costs nothing", found.echo_unmasked),
         (f"ceiling of deliveries, {PUBLISHERS} publishers, {RECEIVERS} receivers", found.broadcast),
-        (f"{DELIVERIES_PER_S:,.0f} deliveries/s to {found.held:,} in rooms of {OF_A_ROOM}", found.many),
+        (f"{DELIVERIES_PER_S:,.0f} deliveries/s to {found.connections:,} in rooms of {OF_A_ROOM}", found.many),
     )
-    for label, turn in rows:
-        lag = DASH if turn.lag_p99_ms is None else f"{turn.lag_p99_ms:,.2f}"
-        shares = f"{turn.cpu:.0%}", f"{turn.per_cpu_s:,.0f}", lag, f"{turn.server_cpu:.0%}"
-        table.add_row(label, f"{turn.rate:,.0f}", *shares)
+    for label, ceiling in rows:
+        lag = DASH if ceiling.lag_p99_ms is None else f"{ceiling.lag_p99_ms:,.2f}"
+        shares = f"{ceiling.cpu:.0%}", f"{ceiling.per_cpu_s:,.0f}", lag, f"{ceiling.server_cpu:.0%}"
+        table.add_row(label, f"{ceiling.rate:,.0f}", *shares)
     out.print()
     print_grid(out, table, "openloop over WebSockets, messages of 64 bytes")
     out.print(
-        f"{DELIVERIES_PER_S:,.0f} deliveries/s to {found.held:,} connections are asked for, with at most "
+        f"{DELIVERIES_PER_S:,.0f} deliveries/s to {found.connections:,} connections are asked for, with at most "
         f"{CPU_AT_MOST:.0%} of the core: {found.many.rate:,.0f} with {found.many.cpu:.0%}, "
         f"{found.many.missing:,} missing."
     )

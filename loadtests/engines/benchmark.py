@@ -12,7 +12,7 @@ import dataclasses
 import statistics
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psutil
@@ -20,7 +20,7 @@ import psutil
 from loadtests import engines, hosts
 from loadtests.engines import node, websocket_ceilings
 from loadtests.engines.node import GENERATOR
-from loadtests.engines.websocket_ceilings import WebSocketFigures, WebSocketTurn
+from loadtests.engines.websocket_ceilings import WebSocketCeiling, WebSocketFigures
 from loadtests.observe.cores import pinned
 from loadtests.workload import Feature, Load
 
@@ -29,7 +29,7 @@ CONNECTIONS = 10
 COOL_DOWN_S = 0.5
 
 NEEDED = {Feature.CLOSED_LOOP, Feature.FIXED_RATE}  # of an engine that is compared
-# What openloop is held to.
+# The objectives of openloop.
 SEND_LAG_P99_MS = 5.0
 CEILING_RATIO = 2.0
 
@@ -37,28 +37,10 @@ CORE_OF_ITS_OWN = 0.9  # share of its core that an engine takes at its ceiling, 
 
 
 @dataclasses.dataclass(frozen=True)
-class Turn:
-    """One load of one engine. Rates are per second, times milliseconds (None where the engine does not know them), CPU
-    shares of one core; ``requests_per_cpu_s`` is by the generator's CPU seconds."""
-
-    rate: float
-    planned: int
-    sent: int
-    unfinished: int
-    p50_ms: float | None
-    p99_ms: float | None
-    send_lag_p99_ms: float | None
-    cpu: float
-    requests_per_cpu_s: float
-    server_cpu: float
-
-
-@dataclasses.dataclass(frozen=True)
 class EngineFigures:
-    """One engine: medians of the rounds, in the units of Turn.
+    """Medians of the rounds of one engine: rates per second, times in milliseconds, CPU as shares of one core.
 
-    ``requests_per_cpu_s`` is the ceiling rate by the generator's CPU seconds: what the ceiling would be on a core of
-    which nothing else takes a part.
+    ``requests_per_cpu_s`` is the ceiling rate by the generator's CPU seconds: the ceiling on a core without contention.
 
     The times at the fixed rate are those that the engine knows (response times of openloop, service times of
     loadtest); the send lag is None where it knows none.
@@ -82,7 +64,7 @@ class EngineFigures:
 
 @dataclasses.dataclass(frozen=True)
 class EnginesReport:
-    """What was measured, and where."""
+    """All figures, and their cores."""
 
     rate: float
     server_cores: tuple[int, ...]
@@ -110,87 +92,82 @@ def measure(
     rate: float = RATE,
     ceiling_s: float = 3.0,
     fixed_s: float = 5.0,
-    held: int = websocket_ceilings.HELD,
+    connections: int = websocket_ceilings.CONNECTIONS,
     progress: Callable[[str, int, int], None] = lambda engine, done, total: None,
 ) -> EnginesReport:
     """Runs the benchmark: about two minutes. Raises EngineError where Node or its packages are missing.
 
     Each engine has, in each round, ``ceiling_s`` seconds as fast as it can and ``fixed_s`` at ``rate`` requests per
-    second. Over WebSockets each load of openloop has ``ceiling_s``, one of them on ``held``
-    connections. ``progress(engine, done, total)`` is called before each
-    engine's turn.
+    second. Over WebSockets each load of openloop has ``ceiling_s``, one of them with ``connections``.
+    ``progress(engine, done, total)`` is called before each part of a round.
     """
-    places = hosts.at("local").allot(None)
-    core = places.generator[0]
+    cores = hosts.at("local").allot(None)
+    core = cores.generator[0]
     names = [name for name, engine in engines.known().items() if engine.features >= NEEDED]
-    ceilings: dict[str, list[Turn]] = {name: [] for name in names}
-    fixed: dict[str, list[Turn]] = {name: [] for name in names}
-    talks: list[dict[str, WebSocketTurn]] = []
+    figures: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    talks: list[dict[str, WebSocketCeiling]] = []
     total = rounds * (len(names) + 1)
-    with _fast_server(places.servers[0]) as (url, server):
+    with _fast_server(cores.servers[0]) as (url, server):
         for number in range(rounds):
-            for turn, name in enumerate(names[:: -1 if number % 2 else 1]):
-                progress(name, number * len(names) + turn, total)
+            for k, name in enumerate(names[:: -1 if number % 2 else 1]):
+                progress(name, number * len(names) + k, total)
                 ceiling = Load.of_url(url, connections=CONNECTIONS, duration_s=ceiling_s, core=core)
-                ceilings[name].append(_turn(name, ceiling, server))
-                fixed[name].append(_turn(name, Load.of_url(url, rate=rate, duration_s=fixed_s, core=core), server))
-    with _fast_server(places.servers[0], "websocket") as (url, server):
+                fixed = Load.of_url(url, rate=rate, duration_s=fixed_s, core=core)
+                figures[name].append({**_at_the_ceiling(name, ceiling, server), **_at_a_rate(name, fixed)})
+    with _fast_server(cores.servers[0], "websocket") as (url, server):
         for number in range(rounds):
             progress("openloop, WebSockets", total - rounds + number, total)
-            loads = websocket_ceilings.loads(url.rstrip("/"), core, ceiling_s, held)
-            talks.append({name: _talk(load, server) for name, load in loads.items()})
-    compared = [_figures(name, ceilings[name], fixed[name]) for name in names]
-    return EnginesReport(rate, places.servers, core, compared, websocket_ceilings.figures(talks, held))
+            loads = websocket_ceilings.loads(url.rstrip("/"), core, ceiling_s, connections)
+            talks.append({name: _websocket(load, server) for name, load in loads.items()})
+    compared = [_median(name, rounds) for name, rounds in figures.items()]
+    return EnginesReport(rate, cores.servers, core, compared, websocket_ceilings.figures(talks, connections))
 
 
-def _talk(load: Load, server: psutil.Process) -> WebSocketTurn:
+def _websocket(load: Load, server: psutil.Process) -> WebSocketCeiling:
     time.sleep(COOL_DOWN_S)
-    return websocket_ceilings.turn(load, server)
+    return websocket_ceilings.measure(load, server)
 
 
-def _turn(name: str, load: Load, server: psutil.Process) -> Turn:
+def _at_the_ceiling(name: str, load: Load, server: psutil.Process) -> dict[str, float]:
     time.sleep(COOL_DOWN_S)
     before = sum(server.cpu_times()[:2])
     result = engines.get(name).run(load)
     [generator] = result.generator
-    return Turn(
-        rate=result.rate,
-        planned=result.planned,
-        sent=result.sent,
-        unfinished=result.unfinished,
-        p50_ms=result.latency_ms["p50"],
-        p99_ms=result.latency_ms["p99"],
-        send_lag_p99_ms=result.send_lag_ms["p99"],
-        cpu=generator.cpu_s / generator.wall_s,
-        requests_per_cpu_s=result.ok / generator.cpu_s,
-        server_cpu=(sum(server.cpu_times()[:2]) - before) / generator.wall_s,
-    )
+    return {
+        "ceiling_rate": result.rate,
+        "ceiling_cpu": generator.cpu_s / generator.wall_s,
+        "requests_per_cpu_s": result.ok / generator.cpu_s,
+        "ceiling_server_cpu": (sum(server.cpu_times()[:2]) - before) / generator.wall_s,
+    }
 
 
-def _figures(name: str, ceilings: Sequence[Turn], fixed: Sequence[Turn]) -> EngineFigures:
+def _at_a_rate(name: str, load: Load) -> dict[str, float | None]:
+    time.sleep(COOL_DOWN_S)
+    result = engines.get(name).run(load)
+    [generator] = result.generator
+    return {
+        "planned": result.planned,
+        "sent": result.sent,
+        "unfinished": result.unfinished,
+        "p50_ms": result.latency_ms["p50"],
+        "p99_ms": result.latency_ms["p99"],
+        "send_lag_p99_ms": result.send_lag_ms["p99"],
+        "cpu": generator.cpu_s / generator.wall_s,
+    }
+
+
+def _median(name: str, rounds: list[dict[str, Any]]) -> EngineFigures:
+    """The medians; None where a round has none."""
+    by_field = {field: [figures[field] for figures in rounds] for field in rounds[0]}
+    medians: dict[str, Any] = {
+        field: None if None in values else statistics.median(values) for field, values in by_field.items()
+    }
     return EngineFigures(
         engine=name,
-        ceiling_rate=statistics.median(turn.rate for turn in ceilings),
-        ceiling_rounds=[turn.rate for turn in ceilings],
-        ceiling_cpu=statistics.median(turn.cpu for turn in ceilings),
-        requests_per_cpu_s=statistics.median(turn.requests_per_cpu_s for turn in ceilings),
-        ceiling_server_cpu=statistics.median(turn.server_cpu for turn in ceilings),
-        planned=statistics.median(turn.planned for turn in fixed),
-        sent=statistics.median(turn.sent for turn in fixed),
-        unfinished=statistics.median(turn.unfinished for turn in fixed),
-        p50_ms=_median_of_known(turn.p50_ms for turn in fixed),
-        p99_ms=_median_of_known(turn.p99_ms for turn in fixed),
-        send_lag_p99_ms=_median_of_known(turn.send_lag_p99_ms for turn in fixed),
-        send_lag_p99_rounds=[turn.send_lag_p99_ms for turn in fixed if turn.send_lag_p99_ms is not None],
-        cpu=statistics.median(turn.cpu for turn in fixed),
+        **medians,
+        ceiling_rounds=by_field["ceiling_rate"],
+        send_lag_p99_rounds=[lag for lag in by_field["send_lag_p99_ms"] if lag is not None],
     )
-
-
-def _median_of_known(values: Iterable[float | None]) -> float | None:
-    """The median; None where one of them is not known."""
-    listed = list(values)
-    known = [value for value in listed if value is not None]
-    return statistics.median(known) if len(known) == len(listed) else None
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""A load as one process of the generator is told of it (``Job`` in generator/job.js)."""
+"""A load as one process of the generator reads it (``Job`` in generator/types.ts)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from loadtests.workload.order import order
 
 
 def job(engine: str, load: Load, index: int) -> dict[str, Any]:
-    """What process ``index`` of a load has to know of it."""
+    """The job of process ``index`` of a load."""
     share, rest = divmod(load.connection_count, load.processes)
     return {
         "engine": engine,
@@ -37,7 +37,7 @@ def job(engine: str, load: Load, index: int) -> dict[str, Any]:
         "timeoutMs": load.timeout_s * 1000,
         "idleMs": load.idle_s * 1000,
         "index": index,
-        "of": load.processes,
+        "processes": load.processes,
         "keepAlive": load.keep_alive,
         "conversation": _conversation(load, index),
     }

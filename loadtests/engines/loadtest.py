@@ -1,4 +1,4 @@
-"""The npm package ``loadtest``, the tool of the 2016 test, with its own figures shown as its own."""
+"""The npm package ``loadtest``, the tool of the 2016 test, with its own figures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import dataclasses
 
 from loadtests.engines import node, require_able
 from loadtests.engines.base import OnEnd, OnSecond, OnStart, ShouldStop
-from loadtests.engines.merge import merge
 from loadtests.errors import UserError
 from loadtests.records.result import NOTHING, Figures, Result
 from loadtests.workload import Feature, Load
@@ -56,20 +55,11 @@ class Loadtest:
         on_end: OnEnd | None = None,
     ) -> Result:
         """See base.Engine."""
-        require_able(self, load)
-        with node.running(self.name, load.processes, load.core) as running:
-            prepared = running.prepare(load)
-            if load.warmup_s:
-                prepared.slice(node.SchedulePart(load.warmup_s, 0.0, load.warmup_s), node.NONE, None)
-            if on_start is not None:
-                on_start()
-            whole = node.SchedulePart(load.duration_s, 0.0, load.duration_s)
-            prepared.slice(node.NONE, whole, None, on_second, should_stop)
-            if on_end is not None:
-                on_end()
-            parts, timeline = prepared.close()
-        measured = merge(self.name, parts, timeline, load.requests)
-        own: Figures = parts[0]["own_ms"] or dict(NOTHING)
+        require_able(self, load)  # before anything is started
+        with node.running(self, load.processes, load.core) as generator:
+            prepared = generator.make(load, on_second, should_stop, on_start, on_end)
+            measured = prepared.result()
+        own: Figures = prepared.parts[0]["own_ms"] or dict(NOTHING)
         closed = load.rate is None
         service_time = measured.histograms["service_time"]
         return dataclasses.replace(

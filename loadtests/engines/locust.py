@@ -1,4 +1,4 @@
-"""Users who walk a journey, led by Locust's user classes in processes of our own."""
+"""Users on a journey: Locust's user classes in processes of our own."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path
 from loadtests import journeys
 from loadtests.engines import require_able
 from loadtests.engines.base import EngineError, OnEnd, OnSecond, OnStart, ShouldStop
-from loadtests.engines.child import Child, begin_together, child, events, measured
+from loadtests.engines.generator_process import GeneratorProcess, common_start, events, results, start, wait_for
 from loadtests.engines.merge_journeys import merge_journeys
-from loadtests.engines.remote_process import afar
+from loadtests.engines.remote_process import start_remote
 from loadtests.engines.timeline import Event, Timeline
 from loadtests.errors import UserError
 from loadtests.files import ROOT
@@ -31,18 +31,18 @@ OVERTIME_S = 30.0  # past the load and the grace period: it hangs
 
 @dataclasses.dataclass(frozen=True)
 class Locust:
-    """See ``loadtests.journeys``: Locust has the user's class and its HTTP client, the injectors lead the users, and
-    count and time as ``openloop`` does. Nothing is taken from Locust's own statistics: its percentiles are rounded, and
-    known by route alone.
+    """See ``loadtests.journeys``: Locust has the user's class and its HTTP client; the injectors run the users, and
+    count and time as ``openloop`` does. Locust's own statistics are not used: its percentiles are rounded, and known by
+    route alone.
 
-    ``Load.warmup_s`` is the ramp: users come, and nothing is counted. Then the load is held for ``Load.duration_s``.
-    All requests for which a user was ready in that time count, also where they are answered after it, in the grace
-    period of ``Load.timeout_s``. There is no ramp down: nobody sends anything after the end. What is billed ends with
-    the load, as the journeys do that are counted: what the servers do in the grace period is for neither.
+    ``Load.warmup_s`` is the ramp: users come, and nothing is counted. ``Load.duration_s`` is measured: all requests
+    count for which a user was ready in that time, also where they are answered after it, in the grace period of
+    ``Load.timeout_s``. Nobody sends anything after the end. What is billed, and the journeys that count, end with the
+    load.
 
-    Response time is from the moment in which the user was ready: when it had thought for as long as it was to, or was
-    led on by an answer. What an injector is late with is in it, and is shown by itself: as ``send_lag_ms`` of the
-    requests, and as ``pacing_lag_ms``, how late a heartbeat of the process is, a hundred times a second.
+    Response time is from the moment in which the user was ready: at the end of its think time, or when redirected. An
+    injector's own delay is in it, and is shown by itself: as ``send_lag_ms`` of the requests, and as ``pacing_lag_ms``,
+    the delay of a heartbeat of the process, a hundred times a second.
 
     Several processes share the users. The last of them run on ``others``, one on each.
     """
@@ -63,8 +63,8 @@ class Locust:
             raise EngineError("Locust is not installed; run `make setup`")
 
     def check(self, load: Load) -> None:
-        """Raises UserError where users are too many, or are to sign in with what is not there, and where they are to
-        walk a journey of somebody's own on other machines, which do not have it."""
+        """Raises UserError for too many users, missing credentials, and a user's own journey on other machines, which
+        do not have it."""
         users = _users(load)
         if self.others and Path(users.journey) not in journeys.known().values():
             raise UserError(f"the machines of --clients do not have the journey {users.journey}; leave out --clients")
@@ -84,37 +84,36 @@ class Locust:
         require_able(self, load)  # before anything is started
         users = _users(load)
         timeline = Timeline(load.processes)
-        with self._injectors(load) as children:
-            for index, one in enumerate(children):
-                one.write(_job(users, load, index))
-            for _ in events(children, "ready", READY_WITHIN_S, None):
-                pass
-            start = begin_together(children)
-            for one in children:
-                one.write({"start": start + one.ahead_ms / 1000})
+        with self._injectors(load) as processes:
+            for index, process in enumerate(processes):
+                process.write(_job(users, load, index))
+            wait_for(processes, "ready", READY_WITHIN_S)
+            begin = common_start(processes)
+            for process in processes:
+                process.write({"start": begin + process.ahead_ms / 1000})
             takes_s = load.warmup_s + load.duration_s + load.timeout_s
-            limit_s = start - time.monotonic() + takes_s + OVERTIME_S
+            limit_s = begin - time.monotonic() + takes_s + OVERTIME_S
             moments = {"held": on_start, "over": on_end}
-            for event in events(children, "result", limit_s, should_stop):
+            for event in events(processes, "result", limit_s, should_stop):
                 if event["event"] == "second":
                     timeline.add(event, on_second)
-                # One clock leads all of them: where one holds its load, or has held it, all do.
+                # All share one clock: the first that begins or ends the measured time speaks for all.
                 elif (on_moment := moments.pop(event["event"], None)) is not None:
                     on_moment()
             timeline.over(on_second)
-            parts = measured(children)
+            parts = results(processes)
         return merge_journeys(self.name, users, parts, timeline.rows())
 
     @contextlib.contextmanager
-    def _injectors(self, load: Load) -> Iterator[list[Child]]:
-        near = load.processes - len(self.others)
+    def _injectors(self, load: Load) -> Iterator[list[GeneratorProcess]]:
         with contextlib.ExitStack() as stack:
-            here = [stack.enter_context(child(command(), ROOT, load.core)) for _ in range(near)]
-            yield [*here, *(stack.enter_context(afar(other, PROGRAM)) for other in self.others)]
+            near = range(load.processes - len(self.others))
+            here = [stack.enter_context(start(command(), ROOT, load.core)) for _ in near]
+            yield [*here, *(stack.enter_context(start_remote(other, PROGRAM)) for other in self.others)]
 
 
 def command() -> list[str]:
-    """What starts an injector, in the project's folder: it is found there, whatever the user's directory holds."""
+    """The command of an injector, for the project's folder: it is found there, whatever the user's directory has."""
     return [sys.executable, "-m", INJECTOR]
 
 
@@ -128,14 +127,13 @@ def _starts(users: Users, load: Load) -> list[tuple[int, float]]:
 
 
 def _credentials(users: Users) -> dict[str, str] | None:
-    """Who users sign in as: what is secret goes to the injectors alone, and as nothing that others of this machine
-    could read."""
-    who = users.sign_in
-    return None if who is None else {"login": who.login, "user": who.user, "secret": who.secret()}
+    """Who users sign in as. The secret goes to the injectors alone, over a pipe that nobody else can read."""
+    user = users.sign_in
+    return None if user is None else {"login": user.login, "user": user.user, "secret": user.secret()}
 
 
 def _job(users: Users, load: Load, index: int) -> Event:
-    """What one injector has to know: who of the users are its own, and when each of them comes."""
+    """The job of one injector: which users are its own, and when each of them comes."""
     [request] = load.requests
     return {
         "journey": _from_root(users.journey),
@@ -154,7 +152,7 @@ def _job(users: Users, load: Load, index: int) -> Event:
 
 
 def _from_root(journey: str) -> str:
-    """A file of the project as it is called in its folder, which is another one on another machine."""
+    """A file of the project relative to its folder, which is another one on another machine."""
     file = Path(journey)
     return str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else journey
 

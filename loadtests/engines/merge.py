@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from loadtests.records import Connections, Deliveries, Generator, OfRequest, Rejoined, Result, Second
@@ -14,135 +14,130 @@ from loadtests.records.histogram import Histogram
 from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures
 from loadtests.workload import Request
 
+Part = Mapping[str, Any]
+"""What one process measured, of one thing."""
+
+COUNTS = ("planned", "sent", "completed", "ok")
 KEPT = ("response_time", "service_time", "send_lag", "failed")  # histograms that stay with the result
 DELIVERY_COUNTS = (
     "expected", "delivered", "missing", "duplicate", "reordered", "stray", "in_time", "messages", "whole"
 )  # fmt: skip
-DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # as the generator calls them
+DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # by the generator's names
 CONNECTION_COUNTS = ("wanted", "opened", "refused", "lost", "sent_bytes", "received_bytes")
 
 
-def merge(
-    engine: str, parts: Sequence[Mapping[str, Any]], timeline: Sequence[Second], requests: Sequence[Request]
-) -> Result:
-    """One result of what the processes of a load measured (the generator's ``Measured``, see generator/job.js)."""
-    total: Counter[str] = Counter()
-    errors: Counter[str] = Counter()
+def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], requests: Sequence[Request]) -> Result:
+    """One result of the processes' results (``Measured`` in generator/types.ts)."""
+    spreads = {name: Spread.merged(part["spreads"][name] for part in parts) for name in parts[0]["spreads"]}
+    deliveries, delivery_times = merged_deliveries(parts)
+    connections, connection_times = merged_connections(parts)
     examples: dict[str, str] = {}
     for part in parts:
-        for name in ("planned", "sent", "completed", "ok", "billed", "unfinished", "waited"):
-            total[name] += part[name]
-        errors.update(part["errors"])
         examples = {**part["examples"], **examples}
-    spreads = {name: Spread.merged([part["spreads"][name] for part in parts]) for name in parts[0]["spreads"]}
-    kept = {name: spreads[name] for name in KEPT}
-    duration_s = max(part["duration_s"] for part in parts)
-    deliveries, of_deliveries = merged_deliveries(parts)
-    connections, of_connections = merged_connections(parts)
     if deliveries is not None and deliveries.stray:
         examples.setdefault("wrong-body", f"{deliveries.stray:,} messages came to receivers of another room")
+    kept = {name: spreads[name] for name in KEPT} | delivery_times | connection_times
+    shares = [
+        of_request(request.name, [part["requests"][index] for part in parts]) for index, request in enumerate(requests)
+    ]
     return Result(
         engine=engine,
-        planned=total["planned"],
-        sent=total["sent"],
-        completed=total["completed"],
-        ok=total["ok"],
-        unfinished=total["unfinished"],
-        errors={kind: errors[kind] for kind in ERROR_KINDS if errors[kind]},
-        duration_s=duration_s,
+        **sums(parts, (*COUNTS, "billed", "unfinished", "waited")),
+        errors=_errors(parts),
+        duration_s=max(part["duration_s"] for part in parts),
         rate=math.fsum(part["rate"] for part in parts),
         response_time_ms=spreads["response_time"].figures(),
         service_time_ms=spreads["service_time"].figures(),
         send_lag_ms=spreads["send_lag"].figures(),
         pacing_lag_ms=spreads["pacing_lag"].figures(),
-        waited=total["waited"],
-        billed=total["billed"],
-        backlog=_of_slices(parts),
+        backlog=_by_slice(parts, "backlog"),
         latency_of="response_time",
         examples=examples,
         timeline=tuple(timeline),
-        histograms={
-            name: spread.histogram.encode() for name, spread in {**kept, **of_deliveries, **of_connections}.items()
-        },
+        histograms={name: spread.histogram.encode() for name, spread in kept.items()},
         generator=tuple(_generator(part) for part in parts),
-        requests=tuple(
-            of_request(request.name, [part["requests"][index] for part in parts])
-            for index, request in enumerate(requests)
-        )
-        if len(requests) > 1
-        else (),
+        requests=tuple(shares) if len(shares) > 1 else (),
         deliveries=deliveries,
         connections=connections,
     )
 
 
-def _generator(part: Mapping[str, Any]) -> Generator:
-    """What one process took, and what it saw by itself."""
-    seen = Spread.merged([part["spreads"]["response_time"]]).figures()["p50"]
-    own = {"p50_ms": seen, "ok": part["ok"], "planned": part["planned"], "machine": part["machine"]}
-    machines = {name: part["seen"][name] for name in ("others_cpu", "swapped_pages", "mhz")} if "seen" in part else {}
-    return Generator(**part["generator"], **own, **machines)
+def sums(parts: Sequence[Part], names: Iterable[str]) -> dict[str, Any]:
+    """The sums of some fields."""
+    return {name: sum(part[name] for part in parts) for name in names}
 
 
-def of_request(name: str, shares: Sequence[Mapping[str, Any]]) -> OfRequest:
-    """What became of one request of several, of what each process measured (``Share``, see generator/job.js)."""
-    counts = {key: sum(share[key] for share in shares) for key in ("planned", "sent", "completed", "ok")}
-    errors = sum((Counter(share["errors"]) for share in shares), Counter())
+def _errors(parts: Sequence[Part]) -> dict[str, int]:
+    errors = sum((Counter(part["errors"]) for part in parts), Counter[str]())
+    return {kind: errors[kind] for kind in ERROR_KINDS if errors[kind]}
+
+
+def _by_slice(parts: Sequence[Part], name: str) -> tuple[int, ...]:
+    """A field with a number for each slice, or step, added up."""
+    return tuple(map(sum, zip(*(part[name] for part in parts), strict=False)))
+
+
+def _generator(part: Part) -> Generator:
+    """The resources that one process used, and its own view of the load."""
+    p50_ms = Spread.merged([part["spreads"]["response_time"]]).figures()["p50"]
+    own = {"p50_ms": p50_ms, "ok": part["ok"], "planned": part["planned"], "machine": part["machine"]}
+    machine = {name: part["seen"][name] for name in ("others_cpu", "swapped_pages", "mhz")} if "seen" in part else {}
+    return Generator(**part["generator"], **own, **machine)
+
+
+def of_request(name: str, shares: Sequence[Part]) -> OfRequest:
+    """One request of several (``Share`` in generator/types.ts)."""
+    counts = sums(shares, COUNTS)
+    errors = _errors(shares)
     return OfRequest(
         name=name,
         **counts,
-        unfinished=counts["planned"] - counts["ok"] - errors.total(),
-        errors={kind: errors[kind] for kind in ERROR_KINDS if errors[kind]},
-        response_time_ms=Spread.merged([share["response_time"] for share in shares]).figures(),
+        unfinished=counts["planned"] - counts["ok"] - sum(errors.values()),
+        errors=errors,
+        response_time_ms=Spread.merged(share["response_time"] for share in shares).figures(),
     )
 
 
-def merged_deliveries(parts: Sequence[Mapping[str, Any]]) -> tuple[Deliveries | None, dict[str, Spread]]:
-    """What became of messages on their way to receivers, at all processes of a load, and the distributions of their
-    times, by the names that histograms have; None and none where there are no receivers."""
-    told = [part["deliveries"] for part in parts if part["deliveries"] is not None]
-    if not told:
+def merged_deliveries(parts: Sequence[Part]) -> tuple[Deliveries | None, dict[str, Spread]]:
+    """The deliveries, and their times by the names of histograms; None and none where there are no receivers."""
+    found = [part["deliveries"] for part in parts if part["deliveries"] is not None]
+    if not found:
         return None, {}
-    times = {name: Spread.merged([each[key] for each in told]) for name, key in DELIVERY_TIMES.items()}
+    times = {name: Spread.merged(part[key] for part in found) for name, key in DELIVERY_TIMES.items()}
     deliveries = Deliveries(
-        **{name: sum(each[name] for each in told) for name in DELIVERY_COUNTS},
+        **sums(found, DELIVERY_COUNTS),
         lag_ms=times["lag"].figures(),
         last_ms=times["last"].figures(),
         reading_lag_ms=times["reading_lag"].figures(),
-        backlog=_of_slices(told),
+        backlog=_by_slice(found, "backlog"),
     )
     return deliveries, times
 
 
-def _of_slices(parts: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
-    """The backlog of each slice, of all processes together."""
-    return tuple(map(sum, zip(*(part["backlog"] for part in parts), strict=False)))
-
-
-def merged_connections(parts: Sequence[Mapping[str, Any]]) -> tuple[Connections | None, dict[str, Spread]]:
-    """What became of the connections that all processes of a load were to hold open, and the distributions that
-    histograms are kept of; None and none where they hold none."""
-    told = [part["connections"] for part in parts if part["connections"] is not None]
-    if not told:
+def merged_connections(parts: Sequence[Part]) -> tuple[Connections | None, dict[str, Spread]]:
+    """The connections that are open for the whole of a load, and their times by the names of histograms; None and none
+    where there are none."""
+    found = [part["connections"] for part in parts if part["connections"] is not None]
+    if not found:
         return None, {}
-    rejoined, times = _rejoined(told[0]["rejoined"])
+    rejoined, times = _rejoined(found[0]["rejoined"])
     connections = Connections(
-        **{name: sum(each[name] for each in told) for name in CONNECTION_COUNTS},
-        opening_ms=Spread.merged([each["opening"] for each in told]).figures(),
-        opened_in_s=max(each["opened_in_s"] for each in told),  # all began at the same time
-        steps=tuple(map(sum, zip(*(each["steps"] for each in told), strict=True))),
-        said=next((each["said"] for each in told if each["said"]), ""),
+        **sums(found, CONNECTION_COUNTS),
+        opening_ms=Spread.merged(part["opening"] for part in found).figures(),
+        opened_in_s=max(part["opened_in_s"] for part in found),  # all began at the same time
+        steps=_by_slice(found, "steps"),
+        said=next((part["said"] for part in found if part["said"]), ""),
         rejoined=rejoined,
     )
     return connections, times
 
 
-def _rejoined(told: Mapping[str, Any] | None) -> tuple[Rejoined | None, dict[str, Spread]]:
-    """What became of those that were to come back, which one process makes; None and none where nobody was."""
-    if told is None:
+def _rejoined(part: Part | None) -> tuple[Rejoined | None, dict[str, Spread]]:
+    """The same of connections that come back, which one process makes."""
+    if part is None:
         return None, {}
-    away = Spread.merged([told["away"]])
-    counts = {name: value for name, value in told.items() if name != "away"}
+    away = Spread.merged([part["away"]])
+    counts = {name: value for name, value in part.items() if name != "away"}
     return Rejoined(**counts, away_ms=away.figures()), {"away": away}
 
 
@@ -155,8 +150,9 @@ class Spread:
     sum_us: int
 
     @classmethod
-    def merged(cls, parts: Sequence[Mapping[str, Any]]) -> Spread:
+    def merged(cls, parts: Iterable[Part]) -> Spread:
         """One of several, as the generator writes them."""
+        parts = list(parts)
         return cls(
             functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts)),
             max(part["max_us"] for part in parts),

@@ -1,26 +1,29 @@
-"""Runs the generator's Node processes, here and elsewhere: a job in, seconds and a result out, none left behind."""
+"""The generator's Node processes, here and on other machines, and the loads that they make."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import itertools
+import math
 import os
 import re
 import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
-from loadtests.engines.base import EngineError, OnSecond, ShouldStop
-from loadtests.engines.child import Child, begin_together, child, events, measured
+from loadtests.engines import require_able
+from loadtests.engines.base import Engine, EngineError, OnEnd, OnSecond, OnStart, ShouldStop
+from loadtests.engines.generator_process import GeneratorProcess, common_start, events, results, start, wait_for
 from loadtests.engines.job import job
-from loadtests.engines.remote_process import afar
+from loadtests.engines.merge import merge
+from loadtests.engines.remote_process import start_remote
 from loadtests.engines.timeline import Event, Timeline
 from loadtests.files import ROOT
 from loadtests.hosts.link import Address
-from loadtests.records import Second
+from loadtests.records import Result
 from loadtests.workload.load import Load
 
 PROGRAM = "generator"  # as an agent knows it that starts one
@@ -30,163 +33,205 @@ OLDEST_NODE = (20, 18, 1)  # what undici 7 needs
 YOUNG_GENERATION = "--max-semi-space-size=32"
 
 PREPARATION_S = 30.0
-OPENED_PER_S = 100.0  # connections that are to be held, at the least
+OPENED_PER_S = 100.0  # connections, at the least
 OVERTIME_S = 30.0  # past the schedule and the grace period: it hangs
+
+MEASURED, WARM_UP = 0, -1  # which moments are drawn
 
 
 @functools.cache
 def require() -> str:
     """The path of Node. Raises EngineError, with what to do, where Node or its packages are not as needed."""
     path = shutil.which("node")
-    wanted = ".".join(map(str, OLDEST_NODE))
+    oldest = ".".join(map(str, OLDEST_NODE))
     if path is None:
-        raise EngineError(f"there is no node on PATH; install Node.js {wanted} or newer (https://nodejs.org)")
+        raise EngineError(f"there is no node on PATH; install Node.js {oldest} or newer (https://nodejs.org)")
     version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.strip()
     numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
     if numbers < OLDEST_NODE:
-        raise EngineError(f"{path} is Node {version or 'of unknown version'}; {wanted} or newer is needed")
+        raise EngineError(f"{path} is Node {version or 'of unknown version'}; {oldest} or newer is needed")
     if not (ROOT / "node_modules" / "undici").is_dir():
         raise EngineError("the generator's packages are not installed; run `make setup`")
     return path
 
 
 def protocols() -> list[str]:
-    """What the generator can speak: the files of its folder ``protocols``, without their .js."""
+    """The protocols of the generator: the files of its folder ``protocols``, without their .js."""
     return sorted(file.stem for file in (GENERATOR / "protocols").glob("*.js"))
 
 
 def dialects() -> list[str]:
-    """How a WebSocket server can be spoken to: the files of its folder ``dialects``, without their .js."""
+    """The dialects of WebSocket servers: the files of its folder ``dialects``, without their .js."""
     return sorted(file.stem for file in (GENERATOR / "dialects").glob("*.js"))
 
 
-@dataclasses.dataclass(frozen=True)
-class SchedulePart:
-    """So many seconds of a schedule: those after ``from_s`` of ``of_s``."""
+class SchedulePart(NamedTuple):
+    """Seconds of a schedule: ``lasts_s`` of them, after ``from_s`` of all its ``of_s``."""
 
     lasts_s: float
     from_s: float = 0.0
     of_s: float = 0.0
 
+    def to_dict(self) -> dict[str, float]:
+        """As the generator reads it."""
+        return {"fromMs": self.from_s * 1000, "ofMs": self.of_s * 1000}
 
-NONE = SchedulePart(0.0)
 
+class NodeGenerator:
+    """See base.LoadMaker."""
 
-class Processes:
-    """The generator's processes, which prepare loads and make them, one at a time."""
-
-    def __init__(self, engine: str, processes: list[Child]) -> None:
+    def __init__(self, engine: Engine, processes: list[GeneratorProcess]) -> None:
         self.engine = engine
         self._processes = processes
-        self._prepared = itertools.count(1)
+        self._names = itertools.count(1)
 
     def prepare(self, load: Load) -> NodeLoad:
-        """Gets a load ready, of as many processes as there are. Raises EngineError."""
-        name = f"{next(self._prepared)}"
+        """See base.LoadMaker."""
+        require_able(self.engine, load)
+        name = f"{next(self._names)}"
         for index, process in enumerate(self._processes):
-            process.write({"load": name, "job": job(self.engine, load, index)})
-        for _ in events(self._processes, "ready", _preparation_s(load), None):
-            pass
+            process.write({"load": name, "job": job(self.engine.name, load, index)})
+        wait_for(self._processes, "ready", _preparation_s(load))
         for process in self._processes:
             demote(process.last["helpers"])
-        return NodeLoad(name, load, self._processes)
+        return NodeLoad(self.engine, name, load, self._processes)
 
     def spins(self) -> dict[str, float]:
-        """How long a fixed piece of work takes on the other machines (see base.LoadMaker). Raises EngineError."""
+        """See base.LoadMaker."""
         spun = {process.machine: process.spin() for process in self._processes}
         return {machine: seconds for machine, seconds in spun.items() if seconds is not None}
 
+    def make(
+        self,
+        load: Load,
+        on_second: OnSecond | None,
+        should_stop: ShouldStop | None,
+        on_start: OnStart | None,
+        on_end: OnEnd | None,
+    ) -> NodeLoad:
+        """A load that is made in one piece: see base.Engine.run."""
+        prepared = self.prepare(load)
+        if load.warmup_s:
+            prepared.warm_up(load.warmup_s)
+        if on_start is not None:
+            on_start()
+        prepared.measure(load.duration_s, on_second=on_second, should_stop=should_stop)
+        if on_end is not None:
+            on_end()
+        return prepared
+
 
 class NodeLoad:
-    """A load that can be made, in as many slices as one likes; its connections stay open in between."""
+    """See base.PreparedLoad."""
 
-    def __init__(self, name: str, load: Load, processes: list[Child]) -> None:
+    def __init__(self, engine: Engine, name: str, load: Load, processes: list[GeneratorProcess]) -> None:
+        self._engine = engine
         self._name = name
         self._load = load
         self._processes = processes
         self._timeline = Timeline(len(processes))
+        self._slices = 0
+        self._measured_s = 0.0
+        self.parts: list[Event] = []
+        """What each process measured (``Measured`` in generator/types.ts), once there is a result."""
 
-    def slice(
+    def step(self) -> None:
+        """See base.PreparedLoad."""
+        self._send({"step": True})
+        wait_for(self._processes, "stepped", _preparation_s(self._load))
+
+    def warm_up(self, seconds: float) -> None:
+        """See base.PreparedLoad."""
+        self._slice(SchedulePart(seconds, 0.0, seconds), SchedulePart(0.0), self._load.moments(WARM_UP))
+
+    def measure(
+        self,
+        duration_s: float,
+        *,
+        settle_s: float = 0.0,
+        on_second: OnSecond | None = None,
+        should_stop: ShouldStop | None = None,
+    ) -> None:
+        """See base.PreparedLoad."""
+        load = self._load
+        # The rate is kept over all slices: each has its part of one schedule, of what is measured and of what settles.
+        slices = max(self._slices + 1, math.ceil(load.duration_s / duration_s))
+        settling = SchedulePart(settle_s, settle_s * self._slices, settle_s * slices)
+        measured = SchedulePart(duration_s, self._measured_s, max(load.duration_s, self._measured_s + duration_s))
+        self._slice(settling, measured, load.moments(MEASURED), on_second, should_stop)
+        self._slices += 1
+        self._measured_s += duration_s
+
+    def result(self) -> Result:
+        """See base.PreparedLoad."""
+        self._send({"close": True})
+        wait_for(self._processes, "result", OVERTIME_S)
+        self.parts = results(self._processes)
+        return merge(self._engine.name, self.parts, self._timeline.rows(), self._load.requests)
+
+    def _slice(
         self,
         settling: SchedulePart,
-        kept: SchedulePart,
+        measured: SchedulePart,
         arrival_seed: int | None,
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
     ) -> None:
-        """Makes the load for a while: what is sent while it is ``settling`` is not ``kept``. It is over when what was
-        sent has its end. Raises EngineError."""
-        self._mend()
-        start = begin_together(self._processes)
-        what = {
+        if self._load.conversation is not None:
+            self._send({"reopen": True})
+            wait_for(self._processes, "reopened", _preparation_s(self._load))
+        begin = common_start(self._processes)
+        options = {
             "settleMs": settling.lasts_s * 1000,
-            "durationMs": kept.lasts_s * 1000,
+            "durationMs": measured.lasts_s * 1000,
             "arrivalSeed": arrival_seed,
-            "settling": {"fromMs": settling.from_s * 1000, "ofMs": settling.of_s * 1000},
-            "measured": {"fromMs": kept.from_s * 1000, "ofMs": kept.of_s * 1000},
+            "settling": settling.to_dict(),
+            "measured": measured.to_dict(),
         }
         for process in self._processes:
-            there = {"start": start * 1000 + process.ahead_ms}
-            process.write({"load": self._name, "slice": {**what, **there}})
-        limit_s = start - time.monotonic() + settling.lasts_s + kept.lasts_s + self._load.timeout_s + OVERTIME_S
+            start_ms = begin * 1000 + process.ahead_ms
+            process.write({"load": self._name, "slice": {**options, "start": start_ms}})
+        limit_s = begin - time.monotonic() + settling.lasts_s + measured.lasts_s + self._load.timeout_s + OVERTIME_S
         for event in events(self._processes, "over", limit_s, should_stop):
             self._timeline.add(event, on_second)
         self._timeline.over(on_second)
 
-    def step(self) -> None:
-        """Opens the next part of the connections that are to be held, where that is done in steps. Raises
-        EngineError."""
-        self._hold("step", "stepped")
-
-    def _mend(self) -> None:
-        """Has the connections that are to be held, and were lost, opened again."""
-        if self._load.conversation is not None:
-            self._hold("mend", "mended")
-
-    def _hold(self, what: str, done: str) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         for process in self._processes:
-            process.write({"load": self._name, what: True})
-        for _ in events(self._processes, done, _preparation_s(self._load), None):
-            pass
-
-    def close(self) -> tuple[list[Event], tuple[Second, ...]]:
-        """Closes its connections. Returns what each process measured in all slices (``Measured`` in generator/job.js)
-        and the timeline (see Result). Raises EngineError."""
-        for process in self._processes:
-            process.write({"load": self._name, "close": True})
-        for _ in events(self._processes, "result", OVERTIME_S, None):
-            pass
-        return measured(self._processes), self._timeline.rows()
+            process.write({"load": self._name, **message})
 
 
 def _preparation_s(load: Load) -> float:
     """How long it may take at most until a load is ready."""
-    talk = load.conversation
-    held = 0 if talk is None else talk.receivers + talk.sends * load.connection_count * talk.rooms
-    return PREPARATION_S + held / OPENED_PER_S
+    connections = 0
+    if (conversation := load.conversation) is not None:
+        connections = conversation.receivers + conversation.sends * load.connection_count * conversation.rooms
+    return PREPARATION_S + connections / OPENED_PER_S
 
 
 def command() -> list[str]:
-    """What starts a process of it, in its own folder: in the user's directory there might lie a .loadtestrc. Raises
-    EngineError."""
+    """The command of a process. Raises EngineError."""
     return [require(), YOUNG_GENERATION, str(GENERATOR / "main.js")]
 
 
 @contextlib.contextmanager
-def running(engine: str, processes: int, core: int | None, others: Sequence[Address] = ()) -> Iterator[Processes]:
-    """So many processes of the generator, the last of them one each on other machines, the rest here on a core; none of
-    them is left at the end. Raises EngineError and UserError."""
+def running(
+    engine: Engine, processes: int, core: int | None, others: Sequence[Address] = ()
+) -> Iterator[NodeGenerator]:
+    """A number of processes, the last of them one each on other machines, the rest here on a core, until the context
+    ends. Raises EngineError and UserError."""
     with contextlib.ExitStack() as stack:
-        near = [stack.enter_context(child(command(), GENERATOR, core)) for _ in range(processes - len(others))]
-        far = [stack.enter_context(afar(other, PROGRAM)) for other in others]
-        yield Processes(engine, [*near, *far])
+        # In its own folder: in the user's directory there might be a .loadtestrc.
+        here = [stack.enter_context(start(command(), GENERATOR, core)) for _ in range(processes - len(others))]
+        remote = [stack.enter_context(start_remote(other, PROGRAM)) for other in others]
+        yield NodeGenerator(engine, [*here, *remote])
 
 
 def demote(threads: list[int]) -> None:
-    """Lets these threads run only when nothing else wants their core (SCHED_IDLE, sched(7)).
+    """Lets V8's threads run only when nothing else needs their core (SCHED_IDLE, sched(7)).
 
-    They are V8's, which compile and collect garbage beside the thread that sends. On a core that they share with it, a
-    time slice of theirs is a send that is late by some milliseconds.
+    They compile and collect garbage next to the thread that sends. On a core that they share with it, a time slice of
+    theirs delays a send by some milliseconds.
     """
     if hasattr(os, "SCHED_IDLE"):
         for thread in threads:

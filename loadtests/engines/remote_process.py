@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from loadtests.engines.base import EngineError
-from loadtests.engines.child import Child, child_as, events
+from loadtests.engines.generator_process import GeneratorProcess, start_as, wait_for
 from loadtests.engines.timeline import Event
 from loadtests.files import ROOT
 from loadtests.hosts import deploy, wire
@@ -20,14 +20,14 @@ from loadtests.hosts.link import CONNECT_S, Address, failure, in_tree
 from loadtests.hosts.network import REACHED_WITHIN_S, Network
 from loadtests.observe.machine import boot
 
-FREE_WITHIN_S = 30  # for so long an agent that was there before may be ending what it started
+FREE_WITHIN_S = 30  # while an earlier agent may be ending what it started
 HERE_WITHIN_S = CONNECT_S + FREE_WITHIN_S + 30.0
-LOOKED_WITHIN_S = 10.0
+ANSWERED_WITHIN_S = 10.0
 LOOKS = 8
 
 
-class ChildAfar(Child):
-    """Another machine's process. ``within_ms`` is how well its clock is known: half the quickest way there and back."""
+class RemoteProcess(GeneratorProcess):
+    """Another machine's process. ``within_ms`` is how well its clock is known: half the quickest round trip."""
 
     start_in_s = 0.5  # a line may take a network's way
 
@@ -49,14 +49,14 @@ class ChildAfar(Child):
         for event in found:
             if event["event"] == "refused":
                 raise EngineError(f"{self.address}: {event['why']}")
-            if not self.machine:  # others of this machine are, for the most part, this process and the servers
+            if not self.machine:  # the other load of this machine is mostly this process and the servers
                 event.pop("seen", None)
         return found
 
     def spin(self) -> float | None:
         if not self.machine:
             return None
-        seconds: float = self._asked({"spin": True}, "spun", LOOKED_WITHIN_S)["s"]
+        seconds: float = self._answer({"spin": True}, "spun", ANSWERED_WITHIN_S)["s"]
         return seconds
 
     def ended(self) -> EngineError:
@@ -65,37 +65,36 @@ class ChildAfar(Child):
         return EngineError(str(failure(self.address, status, self.stderr.read().decode(errors="replace"))))
 
     def begin(self) -> None:
-        """Waits until it is there, with the files that are here. Raises EngineError and UserError."""
-        self.about = self._asked(None, "here", HERE_WITHIN_S)
+        """Waits until it is there, with the same files as here. Raises EngineError and UserError."""
+        self.about = self._answer(None, "here", HERE_WITHIN_S)
         deploy.require_same(self.address, self.about["files"])
-        if self.about["boot"] != boot():  # else it is this one, by another way
+        if self.about["boot"] != boot():  # else it is this machine, by another address
             self.machine = str(self.address)
 
     def synchronize(self) -> None:
-        """See Child: the quickest of some looks is believed, as the way there and back is halved in it."""
+        """The quickest of some round trips is used, as half of it is the error."""
         self.within_ms = math.inf
         for number in range(LOOKS):
             before = time.monotonic() * 1000
-            there = self._asked({"look": number}, "looked", LOOKED_WITHIN_S)["ms"]
+            there = self._answer({"look": number}, "looked", ANSWERED_WITHIN_S)["ms"]
             half = (time.monotonic() * 1000 - before) / 2
             if half < self.within_ms:
                 self.within_ms, self.ahead_ms = half, there - before - half
 
     def look(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
         """The way from there to the servers (see ``loadtests.hosts.network.look``). Raises EngineError."""
-        asked = {"prove": [host, list(address), token, client]}
-        found = self._asked(asked, "proved", 10 * REACHED_WITHIN_S)
+        message = {"prove": [host, list(address), token, client]}
+        found = self._answer(message, "proved", 10 * REACHED_WITHIN_S)
         return Network(found["round_trip_ms"], found["megabits_per_s"])
 
     def close(self) -> None:
-        """Says no more that the harness is there."""
+        """Stops the heartbeat."""
         self._over.set()
 
-    def _asked(self, message: dict[str, Any] | None, answer: str, within_s: float) -> Event:
+    def _answer(self, message: dict[str, Any] | None, answer: str, within_s: float) -> Event:
         if message is not None:
             self.write(message)
-        for _ in events([self], answer, within_s, None):
-            pass
+        wait_for([self], answer, within_s)
         return self.last
 
     def _beat(self) -> None:
@@ -105,13 +104,13 @@ class ChildAfar(Child):
 
 
 @contextlib.contextmanager
-def afar(address: Address, program: str) -> Iterator[ChildAfar]:
-    """A process of the generator at an address, of that ``program`` (``loadtests.hosts.agent.generating``), until the
-    context ends. Raises EngineError and UserError."""
+def start_remote(address: Address, program: str) -> Iterator[RemoteProcess]:
+    """A process at an address, of a ``program`` of ``loadtests.hosts.agent.generating``, until the context ends. Raises
+    EngineError and UserError."""
     command = address.command(
         in_tree(f".venv/bin/python -m loadtests.hosts.agent.generating {program} {FREE_WITHIN_S}")
     )
-    of_address = functools.partial(ChildAfar, address=address)
-    with child_as(of_address, command, ROOT, None) as made, contextlib.closing(made):
-        made.begin()
-        yield made
+    kind = functools.partial(RemoteProcess, address=address)
+    with start_as(kind, command, ROOT, None) as process, contextlib.closing(process):
+        process.begin()
+        yield process

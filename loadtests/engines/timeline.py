@@ -1,4 +1,4 @@
-"""The seconds of a load, as the generator's processes tell of them while they make it."""
+"""The seconds of a load, as the generator's processes report them."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ class Timeline:
     def __init__(self, processes: int) -> None:
         self.processes = processes
         self.parts: defaultdict[int, list[Event]] = defaultdict(list)
-        self.told: Counter[int] = Counter()  # how many of the parts of a second were told
+        self.reported: Counter[int] = Counter()  # by second, how many of its parts
 
     def add(self, second: Event, on_second: OnSecond | None) -> None:
-        """Takes a process's part of a second; ``on_second`` is told of one of which all parts have come."""
+        """Takes a process's part of a second, and reports one of which all parts have come."""
         t = second["t"]
         self.parts[t].append(second)
-        if len(self.parts[t]) - self.told[t] == self.processes:
-            self._tell(t, on_second)
+        if len(self.parts[t]) - self.reported[t] == self.processes:
+            self._report(t, on_second)
 
     def over(self, on_second: OnSecond | None) -> None:
-        """A slice is over: ``on_second`` is told of the last seconds, in which not every process saw something."""
+        """The end of a slice: reports the last seconds, which not every process has parts of."""
         for t, parts in sorted(self.parts.items()):
-            if len(parts) > self.told[t]:
-                self._tell(t, on_second)
+            if len(parts) > self.reported[t]:
+                self._report(t, on_second)
 
-    def _tell(self, t: int, on_second: OnSecond | None) -> None:
+    def _report(self, t: int, on_second: OnSecond | None) -> None:
         if on_second is not None:
-            on_second(_row(t, self.parts[t][self.told[t] :]))
-        self.told[t] = len(self.parts[t])
+            on_second(_row(t, self.parts[t][self.reported[t] :]))
+        self.reported[t] = len(self.parts[t])
 
     def rows(self) -> tuple[Second, ...]:
         """All seconds."""

@@ -3,19 +3,10 @@
 import { nowMs } from './clock.js';
 import { Load } from './load.js';
 
-/** @import { Job, Second, Slice } from './job.js' */
-/** @import { Connection, Protocol } from './protocol.js' */
+/** @import { Connection, Slice } from './types.ts' */
 
 export class ClosedLoop extends Load {
-  /**
-   * @param {Protocol} protocol
-   * @param {Job} job
-   * @param {(second: Second) => void} onSecond
-   */
-  constructor(protocol, job, onSecond) {
-    super(protocol, job, onSecond);
-    this.next = 0;
-  }
+  next = 0;
 
   run(/** @type {Slice} */ slice) {
     const over = super.run(slice);
@@ -40,8 +31,8 @@ export class ClosedLoop extends Load {
     if (nowMs() < this.endMs) {
       while (this.idle.length > 0 || !this.full) {
         this.inFlight++;
-        const exchange = this.mix.at(this.job.index + this.next++ * this.job.of);
-        (this.idle.pop() ?? this.open()).send(exchange, 0); // its intended time is set when it is sent
+        const exchange = this.exchangeAt(this.job.index + this.next++ * this.job.processes);
+        (this.takeIdle() ?? this.open()).send(exchange, 0); // its intended time is set when it is sent
       }
     } else if (this.isDone()) {
       this.finish(nowMs());

@@ -1,78 +1,72 @@
 // What became of messages on their way to receivers: one send may be meant for many, or for none.
 
 import { GONE, Inbox } from './inbox.js';
-import { Lasts } from './last_receiver.js';
+import { LastReceivers } from './last_receiver.js';
 import { Times } from './times.js';
 
-/** @import { Delivered } from './job.js' */
-
-/** @typedef {number | string} Name of a receiver or a stream */
+/** @import { Name } from './last_receiver.js' */
+/** @import { DeliveryCounts } from './types.ts' */
 
 /**
- * Counts deliveries. Each is one number of one stream (what one sender sends) at one receiver, and
+ * Counts deliveries. Each is one number of one stream (what one sender sends) at one receiver, and at any time
  *
  *     expected = delivered + missing
  *
- * holds at any time: a delivery is missing from when it is expected until it arrives for the first time. Counted beside
- * it are `duplicate`, the further arrivals of what had arrived, and `reordered`, those of the delivered ones that came
- * after a higher number of their stream (as RFC 4737 counts packets: the late one, not those that overtook it). The lag
- * is from the intended send to the arrival at a receiver; missing ones and duplicates have none.
+ * `duplicate` are further arrivals, `reordered` those of the delivered ones that came after a higher number of their
+ * stream (as RFC 4737 counts packets: the late one, not those that overtook it). The lag is from the intended send to the
+ * first arrival.
  *
- * An arrival may be told before it is expected, as where sender and receiver are in different processes. One that is
- * never expected, as of a message that was under way when its receiver joined, is counted nowhere. Of one that was expected
- * and then is not to come after all (`withdraw`), an arrival is counted nowhere either.
+ * An arrival may come before it is expected, as where sender and receiver are in different processes. One that is never
+ * expected, as of a message that was under way when its receiver joined, is counted nowhere.
  *
  * A load may be made in slices: `awaited` is what is missing of those that were due since the last `begin`, but for what
- * receivers lack that are `gone`. What comes later than its slice is delivered none the less, with all of its lag.
+ * lost receivers lack. What comes later than its slice is delivered none the less, with all of its lag.
  *
- * `underWay` is what is missing and may be on its way: nothing that was sent later has come there before it. What was
- * overtaken is lost rather than late.
- *
- * What is kept of a delivery is forgotten when it arrives.
+ * `underWay` is what is missing and not overtaken: what was overtaken is lost rather than late.
  */
 export class Deliveries {
+  expected = 0;
+  delivered = 0;
+  duplicate = 0;
+  reordered = 0;
+  stray = 0; // arrivals at receivers of another room, counted by the receiver
+  inTime = 0; // arrivals while it was measured
+  underWay = 0;
+  /** @type {number[]} */
+  backlog = []; // by slice, the least growth of those under way
+  lag = new Times();
+  reading = new Times(); // the part of it that may be the generator's
+  lastReceivers = new LastReceivers(); // the sender calls its `expect` and `withdraw`
+  sinceMs = -Number.MAX_VALUE;
+  fromMs = -Infinity; // the measured part of a slice
+  endMs = Infinity;
+  most = -Infinity; // under way at a time in its second quarter
+  least = Infinity; // and in its last
+  missingBefore = 0; // due before the slice, or at lost receivers
+  /** @type {Map<Name, Map<Name, Inbox>>} by receiver and stream */
+  inboxes = new Map();
+  /** @type {Set<Name>} */
+  lost = new Set(); // receivers
+
   /** @param {(at: number) => number} waited how long what is read then may have lain in the generator */
   constructor(waited = () => 0) {
     this.waited = waited;
-    this.expected = 0;
-    this.delivered = 0;
-    this.duplicate = 0;
-    this.reordered = 0;
-    this.stray = 0; // came to a receiver that they were not meant for: whoever knows both counts them
-    this.inTime = 0; // came while it was measured
-    this.underWay = 0;
-    /** @type {number[]} */
-    this.backlog = []; // for each slice, by how many at least those under way became more
-    this.lag = new Times();
-    this.reading = new Times(); // how much of it the generator may be at fault for
-    this.lasts = new Lasts(); // is told by whoever sends a message to many
-    this.sinceMs = -Number.MAX_VALUE;
-    this.fromMs = -Infinity; // of what is measured of a slice
-    this.endMs = Infinity;
-    this.most = -Infinity; // under way at a time in its second quarter
-    this.least = Infinity; // and in its last
-    this.missingBefore = 0; // of those that were due before, or that nobody is there to receive
-    /** @type {Map<Name, Map<Name, Inbox>>} by receiver and stream */
-    this.inboxes = new Map();
-    /** @type {Set<Name>} */
-    this.left = new Set(); // the receivers that are gone
   }
 
   get missing() {
     return this.expected - this.delivered;
   }
 
-  /** How many are missing of those that were due since the last `begin`, and may still come. */
   get awaited() {
     return this.missing - this.missingBefore;
   }
 
   /**
-   * A slice begins. What was due until now is waited for no longer.
+   * A slice begins; what was due before is no longer awaited.
    *
-   * @param {number} sinceMs what is expected next is due then or later
+   * @param {number} sinceMs
    * @param {number} fromMs when its measured part begins
-   * @param {number} endMs when that ends
+   * @param {number} endMs
    */
   begin(sinceMs, fromMs = sinceMs, endMs = Infinity) {
     this.sinceMs = sinceMs;
@@ -83,12 +77,8 @@ export class Deliveries {
     this.missingBefore = this.missing;
   }
 
-  /**
-   * Sees how many are under way; to be called again and again while a slice lasts.
-   *
-   * @param {number} now
-   */
-  look(now) {
+  /** Samples how many are under way, to be called regularly during a slice. */
+  look(/** @type {number} */ now) {
     const quarter = Math.floor((4 * (now - this.fromMs)) / (this.endMs - this.fromMs));
     if (quarter === 1) {
       this.most = Math.max(this.most, this.underWay);
@@ -98,21 +88,19 @@ export class Deliveries {
   }
 
   /**
-   * The slice is over. Where those under way become more and more, the fewest in its last quarter are more than the most
-   * in its second, by what a quarter adds. Where they waver, however much, that is below 0.
-   *
-   * @param {number} now earlier than its end where it was stopped
+   * The slice ends. Where those under way become more and more, the fewest in its last quarter exceed the most in its
+   * second, by what a quarter adds. Where they fluctuate, however much, the growth is below 0. A stopped slice has none.
    */
-  end(now) {
+  end(/** @type {number} */ now) {
     if (this.endMs > this.fromMs && now >= this.endMs) {
-      const grown = 4 * (this.least - this.most);
-      this.backlog.push(Number.isFinite(grown) ? grown : 0); // it may have been too short to look
+      const growth = 4 * (this.least - this.most);
+      this.backlog.push(Number.isFinite(growth) ? growth : 0); // it may have been too short to look
     }
   }
 
   /**
-   * A message is meant for this receiver. Of a stream, a receiver is to get one number after the other, from the first
-   * that is expected on; one that left and comes back is another receiver.
+   * A message is meant for this receiver. A receiver expects consecutive numbers of a stream; one that left and comes
+   * back is another receiver.
    *
    * @param {Name} receiver
    * @param {Name} stream
@@ -132,9 +120,9 @@ export class Deliveries {
     if (early !== undefined) {
       inbox.early?.delete(number);
       this.wasDelivered(intended, early.at, early.overtaken);
-      this.lasts.has(stream, number, early.at);
+      this.lastReceivers.arrived(stream, number, early.at);
       this.duplicate += early.duplicate;
-    } else if (this.left.has(receiver)) {
+    } else if (this.lost.has(receiver)) {
       inbox.missing.set(number, GONE);
       this.missingBefore++;
     } else {
@@ -144,8 +132,6 @@ export class Deliveries {
   }
 
   /**
-   * A message has come.
-   *
    * @param {Name} receiver
    * @param {Name} stream
    * @param {number} number
@@ -155,15 +141,14 @@ export class Deliveries {
     const inbox = this.inbox(receiver, stream);
     const overtaken = number < inbox.highest;
     if (!overtaken) {
-      this.underWay -= inbox.until(number);
+      this.underWay -= inbox.underWayUntil(number);
       inbox.highest = number;
     }
     const intended = inbox.missing.get(number);
     if (intended !== undefined) {
-      inbox.missing.delete(number);
-      this.noLongerMissing(intended);
+      this.noLongerMissing(inbox, number, intended);
       this.wasDelivered(intended, at, overtaken);
-      this.lasts.has(stream, number, at);
+      this.lastReceivers.arrived(stream, number, at);
     } else if (number >= inbox.first && number < inbox.next) {
       this.duplicate += inbox.withdrawn?.has(number) ? 0 : 1;
     } else {
@@ -172,7 +157,7 @@ export class Deliveries {
   }
 
   /**
-   * A message that was expected is not to come: it was not sent on. Where it has come none the less, that counts.
+   * An expected message was not sent on. Where it has come none the less, that counts; a later arrival does not.
    *
    * @param {Name} receiver
    * @param {Name} stream
@@ -182,8 +167,7 @@ export class Deliveries {
     const inbox = this.inbox(receiver, stream);
     const intended = inbox.missing.get(number);
     if (intended !== undefined) {
-      inbox.missing.delete(number);
-      this.noLongerMissing(intended);
+      this.noLongerMissing(inbox, number, intended);
       this.underWay -= number > inbox.highest && intended !== GONE ? 1 : 0;
       this.expected--;
       inbox.withdrawn ??= new Set();
@@ -191,15 +175,11 @@ export class Deliveries {
     }
   }
 
-  /**
-   * A receiver was lost: what it lacks, and what it is still to get, stays missing, and is not waited for.
-   *
-   * @param {Name} receiver
-   */
-  gone(receiver) {
-    this.left.add(receiver);
+  /** A receiver was lost: what it lacks, and is still to get, stays missing and is not awaited. */
+  loseReceiver(/** @type {Name} */ receiver) {
+    this.lost.add(receiver);
     for (const inbox of this.inboxes.get(receiver)?.values() ?? []) {
-      this.underWay -= inbox.until(inbox.next);
+      this.underWay -= inbox.underWayUntil(inbox.next);
       for (const [number, intended] of inbox.missing) {
         this.missingBefore += intended < this.sinceMs ? 0 : 1;
         inbox.missing.set(number, GONE);
@@ -207,11 +187,14 @@ export class Deliveries {
     }
   }
 
-  /** @param {number} intended */
-  noLongerMissing(intended) {
-    if (intended < this.sinceMs) {
-      this.missingBefore--;
-    }
+  /**
+   * @param {Inbox} inbox
+   * @param {number} number
+   * @param {number} intended
+   */
+  noLongerMissing(inbox, number, intended) {
+    inbox.missing.delete(number);
+    this.missingBefore -= intended < this.sinceMs ? 1 : 0;
   }
 
   /**
@@ -223,28 +206,16 @@ export class Deliveries {
     this.delivered++;
     this.lag.record(at - intended);
     this.reading.record(this.waited(at));
-    this.came(at);
-    if (overtaken) {
-      this.reordered++;
-    }
+    this.countInTime(at);
+    this.reordered += overtaken ? 1 : 0;
   }
 
-  /**
-   * One has come; also one of which nothing else is counted, as it was sent while the server settled.
-   *
-   * @param {number} at
-   */
-  came(at) {
-    if (at >= this.fromMs && at <= this.endMs) {
-      this.inTime++;
-    }
+  /** One has come; also one of which nothing else is counted, as it was sent while the server settled. */
+  countInTime(/** @type {number} */ at) {
+    this.inTime += at >= this.fromMs && at <= this.endMs ? 1 : 0;
   }
 
-  /**
-   * @param {Name} receiver
-   * @param {Name} stream
-   */
-  inbox(receiver, stream) {
+  inbox(/** @type {Name} */ receiver, /** @type {Name} */ stream) {
     let streams = this.inboxes.get(receiver);
     if (streams === undefined) {
       streams = new Map();
@@ -258,10 +229,10 @@ export class Deliveries {
     return inbox;
   }
 
-  /** @returns {Delivered} */
+  /** @returns {DeliveryCounts} */
   measured() {
     const { expected, delivered, missing, duplicate, reordered, stray, inTime, backlog } = this;
-    const { messages, whole, times } = this.lasts;
+    const { messages, whole, times } = this.lastReceivers;
     return {
       ...{ expected, delivered, missing, duplicate, reordered, stray, in_time: inTime, messages, whole, backlog },
       lag: this.lag.spread(),

@@ -1,8 +1,7 @@
-// The fast server of the benchmark, in a process of its own: of HTTP, or of the protocol that it is called with. Its
-// origin is the one line on standard output; it ends with standard input.
+// The fast server of the benchmark, as a process: of HTTP, or of the protocol in its argument. Its origin is the one line
+// on standard output; it ends with standard input.
 
-/** @import { Job } from './job.js' */
-/** @import { Protocol } from './protocol.js' */
+/** @import { Job, Protocol } from './types.ts' */
 
 const file = `./protocols/${process.argv[2] ?? 'http'}.js`;
 const { protocol } = /** @type {{protocol: Protocol}} */ (await import(file));

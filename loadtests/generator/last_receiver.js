@@ -2,30 +2,28 @@
 
 import { Times } from './times.js';
 
-/** @typedef {{left: number, intended: number}} UnderWay a message that not all have: by how many it is awaited */
+/** @typedef {number | string} Name of a stream or a receiver */
 
 /**
  * Messages that are each meant for several receivers. One is whole when all of them have it; its time is from the
  * intended send until the last of them did. One that any of them never gets has no time, and is never whole.
  */
-export class Lasts {
-  constructor() {
-    this.messages = 0;
-    this.whole = 0;
-    this.times = new Times();
-    /** @type {Map<number | string, Map<number, UnderWay>>} by stream and number */
-    this.underWay = new Map();
-  }
+export class LastReceivers {
+  messages = 0;
+  whole = 0;
+  times = new Times();
+  /** @type {Map<Name, Map<number, {left: number, intended: number}>>} by stream and number, those that not all have */
+  underWay = new Map();
 
   /**
-   * A message is sent that so many are to get. It is told before any of them has it.
+   * A message is sent, before any of its receivers has it.
    *
-   * @param {number | string} stream
+   * @param {Name} stream
    * @param {number} number
    * @param {number} intended
-   * @param {number} receivers one at the least
+   * @param {number} receivers at least one
    */
-  meant(stream, number, intended, receivers) {
+  expect(stream, number, intended, receivers) {
     let messages = this.underWay.get(stream);
     if (messages === undefined) {
       messages = new Map();
@@ -38,11 +36,11 @@ export class Lasts {
   /**
    * One of its receivers has a message, for the first time.
    *
-   * @param {number | string} stream
+   * @param {Name} stream
    * @param {number} number
    * @param {number} at
    */
-  has(stream, number, at) {
+  arrived(stream, number, at) {
     const messages = this.underWay.get(stream);
     const message = messages?.get(number);
     if (message !== undefined && --message.left === 0) {
@@ -52,13 +50,8 @@ export class Lasts {
     }
   }
 
-  /**
-   * A message was not sent on: it is meant for nobody.
-   *
-   * @param {number | string} stream
-   * @param {number} number
-   */
-  withdraw(stream, number) {
+  /** A message was not sent on: it is meant for nobody. */
+  withdraw(/** @type {Name} */ stream, /** @type {number} */ number) {
     if (this.underWay.get(stream)?.delete(number)) {
       this.messages--;
     }

@@ -1,13 +1,9 @@
-// What a load by a schedule and a closed loop have in common: connections, timeouts, the grace period, the end, and how
-// all of it is recorded.
+// What a scheduled load and a closed loop share: connections, timeouts, the grace period, the end, and the recording.
 
 import { nowMs } from './clock.js';
-import { InTurn } from './inturn.js';
-import { Mix } from './mix.js';
 import { Recorder } from './recorder.js';
 
-/** @import { ErrorKind, Job, Running, Second, Slice } from './job.js' */
-/** @import { Connection, Held, Owner, Protocol } from './protocol.js' */
+/** @import { Connection, Job, OnSecond, Owner, Pool, Protocol, Running, Slice } from './types.ts' */
 
 const LOOK_EVERY_MS = 50; // for requests that have waited too long
 
@@ -16,51 +12,45 @@ const LOOK_EVERY_MS = 50; // for requests that have waited too long
  * @implements {Running}
  */
 export class Load {
+  /** @type {Pool | null} */
+  pool = null;
+  /** @type {Set<Connection>} */
+  connections = new Set();
+  /** @type {Connection[]} */
+  idle = [];
+  inFlight = 0;
+  startMs = 0; // of the slice
+  fromMs = 0; // of its measured part
+  endMs = 0;
+  finished = true;
+  /** @type {void | Promise<void>} */
+  ending = undefined;
+  resolve = () => {};
+
   /**
    * @param {Protocol} protocol
    * @param {Job} job
-   * @param {(second: Second) => void} onSecond
+   * @param {OnSecond} onSecond
    */
   constructor(protocol, job, onSecond) {
     this.protocol = protocol;
     this.job = job;
-    this.mix = new Mix(protocol, job);
-    this.recorder = new Recorder(
-      onSecond,
-      this.mix.exchanges.map((exchange) => exchange.tally),
-    );
-    /** @type {Held | null} */
-    this.held = null;
-    /** @type {Set<Connection>} */
-    this.connections = new Set();
-    /** @type {Connection[] | InTurn<Connection>} */
-    this.idle = []; // the one used last is used next, so that few are kept busy rather than many half idle
-    this.inFlight = 0;
-    this.startMs = 0; // of the slice
-    this.fromMs = 0; // when its measured part begins
-    this.endMs = 0;
-    /** @type {void | Promise<void>} */
-    this.ending = undefined;
-    this.finished = true;
-    this.resolve = () => {};
+    this.exchanges = job.requests.map((request) => protocol.exchange(request, job));
+    this.order = new Uint16Array(Uint8Array.from(Buffer.from(job.order, 'base64')).buffer);
+    this.recorder = new Recorder(onSecond, this.exchanges);
   }
 
   async ready() {
-    this.held = (await this.protocol.hold?.(this.job)) ?? null;
-    this.recorder.deliveries = this.held?.deliveries ?? null;
-    if (this.held?.inTurn) {
-      this.idle = new InTurn(this.job.connections);
-    }
+    this.pool = (await this.protocol.openPool?.(this.job)) ?? null;
+    this.recorder.deliveries = this.pool?.deliveries ?? null;
   }
 
-  /** Opens the next part of what is to be held open, where that is done in steps. */
   async step() {
-    await this.held?.step?.();
+    await this.pool?.step?.();
   }
 
-  /** Opens again what is to be held open and was lost; called between slices. */
-  async mend() {
-    await this.held?.mend?.();
+  async reopen() {
+    await this.pool?.reopen?.();
   }
 
   /**
@@ -74,8 +64,8 @@ export class Load {
     this.endMs = this.fromMs + slice.durationMs;
     this.recorder.start(this.startMs, this.fromMs, this.endMs);
     this.recorder.deliveries?.begin(this.startMs, this.fromMs, this.endMs);
-    this.held?.begin?.(slice);
-    while (this.held?.inTurn && !this.full) {
+    this.pool?.begin?.(slice);
+    while (this.pool?.roundRobin && !this.full) {
       this.idle.push(this.open());
     }
     this.looking = setInterval(() => this.look(nowMs()), LOOK_EVERY_MS);
@@ -84,11 +74,11 @@ export class Load {
     });
   }
 
-  /** Gives up what has waited too long while the schedule runs; ends the run when it is done or out of time. */
+  /** Gives up requests that have waited too long; ends the slice when it is done or out of time. */
   look(/** @type {number} */ now) {
     this.recorder.roll(now);
     this.recorder.deliveries?.look(now);
-    if (this.held?.isOver?.(now)) {
+    if (this.pool?.isOver?.(now)) {
       this.finish(now);
     } else if (now < this.endMs) {
       for (const connection of this.connections) {
@@ -96,7 +86,7 @@ export class Load {
           const { exchange, intended } = connection;
           this.drop(connection);
           const text = `no answer in ${this.job.timeoutMs / 1000} s`;
-          this.recorder.wasError(exchange.tally, 'timeout', false, intended, now, text);
+          this.recorder.wasError(exchange, { kind: 'timeout', text }, intended, now);
           this.onFree();
         }
       }
@@ -107,17 +97,26 @@ export class Load {
 
   isDone() {
     const { deliveries } = this.recorder;
-    const closing = this.held?.closing ?? 0;
+    const closing = this.pool?.closing ?? 0;
     return this.inFlight === 0 && closing === 0 && (deliveries === null || deliveries.awaited === 0);
   }
 
-  /** Whether there are as many connections as are allowed. */
+  /** The exchange of a send, by its place among those of all processes. */
+  exchangeAt(/** @type {number} */ place) {
+    return this.exchanges[this.order[place % this.order.length]];
+  }
+
   get full() {
     return this.connections.size >= this.job.connections;
   }
 
+  /** The connection used last, so that few are kept busy rather than many half idle; in turn, the one that rested longest. */
+  takeIdle() {
+    return this.pool?.roundRobin ? this.idle.shift() : this.idle.pop();
+  }
+
   open() {
-    const connection = this.protocol.connect(this.job, this, this.held);
+    const connection = this.protocol.connect(this.job, this, this.pool);
     this.connections.add(connection);
     return connection;
   }
@@ -132,7 +131,7 @@ export class Load {
     this.finish(nowMs());
   }
 
-  /** The end of a slice: what is outstanding is given up; connections that are idle stay open. */
+  /** Ends a slice: outstanding requests are given up, idle connections stay open. */
   finish(/** @type {number} */ now) {
     if (this.finished) {
       return;
@@ -147,21 +146,17 @@ export class Load {
         this.drop(connection);
       }
     }
-    this.plan(now);
+    this.countPlanned(now);
     this.recorder.end(now);
     this.recorder.deliveries?.end(now);
-    this.held?.end?.();
+    this.pool?.end?.();
     this.resolve();
   }
 
-  /**
-   * Counts what was planned in the slice until `now`, by request. Nothing is planned ahead in a closed loop.
-   *
-   * @param {number} _now
-   */
-  plan(_now) {
-    for (const { tally } of this.mix.exchanges) {
-      tally.planned = tally.sent;
+  /** Counts what was due in the slice until now, by request: in a closed loop, what was sent. */
+  countPlanned(/** @type {number} */ _now) {
+    for (const exchange of this.exchanges) {
+      exchange.planned = exchange.sent;
     }
   }
 
@@ -170,12 +165,11 @@ export class Load {
     for (const connection of this.connections) {
       connection.destroy();
     }
-    const connections = this.held?.measured?.() ?? null;
-    this.ending = this.held?.close();
+    const connections = this.pool?.measured?.() ?? null;
+    this.ending = this.pool?.close();
     return { ...this.recorder.measured(this.job.rate === null), connections };
   }
 
-  /** Resolves when what it closed is closed on the other side too. */
   async ended() {
     await this.ending;
   }
@@ -187,34 +181,27 @@ export class Load {
   }
 
   onSent(/** @type {Connection} */ connection, /** @type {number} */ at) {
-    this.recorder.wasSent(connection.exchange.tally, connection.intended, at);
+    this.recorder.wasSent(connection.exchange, connection.intended, at);
   }
 
   onOk(/** @type {Connection} */ connection, /** @type {number} */ at) {
-    this.recorder.wasOk(connection.exchange.tally, connection.intended, connection.sentAt, at, connection.how);
+    this.recorder.wasOk(connection.exchange, connection.intended, connection.sentAt, at, connection.how);
     this.release(connection);
   }
 
-  /**
-   * @param {Connection} connection
-   * @param {number} at
-   * @param {ErrorKind} kind
-   * @param {boolean} answered
-   * @param {string} text
-   */
-  onFailed(connection, at, kind, answered, text) {
-    const how = kind === 'status' ? connection.how : kind;
-    this.recorder.wasError(connection.exchange.tally, kind, answered, connection.intended, at, text, how);
-    setImmediate(() => this.release(connection)); // a client need not bear to be used while it reports an error
+  /** @type {Owner['onFailed']} */
+  onFailed(connection, at, failure) {
+    const how = failure.kind === 'status' ? connection.how : failure.kind;
+    this.recorder.wasError(connection.exchange, failure, connection.intended, at, how);
+    setImmediate(() => this.release(connection)); // not every client can be used while it reports an error
   }
 
   release(/** @type {Connection} */ connection) {
-    if (!this.connections.has(connection)) {
-      return; // given up meanwhile
+    if (this.connections.has(connection)) { // else it was given up meanwhile
+      this.inFlight--;
+      this.idle.push(connection);
+      this.onFree();
     }
-    this.inFlight--;
-    this.idle.push(connection);
-    this.onFree();
   }
 
   /** A connection has become free. */

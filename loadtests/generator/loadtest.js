@@ -1,39 +1,69 @@
 // The npm package `loadtest`, the tool of the 2016 test, through its API.
 //
-// What it measures is its own: whole milliseconds from the actual send. Requests are told apart here, for it would
-// count the latency of a 503 as if it were an answer: only requests answered as expected enter its figures.
+// What it measures is its own: whole milliseconds from the actual send. Failures are kept out of its figures here, for
+// it would count the latency of a 503 as if it were an answer.
 
 import http from 'node:http';
 import https from 'node:https';
 
 import { nowMs } from './clock.js';
-import { Recorder, Tally } from './recorder.js';
-import { Schedule } from './schedule.js';
+import { Exchange, Recorder } from './recorder.js';
+import { evenMoments } from './schedule.js';
 
-/** @import { ErrorKind, Job, Measured, Running, Second, Slice } from './job.js' */
+/** @import { ErrorKind, Job, Measured, OnSecond, Running, Slice } from './types.ts' */
 
-/**
- * @typedef {object} Answer what the package tells of an answer
- * @property {number} statusCode
- * @property {string} body
- * @property {number} requestElapsed whole milliseconds
- */
+/** @typedef {{statusCode: number, body: string, requestElapsed: number}} Answer of the package; whole milliseconds */
+
+/** Figures as the package makes them: the first whole millisecond with more than p percent at or below it. */
+class WholeMilliseconds {
+  /** @type {Map<number, number>} */
+  counts = new Map();
+  count = 0;
+  sum = 0;
+
+  record(/** @type {number} */ ms) {
+    this.counts.set(ms, (this.counts.get(ms) ?? 0) + 1);
+    this.count++;
+    this.sum += ms;
+  }
+
+  figures() {
+    if (this.count === 0) {
+      return null;
+    }
+    const sorted = [...this.counts].sort(([one], [other]) => one - other);
+    const percentile = (/** @type {number} */ percent) => {
+      let upTo = 0;
+      const found = sorted.find(([, count]) => ((upTo += count) / this.count) * 100 > percent);
+      return found?.[0] ?? null;
+    };
+    return {
+      p50: percentile(50),
+      p90: percentile(90),
+      p95: percentile(95),
+      p99: percentile(99),
+      'p99.9': null,
+      max: Math.max(...this.counts.keys()),
+      mean: this.sum / this.count,
+    };
+  }
+}
 
 /** @implements {Running} */
 export class Loadtest {
+  exchange = new Exchange();
+  elapsed = new WholeMilliseconds();
+  stop = () => {};
+
   /**
    * @param {Job} job
-   * @param {(second: Second) => void} onSecond
+   * @param {OnSecond} onSecond
    */
   constructor(job, onSecond) {
     this.job = job;
-    this.asked = job.requests[0]; // it knows one only
-    this.tally = new Tally();
-    this.recorder = new Recorder(onSecond, [this.tally]);
-    this.elapsed = new WholeMilliseconds();
-    this.expectBody = utf8(this.asked.expectBody);
-    /** @type {() => void} */
-    this.stop = () => {};
+    this.request = job.requests[0]; // it can send one only
+    this.recorder = new Recorder(onSecond, [this.exchange]);
+    this.expectBody = utf8(this.request.expectBody);
   }
 
   async ready() {
@@ -41,8 +71,7 @@ export class Loadtest {
   }
 
   /**
-   * The package closes its connections at the end of each of its loads: what it sends to settle is one of its own, hence
-   * a slice that is not measured.
+   * The package closes its connections at the end of each of its loads, so its warm-up is a slice of its own.
    *
    * @param {Slice} slice with settleMs or durationMs, the other 0
    */
@@ -57,23 +86,23 @@ export class Loadtest {
     await Promise.race([this.load(settleMs + durationMs), stopped]);
     clearInterval(rolling);
     const now = Math.min(nowMs(), endMs);
-    const scheduled = this.job.rate === null ? 0 : new Schedule(this.job.rate, Math.max(0, now - start)).count;
+    const scheduled = this.job.rate === null ? 0 : evenMoments(this.job.rate, Math.max(0, now - start)).length;
     // It may send one more than the rate times the duration.
-    this.tally.planned = this.recorder.measures ? Math.max(scheduled, this.tally.sent) : 0;
+    this.exchange.planned = this.recorder.measures ? Math.max(scheduled, this.exchange.sent) : 0;
     this.recorder.end(now);
   }
 
   load(/** @type {number} */ lastsMs) {
-    const { asked, job } = this;
+    const { request, job } = this;
     // Not typed: the package's declarations are those of an older version.
     const { loadTest } = /** @type {any} */ (this.package);
-    const body = utf8(asked.body) ?? undefined;
+    const body = utf8(request.body) ?? undefined;
     // It sets Content-Length after the request is made, hence never.
     const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
-    const headers = byName(asked.headers);
+    const headers = byName(request.headers);
     return loadTest({
-      url: job.origin + asked.path,
-      method: asked.method,
+      url: job.origin + request.path,
+      method: request.method,
       headers: { ...headers, ...length },
       body,
       contentType: Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1],
@@ -98,9 +127,8 @@ export class Loadtest {
    */
   send(_options, params, _request, callback) {
     if (this.recorder.measures) {
-      this.recorder.sent++;
       this.recorder.second.sent++;
-      this.tally.sent++;
+      this.exchange.sent++;
     }
     return (params.protocol === 'https:' ? https : http).request(params, callback);
   }
@@ -115,15 +143,19 @@ export class Loadtest {
     }
     const now = nowMs();
     if (answer === undefined || answer === null) {
-      this.recorder.wasError(this.tally, kindOf(String(error)), false, now, now, String(error));
-    } else if (answer.statusCode !== this.asked.status) {
-      const text = `status ${answer.statusCode} instead of ${this.asked.status}`;
-      this.recorder.wasError(this.tally, 'status', true, now - answer.requestElapsed, now, text);
+      const failure = { kind: kindOf(String(error)), text: String(error) };
+      this.recorder.wasError(this.exchange, failure, now, now);
+      return;
+    }
+    const sentAt = now - answer.requestElapsed;
+    /** @type {(kind: ErrorKind, text: string) => void} */
+    const failed = (kind, text) => this.recorder.wasError(this.exchange, { kind, answered: true, text }, sentAt, now);
+    if (answer.statusCode !== this.request.status) {
+      failed('status', `status ${answer.statusCode} instead of ${this.request.status}`);
     } else if (this.expectBody !== null && answer.body !== this.expectBody) {
-      const text = 'the body is not the expected one';
-      this.recorder.wasError(this.tally, 'wrong-body', true, now - answer.requestElapsed, now, text);
+      failed('wrong-body', 'the body is not the expected one');
     } else {
-      this.recorder.wasOk(this.tally, now - answer.requestElapsed, now - answer.requestElapsed, now);
+      this.recorder.wasOk(this.exchange, sentAt, sentAt, now);
       this.elapsed.record(answer.requestElapsed);
     }
   }
@@ -152,51 +184,6 @@ function byName(pairs) {
     headers[name] = Object.hasOwn(headers, name) ? [headers[name], value].flat() : value;
   }
   return headers;
-}
-
-/** Figures as the package makes them: the first whole millisecond with more than p percent at or below it. */
-class WholeMilliseconds {
-  constructor() {
-    /** @type {Map<number, number>} */
-    this.counts = new Map();
-    this.count = 0;
-    this.sum = 0;
-  }
-
-  /** @param {number} ms */
-  record(ms) {
-    this.counts.set(ms, (this.counts.get(ms) ?? 0) + 1);
-    this.count++;
-    this.sum += ms;
-  }
-
-  /** @returns {Record<string, number | null> | null} */
-  figures() {
-    if (this.count === 0) {
-      return null;
-    }
-    const values = [...this.counts.keys()].sort((a, b) => a - b);
-    /** @param {number} percent */
-    const percentile = (percent) => {
-      let counted = 0;
-      for (const ms of values) {
-        counted += this.counts.get(ms) ?? 0;
-        if ((counted / this.count) * 100 > percent) {
-          return ms;
-        }
-      }
-      return null;
-    };
-    return {
-      p50: percentile(50),
-      p90: percentile(90),
-      p95: percentile(95),
-      p99: percentile(99),
-      'p99.9': null,
-      max: values[values.length - 1],
-      mean: this.sum / this.count,
-    };
-  }
 }
 
 /**

@@ -2,8 +2,8 @@
 //
 //     {"load": <name>, "job": <Job>}         prepare a load; answered by {"event": "ready"} with the threads that need
 //                                            no priority
-//     {"load": <name>, "step": true}         open the next part of what it holds open; answered by {"event": "stepped"}
-//     {"load": <name>, "mend": true}         open again what it holds open and has lost; answered by {"event": "mended"}
+//     {"load": <name>, "step": true}         open the next part of its pool; answered by {"event": "stepped"}
+//     {"load": <name>, "reopen": true}       open lost connections of its pool; answered by {"event": "reopened"}
 //     {"load": <name>, "slice": <Slice>}     make it for a while; an event "second" for each second that is over, and
 //                                            {"event": "over"}
 //     {"stop": true}                         end the slice now
@@ -16,8 +16,7 @@ import { createInterface } from 'node:readline';
 
 import { nowMs } from './clock.js';
 
-/** @import { Job, Running, Second, Slice } from './job.js' */
-/** @import { Protocol } from './protocol.js' */
+/** @import { Job, OnSecond, Protocol, Running, Slice } from './types.ts' */
 
 process.stdin.on('close', () => process.exit(0));
 process.stdout.on('error', () => process.exit(1));
@@ -34,19 +33,20 @@ function threads() {
 }
 
 /** @param {object} event */
-function tell(event) {
+function report(event) {
   process.stdout.write(`${JSON.stringify(event)}\n`);
 }
 
 /** @type {Set<string>} */
 const warm = new Set(); // what the engine has warmed up for: a protocol, and what is done
 
-/** A load that was prepared, and the processor time that it took while it was measured. */
+/** A load that was prepared, with the processor time that it took while it was measured. */
 class Prepared {
+  cpuS = 0;
+  wallS = 0;
+
   constructor(/** @type {Running} */ running) {
     this.running = running;
-    this.cpuS = 0;
-    this.wallS = 0;
   }
 
   /** @param {Slice} slice */
@@ -59,18 +59,15 @@ class Prepared {
       // While it only waits for what is outstanding it need not keep up with anything.
       this.wallS += Math.min(nowMs() - slice.start, slice.settleMs + slice.durationMs) / 1000;
     }
-    tell({ event: 'over' });
+    report({ event: 'over' });
   }
 
   async close() {
     const peakMb = process.resourceUsage().maxRSS / 1024;
     const measured = this.running.close();
-    await this.running.ended?.(); // to close thousands takes a server a while, which the next load need not bear
-    tell({
-      event: 'result',
-      ...measured,
-      generator: { cpu_s: this.cpuS, wall_s: this.wallS, peak_rss_mb: peakMb },
-    });
+    await this.running.ended?.(); // a server may take a while to close thousands: the next load begins afterwards
+    const generator = { cpu_s: this.cpuS, wall_s: this.wallS, peak_rss_mb: peakMb };
+    report({ event: 'result', ...measured, generator });
   }
 }
 
@@ -78,32 +75,22 @@ class Prepared {
  * The load of a job, once the engine has warmed up for its protocol.
  *
  * @param {Job} job
- * @returns {Promise<Prepared>}
- */
-async function prepare(job) {
-  const onSecond = (/** @type {Second} */ second) => tell({ event: 'second', ...second });
-  const running = await load(job, onSecond);
-  await running.ready();
-  return new Prepared(running);
-}
-
-/**
- * @param {Job} job
- * @param {(second: Second) => void} onSecond
  * @returns {Promise<Running>}
  */
-async function load(job, onSecond) {
+async function load(job) {
+  /** @type {OnSecond} */
+  const onSecond = (second) => report({ event: 'second', ...second });
   if (job.engine === 'loadtest') {
     const { Loadtest } = await import('./loadtest.js');
     return new Loadtest(job, onSecond);
   }
   const { openloop } = await import('./openloop.js');
   const { protocol } = /** @type {{protocol: Protocol}} */ (await import(`./protocols/${job.protocol}.js`));
-  const what = `${job.protocol} ${job.conversation?.does}`;
-  if (!warm.has(what)) {
+  const work = `${job.protocol} ${job.conversation?.does}`;
+  if (!warm.has(work)) {
     const { warmUp } = await import('./warmup.js');
     await warmUp(protocol, job);
-    warm.add(what);
+    warm.add(work);
   }
   return openloop(protocol, job, onSecond);
 }
@@ -117,21 +104,23 @@ for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line);
   const prepared = loads.get(message.load);
   if (message.job) {
-    loads.set(message.load, await prepare(message.job));
+    const loaded = await load(message.job);
+    await loaded.ready();
+    loads.set(message.load, new Prepared(loaded));
     // Only openloop has been compiled by now, in its warm-up. loadtest, without a compiler's thread, would stay four
     // times as slow as it is.
-    tell({ event: 'ready', helpers: message.job.engine === 'openloop' ? helpers : [] });
-  } else if (message.mend && prepared) {
-    await prepared.running.mend?.();
-    tell({ event: 'mended' });
+    report({ event: 'ready', helpers: message.job.engine === 'openloop' ? helpers : [] });
+  } else if (message.reopen && prepared) {
+    await prepared.running.reopen?.();
+    report({ event: 'reopened' });
   } else if (message.step && prepared) {
     await prepared.running.step?.();
-    tell({ event: 'stepped' });
+    report({ event: 'stepped' });
   } else if (message.stop) {
     running?.stop();
   } else if (message.slice && prepared) {
     running = prepared.running;
-    prepared.run(message.slice); // not waited for: it may be told to stop
+    prepared.run(message.slice); // not awaited: it can be stopped
   } else if (message.close && prepared) {
     loads.delete(message.load);
     await prepared.close();

@@ -1,8 +1,8 @@
 // The thread that wakes the event loop when a send is due (see pacer.js).
 //
 // Node's timers count whole milliseconds, and an event loop that spins instead takes a whole core, which would slow
-// a server that shares the core or its twin. Atomics.wait sleeps to within microseconds and costs nothing meanwhile,
-// but must not be called on the thread that reads the answers.
+// a server that shares the core or its hyperthread. Atomics.wait sleeps to within microseconds and costs nothing
+// meanwhile, but must not be called on the thread that reads the answers.
 
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -10,20 +10,20 @@ import { nowMs } from './clock.js';
 
 // Woken at most once in restMs, the loop sends what falls due meanwhile together, or earlier if an answer wakes it.
 const { memory, restMs } = /** @type {{memory: SharedArrayBuffer, restMs: number}} */ (workerData);
-const turn = new Int32Array(memory, 0, 1);
+const changes = new Int32Array(memory, 0, 1);
 const due = new Float64Array(memory, 8, 1);
 const earlyMs = new Float64Array(memory, 16, 1);
 
 let rested = 0;
 for (;;) {
-  const seen = Atomics.load(turn, 0);
+  const changesBefore = Atomics.load(changes, 0);
   const now = nowMs();
   const wait = Math.max(due[0] - earlyMs[0], rested) - now;
   if (wait > 0) {
-    Atomics.wait(turn, 0, seen, wait);
+    Atomics.wait(changes, 0, changesBefore, wait);
   } else {
     rested = now + restMs;
     parentPort?.postMessage(null);
-    Atomics.wait(turn, 0, seen);
+    Atomics.wait(changes, 0, changesBefore);
   }
 }

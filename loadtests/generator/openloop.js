@@ -3,14 +3,12 @@
 import { ClosedLoop } from './closedloop.js';
 import { Scheduled } from './scheduled.js';
 
-/** @import { Job, Running, Second } from './job.js' */
-/** @import { Protocol } from './protocol.js' */
+/** @import { Job, OnSecond, Protocol } from './types.ts' */
 
 /**
  * @param {Protocol} protocol
  * @param {Job} job
- * @param {(second: Second) => void} onSecond
- * @returns {Running}
+ * @param {OnSecond} onSecond
  */
 export function openloop(protocol, job, onSecond) {
   return job.rate === null ? new ClosedLoop(protocol, job, onSecond) : new Scheduled(protocol, job, onSecond);

@@ -10,41 +10,37 @@ import { nowMs } from './clock.js';
 const EARLY_MS = 0.15;
 const SPIN_FROM_GAP_MS = 4 * EARLY_MS;
 const CLOCKS_DIFFER_MS = 0.05; // the two threads' clocks, at most: see clock.js
-// To wake the loop takes the processor a tenth of a millisecond, several times what a request takes. So the metronome
-// does it at most so often.
+// To wake the loop takes the processor a tenth of a millisecond, several times what a request takes: so not more often.
 const REST_MS = 0.5;
 // A send that is due before the metronome may wake the loop again is spun for where sends are not even, unless they are
-// so close that this would take a large part of a core: from about a quarter of it on they may be late by the rest.
+// so close that this would take over a quarter of a core: there they may be delayed by the rest.
 const SPIN_THE_REST_FROM_GAP_MS = 4 * REST_MS;
 
 export class Pacer {
-  /**
-   * @param {() => number} tick sends what is due and returns when the next send is due (milliseconds of nowMs;
-   *   Infinity where none is left)
-   */
-  constructor(tick) {
-    this.tick = tick;
-    const memory = new SharedArrayBuffer(24);
-    this.turn = new Int32Array(memory, 0, 1);
-    this.due = new Float64Array(memory, 8, 1);
+  memory = new SharedArrayBuffer(24);
+  changes = new Int32Array(this.memory, 0, 1);
+  due = new Float64Array(this.memory, 8, 1);
+  earlyMs = new Float64Array(this.memory, 16, 1);
+  spinMs = 0;
+  spinning = false;
+
+  /** @param {() => number} sendDue sends what is due and returns when the next send is (nowMs; Infinity: none is left) */
+  constructor(sendDue) {
+    this.sendDue = sendDue;
     this.due[0] = Infinity;
-    this.earlyMs = new Float64Array(memory, 16, 1);
-    this.spinMs = 0;
-    this.spinning = false;
     sleepExactly();
-    const workerData = { memory, restMs: REST_MS };
+    const workerData = { memory: this.memory, restMs: REST_MS };
     this.worker = new Worker(new URL('./metronome.js', import.meta.url), { workerData });
-    this.worker.on('message', () => this.woken());
+    this.worker.on('message', () => this.wake());
     this.spin = this.spin.bind(this);
   }
 
-  /** Resolves when the metronome's thread runs. */
   async ready() {
     await new Promise((resolve) => this.worker.once('online', resolve));
   }
 
   /**
-   * Starts the metronome. `tick` may be called earlier or more often than that, by whoever is awake anyway.
+   * Starts the metronome. Whoever is awake anyway may send what is due as well.
    *
    * @param {number} gapMs the mean time between two sends
    * @param {boolean} even whether it is the time between any two
@@ -54,29 +50,28 @@ export class Pacer {
     const aheadMs = !even && gapMs >= SPIN_THE_REST_FROM_GAP_MS ? REST_MS : earlyMs;
     this.earlyMs[0] = earlyMs;
     this.spinMs = aheadMs + CLOCKS_DIFFER_MS;
-    this.woken();
+    this.wake();
   }
 
-  /** Lets the metronome rest until it is started again. */
+  /** Stops the metronome until it is started again. */
   rest() {
     this.due[0] = Infinity;
   }
 
-  /** @returns {Promise<number>} */
   stop() {
     this.rest();
     return this.worker.terminate();
   }
 
-  /** Tells the metronome when the next send is due. It need not be woken for that: it looks before it calls. */
-  moved(/** @type {number} */ dueMs) {
+  /** The metronome is not woken for a new moment: it looks before it calls. */
+  setDue(/** @type {number} */ dueMs) {
     this.due[0] = dueMs;
-    Atomics.add(this.turn, 0, 1);
+    Atomics.add(this.changes, 0, 1);
   }
 
-  woken() {
-    this.moved(this.tick());
-    Atomics.notify(this.turn, 0);
+  wake() {
+    this.setDue(this.sendDue());
+    Atomics.notify(this.changes, 0);
     if (!this.spinning) {
       this.spin();
     }
@@ -85,7 +80,7 @@ export class Pacer {
   /** Spins, letting answers in, while a send is nearer than the metronome can tell. */
   spin() {
     if (this.due[0] <= nowMs()) {
-      this.moved(this.tick());
+      this.setDue(this.sendDue());
     }
     this.spinning = this.due[0] - nowMs() <= this.spinMs;
     if (this.spinning) {

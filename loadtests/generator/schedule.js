@@ -1,48 +1,32 @@
-// Absolute schedules, fixed before the first request: a fixed rate at even moments, which is pure arithmetic, the same at
-// random moments, and a recorded one.
+// Absolute schedules, fixed before the first request. Moments are milliseconds after the start, ascending.
 
-/**
- * The share of one process in the schedule: of the sends 0, 1, 2, ... of the whole, where send k is due k / rate
- * seconds after the start, it takes those at `index`, `index + of`, `index + 2 of`, ...
- */
+/** The sends of one process: of the moments of all processes it takes every `processes`-th. */
 export class Schedule {
   /**
-   * @param {number} rate requests per second, of all processes together
-   * @param {number} durationMs
-   * @param {number} index which process this is, from 0
-   * @param {number} of how many processes there are
-   * @param {number} fromMs how much of a longer schedule goes before: it is cut there, and counted from there
+   * @param {ArrayLike<number>} moments of all processes
+   * @param {number} index of this process, from 0
    */
-  constructor(rate, durationMs, index = 0, of = 1, fromMs = 0) {
-    this.gapMs = 1000 / rate;
+  constructor(moments, index = 0, processes = 1) {
     this.index = index;
-    this.of = of;
-    this.fromMs = fromMs;
-    this.before = sendsBefore(rate, fromMs);
+    this.processes = processes;
     /** How many sends all processes have. */
-    this.whole = sendsBefore(rate, fromMs + durationMs) - this.before;
+    this.whole = moments.length;
     /** How many sends this process has. */
-    this.count = Math.max(0, Math.ceil((this.whole - index) / of));
+    this.count = Math.max(0, Math.ceil((moments.length - index) / processes));
+    this.moments = new Float64Array(this.count);
+    for (let i = 0; i < this.count; i++) {
+      this.moments[i] = moments[this.place(i)];
+    }
   }
 
-  /**
-   * When the i-th send of this process is due, in milliseconds after the start; Infinity past the last one.
-   *
-   * @param {number} i
-   * @returns {number}
-   */
-  dueMs(i) {
-    return i < this.count ? (this.before + this.place(i)) * this.gapMs - this.fromMs : Infinity;
+  /** When the i-th send of this process is due; Infinity past the last one. */
+  dueMs(/** @type {number} */ i) {
+    return i < this.count ? this.moments[i] : Infinity;
   }
 
-  /**
-   * The place of the i-th send of this process among those of all.
-   *
-   * @param {number} i
-   * @returns {number}
-   */
-  place(i) {
-    return this.index + i * this.of;
+  /** The place of the i-th send of this process among those of all. */
+  place(/** @type {number} */ i) {
+    return this.index + i * this.processes;
   }
 }
 
@@ -58,13 +42,27 @@ function sendsBefore(rate, durationMs) {
 }
 
 /**
- * When users who know nothing of each other send so many requests: each moment is as likely as any other, so they are
- * sorted uniform numbers (given their count, the arrivals of a Poisson process are). The same seed gives the same moments.
+ * Send k is due k / rate seconds after the start.
  *
  * @param {number} rate requests per second
  * @param {number} durationMs
- * @param {number} seed
- * @returns {Float64Array} milliseconds after the start, ascending
+ * @param {number} fromMs where in a longer schedule this part begins
+ */
+export function evenMoments(rate, durationMs, fromMs = 0) {
+  const before = sendsBefore(rate, fromMs);
+  const moments = new Float64Array(sendsBefore(rate, fromMs + durationMs) - before);
+  for (let k = 0; k < moments.length; k++) {
+    moments[k] = (before + k) * (1000 / rate) - fromMs;
+  }
+  return moments;
+}
+
+/**
+ * The arrivals of independent users, given their number: sorted uniform moments, as in a Poisson process.
+ *
+ * @param {number} rate requests per second
+ * @param {number} durationMs
+ * @param {number} seed the same one gives the same moments
  */
 export function randomMoments(rate, durationMs, seed) {
   // The sums of exponential gaps, scaled to the duration, are sorted uniforms (Devroye, Non-Uniform Random Variate
@@ -81,7 +79,7 @@ export function randomMoments(rate, durationMs, seed) {
 }
 
 /**
- * Numbers from 0 up to 1: the small fast counter of PractRand (sfc32), whose state a seed alone decides.
+ * Random numbers from 0 up to 1: the small fast counter of PractRand (sfc32), whose state a seed alone decides.
  *
  * @param {number} seed
  */
@@ -95,90 +93,31 @@ export function uniforms(seed) {
     c = (((c << 21) | (c >>> 11)) + found) | 0;
     return (found >>> 0) / 2 ** 32;
   };
-  for (let turn = 0; turn < 12; turn++) {
+  for (let k = 0; k < 12; k++) {
     next(); // until the seed has reached every bit
   }
   return next;
 }
 
 /**
- * Those of some moments that are in a part of their time, counted from its beginning.
- *
- * @param {Float64Array} moments ascending
- * @param {number} fromMs
- * @param {number} durationMs
+ * @param {import('./types.ts').Job} job
+ * @param {import('./types.ts').Slice} slice
  */
-export function cut(moments, fromMs, durationMs) {
-  return moments.filter((moment) => moment >= fromMs && moment < fromMs + durationMs).map((moment) => moment - fromMs);
-}
-
-/** One schedule after another: sends that are not measured, until a setup has settled, and then those that are. */
-export class Settling {
-  /**
-   * @param {Schedule | Listed} before
-   * @param {number} beforeMs how long it lasts
-   * @param {Schedule | Listed} then
-   */
-  constructor(before, beforeMs, then) {
-    this.before = before;
-    this.beforeMs = beforeMs;
-    this.then = then;
-    /** How many sends this process has. */
-    this.count = before.count + then.count;
-    /** How many sends all processes have. */
-    this.whole = before.whole + then.whole;
-  }
-
-  /**
-   * When the i-th send of this process is due, in milliseconds after the start; Infinity past the last one.
-   *
-   * @param {number} i
-   * @returns {number}
-   */
-  dueMs(i) {
-    const { before, beforeMs, then } = this;
-    return i < before.count ? before.dueMs(i) : beforeMs + then.dueMs(i - before.count);
-  }
-
-  /**
-   * The place of the i-th send of this process among those of all.
-   *
-   * @param {number} i
-   * @returns {number}
-   */
-  place(i) {
-    const { before, then } = this;
-    return i < before.count ? before.place(i) : before.whole + then.place(i - before.count);
-  }
-}
-
-/** A schedule whose moments are known: send k is due at the k-th of the times. */
-export class Listed {
-  /**
-   * @param {ArrayLike<number>} timesMs of the whole, after the start, ascending
-   * @param {number} index
-   * @param {number} of
-   */
-  constructor(timesMs, index = 0, of = 1) {
-    this.index = index;
-    this.of = of;
-    this.timesMs = Float64Array.from(timesMs).filter((_, k) => k % of === index);
-    this.whole = timesMs.length;
-    this.count = this.timesMs.length;
-  }
-
-  /**
-   * @param {number} i
-   * @returns {number}
-   */
-  dueMs(i) {
-    return i < this.count ? this.timesMs[i] : Infinity;
-  }
-  /**
-   * @param {number} i
-   * @returns {number}
-   */
-  place(i) {
-    return this.index + i * this.of;
-  }
+export function scheduleOf(job, slice) {
+  const { settleMs, durationMs, arrivalSeed } = slice;
+  const rate = /** @type {number} */ (job.rate);
+  /** @param {import('./types.ts').Part} part @param {number} lastsMs @param {number} draw */
+  const paced = ({ fromMs, ofMs }, lastsMs, draw) =>
+    arrivalSeed === null
+      ? evenMoments(rate, lastsMs, fromMs)
+      : randomMoments(rate, ofMs, arrivalSeed + draw)
+          .filter((moment) => moment >= fromMs && moment < fromMs + lastsMs)
+          .map((moment) => moment - fromMs);
+  const settling = settleMs > 0 ? paced(slice.settling, settleMs, 1) : [];
+  const recorded = durationMs > 0 ? job.timesMs : null;
+  const measured = Float64Array.from(recorded ?? paced(slice.measured, durationMs, 0));
+  const moments = new Float64Array(settling.length + measured.length);
+  moments.set(settling);
+  moments.set(measured.map((moment) => settleMs + moment), settling.length);
+  return new Schedule(moments, job.index, job.processes);
 }

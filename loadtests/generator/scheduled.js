@@ -3,31 +3,20 @@
 import { nowMs } from './clock.js';
 import { Load } from './load.js';
 import { Pacer } from './pacer.js';
-import { cut, Listed, randomMoments, Schedule, Settling } from './schedule.js';
+import { Schedule, scheduleOf } from './schedule.js';
 
-/** @import { Job, Part, Second, Slice } from './job.js' */
-/** @import { Protocol } from './protocol.js' */
+/** @import { Slice } from './types.ts' */
 
 const OPENED_PER_TURN = 4;
 
 export class Scheduled extends Load {
-  /**
-   * @param {Protocol} protocol
-   * @param {Job} job
-   * @param {(second: Second) => void} onSecond
-   */
-  constructor(protocol, job, onSecond) {
-    super(protocol, job, onSecond);
-    this.first = 0; // the place of the slice's first send in the order of the whole load
-    /** @type {Schedule | Settling | Listed} */
-    this.schedule = new Schedule(1, 0);
-    this.noticed = 0; // the first request that was not yet seen to be due
-    this.next = 0; // the first request not handed to a connection
-    this.waiting = 0; // the first request that was not found to have to wait for a connection
-    this.opened = 0; // connections in this turn of the event loop
-    this.nextTurn = this.nextTurn.bind(this);
-    this.pacer = new Pacer(() => this.advance());
-  }
+  first = 0; // the place of the slice's first send in the order of the whole load
+  schedule = new Schedule([]);
+  noticed = 0; // the first request that was not yet found due
+  next = 0; // the first request not handed to a connection
+  waiting = 0; // the first request that was not found to wait for a connection
+  opened = 0; // connections in this turn of the event loop
+  pacer = new Pacer(() => this.advance());
 
   async ready() {
     await Promise.all([super.ready(), this.pacer.ready()]);
@@ -38,12 +27,12 @@ export class Scheduled extends Load {
     this.noticed = this.next = this.waiting = 0;
     const over = super.run(slice);
     const { arrivalSeed, durationMs } = slice;
-    const { timesMs, rate, of } = this.job;
+    const { timesMs, rate, processes } = this.job;
     const gapMs = timesMs === null ? 1000 / /** @type {number} */ (rate) : durationMs / timesMs.length;
     if (durationMs > 0) {
       this.watchBacklog();
     }
-    this.pacer.start(gapMs * of, arrivalSeed === null && timesMs === null);
+    this.pacer.start(gapMs * processes, arrivalSeed === null && timesMs === null);
     return over;
   }
 
@@ -54,7 +43,7 @@ export class Scheduled extends Load {
    */
   advance() {
     if (this.finished) {
-      return Infinity; // the metronome had called before it was told to rest
+      return Infinity; // the metronome woke it before it was set to rest
     }
     const now = nowMs();
     while (this.due(this.noticed) <= now) {
@@ -64,7 +53,7 @@ export class Scheduled extends Load {
     return this.due(this.noticed);
   }
 
-  /** Sees by how much what is due and has no end yet grows while the slice is measured. */
+  /** Records by how much outstanding requests grow over the measured part of a slice. */
   watchBacklog() {
     let before = 0;
     const outstanding = () => this.inFlight + this.noticed - this.next;
@@ -74,12 +63,10 @@ export class Scheduled extends Load {
     setTimeout(() => this.endMs === end && this.recorder.backlog.push(outstanding() - before), end - now);
   }
 
-  /** The place of the i-th request in the order of the whole load. */
   placeOf(/** @type {number} */ i) {
     return this.first + this.schedule.place(i);
   }
 
-  /** When the i-th request is due. */
   due(/** @type {number} */ i) {
     return this.startMs + this.schedule.dueMs(i);
   }
@@ -87,7 +74,7 @@ export class Scheduled extends Load {
   /** Hands the requests that are due to connections, in their order: to idle ones, then to new ones. */
   send() {
     while (this.next < this.noticed) {
-      const connection = this.idle.pop() ?? this.another();
+      const connection = this.takeIdle() ?? this.another();
       if (connection === undefined) {
         return;
       }
@@ -95,7 +82,7 @@ export class Scheduled extends Load {
       if (this.next >= this.waiting && this.recorder.counts(due)) {
         this.recorder.pacingLag.record(nowMs() - due);
       }
-      const exchange = this.mix.at(this.placeOf(this.next));
+      const exchange = this.exchangeAt(this.placeOf(this.next));
       this.next++;
       this.inFlight++;
       connection.send(exchange, due);
@@ -104,8 +91,8 @@ export class Scheduled extends Load {
 
   /**
    * Another connection, unless all are busy or enough were opened in this turn of the event loop. Opening takes the
-   * generator far longer than sending: were it to open one for each request that it is late with, it would fall
-   * behind further. In the next turn some will have become idle.
+   * generator far longer than sending: were it to open one for each request that is delayed, it would fall behind
+   * further. In the next turn some will have become idle.
    */
   another() {
     if (this.full) {
@@ -120,7 +107,7 @@ export class Scheduled extends Load {
       return undefined;
     }
     if (this.opened === 0) {
-      setImmediate(this.nextTurn);
+      setImmediate(() => this.nextTurn());
     }
     if (this.opened === OPENED_PER_TURN) {
       return undefined;
@@ -140,7 +127,7 @@ export class Scheduled extends Load {
     if (this.finished) {
       return;
     }
-    this.pacer.moved(this.advance()); // awake anyway: no need to wait for the metronome
+    this.pacer.setDue(this.advance()); // awake anyway: no need to wait for the metronome
     if (this.isDone() && nowMs() >= this.endMs) {
       this.finish(nowMs());
     }
@@ -150,11 +137,11 @@ export class Scheduled extends Load {
     return super.isDone() && this.next === this.schedule.count;
   }
 
-  plan(/** @type {number} */ now) {
+  countPlanned(/** @type {number} */ now) {
     for (let i = 0; i < this.noticed || this.due(i) <= now; i++) {
       const due = this.due(i);
       if (this.recorder.counts(due)) {
-        this.mix.at(this.placeOf(i)).tally.planned++;
+        this.exchangeAt(this.placeOf(i)).planned++;
         if (i >= this.next) {
           this.recorder.failed.record(now - due); // due, and never handed to a connection
         }
@@ -173,22 +160,4 @@ export class Scheduled extends Load {
     this.pacer.stop();
     return measured;
   }
-}
-
-/**
- * @param {Job} job
- * @param {Slice} slice
- */
-function scheduleOf(job, slice) {
-  const { timesMs, index, of } = job;
-  const rate = /** @type {number} */ (job.rate);
-  const { settleMs, durationMs, arrivalSeed } = slice;
-  /** @param {Part} part @param {number} lastsMs @param {number} draw */
-  const paced = ({ fromMs, ofMs }, lastsMs, draw) =>
-    arrivalSeed === null
-      ? new Schedule(rate, lastsMs, index, of, fromMs)
-      : new Listed(cut(randomMoments(rate, ofMs, arrivalSeed + draw), fromMs, lastsMs), index, of);
-  const recorded = timesMs !== null && durationMs > 0;
-  const measured = recorded ? new Listed(timesMs, index, of) : paced(slice.measured, durationMs, 0);
-  return settleMs > 0 ? new Settling(paced(slice.settling, settleMs, 1), settleMs, measured) : measured;
 }

@@ -2,14 +2,15 @@
 
 import hdr from 'hdr-histogram-js';
 
-/** @import { Spread } from './job.js' */
+/** @import { Spread } from './types.ts' */
 
 const HIGHEST_US = 3600e6; // an hour: no request waits longer
 
-/**
- * An HDR histogram that also keeps the exact sum and maximum.
- */
+/** An HDR histogram with the exact sum and maximum. */
 export class Times {
+  sum = 0;
+  max = 0;
+
   /** @param {1 | 2 | 3 | 4 | 5} digits decimal digits that are exact */
   constructor(digits = 3) {
     this.histogram = hdr.build({
@@ -19,18 +20,13 @@ export class Times {
       bitBucketSize: 32,
       useWebAssembly: false, // no faster: measured
     });
-    this.sum = 0;
-    this.max = 0;
   }
 
-  /** @param {number} ms */
-  record(ms) {
+  record(/** @type {number} */ ms) {
     const us = Math.min(Math.max(Math.round(ms * 1000), 0), HIGHEST_US);
     this.histogram.recordValue(us);
     this.sum += us;
-    if (us > this.max) {
-      this.max = us;
-    }
+    this.max = Math.max(this.max, us);
   }
 
   /** @param {Times} other of as many digits */
@@ -45,7 +41,6 @@ export class Times {
     return { hdr: this.encoded(), max_us: this.max, sum_us: this.sum };
   }
 
-  /** @returns {string} */
   encoded() {
     return hdr.encodeIntoCompressedBase64(this.histogram);
   }

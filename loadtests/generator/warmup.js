@@ -4,11 +4,14 @@
 import { nowMs } from './clock.js';
 import { openloop } from './openloop.js';
 
-/** @import { Job } from './job.js' */
-/** @import { Protocol } from './protocol.js' */
+/** @import { Job, Protocol } from './types.ts' */
 
 const EACH_MS = 200;
-const PACED_RATE = 6000;
+const PACES = [
+  { rate: null },
+  { rate: null, keepAlive: false }, // as with a server that closes each connection
+  { rate: 6000 },
+];
 
 /**
  * @param {Protocol} protocol
@@ -19,30 +22,24 @@ export async function warmUp(protocol, job) {
   const quick = {
     ...job,
     origin: server.origin,
-    requests: [server.asked],
+    requests: [server.request],
     order: Buffer.from(Uint16Array.of(0).buffer).toString('base64'),
     timesMs: null,
-    rate: null,
     connections: 8,
     timeoutMs: 1000,
     index: 0,
-    of: 1,
+    processes: 1,
     keepAlive: true,
     conversation: server.conversation ?? null,
   };
-  const paces = [
-    { rate: null },
-    { rate: null, keepAlive: false }, // as with a server that closes each connection
-    { rate: PACED_RATE },
-  ];
-  for (const pace of paces) {
+  for (const pace of PACES) {
     const load = openloop(protocol, { ...quick, ...pace }, () => {});
     await load.ready();
     const whole = { fromMs: 0, ofMs: EACH_MS };
     const slice = { settleMs: 0, durationMs: EACH_MS, arrivalSeed: null, settling: whole, measured: whole };
     await load.run({ start: nowMs(), ...slice });
     load.close();
-    await load.ended?.();
+    await load.ended();
   }
   server.close();
 }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from loadtests import engines
 from loadtests.engines import Engine, node
 from loadtests.engines.base import SharedEngine
-from loadtests.engines.remote_process import afar
+from loadtests.engines.remote_process import start_remote
 from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.hosts.link import Address
@@ -85,7 +85,7 @@ class Clients:
 
 def _look(address: Address, host: Host, bind: str, port: int, allow_remote: bool) -> tuple[OtherClient, str]:
     """Its record, and its boot id, which no other machine has."""
-    with afar(address, node.PROGRAM) as there:
+    with start_remote(address, node.PROGRAM) as there:
         there.synchronize()
         way = host.require_reachable(bind, port, allow_remote, there.look)
         client = OtherClient(

@@ -72,7 +72,7 @@ class Deliveries:
     ``messages`` are those that were published for receivers, ``whole`` those that all of their receivers have, and
     ``last_ms`` is from the intended send until the last receiver of a whole one has it. ``reading_lag_ms`` is how long
     what arrived may have lain in the generator since that last looked: no measured lateness, and not the most that its
-    machine can be at fault for (generator/reading.js). None: not kept, as in older runs.
+    machine can be at fault for (generator/read_delay.js). None: not kept, as in older runs.
     """
 
     expected: Count

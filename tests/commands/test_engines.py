@@ -4,7 +4,7 @@ import pytest
 
 from loadtests.commands.engines import print_engines
 from loadtests.engines.benchmark import EngineFigures, EnginesReport
-from loadtests.engines.websocket_ceilings import WebSocketFigures, WebSocketTurn
+from loadtests.engines.websocket_ceilings import WebSocketCeiling, WebSocketFigures
 
 
 def figures(engine, **others):
@@ -18,7 +18,7 @@ def figures(engine, **others):
 
 def websocket():
     def turn(rate, lag_ms):
-        return WebSocketTurn(rate, cpu=0.5, per_cpu_s=2 * rate, server_cpu=0.4, lag_p99_ms=lag_ms, missing=3)
+        return WebSocketCeiling(rate, cpu=0.5, per_cpu_s=2 * rate, server_cpu=0.4, lag_p99_ms=lag_ms, missing=3)
 
     return WebSocketFigures(turn(40_000.0, None), turn(41_000.0, None), turn(90_000.0, 2.5), turn(20_000.0, 7.25), 5000)
 

@@ -11,7 +11,7 @@ from loadtests.engines import benchmark
 def test_the_benchmark_compares_the_engines():
     turns = []
     report = benchmark.measure(
-        rounds=1, rate=200.0, ceiling_s=0.5, fixed_s=0.5, held=100, progress=lambda *turn: turns.append(turn)
+        rounds=1, rate=200.0, ceiling_s=0.5, fixed_s=0.5, connections=100, progress=lambda *turn: turns.append(turn)
     )
     figures = json.loads(json.dumps(report.to_dict()))
     assert turns == [("openloop", 0, 3), ("loadtest", 1, 3), ("openloop, WebSockets", 2, 3)]
@@ -21,4 +21,4 @@ def test_the_benchmark_compares_the_engines():
     assert figures["ceiling_ratio"] > 0
     talk = figures["websocket"]
     assert min(talk[name]["rate"] for name in ("echo", "echo_unmasked", "broadcast", "many")) > 0
-    assert (talk["many"]["missing"], talk["held"]) == (0, 100)
+    assert (talk["many"]["missing"], talk["connections"]) == (0, 100)

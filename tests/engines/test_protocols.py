@@ -12,7 +12,7 @@ from loadtests.workload import Load
 # Every other send is answered with what was asked for, the rest with something else. Nothing goes over a network.
 ECHO = """
 import { nowMs } from '../clock.js';
-import { Exchange } from '../mix.js';
+import { Exchange } from '../recorder.js';
 
 class EchoExchange extends Exchange {
   constructor(asked) {
@@ -43,7 +43,8 @@ class EchoConnection {
     if (sends++ % 2 === 0) {
       this.owner.onOk(this, nowMs());
     } else {
-      this.owner.onFailed(this, nowMs(), 'wrong-body', true, `asked for ${this.exchange.path}`);
+      const text = `asked for ${this.exchange.path}`;
+      this.owner.onFailed(this, nowMs(), { kind: 'wrong-body', answered: true, text });
     }
   }
 
@@ -55,7 +56,7 @@ class EchoConnection {
 export const protocol = {
   exchange: (asked) => new EchoExchange(asked),
   connect: (job, owner) => new EchoConnection(owner),
-  answering: async () => ({ origin: 'echo:', asked: { path: '/warm-up' }, close() {} }),
+  answering: async () => ({ origin: 'echo:', request: { path: '/warm-up' }, close() {} }),
 };
 """
 
@@ -64,7 +65,7 @@ RECEIVERS = """
 import { Deliveries } from '../deliveries.js';
 import { protocol as http } from './http.js';
 
-async function hold() {
+async function openPool() {
   const deliveries = new Deliveries();
   for (const receiver of [1, 2]) {
     deliveries.expect(receiver, 'sender', 0, 1000);
@@ -75,7 +76,7 @@ async function hold() {
   return { deliveries, close() {} };
 }
 
-export const protocol = { ...http, hold };
+export const protocol = { ...http, openPool };
 """
 
 

@@ -242,7 +242,7 @@ test('what a lost receiver lacks stays missing, and is not waited for', () => {
   deliveries.expect(1, 'a', 2, 200);
   deliveries.expect(2, 'a', 1, 200);
   assert.deepEqual([deliveries.awaited, deliveries.underWay], [2, 5]);
-  deliveries.gone(1);
+  deliveries.loseReceiver(1);
   assert.deepEqual([deliveries.awaited, deliveries.underWay], [1, 2]);
   deliveries.expect(1, 'a', 3, 300);
   assert.deepEqual([deliveries.awaited, deliveries.underWay, deliveries.missing], [1, 2, 6]);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { nowMs } from '../../loadtests/generator/clock.js';
 import { Deliveries } from '../../loadtests/generator/deliveries.js';
-import { Exchange } from '../../loadtests/generator/mix.js';
+import { Exchange } from '../../loadtests/generator/recorder.js';
 import { openloop } from '../../loadtests/generator/openloop.js';
 import { protocol as http } from '../../loadtests/generator/protocols/http.js';
 
@@ -22,7 +22,7 @@ const JOB = {
   timeoutMs: 1000,
   idleMs: 4000,
   index: 0,
-  of: 1,
+  processes: 1,
   keepAlive: true,
 };
 
@@ -91,8 +91,8 @@ class Sender {
 
 const chat = (room) => ({
   exchange: () => new Exchange(),
-  connect: (_job, owner, held) => new Sender(owner, held),
-  hold: async () => room,
+  connect: (_job, owner, room) => new Sender(owner, room),
+  openPool: async () => room,
 });
 
 test('one send is delivered to several receivers, and each delivery is counted', async () => {
@@ -128,12 +128,12 @@ test('a load that sends nothing is zeros', async () => {
 
 test('connections that idle are held open until the end', async () => {
   let open = 0;
-  const hold = async () => {
+  const openPool = async () => {
     open += 50;
     return { deliveries: null, close: () => (open -= 50) };
   };
   setTimeout(() => assert.equal(open, 50), 50);
-  const { sent, deliveries } = await measured({ ...http, hold }, { rate: 0 });
+  const { sent, deliveries } = await measured({ ...http, openPool }, { rate: 0 });
   assert.deepEqual([sent, deliveries, open], [0, null, 0]);
 });
 

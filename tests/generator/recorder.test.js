@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Recorder, Tally } from '../../loadtests/generator/recorder.js';
+import { Exchange, Recorder } from '../../loadtests/generator/recorder.js';
 
 /**
  * What a recorder says of ten requests a second, each answered after `tookMs`, in slices of `durationMs`.
@@ -10,16 +10,16 @@ import { Recorder, Tally } from '../../loadtests/generator/recorder.js';
  */
 function recorded({ tookMs, settleMs = 0, durationMs, slices = 1 }) {
   const seconds = [];
-  const tally = new Tally();
-  const recorder = new Recorder((second) => seconds.push(second), [tally]);
+  const exchange = new Exchange();
+  const recorder = new Recorder((second) => seconds.push(second), [exchange]);
   for (let slice = 0; slice < slices; slice++) {
     const start = slice * 1e6;
     const end = start + settleMs + durationMs;
     recorder.start(start, start + settleMs, end);
     const moments = [];
     for (let due = start; due < end; due += 100) {
-      moments.push([due, () => recorder.wasSent(tally, due, due)]);
-      moments.push([due + tookMs, (at) => recorder.wasOk(tally, due, due, at, 200)]);
+      moments.push([due, () => recorder.wasSent(exchange, due, due)]);
+      moments.push([due + tookMs, (at) => recorder.wasOk(exchange, due, due, at, 200)]);
     }
     moments.sort(([one], [other]) => one - other).forEach(([at, happens]) => happens(at));
     recorder.end(end + tookMs);
@@ -56,14 +56,14 @@ test('without an answer there is no rate', () => {
 
 test('each second says how its requests ended', () => {
   const seconds = [];
-  const tally = new Tally();
-  const recorder = new Recorder((second) => seconds.push(second), [tally]);
+  const exchange = new Exchange();
+  const recorder = new Recorder((second) => seconds.push(second), [exchange]);
   recorder.start(0, 0, 2000);
-  recorder.wasOk(tally, 0, 0, 10, 200);
-  recorder.wasOk(tally, 0, 0, 20, 'stale');
-  recorder.wasOk(tally, 0, 0, 30); // of a protocol that has no statuses
-  recorder.wasError(tally, 'status', true, 0, 40, 'status 503 instead of 200', 503);
-  recorder.wasError(tally, 'timeout', false, 0, 1500, 'no answer in 1 s');
+  recorder.wasOk(exchange, 0, 0, 10, 200);
+  recorder.wasOk(exchange, 0, 0, 20, 'stale');
+  recorder.wasOk(exchange, 0, 0, 30); // of a protocol that has no statuses
+  recorder.wasError(exchange, { kind: 'status', answered: true, text: 'status 503 instead of 200' }, 0, 40, 503);
+  recorder.wasError(exchange, { kind: 'timeout', text: 'no answer in 1 s' }, 0, 1500);
   recorder.end(2000);
   assert.deepEqual(seconds.map(({ ends }) => ends), [{ 200: 1, stale: 1, ok: 1, 503: 1 }, { timeout: 1 }]);
 });

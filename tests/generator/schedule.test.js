@@ -1,32 +1,46 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Listed, randomMoments, Schedule } from '../../loadtests/generator/schedule.js';
-
-/** @param {Schedule | Listed} schedule */
-const all = (schedule) => Array.from({ length: schedule.count }, (_, i) => schedule.dueMs(i));
+import { evenMoments, randomMoments, Schedule, scheduleOf } from '../../loadtests/generator/schedule.js';
 
 test('send k is due at k / rate, from zero to before the end', () => {
-  assert.deepEqual(all(new Schedule(4, 1000)), [0, 250, 500, 750]);
-  assert.deepEqual(all(new Schedule(4, 1001)), [0, 250, 500, 750, 1000]);
-  assert.equal(new Schedule(4, 1000).dueMs(4), Infinity);
+  assert.deepEqual([...evenMoments(4, 1000)], [0, 250, 500, 750]);
+  assert.deepEqual([...evenMoments(4, 1001)], [0, 250, 500, 750, 1000]);
+  assert.equal(new Schedule(evenMoments(4, 1000)).dueMs(4), Infinity);
 });
 
-test('lateness does not add up', () => {
-  const schedule = new Schedule(300, 600_000);
-  assert.equal(schedule.count, 180_000);
-  assert.ok(Math.abs(schedule.dueMs(179_999) - (179_999 * 1000) / 300) < 1e-6);
-});
-
-test('rounding adds no send', () => {
-  assert.equal(new Schedule(0.1, 30_000).count, 3);
-  assert.equal(new Schedule(1 / 3, 9000).count, 3);
+test('rounding neither adds up nor adds a send', () => {
+  const moments = evenMoments(300, 600_000);
+  assert.equal(moments.length, 180_000);
+  assert.ok(Math.abs(moments[179_999] - (179_999 * 1000) / 300) < 1e-6);
+  assert.equal(evenMoments(0.1, 30_000).length, 3);
+  assert.equal(evenMoments(1 / 3, 9000).length, 3);
 });
 
 test('the shares of several processes are the whole, each send once', () => {
-  for (const [rate, duration, of] of [[100, 1010, 3], [7, 1000, 7], [6000, 1000, 4], [1, 5000, 2]]) {
-    const shares = Array.from({ length: of }, (_, index) => all(new Schedule(rate, duration, index, of))).flat();
-    assert.deepEqual(shares.sort((a, b) => a - b), all(new Schedule(rate, duration)));
+  for (const moments of [evenMoments(100, 1010), evenMoments(7, 1000), evenMoments(1, 2000), randomMoments(100, 1010, 3)]) {
+    const shares = [0, 1, 2].map((index) => new Schedule(moments, index, 3));
+    const all = shares.flatMap((share) => Array.from({ length: share.count }, (_, i) => [share.place(i), share.dueMs(i)]));
+    assert.deepEqual(all.sort(([one], [other]) => one - other), [...moments].map((moment, k) => [k, moment]));
+  }
+});
+
+test('the parts of slices are the whole, after what settles', () => {
+  for (const arrivalSeed of [null, 7]) {
+    const slices = [0, 300, 600, 900].map((fromMs) => {
+      const part = { fromMs, ofMs: 1200 };
+      return { start: 0, settleMs: 100, durationMs: 300, arrivalSeed, settling: { fromMs: 0, ofMs: 100 }, measured: part };
+    });
+    const job = { rate: 50, timesMs: null, index: 0, processes: 1 };
+    const moments = slices.flatMap((slice) => {
+      const schedule = scheduleOf(job, slice);
+      const settled = Array.from({ length: schedule.count }, (_, i) => schedule.dueMs(i) - 100).filter((due) => due >= 0);
+      assert.equal(schedule.count - settled.length, 5);
+      return settled.map((due) => due + slice.measured.fromMs);
+    });
+    const whole = arrivalSeed === null ? evenMoments(50, 1200) : randomMoments(50, 1200, arrivalSeed);
+    moments.forEach((moment, k) => assert.ok(Math.abs(moment - whole[k]) < 1e-6));
+    assert.equal(moments.length, 60);
   }
 });
 
@@ -42,7 +56,7 @@ test('a seed decides them, to its last bit', () => {
   assert.notDeepEqual(randomMoments(50, 1000, 7), randomMoments(50, 1000, 7 + 2 ** 31));
 });
 
-test('they are as those of a Poisson process: gaps vary as much as they last, counts as much as they are', () => {
+test('they are those of a Poisson process: gaps vary as much as they last, counts as much as they are', () => {
   const moments = randomMoments(1000, 100_000, 2016);
   const gaps = Array.from(moments, (moment, k) => moment - (moments[k - 1] ?? 0));
   const mean = gaps.reduce((sum, gap) => sum + gap) / gaps.length;
@@ -53,10 +67,4 @@ test('they are as those of a Poisson process: gaps vary as much as they last, co
   moments.forEach((moment) => counts[Math.floor(moment / 100)]++);
   const spread = counts.reduce((sum, count) => sum + (count - 100) ** 2, 0) / counts.length;
   assert.ok(spread > 85 && spread < 115, `${spread}`); // 100, with a standard error of 4.5
-});
-
-test('the shares of several processes are the whole, each random moment once', () => {
-  const moments = randomMoments(100, 1010, 3);
-  const shares = [0, 1, 2].flatMap((index) => all(new Listed(moments, index, 3)));
-  assert.deepEqual(Float64Array.from(shares).sort(), moments);
 });

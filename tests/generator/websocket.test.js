@@ -4,10 +4,9 @@ import { test } from 'node:test';
 import { dialect } from '../../loadtests/generator/dialects/plain.js';
 import { deflate, inflate } from '../../loadtests/generator/websocket/deflate.js';
 import { FrameReader, TEXT, Violation } from '../../loadtests/generator/websocket/frames.js';
-import { frame } from '../../loadtests/generator/websocket/masking.js';
-import { Held } from '../../loadtests/generator/websocket/held.js';
-import { Payloads, seen } from '../../loadtests/generator/websocket/payload.js';
-import { InTurn } from '../../loadtests/generator/inturn.js';
+import { frame } from '../../loadtests/generator/websocket/write_frame.js';
+import { Pool } from '../../loadtests/generator/websocket/pool.js';
+import { lastRead, Payloads } from '../../loadtests/generator/websocket/payload.js';
 
 /** What a reader hears, as texts. */
 function hearer() {
@@ -112,7 +111,7 @@ test('a payload says whose it is, and is known by every byte', () => {
   assert.equal(text, '12:345:xxxxxxxxxxxxx');
   const known = (bytes) => payloads.recognise(bytes, 0, bytes.length);
   assert.ok(known(Buffer.from(text)));
-  assert.deepEqual({ ...seen }, { stream: 12, number: 345 });
+  assert.deepEqual({ ...lastRead }, { stream: 12, number: 345 });
   for (const other of ['', 'x', ':', '1:', '1:2', '1::xxx', 'a:1:xxx', text.slice(1), `${text}x`, text.slice(0, -1) + 'y']) {
     assert.ok(!known(Buffer.from(other)), other);
   }
@@ -121,28 +120,14 @@ test('a payload says whose it is, and is known by every byte', () => {
   assert.ok(tiny.recognise(Buffer.from('7:8:'), 0, 4));
 });
 
-test('what has rested longest comes next', () => {
-  const turns = new InTurn(3);
-  assert.equal(turns.pop(), undefined);
-  ['a', 'b', 'c'].forEach((one) => turns.push(one));
-  const order = [];
-  for (let k = 0; k < 5; k++) {
-    const one = turns.pop();
-    order.push(one);
-    turns.push(one);
-  }
-  assert.deepEqual(order, ['a', 'b', 'c', 'a', 'b']);
-  assert.equal(turns.length, 3);
-});
-
 test('more connections than an address has ports for are opened from several', () => {
   const conversation = { does: 'connect', prefix: '/ws/', receivers: 0, rooms: 1, size: 64, masking: true };
-  const held = (origin) => {
+  const pool = (origin) => {
     const requests = [{ path: '/', headers: [] }];
-    return new Held({ origin, requests, timeoutMs: 1000, connections: 1 }, conversation, dialect);
+    return new Pool({ origin, requests, timeoutMs: 1000, connections: 1 }, conversation, dialect);
   };
-  const here = held('http://127.0.0.1:80');
+  const here = pool('http://127.0.0.1:80');
   const addresses = process.platform === 'linux' ? ['127.0.0.2', '127.0.0.3'] : [undefined, undefined];
-  assert.deepEqual([0, 19_999, 20_000, 40_000].map(here.addressOf), [undefined, undefined, ...addresses]);
-  assert.equal(held('http://192.0.2.1:80').addressOf(40_000), undefined);
+  assert.deepEqual([0, 19_999, 20_000, 40_000].map((place) => here.addressOf(place)), [undefined, undefined, ...addresses]);
+  assert.equal(pool('http://192.0.2.1:80').addressOf(40_000), undefined);
 });

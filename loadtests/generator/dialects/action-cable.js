@@ -1,9 +1,10 @@
 // Action Cable: subscriptions to channels. An identifier is JSON within JSON, and comes back with each message as it was
 // sent (https://docs.anycable.io/misc/action_cable_protocol).
 
-import { beginsWith, told } from '../websocket/talk.js';
+import { beginsWith, quoted } from '../websocket/bytes.js';
 
-/** @import { Dialect, Talk } from '../websocket/talk.js' */
+/** @import { Dialect } from '../types.ts' */
+/** @import { Client } from '../websocket/client.js' */
 
 const CHANNELS = { echo: 'EchoChannel', rooms: 'RoomChannel', publish: 'PublishChannel' };
 const PING = Buffer.from('{"type":"ping"');
@@ -13,72 +14,53 @@ const TAIL = '"}}'.length;
 export const dialect = {
   subprotocol: () => 'actioncable-v1-json',
   path: () => '/cable',
-  opened: () => {}, // it says welcome first
-  heard,
-  wrap(talk, payload) {
-    const action = talk.endpoint === 'echo' ? 'echo' : 'publish';
+  onOpen: () => {}, // the server sends its welcome first
+  onMessage(client, data, start, end) {
+    client.memory ??= headOf(client);
+    if (client.isReady && beginsWith(data, start, end, client.memory)) {
+      client.received(data, start + client.memory.length, end - TAIL);
+    } else if (!beginsWith(data, start, end, PING)) {
+      onOther(client, data, start, end);
+    }
+  },
+  wrap(client, payload) {
+    const action = client.endpoint === 'echo' ? 'echo' : 'publish';
     const inner = JSON.stringify(`{"action":"${action}","payload":"${payload}"}`);
-    return `{"command":"message","identifier":${identifier(talk)},"data":${inner}}`;
+    return `{"command":"message","identifier":${identifier(client)},"data":${inner}}`;
   },
 };
 
-/**
- * The identifier of a talk's subscription, as a string of JSON.
- *
- * @param {Talk} talk
- */
-function identifier({ endpoint, room }) {
+/** The identifier of a client's subscription, as a string of JSON. */
+function identifier(/** @type {Client} */ { endpoint, room }) {
   const channel = CHANNELS[endpoint];
   return JSON.stringify(JSON.stringify(endpoint === 'echo' ? { channel } : { channel, room }));
 }
 
-/**
- * What is before the payload of each message.
- *
- * @param {Talk} talk
- */
-function headOf(talk) {
-  const key = talk.endpoint === 'echo' ? 'echo' : 'message';
-  return Buffer.from(`{"identifier":${identifier(talk)},"message":{"${key}":"`);
+/** What is before the payload of each message. */
+function headOf(/** @type {Client} */ client) {
+  const key = client.endpoint === 'echo' ? 'echo' : 'message';
+  return Buffer.from(`{"identifier":${identifier(client)},"message":{"${key}":"`);
 }
 
 /**
- * @param {Talk} talk
- * @param {Buffer} data
- * @param {number} start
- * @param {number} end
- */
-function heard(talk, data, start, end) {
-  talk.memory ??= headOf(talk);
-  if (talk.isReady && beginsWith(data, start, end, talk.memory)) {
-    talk.payload(data, start + talk.memory.length, end - TAIL);
-  } else if (!beginsWith(data, start, end, PING)) {
-    other(talk, data, start, end);
-  }
-}
-
-/**
- * What is neither a payload nor a ping.
+ * Neither a payload nor a ping.
  *
- * @param {Talk} talk
- * @param {Buffer} data
- * @param {number} start
- * @param {number} end
+ * @type {Dialect['onMessage']}
  */
-function other(talk, data, start, end) {
-  let said;
+function onOther(client, data, start, end) {
+  let event;
   try {
-    said = JSON.parse(data.toString('utf8', start, end));
+    event = JSON.parse(data.toString('utf8', start, end));
   } catch {
-    said = {};
+    event = {};
   }
-  if (said.type === 'welcome') {
-    talk.say(`{"command":"subscribe","identifier":${identifier(talk)}}`);
-  } else if (said.type === 'confirm_subscription') {
-    talk.ready();
-  } else if (talk.endpoint === 'publish' && (said.message?.ok === true || said.message?.full === true)) {
-    talk.taken(said.message.full === true);
+  if (event.type === 'welcome') {
+    client.write(`{"command":"subscribe","identifier":${identifier(client)}}`);
+  } else if (event.type === 'confirm_subscription') {
+    client.ready();
+  } else if (client.endpoint === 'publish' && (event.message?.ok === true || event.message?.full === true)) {
+    client.acknowledged(event.message.full === true);
   } else {
-    talk.misheard(`an unexpected message: ${told(data, start, end)}`);
+    client.fail(`an unexpected message: ${quoted(data, start, end)}`);
   }
 }

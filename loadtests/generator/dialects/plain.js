@@ -1,52 +1,37 @@
 // Payloads as they are, and three words: `joined`, `ok` and `full`.
 
-import { isJust, told } from '../websocket/talk.js';
+import { equals, quoted } from '../websocket/bytes.js';
 
-/** @import { Conversation } from '../job.js' */
-/** @import { Dialect, Endpoint, Talk } from '../websocket/talk.js' */
+/** @import { Dialect } from '../types.ts' */
 
 const JOINED = Buffer.from('joined');
 const OK = Buffer.from('ok');
 const FULL = Buffer.from('full');
 
 /** @type {Dialect} */
-export const dialect = { subprotocol: () => null, path, opened, heard, wrap: (_talk, payload) => payload };
-
-/**
- * @param {Conversation} conversation
- * @param {Endpoint} endpoint
- * @param {string} room
- */
-export function path({ prefix }, endpoint, room) {
-  return endpoint === 'echo' ? `${prefix}echo/` : `${prefix}${endpoint}/${room}/`;
-}
-
-/** @param {Talk} talk */
-export function opened(talk) {
-  if (talk.endpoint !== 'rooms') {
-    talk.ready();
-  }
-}
-
-/**
- * @param {Talk} talk
- * @param {Buffer} data
- * @param {number} start
- * @param {number} end
- */
-export function heard(talk, data, start, end) {
-  if (talk.endpoint === 'publish') {
-    const ok = isJust(data, start, end, OK);
-    if (ok || isJust(data, start, end, FULL)) {
-      talk.taken(!ok);
-    } else {
-      talk.misheard(`what was published was answered by ${told(data, start, end)}, not by ok or full`);
+export const dialect = {
+  subprotocol: () => null,
+  path: ({ prefix }, endpoint, room) => (endpoint === 'echo' ? `${prefix}echo/` : `${prefix}${endpoint}/${room}/`),
+  onOpen(client) {
+    if (client.endpoint !== 'rooms') {
+      client.ready();
     }
-  } else if (talk.isReady) {
-    talk.payload(data, start, end);
-  } else if (isJust(data, start, end, JOINED)) {
-    talk.ready();
-  } else {
-    talk.misheard(`a room said ${told(data, start, end)} before it said joined`);
-  }
-}
+  },
+  onMessage(client, data, start, end) {
+    if (client.endpoint === 'publish') {
+      const ok = equals(data, start, end, OK);
+      if (ok || equals(data, start, end, FULL)) {
+        client.acknowledged(!ok);
+      } else {
+        client.fail(`what was published was answered by ${quoted(data, start, end)}, not by ok or full`);
+      }
+    } else if (client.isReady) {
+      client.received(data, start, end);
+    } else if (equals(data, start, end, JOINED)) {
+      client.ready();
+    } else {
+      client.fail(`a room sent ${quoted(data, start, end)} before joined`);
+    }
+  },
+  wrap: (_client, payload) => payload,
+};

@@ -1,9 +1,9 @@
-// What an application of the user's is told, as the command line says it: texts in which $ID stands for the payload, which
-// is found again in what comes back, and $ROOM for the room, which is also what a payload is known by. In a room all hear all,
-// so what comes with another name is somebody else's, and is passed over.
+// The user's own messages, from the command line: texts in which $ID stands for the payload, which is found again in what
+// comes back, and $ROOM for the room. In a room all receive all, so a payload is sent with the room's name, and what comes
+// with another name is somebody else's and ignored.
 
-/** @import { Script } from '../job.js' */
-/** @import { Dialect, Talk } from '../websocket/talk.js' */
+/** @import { Dialect, Script } from '../types.ts' */
+/** @import { Client } from '../websocket/client.js' */
 
 const ID = '$ID';
 const ROOM = '$ROOM';
@@ -12,71 +12,51 @@ const ROOM = '$ROOM';
 export const dialect = {
   subprotocol: ({ script }) => script?.subprotocol || null,
   path: ({ prefix }, _endpoint, room) => prefix.replaceAll(ROOM, room),
-  opened,
-  heard,
-  wrap: (talk, payload) => filled(talk, scriptOf(talk).send).replaceAll(ID, `${talk.room}:${payload}`),
+  onOpen(client) {
+    const { first, ready } = scriptOf(client);
+    for (const text of first) {
+      client.write(withRoom(client, text));
+    }
+    if (ready === '') {
+      client.ready();
+    }
+  },
+  onMessage,
+  wrap: (client, payload) => withRoom(client, scriptOf(client).send).replaceAll(ID, `${client.room}:${payload}`),
 };
 
-/**
- * @param {Talk} talk
- * @returns {Script}
- */
-function scriptOf(talk) {
-  return /** @type {Script} */ (talk.conversation.script);
+function scriptOf(/** @type {Client} */ client) {
+  return /** @type {Script} */ (client.conversation.script);
 }
 
-/**
- * A text with the talk's room.
- *
- * @param {Talk} talk
- * @param {string} text
- */
-function filled(talk, text) {
-  return text.replaceAll(ROOM, talk.room);
+function withRoom(/** @type {Client} */ client, /** @type {string} */ text) {
+  return text.replaceAll(ROOM, client.room);
 }
 
-/** @param {Talk} talk */
-function opened(talk) {
-  const { first, ready } = scriptOf(talk);
-  for (const text of first) {
-    talk.say(filled(talk, text));
-  }
-  if (ready === '') {
-    talk.ready();
-  }
-}
-
-/**
- * @param {Talk} talk
- * @param {Buffer} data
- * @param {number} start
- * @param {number} end
- */
-function heard(talk, data, start, end) {
+/** @type {Dialect['onMessage']} */
+function onMessage(client, data, start, end) {
   const message = data.subarray(start, end);
-  if (!talk.isReady) {
-    if (message.includes(filled(talk, scriptOf(talk).ready))) {
-      talk.ready();
+  const { ready, match } = scriptOf(client);
+  if (!client.isReady) {
+    if (message.includes(withRoom(client, ready))) {
+      client.ready();
     }
     return;
   }
-  const { match } = scriptOf(talk);
-  talk.memory ??= Buffer.from(`${filled(talk, match.slice(0, match.indexOf(ID)))}${talk.room}:`);
-  const found = message.indexOf(talk.memory);
+  client.memory ??= Buffer.from(`${withRoom(client, match.slice(0, match.indexOf(ID)))}${client.room}:`);
+  const found = message.indexOf(client.memory);
   if (found < 0) {
     return;
   }
-  const from = found + talk.memory.length;
-  const to = Math.min(from + talk.conversation.size, message.length);
-  if (!match.endsWith(ID)) {
-    const tail = filled(talk, match.slice(match.indexOf(ID) + ID.length));
-    if (message.toString('latin1', to, to + tail.length) !== tail) {
-      return; // it tells of the payload, but is not what counts
-    }
+  const from = found + client.memory.length;
+  const to = Math.min(from + client.conversation.size, message.length);
+  const tail = withRoom(client, match.slice(match.indexOf(ID) + ID.length));
+  if (message.toString('latin1', to, to + tail.length) !== tail) {
+    return; // it has the payload, but is not what counts
   }
-  if (talk.endpoint !== 'publish') {
-    talk.payload(data, start + from, start + to);
-  } else if (message.toString('latin1', from, to) === talk.sent) {
-    talk.taken(false); // whoever publishes is in the room, and hears it as well
+  if (client.endpoint !== 'publish') {
+    client.received(data, start + from, start + to);
+  } else if (message.toString('latin1', from, to) === client.payload) {
+    client.acknowledged(false); // the publisher is in the room, and receives it as well
   }
 }

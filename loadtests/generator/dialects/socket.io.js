@@ -4,9 +4,9 @@
 // open, 1 close, 2 ping, 3 pong, 4 message), a message's another one of socket.io (0 connect, 1 disconnect, 2 event, 3
 // acknowledgement, 4 refused).
 
-import { beginsWith, isJust, told } from '../websocket/talk.js';
+import { beginsWith, equals, quoted } from '../websocket/bytes.js';
 
-/** @import { Dialect, Talk } from '../websocket/talk.js' */
+/** @import { Dialect } from '../types.ts' */
 
 const OPEN = Buffer.from('0');
 const PING = Buffer.from('2');
@@ -22,52 +22,39 @@ const TAIL = '"]'.length;
 export const dialect = {
   subprotocol: () => null,
   path: () => '/socket.io/?EIO=4&transport=websocket',
-  opened: () => {}, // it speaks first
-  heard,
-  wrap(talk, payload, room) {
-    return talk.endpoint === 'echo' ? `42["echo","${payload}"]` : `420["publish","${room}","${payload}"]`;
+  onOpen: () => {}, // the server sends first
+  onMessage(client, data, start, end) {
+    if (equals(data, start, end, PING)) {
+      client.write('3');
+    } else if (!client.isReady) {
+      greet(client, data, start, end);
+    } else if (client.endpoint !== 'publish') {
+      const head = client.endpoint === 'echo' ? ECHO : MESSAGE;
+      if (beginsWith(data, start, end, head)) {
+        client.received(data, start + head.length, end - TAIL);
+      } else {
+        client.fail(`an unexpected packet: ${quoted(data, start, end)}`);
+      }
+    } else if (equals(data, start, end, TAKEN) || equals(data, start, end, FULL)) {
+      client.acknowledged(equals(data, start, end, FULL));
+    } else {
+      client.fail(`what was published was answered by ${quoted(data, start, end)}`);
+    }
+  },
+  wrap({ endpoint, room }, payload) {
+    return endpoint === 'echo' ? `42["echo","${payload}"]` : `420["publish","${room}","${payload}"]`;
   },
 };
 
-/**
- * @param {Talk} talk
- * @param {Buffer} data
- * @param {number} start
- * @param {number} end
- */
-function heard(talk, data, start, end) {
-  if (isJust(data, start, end, PING)) {
-    talk.say('3');
-  } else if (!talk.isReady) {
-    greet(talk, data, start, end);
-  } else if (talk.endpoint !== 'publish') {
-    const head = talk.endpoint === 'echo' ? ECHO : MESSAGE;
-    if (beginsWith(data, start, end, head)) {
-      talk.payload(data, start + head.length, end - TAIL);
-    } else {
-      talk.misheard(`an unexpected packet: ${told(data, start, end)}`);
-    }
-  } else if (isJust(data, start, end, TAKEN) || isJust(data, start, end, FULL)) {
-    talk.taken(isJust(data, start, end, FULL));
-  } else {
-    talk.misheard(`what was published was answered by ${told(data, start, end)}`);
-  }
-}
-
-/**
- * @param {Talk} talk
- * @param {Buffer} data
- * @param {number} start
- * @param {number} end
- */
-function greet(talk, data, start, end) {
+/** @type {Dialect['onMessage']} */
+function greet(client, data, start, end) {
   if (beginsWith(data, start, end, OPEN)) {
-    talk.say('40');
-  } else if (beginsWith(data, start, end, CONNECTED) && talk.endpoint === 'rooms') {
-    talk.say(`420["join","${talk.room}"]`);
-  } else if (beginsWith(data, start, end, CONNECTED) || isJust(data, start, end, JOINED)) {
-    talk.ready();
+    client.write('40');
+  } else if (beginsWith(data, start, end, CONNECTED) && client.endpoint === 'rooms') {
+    client.write(`420["join","${client.room}"]`);
+  } else if (beginsWith(data, start, end, CONNECTED) || equals(data, start, end, JOINED)) {
+    client.ready();
   } else {
-    talk.misheard(`an unexpected packet before it was connected: ${told(data, start, end)}`);
+    client.fail(`an unexpected packet before it was connected: ${quoted(data, start, end)}`);
   }
 }

@@ -4,51 +4,54 @@
 // no parsed headers. Nothing is ever sent twice: where a server closes a kept connection at the very moment it is
 // used again, the request counts as a reset. undici looks for such a close before it writes, so that is rare.
 
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-
 import { Client } from 'undici';
 
 import { nowMs } from '../clock.js';
-import { Exchange } from '../mix.js';
+import { failureOf, serve } from '../loopback.js';
+import { Exchange } from '../recorder.js';
 
-/** @import { AddressInfo } from 'node:net' */
-/** @import { Asked, ErrorKind, Job } from '../job.js' */
-/** @import { Answering, Connection, Owner, Protocol } from '../protocol.js' */
+/** @import { Connection, Job, Owner, Protocol, Request } from '../types.ts' */
 
-const STALE = 'x-stale'; // what a view adds that answers with a copy of earlier, for the origin failed
+const STALE = 'x-stale'; // what a view adds that answers with an earlier copy, for the origin failed
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK');
 
 /** @type {Protocol} */
 export const protocol = {
-  exchange: (asked, job) => new HttpExchange(asked, job.keepAlive),
+  exchange: (request, job) => new HttpExchange(request, job.keepAlive),
   connect: (job, owner) => new HttpConnection(job, owner),
-  answering,
+  // Whatever comes in is answered with the same bytes, without parsing it, so that this is never the limit.
+  answering: () => serve((socket) => socket.on('data', () => socket.write(ANSWER))),
 };
 
-/** A request, and what it should be answered with. */
 class HttpExchange extends Exchange {
   /**
-   * @param {Asked} asked
+   * @param {Request} request
    * @param {boolean} keepAlive
    */
-  constructor(asked, keepAlive) {
+  constructor({ path, method, headers, body, status, expectBody }, keepAlive) {
     super();
+    // After HEAD, or DELETE with a body, undici would close by itself: so `reset` is explicit.
     /** @type {import('undici').Dispatcher.DispatchOptions} */
-    this.request = {
-      path: asked.path,
-      method: asked.method,
-      headers: asked.headers,
-      body: decoded(asked.body),
-      reset: !keepAlive, // said here, for after HEAD, or DELETE with a body, undici would close by itself
-    };
-    this.status = asked.status;
-    this.body = decoded(asked.expectBody);
+    this.request = { path, method, headers, body: decoded(body), reset: !keepAlive };
+    this.status = status;
+    this.body = decoded(expectBody);
   }
 }
 
 /** @implements {Connection} */
 class HttpConnection {
+  open = false;
+  busy = false;
+  exchange = /** @type {HttpExchange} */ (/** @type {unknown} */ (undefined)); // until something is sent
+  intended = 0;
+  handedAt = 0;
+  sentAt = 0;
+  status = 0;
+  /** @type {string | number} */
+  how = 0; // the status, or `stale`
+  read = 0;
+  bodyIsRight = true;
+
   /**
    * @param {Job} job
    * @param {Owner} owner
@@ -62,7 +65,6 @@ class HttpConnection {
       bodyTimeout: 0,
       connectTimeout: 0,
     });
-    this.exchange = /** @type {HttpExchange} */ (/** @type {unknown} */ (undefined)); // until something is sent
     this.client.on('connect', () => {
       this.open = true;
     });
@@ -72,24 +74,13 @@ class HttpConnection {
         this.wasSent(); // closed before the request was written: undici opens it again
       }
     });
-    this.open = false;
-    this.busy = false;
-    this.intended = 0;
-    this.handedAt = 0;
-    this.sentAt = 0; // 0: not yet
-    this.status = 0;
-    /** @type {string | number} */
-    this.how = 0; // the status, or that it was a stale copy
-    this.read = 0;
-    this.bodyIsRight = true;
   }
 
   /**
    * Sends a request that was due at `intended`. It counts as sent when its first byte is written or, where a
    * connection must be opened for it, when that begins: a server that is slow to accept is slow.
    *
-   * @param {Exchange} exchange
-   * @param {number} intended
+   * @type {Connection['send']}
    */
   send(exchange, intended) {
     this.exchange = /** @type {HttpExchange} */ (exchange);
@@ -110,7 +101,6 @@ class HttpConnection {
     this.owner.onSent(this, this.sentAt);
   }
 
-  /** Gives the request up and the connection with it. The owner is not told. */
   destroy() {
     this.busy = false;
     this.client.destroy().catch(() => {});
@@ -126,7 +116,7 @@ class HttpConnection {
 
   /**
    * @param {number} status
-   * @param {Buffer[]} headers names and values by turns
+   * @param {Buffer[]} headers name, value, name, value, ...
    */
   onHeaders(status, headers) {
     this.status = status;
@@ -153,9 +143,11 @@ class HttpConnection {
     const at = nowMs();
     const { status, body } = this.exchange;
     if (this.status !== status) {
-      this.owner.onFailed(this, at, 'status', true, `status ${this.status} instead of ${status}`);
+      const text = `status ${this.status} instead of ${status}`;
+      this.owner.onFailed(this, at, { kind: 'status', answered: true, text });
     } else if (body !== null && (!this.bodyIsRight || this.read !== body.length)) {
-      this.owner.onFailed(this, at, 'wrong-body', true, 'the body is not the expected one');
+      const text = 'the body is not the expected one';
+      this.owner.onFailed(this, at, { kind: 'wrong-body', answered: true, text });
     } else {
       this.owner.onOk(this, at);
     }
@@ -163,11 +155,10 @@ class HttpConnection {
 
   /** @param {Error} error */
   onError(error) {
-    if (!this.busy) {
-      return;
+    if (this.busy) {
+      this.busy = false;
+      this.owner.onFailed(this, nowMs(), failureOf(error));
     }
-    this.busy = false;
-    this.owner.onFailed(this, nowMs(), kindOf(error), false, error.message || String(error));
   }
 }
 
@@ -180,46 +171,6 @@ function isStale(headers) {
     }
   }
   return false;
-}
-
-/**
- * @param {Error & {code?: string}} error
- * @returns {ErrorKind}
- */
-function kindOf(error) {
-  switch (error.code) {
-    case 'ECONNREFUSED':
-      return 'refused';
-    case 'ECONNRESET':
-    case 'EPIPE':
-    case 'UND_ERR_SOCKET': // closed by the server, before or within the answer
-    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-      return 'reset';
-    case 'ETIMEDOUT':
-      return 'timeout';
-    default:
-      return 'other';
-  }
-}
-
-/**
- * Answers whatever comes in on a connection with the same bytes, without parsing it, so that it is never the limit.
- *
- * @returns {Promise<Answering>}
- */
-async function answering() {
-  const server = createServer({ noDelay: true }, (socket) => {
-    socket.on('data', () => socket.write(ANSWER));
-    socket.on('error', () => {});
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {AddressInfo} */ (server.address());
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    asked: { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null },
-    close: () => server.close(),
-  };
 }
 
 /** @param {string | null} base64 */

@@ -1,32 +1,27 @@
-// WebSockets (RFC 6455): connections that are opened, held, and spoken on. What is done is Job.conversation; what a
-// server's own protocol puts around a message is a file of dialects/.
+// WebSockets (RFC 6455): connections that are opened, kept, and sent on. What is done is Job.conversation; what a server's
+// own protocol puts around a message is a file of dialects/.
 //
-// The framing is our own, on node:net with one buffer that all connections are read into, for that costs least: a
-// message takes about half of what it takes with the package ws.
+// The framing is our own, on node:net with one buffer that all connections are read into: with the package `ws` a message
+// costs about twice as much.
 
-import { Exchange } from '../mix.js';
+import { Exchange } from '../recorder.js';
 import { answering } from '../websocket/answering.js';
-import { Held } from '../websocket/held.js';
-import { RejoinHeld } from '../websocket/rejoining.js';
+import { Pool } from '../websocket/pool.js';
+import { RejoiningPool } from '../websocket/rejoining.js';
 
-/** @import { Conversation, Job } from '../job.js' */
-/** @import { Protocol } from '../protocol.js' */
-/** @import { Dialect } from '../websocket/talk.js' */
+/** @import { Conversation, Dialect, Protocol } from '../types.ts' */
 
 /** @type {Protocol} */
 export const protocol = {
   exchange: () => new Exchange(), // what is sent is the conversation's
-  connect: (_job, owner, held) => /** @type {Held} */ (held).sender(owner),
-  hold,
+  connect: (_job, owner, pool) => /** @type {Pool} */ (pool).sender(owner),
+  async openPool(job) {
+    const conversation = /** @type {Conversation} */ (job.conversation);
+    const { dialect } = /** @type {{dialect: Dialect}} */ (await import(`../dialects/${conversation.dialect}.js`));
+    const Kind = conversation.does === 'rejoin' ? RejoiningPool : Pool;
+    const pool = new Kind(job, conversation, dialect);
+    await pool.step();
+    return pool;
+  },
   answering,
 };
-
-/** @param {Job} job */
-async function hold(job) {
-  const conversation = /** @type {Conversation} */ (job.conversation);
-  const { dialect } = /** @type {{dialect: Dialect}} */ (await import(`../dialects/${conversation.dialect}.js`));
-  const Kind = conversation.does === 'rejoin' ? RejoinHeld : Held;
-  const held = new Kind(job, conversation, dialect);
-  await held.step();
-  return held;
-}

@@ -1,59 +1,52 @@
-// A server within a process that answers at once and always well, in the dialect `plain`: for the engine to warm up on,
-// and to find how fast it is. It looks no closer than it must.
+// A server within a process that answers at once and always well, in the dialect `plain`: for warm-ups and ceilings. It
+// checks no more than it must.
 
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-
-import { CLOSE, FIN, TEXT } from './frames.js';
+import { serve } from '../loopback.js';
+import { CLOSE, TEXT } from './frames.js';
 import { acceptOf } from './handshake.js';
+import { serverFrame } from './write_frame.js';
 
-/** @import { AddressInfo, Socket } from 'node:net' */
-/** @import { Job } from '../job.js' */
-/** @import { Answering } from '../protocol.js' */
-
-/** @typedef {import('../job.js').Conversation['does']} Does */
+/** @import { Socket } from 'node:net' */
+/** @import { AnsweringServer, Conversation, Job } from '../types.ts' */
 
 const NOTHING = Buffer.alloc(0);
+const JOINED = serverFrame(TEXT, Buffer.from('joined'));
+const OK = serverFrame(TEXT, Buffer.from('ok'));
 const PREFIX = '/ws/';
 
 /**
- * What is done in place of that to which there is nothing, or something only where a server is restarted.
+ * What is warmed up instead of work that sends nothing, or only around a restart.
  *
- * @type {Record<string, Does>}
+ * @type {Partial<Record<Conversation['does'], Conversation['does']>>}
  */
-const INSTEAD = { idle: 'echo', rejoin: 'broadcast' };
+const SUBSTITUTES = { idle: 'echo', rejoin: 'broadcast' };
 
 /**
  * @param {Job} job what is warmed up for
- * @returns {Promise<Answering>}
+ * @returns {Promise<AnsweringServer>}
  */
-export async function answering(job) {
+export async function answering({ conversation }) {
   /** @type {Map<string, Set<Socket>>} */
   const rooms = new Map();
-  const server = createServer({ noDelay: true }, (socket) => new Client(socket, rooms));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {AddressInfo} */ (server.address());
-  const { conversation } = job;
-  const does = conversation && (INSTEAD[conversation.does] ?? conversation.does);
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    asked: { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null },
-    conversation: conversation && {
-      ...conversation,
-      does: /** @type {Does} */ (does),
-      dialect: 'plain',
-      prefix: PREFIX,
-      receivers: does === 'broadcast' ? 4 : 0,
-      rooms: 1,
-      steps: 1,
-      compression: false,
-    },
-    close: () => server.close(),
-  };
+  const server = await serve((socket) => new Session(socket, rooms));
+  if (!conversation) {
+    return server;
+  }
+  const does = SUBSTITUTES[conversation.does] ?? conversation.does;
+  const receivers = does === 'broadcast' ? 4 : 0;
+  const plain = { does, dialect: 'plain', prefix: PREFIX, receivers, rooms: 1, steps: 1, compression: false };
+  return { ...server, conversation: { ...conversation, ...plain } };
 }
 
-class Client {
+/** One WebSocket, on the server's side. */
+class Session {
+  /** @type {Buffer} */
+  rest = NOTHING;
+  opened = false;
+  endpoint = '';
+  /** @type {Set<Socket>} */
+  room = new Set();
+
   /**
    * @param {Socket} socket
    * @param {Map<string, Set<Socket>>} rooms
@@ -61,19 +54,11 @@ class Client {
   constructor(socket, rooms) {
     this.socket = socket;
     this.rooms = rooms;
-    /** @type {Buffer} */
-    this.rest = NOTHING;
-    this.opened = false;
-    this.endpoint = '';
-    /** @type {Set<Socket>} */
-    this.room = new Set();
     socket.on('data', (data) => this.read(this.rest.length > 0 ? Buffer.concat([this.rest, data]) : data));
-    socket.on('error', () => {});
     socket.on('close', () => this.room.delete(socket));
   }
 
-  /** @param {Buffer} data */
-  read(data) {
+  read(/** @type {Buffer} */ data) {
     let at = 0;
     if (!this.opened) {
       const end = data.indexOf('\r\n\r\n');
@@ -84,14 +69,13 @@ class Client {
       this.open(data.toString('latin1', 0, end));
       at = end + 4;
     }
-    for (let next = at; next >= 0; next = this.take(data, at)) {
+    for (let next = at; next >= 0; next = this.readFrame(data, at)) {
       at = next;
     }
     this.rest = at < data.length ? data.subarray(at) : NOTHING;
   }
 
-  /** @param {string} head */
-  open(head) {
+  open(/** @type {string} */ head) {
     const key = /\r\nSec-WebSocket-Key: (.*)/i.exec(head)?.[1] ?? '';
     const [endpoint, room] = head.slice(`GET ${PREFIX}`.length, head.indexOf(' HTTP/')).split('/');
     this.opened = true;
@@ -104,18 +88,18 @@ class Client {
     }
     if (endpoint === 'rooms') {
       this.room.add(this.socket);
-      this.socket.write(framed(TEXT, Buffer.from('joined')));
+      this.socket.write(JOINED);
     }
   }
 
   /**
-   * Takes one frame; where that is not whole, none.
+   * Reads one frame, if it is whole.
    *
    * @param {Buffer} data
    * @param {number} at
    * @returns {number} where it ends, or -1
    */
-  take(data, at) {
+  readFrame(data, at) {
     const short = (data[at + 1] ?? 0) & 0x7f;
     const header = short < 126 ? 6 : short === 126 ? 8 : 14;
     if (data.length < at + header) {
@@ -141,11 +125,11 @@ class Client {
    */
   answer(opcode, payload) {
     if (opcode === CLOSE) {
-      this.socket.end(framed(CLOSE, payload));
+      this.socket.end(serverFrame(CLOSE, payload));
     } else if (this.endpoint === 'echo') {
-      this.socket.write(framed(opcode, payload));
+      this.socket.write(serverFrame(opcode, payload));
     } else {
-      const message = framed(TEXT, payload);
+      const message = serverFrame(TEXT, payload);
       for (const receiver of this.room) {
         receiver.write(message);
       }
@@ -153,27 +137,3 @@ class Client {
     }
   }
 }
-
-/**
- * A frame as a server sends it.
- *
- * @param {number} opcode
- * @param {Buffer} payload
- */
-function framed(opcode, payload) {
-  const { length } = payload;
-  const header = length < 126 ? 2 : length < 65536 ? 4 : 10;
-  const bytes = Buffer.allocUnsafe(header + length);
-  bytes[0] = FIN | opcode;
-  bytes[1] = header === 2 ? length : header === 4 ? 126 : 127;
-  if (header === 4) {
-    bytes.writeUInt16BE(length, 2);
-  } else if (header === 10) {
-    bytes.writeUInt32BE(0, 2);
-    bytes.writeUInt32BE(length, 6);
-  }
-  payload.copy(bytes, header);
-  return bytes;
-}
-
-const OK = framed(TEXT, Buffer.from('ok'));

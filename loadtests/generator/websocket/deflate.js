@@ -16,23 +16,18 @@ const ALLOWED = /^(client_no_context_takeover|server_no_context_takeover|server_
  */
 export function requireOffered(answer) {
   const [name, ...parameters] = answer.split(';').map((part) => part.trim().toLowerCase());
-  const fits = name === 'permessage-deflate' && parameters.every((parameter) => ALLOWED.test(parameter));
-  if (!fits || !parameters.includes('server_no_context_takeover')) {
+  const allowed = name === 'permessage-deflate' && parameters.every((parameter) => ALLOWED.test(parameter));
+  if (!allowed || !parameters.includes('server_no_context_takeover')) {
     throw new Violation(`it agreed to the extension '${answer}', and was offered '${OFFER}'`);
   }
 }
 
-/** @param {string | Buffer} payload */
-export function deflate(payload) {
+export function deflate(/** @type {string | Buffer} */ payload) {
   return deflateRawSync(payload, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, -END.length);
 }
 
-/**
- * Throws Violation.
- *
- * @param {Buffer} data
- */
-export function inflate(data) {
+/** Throws Violation. */
+export function inflate(/** @type {Buffer} */ data) {
   try {
     return inflateRawSync(Buffer.concat([data, END]), {
       finishFlush: constants.Z_SYNC_FLUSH,

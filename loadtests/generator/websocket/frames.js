@@ -16,47 +16,43 @@ const MOST_OF_CONTROL = 125;
 
 /** No message may be longer, in bytes: nothing that is sent comes near. */
 export const LARGEST = 64 << 20;
-const SHORT = 128; // so few bytes are looked at sooner here than by a call
+const SHORT = 128; // bytes that are looked at sooner here than by a call
 
-/** The other side broke a rule: its message says which, `code` is what the connection is closed with. */
+/** The other side broke a rule of RFC 6455; `code` is what the connection is closed with. */
 export class Violation extends Error {
-  /**
-   * @param {string} what
-   * @param {number} code
-   */
-  constructor(what, code = 1002) {
-    super(what);
+  constructor(/** @type {string} */ rule, code = 1002) {
+    super(rule);
     this.code = code;
   }
 }
 
 /**
- * @typedef {object} Hearer is told of what a reader has read; the bytes are good for the time of the call only
+ * @typedef {object} Listener of a reader; the bytes are good for the time of the call only
  * @property {(data: Buffer, start: number, end: number) => void} onMessage a text or binary message, whole
  * @property {(opcode: number, data: Buffer, start: number, end: number) => void} onControl
  */
 
 /** Reads the frames of one connection out of the pieces in which they come. A frame that comes whole is not copied. */
 export class FrameReader {
+  stopped = false;
+  /** @type {Buffer | null} */
+  parked = null; // the beginning of a frame, with room for as much of it as is known to come
+  parkedBytes = 0;
+  /** @type {Buffer[] | null} */
+  fragments = null; // of a message that has begun
+  fragmentsBytes = 0;
+  isText = false; // that message
+  isCompressed = false;
+
   /**
-   * @param {Hearer} hearer
+   * @param {Listener} listener
    * @param {((data: Buffer) => Buffer) | null} inflate of compressed messages; null: none may come
    */
-  constructor(hearer, inflate) {
-    this.hearer = hearer;
+  constructor(listener, inflate) {
+    this.listener = listener;
     this.inflate = inflate;
-    this.stopped = false;
-    /** @type {Buffer | null} */
-    this.parked = null; // the beginning of a frame, with room for as much of it as is known to come
-    this.parkedBytes = 0;
-    /** @type {Buffer[] | null} */
-    this.fragments = null; // of a message that has begun
-    this.fragmentsBytes = 0;
-    this.isText = false; // that message
-    this.isCompressed = false;
   }
 
-  /** Nothing more is read. */
   stop() {
     this.stopped = true;
   }
@@ -87,10 +83,10 @@ export class FrameReader {
    * @param {Buffer} data
    * @param {number} at
    * @param {number} end
-   * @param {number} wanted
+   * @param {number} needed bytes
    */
-  park(data, at, end, wanted) {
-    this.parked = Buffer.allocUnsafe(wanted);
+  park(data, at, end, needed) {
+    this.parked = Buffer.allocUnsafe(needed);
     this.parkedBytes = data.copy(this.parked, 0, at, end);
   }
 
@@ -120,7 +116,7 @@ export class FrameReader {
    * @param {Buffer} data
    * @param {number} at
    * @param {number} end
-   * @returns {number} where it ends; where not all of it is there, how many bytes of it are wanted next, as a negative
+   * @returns {number} where it ends; where not all of it is there, how many bytes of it are needed next, as a negative
    *   number
    */
   take(data, at, end) {
@@ -183,7 +179,7 @@ export class FrameReader {
       if (!isLast) {
         throw new Violation('it fragmented a control frame');
       }
-      this.hearer.onControl(opcode, data, start, end);
+      this.listener.onControl(opcode, data, start, end);
     } else if (opcode === 0) {
       this.continued(isLast, data, start, end);
     } else if (this.fragments !== null) {
@@ -234,12 +230,11 @@ export class FrameReader {
     if (isText && !isValidText(data, start, end)) {
       throw new Violation('it sent a text that is not UTF-8', 1007);
     }
-    this.hearer.onMessage(data, start, end);
+    this.listener.onMessage(data, start, end);
   }
 }
 
-/** @param {number} bytes */
-function requireSize(bytes) {
+function requireSize(/** @type {number} */ bytes) {
   if (bytes > LARGEST) {
     throw new Violation(`it sent a message of ${bytes} bytes; ${LARGEST} are taken at most`, 1009);
   }

@@ -5,44 +5,36 @@ import { createHash, randomBytes } from 'node:crypto';
 import { OFFER, requireOffered } from './deflate.js';
 import { Violation } from './frames.js';
 
+/** @import { Target } from '../types.ts' */
+
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 /** A server that answers, but does not open a WebSocket. */
 export class NotOpened extends Error {}
 
-/**
- * @typedef {object} Wish how a connection is to be opened
- * @property {string} path
- * @property {string[]} headers that go with it: name, value, name, value, ...
- * @property {string | null} subprotocol
- * @property {boolean} compression whether it is offered
- */
-
 export class Handshake {
-  /**
-   * @param {string} origin
-   * @param {Wish} wish
-   */
-  constructor(origin, wish) {
-    this.wish = wish;
-    this.key = randomBytes(16).toString('base64');
-    const { path, headers, subprotocol, compression } = wish;
+  key = randomBytes(16).toString('base64');
+
+  /** @param {Target} target */
+  constructor(target) {
+    this.target = target;
+    const { origin, path, headers, subprotocol, compression } = target;
     const lines = [`GET ${path} HTTP/1.1`];
     const given = new Set(headers.filter((_, k) => k % 2 === 0).map((name) => name.toLowerCase()));
-    const say = (/** @type {string} */ name, /** @type {string} */ value) => {
+    const add = (/** @type {string} */ name, /** @type {string} */ value) => {
       if (!given.has(name.toLowerCase())) {
         lines.push(`${name}: ${value}`);
       }
     };
-    say('Host', new URL(origin).host);
-    say('Origin', origin); // as a page of that server would
+    add('Host', new URL(origin).host);
+    add('Origin', origin); // as a page of that server would
     lines.push('Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13');
     lines.push(`Sec-WebSocket-Key: ${this.key}`);
     if (subprotocol !== null) {
-      say('Sec-WebSocket-Protocol', subprotocol);
+      add('Sec-WebSocket-Protocol', subprotocol);
     }
     if (compression) {
-      say('Sec-WebSocket-Extensions', OFFER);
+      add('Sec-WebSocket-Extensions', OFFER);
     }
     for (let k = 0; k < headers.length; k += 2) {
       lines.push(`${headers[k]}: ${headers[k + 1]}`);
@@ -51,7 +43,7 @@ export class Handshake {
   }
 
   /**
-   * Looks at the answer. Throws NotOpened for one that says no, and Violation.
+   * Checks the answer. Throws NotOpened for a refusal, and Violation.
    *
    * @param {string} head the answer's, without the empty line at its end
    * @returns {boolean} whether messages may be compressed
@@ -66,7 +58,7 @@ export class Handshake {
       throw new NotOpened(`status ${status[1]} instead of 101`);
     }
     const headers = byName(lines);
-    const { subprotocol, compression } = this.wish;
+    const { subprotocol, compression } = this.target;
     if (headers.get('upgrade')?.toLowerCase() !== 'websocket') {
       throw new Violation('its handshake has no header Upgrade: websocket');
     }
@@ -92,17 +84,12 @@ export class Handshake {
   }
 }
 
-/** @param {string} key */
-export function acceptOf(key) {
+export function acceptOf(/** @type {string} */ key) {
   return createHash('sha1').update(key + GUID).digest('base64');
 }
 
-/**
- * Headers by their names in lower case; those that repeat as one, with commas.
- *
- * @param {string[]} lines
- */
-function byName(lines) {
+/** Headers by their names in lower case; those that repeat as one, with commas. */
+function byName(/** @type {string[]} */ lines) {
   /** @type {Map<string, string>} */
   const headers = new Map();
   for (const line of lines) {

@@ -3,32 +3,31 @@
 const COLON = 58;
 const ZERO = 48;
 
-/** Of what is not measured, which nobody counts. */
+/** The stream of what is not measured. */
 export const UNMEASURED = 0;
 
-/** What the last payload that was recognised says of itself. */
-export const seen = { stream: 0, number: 0 };
+/** The stream and number of the payload that was recognised last. */
+export const lastRead = { stream: 0, number: 0 };
 
 export class Payloads {
   /** @param {number} size bytes of each; its head may be longer */
   constructor(size) {
     this.size = size;
-    this.text = 'x'.repeat(size);
-    this.bytes = Buffer.from(this.text);
+    this.filling = 'x'.repeat(size);
+    this.bytes = Buffer.from(this.filling);
   }
 
   /**
    * @param {number} stream
    * @param {number} number
-   * @returns {string}
    */
   write(stream, number) {
     const head = `${stream}:${number}:`;
-    return head + this.text.slice(head.length);
+    return head + this.filling.slice(head.length);
   }
 
   /**
-   * Whether some bytes are a payload of this size, whole; then `seen` has what it says.
+   * Whether some bytes are a whole payload of this size; `lastRead` is then that.
    *
    * @param {Buffer} data
    * @param {number} start
@@ -39,12 +38,12 @@ export class Payloads {
     if (first < 0) {
       return false;
     }
-    seen.stream = value;
+    lastRead.stream = value;
     const second = readNumber(data, first, end);
     if (second < 0) {
       return false;
     }
-    seen.number = value;
+    lastRead.number = value;
     const filled = end - second;
     return (
       filled === Math.max(0, this.size - (second - start)) &&

@@ -1,63 +1,58 @@
-// Connections that come back by themselves when the server was restarted, and what they missed meanwhile.
+// Clients that come back by themselves when the server was restarted, and what they missed meanwhile.
 
 import { nowMs } from '../clock.js';
 import { Deliveries } from '../deliveries.js';
 import { uniforms } from '../schedule.js';
 import { Times } from '../times.js';
-import { Held } from './held.js';
-import { seen } from './payload.js';
-import { Seat } from './seats.js';
+import { Client } from './client.js';
+import { lastRead } from './payload.js';
+import { Pool } from './pool.js';
 
-/** @import { Conversation, HeldOpen, Job, Slice } from '../job.js' */
-/** @import { Failure } from './seats.js' */
-/** @import { Dialect, Endpoint } from './talk.js' */
+/** @import { ConnectionCounts, Conversation, Dialect, Endpoint, Failure, Job, OnBytes, Slice } from '../types.ts' */
 
 const STREAM = 1; // of all that is published
 // Once all are back, messages go on for a while, to see that they come, and those that are under way get as long again.
 const GOES_ON_MS = 500;
-const LAST_WORD_MS = 1000;
+const LAST_ARRIVAL_MS = 1000;
 
-/** One that comes back when it is lost. */
-class Comer extends Seat {
+class RejoiningClient extends Client {
+  lostAt = NaN; // for the first time
+  backAt = NaN; // for the last time
+  failure = ''; // of its last attempt
+
   /**
-   * @param {RejoinHeld} held
+   * @param {RejoiningPool} pool
    * @param {Endpoint} endpoint
    * @param {number} place
    */
-  constructor(held, endpoint, place) {
-    super(held, endpoint, held.rooms[0], place);
-    this.rejoining = held;
-    this.lostAt = NaN; // for the first time
-    this.backAt = NaN; // for the last time
-    this.why = ''; // it could not come back when it tried last
+  constructor(pool, endpoint, place) {
+    super(pool, endpoint, pool.rooms[0], place);
+    this.rejoining = pool;
   }
 
-  /** Whether it was lost and is back. */
+  get wasLost() {
+    return !Number.isNaN(this.lostAt);
+  }
+
   get isBack() {
-    return !Number.isNaN(this.lostAt) && this.isOpen;
+    return this.wasLost && this.isOpen;
   }
 
-  /**
-   * @param {Buffer} data
-   * @param {number} start
-   * @param {number} end
-   */
+  /** @type {OnBytes} */
   onPayload(data, start, end) {
     const at = nowMs();
-    if (this.held.payloads.recognise(data, start, end) && seen.stream === STREAM) {
-      this.rejoining.news.arrived(this.place, STREAM, seen.number, at);
+    if (this.pool.payloads.recognise(data, start, end) && lastRead.stream === STREAM) {
+      this.rejoining.messages.arrived(this.place, STREAM, lastRead.number, at);
     }
   }
 
-  /** @param {boolean} full */
-  onTaken(full) {
-    this.rejoining.wasTaken(full);
+  onAcknowledged(/** @type {boolean} */ full) {
+    this.rejoining.onAcknowledged(full);
   }
 
-  /** @param {Failure} failure */
-  broke(failure) {
-    this.why = failure.text;
-    this.rejoining.comesBack(this);
+  onLost(/** @type {Failure} */ failure) {
+    this.failure = failure.text;
+    this.rejoining.comeBack(this);
   }
 }
 
@@ -65,10 +60,22 @@ class Comer extends Seat {
  * Receivers in one room, and a publisher. Each that is lost tries to come back after a random part of the jitter, and again
  * so after each attempt that failed. The publisher is a client as they are: what is due while it is away is not sent.
  *
- * Each message is meant for every receiver that was ever there, whether it is there just now or not. The slice is over
- * when all have been lost and are back.
+ * Each message is meant for every receiver that was ever open, also for those that are away. The slice is over when all
+ * have been lost and are back.
  */
-export class RejoinHeld extends Held {
+export class RejoiningPool extends Pool {
+  chance = uniforms(0);
+  messages = new Deliveries();
+  numbers = 0;
+  published = 0;
+  unsent = 0;
+  /** @type {number[]} */
+  unacknowledged = [];
+  dueMs = Infinity; // the next message
+  lastDueMs = Infinity;
+  allBackAt = NaN;
+  ended = true;
+
   /**
    * @param {Job} job
    * @param {Conversation} conversation
@@ -76,41 +83,31 @@ export class RejoinHeld extends Held {
    */
   constructor(job, conversation, dialect) {
     super(job, conversation, dialect);
-    this.jitterMs = 1000 * conversation.jitter_s;
-    this.gapMs = 1000 / conversation.publishes_per_s;
-    this.chance = uniforms(0);
-    this.news = new Deliveries();
-    this.receiving = Array.from({ length: conversation.receivers }, (_, k) => new Comer(this, 'rooms', k));
-    this.publisher = new Comer(this, 'publish', conversation.receivers);
-    this.seats.push(...this.receiving, this.publisher);
-    this.numbers = 0;
-    this.published = 0;
-    this.unsent = 0;
-    /** @type {number[]} */
-    this.untold = []; // what was published, and nobody has said yet whether it was taken
-    this.dueMs = Infinity; // the next message
-    this.lastDueMs = Infinity;
-    this.allBackAt = NaN;
-    this.ended = true;
-    this.found = this.whatBecame();
+    const { jitter_s, publishes_per_s, receivers } = conversation;
+    this.jitterMs = 1000 * jitter_s;
+    this.gapMs = 1000 / publishes_per_s;
+    this.receiving = Array.from({ length: receivers }, (_, k) => new RejoiningClient(this, 'rooms', k));
+    this.publisher = new RejoiningClient(this, 'publish', receivers);
+    this.rejoiners = [...this.receiving, this.publisher];
+    this.clients.push(...this.rejoiners);
+    this.outcome = this.currentOutcome();
   }
 
-  /** Those that were there when it began. */
-  get comers() {
-    return this.seats.filter((seat) => seat instanceof Comer && seat.wasOpened).map((seat) => /** @type {Comer} */ (seat));
+  /** Those that were open when it began. */
+  get joined() {
+    return this.rejoiners.filter((client) => client.wasOpened);
   }
 
-  /** @param {Slice} slice */
-  begin(slice) {
+  begin(/** @type {Slice} */ slice) {
     super.begin(slice);
     this.chance = uniforms(slice.arrivalSeed ?? 0);
     this.dueMs = slice.start;
-    this.lastDueMs = slice.start + slice.settleMs + slice.durationMs - LAST_WORD_MS;
+    this.lastDueMs = slice.start + slice.settleMs + slice.durationMs - LAST_ARRIVAL_MS;
     this.ended = false;
-    for (const comer of this.comers) {
-      comer.lostAt = comer.backAt = NaN;
-      if (!comer.isOpen) {
-        this.comesBack(comer);
+    for (const client of this.joined) {
+      client.lostAt = client.backAt = NaN;
+      if (!client.isOpen) {
+        this.comeBack(client);
       }
     }
     this.publish();
@@ -134,67 +131,56 @@ export class RejoinHeld extends Held {
     }
   }
 
-  /** @param {number} due */
-  send(due) {
+  send(/** @type {number} */ due) {
     const number = this.numbers++;
     this.published++;
-    this.publisher.talk?.send(this.payloads.write(STREAM, number), this.publisher.room);
-    this.untold.push(number);
+    this.publisher.send(this.payloads.write(STREAM, number));
+    this.unacknowledged.push(number);
     for (const receiver of this.receiving) {
       if (receiver.wasOpened) {
-        this.news.expect(receiver.place, STREAM, number, due);
+        this.messages.expect(receiver.place, STREAM, number, due);
       }
     }
   }
 
-  /**
-   * The server has answered the oldest message that it had not; where the layer was full, that is meant for nobody.
-   *
-   * @param {boolean} full
-   */
-  wasTaken(full) {
-    const number = this.untold.shift();
+  /** The server has answered the oldest unanswered message; where the layer was full, that is meant for nobody. */
+  onAcknowledged(/** @type {boolean} */ full) {
+    const number = this.unacknowledged.shift();
     if (full && number !== undefined) {
       this.unsent++;
       this.published--;
-      this.receiving.forEach((receiver) => this.news.withdraw(receiver.place, STREAM, number));
+      this.receiving.forEach((receiver) => this.messages.withdraw(receiver.place, STREAM, number));
     }
   }
 
   /** To be lost is what they are there for: see `measured`. */
-  wasLost() {}
+  onLost() {}
 
-  /** @param {Comer} comer */
-  comesBack(comer) {
-    if (Number.isNaN(comer.lostAt)) {
-      comer.lostAt = nowMs();
+  comeBack(/** @type {RejoiningClient} */ client) {
+    if (!client.wasLost) {
+      client.lostAt = nowMs();
     }
-    if (comer === this.publisher) {
-      this.untold = []; // of these nobody will say anything
+    if (client === this.publisher) {
+      this.unacknowledged = []; // these will not be answered
     }
-    setTimeout(() => this.tries(comer), this.chance() * this.jitterMs);
+    setTimeout(() => this.tryAgain(client), this.chance() * this.jitterMs);
   }
 
-  /** @param {Comer} comer */
-  async tries(comer) {
+  async tryAgain(/** @type {RejoiningClient} */ client) {
     if (this.ended) {
       return;
     }
-    const failure = await this.openOne(comer);
+    const failure = await this.openOne(client);
     if (failure === null) {
-      comer.backAt = nowMs();
+      client.backAt = nowMs();
     } else {
-      comer.broke(failure);
+      client.onLost(failure);
     }
   }
 
-  /**
-   * Whether all have been away and are back, and have got what was under way.
-   *
-   * @param {number} now
-   */
-  isOver(now) {
-    if (!this.comers.every((comer) => comer.isBack)) {
+  /** Whether all have been away and are back, and what was under way has had its time. */
+  isOver(/** @type {number} */ now) {
+    if (!this.joined.every((client) => client.isBack)) {
       this.allBackAt = NaN;
       return false;
     }
@@ -202,27 +188,27 @@ export class RejoinHeld extends Held {
       this.allBackAt = now;
       this.lastDueMs = Math.min(this.lastDueMs, now + GOES_ON_MS);
     }
-    return now >= this.allBackAt + GOES_ON_MS + LAST_WORD_MS;
+    return now >= this.allBackAt + GOES_ON_MS + LAST_ARRIVAL_MS;
   }
 
   end() {
     super.end();
     this.ended = true;
-    this.found = this.whatBecame();
+    this.outcome = this.currentOutcome();
   }
 
-  whatBecame() {
-    const lost = this.receiving.filter((comer) => !Number.isNaN(comer.lostAt));
-    const back = lost.filter((comer) => comer.isBack);
+  currentOutcome() {
+    const lost = this.receiving.filter((client) => client.wasLost);
+    const back = lost.filter((client) => client.isBack);
     const away = new Times();
-    back.forEach((comer) => away.record(comer.backAt - comer.lostAt));
-    const firstLost = Math.min(...lost.map((comer) => comer.lostAt));
-    const backAt = back.map((comer) => comer.backAt);
+    back.forEach((client) => away.record(client.backAt - client.lostAt));
+    const firstLost = Math.min(...lost.map((client) => client.lostAt));
+    const backAt = back.map((client) => client.backAt);
     const allBack = back.length === lost.length && back.length > 0;
-    const gone = this.comers.filter((comer) => !comer.isOpen);
+    const gone = this.joined.filter((client) => !client.isOpen);
     return {
-      gone: gone.length,
-      said: gone.find((comer) => comer.why !== '')?.why ?? '',
+      lost: gone.length,
+      example: gone.find((client) => client.failure !== '')?.failure ?? '',
       rejoined: {
         lost: lost.length,
         back: back.length,
@@ -230,17 +216,17 @@ export class RejoinHeld extends Held {
         all_back_s: allBack ? (Math.max(...backAt) - firstLost) / 1000 : null,
         published: this.published,
         unsent: this.unsent,
-        expected: this.news.expected,
-        missed: this.news.missing,
+        expected: this.messages.expected,
+        missed: this.messages.missing,
         away: away.spread(),
       },
     };
   }
 
-  /** @returns {HeldOpen} */
+  /** @returns {ConnectionCounts} */
   measured() {
-    const { gone, said, rejoined } = this.found;
-    const held = super.measured();
-    return { ...held, lost: gone, said: held.said || said, rejoined };
+    const { example, ...outcome } = this.outcome;
+    const counts = super.measured();
+    return { ...counts, ...outcome, said: counts.said || example };
   }
 }

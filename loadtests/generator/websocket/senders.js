@@ -1,109 +1,125 @@
-// The connections that the engine sends on (see protocol.js): what a send is, over WebSockets.
+// The connections that the engine sends on, over WebSockets.
 
 import { nowMs } from '../clock.js';
-import { seen, UNMEASURED } from './payload.js';
-import { Sender } from './sender.js';
-import { Talk } from './talk.js';
+import { Client } from './client.js';
+import { lastRead, UNMEASURED } from './payload.js';
 
-/** @import { ErrorKind } from '../job.js' */
-/** @import { Exchange } from '../mix.js' */
-/** @import { Connection, Owner } from '../protocol.js' */
-/** @import { Desk, Held } from './held.js' */
-/** @import { Failure, Receiver, Speaker } from './seats.js' */
+/** @import { Exchange } from '../recorder.js' */
+/** @import { Connection, Failure, Owner } from '../types.ts' */
+/** @import { ReceivingClient, SendingClient } from './client.js' */
+/** @import { Pool } from './pool.js' */
 
-/**
- * Each send is a new connection, which is closed when it is ready.
- *
- * @implements {Connection}
- */
-export class ConnectSender extends Sender {
+class Sender {
+  exchange = /** @type {Exchange} */ (/** @type {unknown} */ (undefined)); // until something is sent
+  busy = false;
+  intended = 0;
+  handedAt = 0;
+  sentAt = 0;
+
   /**
    * @param {Owner} owner
-   * @param {Held} held
+   * @param {Pool} pool
    */
-  constructor(owner, held) {
-    super(owner, held);
-    /** @type {Talk | null} */
-    this.talk = null;
+  constructor(owner, pool) {
+    this.owner = owner;
+    this.pool = pool;
   }
 
-  /**
-   * @param {Exchange} exchange
-   * @param {number} intended
-   */
+  /** @type {Connection['send']} */
   send(exchange, intended) {
-    this.begin(exchange, intended);
-    this.wasSent();
-    this.talk = new Talk(this.held.parley, 'echo', this.held.nextName(), this.held.nextAddress(), this);
+    this.exchange = exchange;
+    this.intended = intended;
+    this.busy = true;
+    this.handedAt = nowMs();
+    this.sentAt = 0;
   }
 
   destroy() {
     this.busy = false;
-    this.talk?.destroy();
-    this.talk = null;
   }
 
-  onReady() {
-    const at = nowMs();
-    this.close();
-    this.succeeded(at);
+  /** It is on its way now, or a connection for it begins to be opened. */
+  wasSent() {
+    this.sentAt = nowMs();
+    this.owner.onSent(this, this.sentAt);
   }
 
-  /** Closes it as one should, which is a part of what the slice takes. */
-  async close() {
-    const { held, talk } = this;
-    this.talk = null;
-    held.closing++;
-    await talk?.close();
-    held.closing--;
+  succeeded(/** @type {number} */ at) {
+    this.busy = false;
+    this.owner.onOk(this, at);
   }
 
-  /**
-   * @param {ErrorKind} kind
-   * @param {boolean} answered
-   * @param {string} text
-   */
-  onEnd(kind, answered, text) {
-    this.talk = null;
-    this.failed({ kind, answered, text });
+  failed(/** @type {Failure} */ failure) {
+    this.busy = false;
+    this.owner.onFailed(this, nowMs(), failure);
   }
-
-  onPayload() {}
-
-  onTaken() {}
 }
 
-/**
- * Each send is a message that must come back, on a connection that is held. One that was lost is opened again for it.
- *
- * @implements {Connection}
- */
-export class EchoSender extends Sender {
-  /**
-   * @param {Owner} owner
-   * @param {Held} held
-   * @param {Speaker} seat
-   */
-  constructor(owner, held, seat) {
-    super(owner, held);
-    this.seat = seat;
-    seat.user = this;
-    this.stream = -1; // of what is awaited
-    this.number = -1;
+/** Each send is a new connection, which is closed when it is ready. */
+export class ConnectSender extends Sender {
+  /** @type {Client | null} */
+  client = null;
+
+  /** @type {Connection['send']} */
+  send(exchange, intended) {
+    super.send(exchange, intended);
+    this.wasSent();
+    const client = new Client(this.pool, 'echo', this.pool.nextName(), 0);
+    this.client = client;
+    client.open((failure) => {
+      this.client = null;
+      if (failure === null) {
+        const at = nowMs();
+        this.close(client);
+        this.succeeded(at);
+      } else {
+        this.failed(failure);
+      }
+    }, this.pool.nextAddress());
   }
 
+  /** Closes it properly, which is a part of what the slice takes. */
+  async close(/** @type {Client} */ client) {
+    this.pool.closing++;
+    await client.close();
+    this.pool.closing--;
+  }
+
+  destroy() {
+    super.destroy();
+    this.client?.destroy();
+    this.client = null;
+  }
+}
+
+/** Each send is a message, on a client of the pool. One that was lost is opened again for it. */
+export class MessageSender extends Sender {
+  stream = -1; // of the message that was sent last
+  number = -1;
+
   /**
-   * @param {Exchange} exchange
-   * @param {number} intended
+   * @param {Owner} owner
+   * @param {Pool} pool
+   * @param {SendingClient[]} clients one for each room
    */
+  constructor(owner, pool, clients) {
+    super(owner, pool);
+    this.clients = clients;
+    this.client = clients[0];
+    for (const client of clients) {
+      client.user = this;
+    }
+  }
+
+  /** @type {Connection['send']} */
   send(exchange, intended) {
-    this.begin(exchange, intended);
+    super.send(exchange, intended);
     this.stream = -1;
-    if (this.seat.isOpen) {
+    if (this.client.isOpen) {
       this.transmit();
     } else {
       this.wasSent();
-      this.seat.open((failure) => (failure === null ? this.transmit() : this.failed(failure)));
+      this.client.open((failure) => (failure === null ? this.transmit() : this.failed(failure)));
     }
   }
 
@@ -111,164 +127,109 @@ export class EchoSender extends Sender {
     if (this.sentAt === 0) {
       this.wasSent();
     }
-    const { held, seat } = this;
-    const measured = this.owner.counts(this.intended);
-    this.stream = measured ? seat.stream : UNMEASURED;
-    this.number = measured ? seat.numbers++ : seat.unmeasured++;
-    seat.talk?.send(held.payloads.write(this.stream, this.number), '');
+    const { client, intended } = this;
+    const measured = this.owner.counts(intended);
+    this.stream = measured ? client.stream : UNMEASURED;
+    this.number = measured ? client.numbers++ : client.unmeasured++;
+    client.send(this.pool.payloads.write(this.stream, this.number));
     if (measured) {
-      held.deliveries?.expect(seat.place, this.stream, this.number, this.intended);
+      this.expect();
     }
+  }
+
+  /** Who is to receive the message. */
+  expect() {}
+
+  onEcho(/** @type {boolean} */ _whole, /** @type {number} */ _at) {}
+
+  onAcknowledged(/** @type {boolean} */ _full) {}
+
+  onLost(/** @type {SendingClient} */ client, /** @type {Failure} */ failure) {
+    if (this.busy && client === this.client) {
+      this.failed(failure);
+    }
+  }
+}
+
+/** Each send is a message that must come back. */
+export class EchoSender extends MessageSender {
+  expect() {
+    this.pool.deliveries?.expect(this.client.place, this.stream, this.number, this.intended);
   }
 
   /** Gives up what was sent; what comes back of it later is a delivery none the less. */
   destroy() {
-    this.busy = false;
-    if (!this.seat.isOpen) {
-      this.seat.shut();
+    super.destroy();
+    if (!this.client.isOpen) {
+      this.client.destroy();
     }
-    this.held.giveBack(this.seat);
+    this.pool.release(this.clients);
   }
 
-  /**
-   * A message has come: that of which `seen` tells, where it is `whole`.
-   *
-   * @param {boolean} whole
-   * @param {number} at
-   */
-  echoed(whole, at) {
+  /** A message has come: that of `lastRead`, where it is `whole`. */
+  onEcho(/** @type {boolean} */ whole, /** @type {number} */ at) {
     if (!this.busy || this.stream < 0) {
       return;
     }
     if (!whole) {
       this.failed({ kind: 'wrong-body', answered: true, text: 'what came back is not what was sent' });
-    } else if (seen.stream === this.stream && seen.number === this.number) {
+    } else if (lastRead.stream === this.stream && lastRead.number === this.number) {
       this.succeeded(at);
-    }
-  }
-
-  taken() {}
-
-  /**
-   * @param {Speaker} _seat
-   * @param {Failure} failure
-   */
-  broke(_seat, failure) {
-    if (this.busy) {
-      this.failed(failure);
     }
   }
 }
 
 /**
- * Each send is published in the room whose turn it is. The message is meant for all who receive there, unless the server
- * says that it has not taken it: then those are no deliveries that do not come. Of one that it says nothing of they are.
- *
- * @implements {Connection}
+ * Each send is published in the next room. The message is meant for all who receive there, unless the server answers that
+ * it has not taken it; where it answers nothing, it is.
  */
-export class PublishSender extends Sender {
-  /**
-   * @param {Owner} owner
-   * @param {Held} held
-   * @param {Desk} desk
-   */
-  constructor(owner, held, desk) {
-    super(owner, held);
-    this.desk = desk;
-    for (const seat of desk.seats) {
-      seat.user = this;
-    }
-    this.seat = desk.seats[0];
-    this.room = 0;
-    /** @type {Receiver[]} */
-    this.receivers = []; // whom the message is meant for
-    this.number = -1;
-  }
+export class PublishSender extends MessageSender {
+  /** @type {ReceivingClient[]} */
+  receivers = []; // of the message
 
-  /**
-   * @param {Exchange} exchange
-   * @param {number} intended
-   */
+  /** @type {Connection['send']} */
   send(exchange, intended) {
-    this.begin(exchange, intended);
-    this.receivers = [];
-    this.number = -1;
-    this.room = this.held.nextRoom();
-    this.seat = this.desk.seats[this.room];
-    if (this.seat.isOpen) {
-      this.transmit();
-    } else {
-      this.wasSent();
-      this.seat.open((failure) => (failure === null ? this.transmit() : this.failed(failure)));
+    const room = this.pool.nextRoom();
+    this.client = this.clients[room];
+    this.receivers = this.pool.receivers[room];
+    super.send(exchange, intended);
+  }
+
+  expect() {
+    const { stream, number, intended, receivers } = this;
+    if (receivers.length > 0) {
+      this.pool.deliveries?.lastReceivers.expect(stream, number, intended, receivers.length);
+    }
+    for (const receiver of receivers) {
+      this.pool.deliveries?.expect(receiver.name, stream, number, intended);
     }
   }
 
-  /** What it publishes in the room is a stream of its own. */
-  get stream() {
-    return this.desk.place * this.held.rooms.length + this.room + 1;
-  }
-
-  transmit() {
-    if (this.sentAt === 0) {
-      this.wasSent();
-    }
-    const { desk, held, room, seat, stream } = this;
-    const measured = this.owner.counts(this.intended);
-    if (!measured) {
-      seat.talk?.send(held.payloads.write(UNMEASURED, seat.unmeasured++), held.rooms[room]);
-      return;
-    }
-    const number = desk.numbers[room]++;
-    seat.talk?.send(held.payloads.write(stream, number), held.rooms[room]);
-    this.number = number;
-    this.receivers = held.receivers[room];
-    if (this.receivers.length > 0) {
-      held.deliveries?.lasts.meant(stream, number, this.intended, this.receivers.length);
-    }
-    for (const receiver of this.receivers) {
-      held.deliveries?.expect(receiver.name, stream, number, this.intended);
-    }
-  }
-
-  /** Gives up what was sent, and the connection: an answer that comes later would be taken for that to the next. */
+  /** Gives up what was sent, and the connection: a late answer would be taken for that to the next message. */
   destroy() {
     if (this.busy) {
-      this.seat.shut();
+      this.client.destroy();
     }
-    this.busy = false;
-    this.held.giveBack(this.desk);
+    super.destroy();
+    this.pool.release(this.clients);
   }
 
-  withdraw() {
-    this.held.deliveries?.lasts.withdraw(this.stream, this.number);
-    for (const receiver of this.receivers) {
-      this.held.deliveries?.withdraw(receiver.name, this.stream, this.number);
-    }
-    this.receivers = [];
-  }
-
-  echoed() {}
-
-  /** @param {boolean} full */
-  taken(full) {
-    if (!this.busy) {
-      return;
-    }
-    if (full) {
+  onAcknowledged(/** @type {boolean} */ full) {
+    if (this.busy && full) {
       this.withdraw();
       this.failed({ kind: 'status', answered: true, text: 'full: the layer did not take it' });
-    } else {
+    } else if (this.busy) {
       this.succeeded(nowMs());
     }
   }
 
-  /**
-   * @param {Speaker} seat
-   * @param {Failure} failure
-   */
-  broke(seat, failure) {
-    if (this.busy && seat === this.seat) {
-      this.failed(failure);
+  withdraw() {
+    if (this.stream <= UNMEASURED) {
+      return;
+    }
+    this.pool.deliveries?.lastReceivers.withdraw(this.stream, this.number);
+    for (const receiver of this.receivers) {
+      this.pool.deliveries?.withdraw(receiver.name, this.stream, this.number);
     }
   }
 }

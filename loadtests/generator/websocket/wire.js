@@ -2,22 +2,21 @@
 
 import { connect } from 'node:net';
 
-import { reading } from '../reading.js';
+import { failureOf } from '../loopback.js';
+import { readDelay } from '../read_delay.js';
 import { deflate, inflate } from './deflate.js';
 import { CLOSE, FrameReader, isValidText, PING, PONG, TEXT, Violation } from './frames.js';
 import { Handshake, NotOpened } from './handshake.js';
-import { frame } from './masking.js';
+import { frame } from './write_frame.js';
 
 /** @import { Socket } from 'node:net' */
-/** @import { ErrorKind } from '../job.js' */
-/** @import { Wish } from './handshake.js' */
+/** @import { Failure, OnBytes, Target } from '../types.ts' */
 
 // All connections are read into the same memory: what comes is dealt with before the next is read.
 const MEMORY = Buffer.allocUnsafeSlow(256 * 1024);
 const END_OF_HEAD = '\r\n\r\n';
 const LONGEST_HEAD = 16 * 1024;
-// Whoever is asked to close has so long to answer.
-const CLOSED_WITHIN_MS = 2000;
+const CLOSED_WITHIN_MS = 2000; // else the connection is cut
 
 /** @type {Record<string, string>} */
 const OWN_LIMITS = {
@@ -30,46 +29,29 @@ const OPEN = 1;
 const OVER = 2;
 
 /**
- * Bytes on the wire, of many connections.
- *
- * @typedef {object} Traffic
- * @property {number} sent
- * @property {number} received
- */
-
-/**
- * @typedef {object} Line where connections lead
- * @property {string} origin
- * @property {string} host
- * @property {number} port
- * @property {boolean} masking
- * @property {Traffic} traffic
- */
-
-/**
- * @typedef {object} Listener is told what happens on a connection, until it is closed from this side
+ * @typedef {object} Listener is called until the connection is closed from this side
  * @property {() => void} onOpen the handshake is done
- * @property {(data: Buffer, start: number, end: number) => void} onMessage good for the time of the call
- * @property {(kind: ErrorKind, answered: boolean, text: string) => void} onEnd it could not be opened, or the other side
- *   ended it; `answered` where that was an answer to the handshake
+ * @property {OnBytes} onMessage
+ * @property {(failure: Failure) => void} onEnd it could not be opened, or the other side ended it; `answered` where that
+ *   was an answer to the handshake
  */
 
 export class Wire {
+  state = OPENING;
+  head = ''; // of the answer to the handshake, as far as it has come
+  compressed = false;
+
   /**
-   * @param {Line} line
-   * @param {Wish} wish
+   * @param {Target} target
    * @param {string | undefined} localAddress undefined: any
    * @param {Listener} listener
    */
-  constructor(line, wish, localAddress, listener) {
-    this.line = line;
+  constructor(target, localAddress, listener) {
+    this.target = target;
     this.listener = listener;
-    this.state = OPENING;
-    this.handshake = new Handshake(line.origin, wish);
-    this.head = ''; // of the answer to it, as far as it has come
+    this.handshake = new Handshake(target);
     this.reader = new FrameReader(this, null);
-    this.compressed = false;
-    const { host, port } = line;
+    const { host, port } = target;
     const onread = { buffer: MEMORY, callback: (/** @type {number} */ bytes) => this.onBytes(bytes) };
     /** @type {Socket} */
     this.socket = connect({ host, port, localAddress, noDelay: true, onread });
@@ -77,12 +59,13 @@ export class Wire {
     this.socket.on('error', (/** @type {Error & {code?: string}} */ error) => {
       const own = OWN_LIMITS[error.code ?? ''];
       if (own !== undefined) {
-        throw new Error(own); // not the server's doing: the generator ends, and says so
+        throw new Error(own); // not the server's doing: the generator ends with this message
       }
-      this.ended(kindOf(error), false, error.message || String(error));
+      this.fail(failureOf(error));
     });
     this.socket.on('close', () => {
-      this.ended('reset', false, this.state === OPENING ? 'closed in the handshake' : 'closed without a word');
+      const text = this.state === OPENING ? 'closed in the handshake' : 'closed without a word';
+      this.fail({ kind: 'reset', text });
     });
   }
 
@@ -90,74 +73,61 @@ export class Wire {
     return this.state === OPEN;
   }
 
-  /** @param {Buffer} bytes */
-  write(bytes) {
-    this.line.traffic.sent += bytes.length;
+  write(/** @type {Buffer} */ bytes) {
+    this.target.traffic.sent += bytes.length;
     this.socket.write(bytes);
   }
 
   /** @param {string} text of ASCII */
-  say(text) {
+  send(text) {
     if (this.state !== OPEN) {
       return;
     }
-    const { masking } = this.line;
+    const { masking } = this.target;
     this.write(this.compressed ? frame(TEXT, deflate(text), masking, true) : frame(TEXT, text, masking));
   }
 
-  /**
-   * Closes it as one should, and waits for the other side's word for a while. The listener is told nothing more.
-   *
-   * @returns {Promise<void>} resolves when it is closed
-   */
+  /** Closes it properly, and waits for the other side for a while. The listener is called no more. */
   async close() {
     if (this.state !== OPEN) {
       this.destroy();
       return;
     }
-    this.sayClose(1000);
+    this.sendClose(1000);
     this.state = OVER;
     await this.end();
   }
 
   /** Waits until the other side has ended it too, for a while. */
   async end() {
-    const late = setTimeout(() => this.socket.destroy(), CLOSED_WITHIN_MS);
+    const timer = setTimeout(() => this.socket.destroy(), CLOSED_WITHIN_MS);
     await new Promise((resolve) => this.socket.once('close', resolve));
-    clearTimeout(late);
+    clearTimeout(timer);
   }
 
-  /** Closes it now. The listener is told nothing more. */
+  /** Closes it at once. The listener is called no more. */
   destroy() {
     this.state = OVER;
     this.reader.stop();
     this.socket.destroy();
   }
 
-  /** @param {number} code */
-  sayClose(code) {
-    this.write(frame(CLOSE, Buffer.from([code >> 8, code & 0xff]), this.line.masking));
+  sendClose(/** @type {number} */ code) {
+    this.write(frame(CLOSE, Buffer.from([code >> 8, code & 0xff]), this.target.masking));
   }
 
-  /**
-   * @param {ErrorKind} kind
-   * @param {boolean} answered
-   * @param {string} text
-   */
-  ended(kind, answered, text) {
+  /** It is over, by no fault of this side. */
+  fail(/** @type {Failure} */ failure) {
     if (this.state !== OVER) {
       this.destroy();
-      this.listener.onEnd(kind, answered, text);
+      this.listener.onEnd(failure);
     }
   }
 
-  /**
-   * @param {number} bytes so many have come
-   * @returns {boolean} whether to go on
-   */
-  onBytes(bytes) {
-    this.line.traffic.received += bytes;
-    reading.begin();
+  /** Bytes have come into MEMORY. */
+  onBytes(/** @type {number} */ bytes) {
+    this.target.traffic.received += bytes;
+    readDelay.begin();
     try {
       if (this.state === OPENING) {
         this.readHead(bytes);
@@ -167,11 +137,10 @@ export class Wire {
     } catch (error) {
       this.refuse(error);
     }
-    return true;
+    return true; // go on
   }
 
-  /** @param {number} bytes */
-  readHead(bytes) {
+  readHead(/** @type {number} */ bytes) {
     const before = this.head.length;
     this.head += MEMORY.toString('latin1', 0, bytes);
     const end = this.head.indexOf(END_OF_HEAD, Math.max(0, before - END_OF_HEAD.length));
@@ -192,19 +161,15 @@ export class Wire {
     this.reader.read(MEMORY, end + END_OF_HEAD.length - before, bytes);
   }
 
-  /**
-   * Ends it for what the other side did.
-   *
-   * @param {unknown} error
-   */
-  refuse(error) {
+  /** Ends it for what the other side did. */
+  refuse(/** @type {unknown} */ error) {
     if (error instanceof NotOpened) {
-      this.ended('status', true, error.message);
+      this.fail({ kind: 'status', answered: true, text: error.message });
     } else if (error instanceof Violation) {
       if (this.state === OPEN) {
-        this.sayClose(error.code);
+        this.sendClose(error.code);
       }
-      this.ended('other', false, `the server broke the rules of WebSockets: ${error.message}`);
+      this.fail({ kind: 'other', text: `the server broke the rules of WebSockets: ${error.message}` });
     } else {
       throw error;
     }
@@ -212,11 +177,7 @@ export class Wire {
 
   // What the reader calls.
 
-  /**
-   * @param {Buffer} data
-   * @param {number} start
-   * @param {number} end
-   */
+  /** @type {OnBytes} */
   onMessage(data, start, end) {
     if (this.state === OPEN) {
       this.listener.onMessage(data, start, end);
@@ -231,17 +192,13 @@ export class Wire {
    */
   onControl(opcode, data, start, end) {
     if (opcode === PING && this.state === OPEN) {
-      this.write(frame(PONG, Buffer.from(data.subarray(start, end)), this.line.masking));
+      this.write(frame(PONG, Buffer.from(data.subarray(start, end)), this.target.masking));
     } else if (opcode === CLOSE) {
       this.onClose(data, start, end);
     }
   }
 
-  /**
-   * @param {Buffer} data
-   * @param {number} start
-   * @param {number} end
-   */
+  /** @type {OnBytes} */
   onClose(data, start, end) {
     this.reader.stop();
     const code = end > start ? closeCode(data, start, end) : null;
@@ -249,12 +206,12 @@ export class Wire {
       this.socket.end(); // its answer to ours
       return;
     }
-    this.sayClose(code ?? 1000);
+    this.sendClose(code ?? 1000);
     this.state = OVER;
     this.socket.end();
     this.end();
     const why = code === null ? 'without a code' : `with ${code} ${data.toString('utf8', start + 2, end)}`;
-    this.listener.onEnd('reset', false, `the server closed the connection ${why}`.trimEnd());
+    this.listener.onEnd({ kind: 'reset', text: `the server closed the connection ${why}`.trimEnd() });
   }
 }
 
@@ -278,22 +235,4 @@ function closeCode(data, start, end) {
     throw new Violation('it closed with a reason that is not UTF-8', 1007);
   }
   return code;
-}
-
-/**
- * @param {Error & {code?: string}} error
- * @returns {ErrorKind}
- */
-function kindOf(error) {
-  switch (error.code) {
-    case 'ECONNREFUSED':
-      return 'refused';
-    case 'ECONNRESET':
-    case 'EPIPE':
-      return 'reset';
-    case 'ETIMEDOUT':
-      return 'timeout';
-    default:
-      return 'other';
-  }
 }

@@ -30,7 +30,7 @@ import time
 from typing import Any
 
 from loadtests.engines import locust, node
-from loadtests.engines.child import Child, child
+from loadtests.engines.generator_process import GeneratorProcess, start
 from loadtests.errors import UserError
 from loadtests.files import ROOT
 from loadtests.hosts import deploy, network, wire
@@ -54,7 +54,7 @@ class Relay:
         self._tells_to = tells_to
         self._partial = b""
         self._stack = contextlib.ExitStack()
-        self._generator: Child | None = None
+        self._generator: GeneratorProcess | None = None
         self._core = cores.all_of()[-1]
         self._watch = CoreWatch(self._core)
         self._selector = selectors.DefaultSelector()
@@ -114,10 +114,10 @@ class Relay:
             self._watch.tells(event)
             self.tell(event)
 
-    def _started(self) -> Child:
+    def _started(self) -> GeneratorProcess:
         if self._generator is None:
             command, folder = PROGRAMS[self._program]
-            self._generator = self._stack.enter_context(child(command(), folder, self._core))
+            self._generator = self._stack.enter_context(start(command(), folder, self._core))
             assert self._generator.popen.stdout is not None
             self._selector.register(self._generator.popen.stdout, selectors.EVENT_READ)
         return self._generator

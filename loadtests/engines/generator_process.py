@@ -1,5 +1,4 @@
-"""Processes that make load: what they are told and what they tell are lines of JSON, and none of them is left
-behind."""
+"""A process that makes load: lines of JSON go in and come out, and none is left behind."""
 
 from __future__ import annotations
 
@@ -20,21 +19,19 @@ from loadtests.engines.base import EngineError, ShouldStop
 from loadtests.engines.timeline import Event
 from loadtests.observe.cores import pinned
 
-ASK_EVERY_S = 0.1
-START_IN_S = 0.05  # after the last of several is ready they start together: time for the word to reach them all
+POLL_S = 0.1
+START_IN_S = 0.05  # after the last of several is ready they start together: time for the message to reach them all
 
 
-class Child:
-    """A process and the lines it writes. ``machine`` is the address of the one it is on, empty where that is this one.
-    Its clock is ``ahead_ms`` of this process's, and ``start_in_s`` is how long beforehand it wants to know when it is
-    to start."""
+class GeneratorProcess:
+    """A process and the lines it writes."""
 
     machine = ""
+    """The address of its machine; empty for this one."""
     ahead_ms = 0.0
+    """Its clock minus this process's."""
     start_in_s = START_IN_S
-
-    def synchronize(self) -> None:
-        """Sees how its clock goes: it is this machine's."""
+    """How long beforehand it must know its start."""
 
     def __init__(self, popen: subprocess.Popen[bytes], stderr: IO[bytes]) -> None:
         self.popen = popen
@@ -42,15 +39,18 @@ class Child:
         self.partial = b""
         self.last: Event = {}
 
+    def synchronize(self) -> None:
+        """Sets ``ahead_ms``."""
+
     def spin(self) -> float | None:
-        """How many seconds a fixed piece of work takes where it is, on its core
-        (``loadtests.observe.calibration``); None of this machine's, whose speed others look at."""
+        """The calibration of its core (``loadtests.observe.calibration``), in seconds; None on this machine, which
+        others calibrate."""
         return None
 
     def write(self, message: Event) -> None:
-        """Tells it something."""
+        """Sends a line."""
         assert self.popen.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it has ended: the reading side will find out and say why
+        with contextlib.suppress(BrokenPipeError):  # it has ended: the reading side will find out why
             self.popen.stdin.write(json.dumps(message).encode() + b"\n")
             self.popen.stdin.flush()
 
@@ -64,10 +64,7 @@ class Child:
         return [json.loads(line) for line in lines]
 
     def ended(self) -> EngineError:
-        """The error that says that it has ended, and why."""
-        return EngineError(f"the load generator broke off: {self._why()}")
-
-    def _why(self) -> str:
+        """The error for its end, with the reason."""
         status = self.popen.wait()
         self.stderr.seek(0)
         lines = self.stderr.read().decode(errors="replace").strip().splitlines()
@@ -75,22 +72,23 @@ class Child:
         # the end of its traceback.
         message = next((line for line in lines if re.match(r"\s*(\w*Error|FATAL ERROR)\b", line)), None)
         ending = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
-        return f"{(message or lines[-1]).strip()} ({ending})" if lines else ending
+        reason = f"{(message or lines[-1]).strip()} ({ending})" if lines else ending
+        return EngineError(f"the load generator broke off: {reason}")
 
 
-C = TypeVar("C", bound=Child)
+P = TypeVar("P", bound=GeneratorProcess)
 
 
-def child(command: Sequence[str], cwd: Path, core: int | None) -> AbstractContextManager[Child]:
+def start(command: Sequence[str], cwd: Path, core: int | None) -> AbstractContextManager[GeneratorProcess]:
     """Runs a command on a core, until the context ends."""
-    return child_as(Child, command, cwd, core)
+    return start_as(GeneratorProcess, command, cwd, core)
 
 
 @contextlib.contextmanager
-def child_as(
-    made: Callable[[subprocess.Popen[bytes], IO[bytes]], C], command: Sequence[str], cwd: Path, core: int | None
-) -> Iterator[C]:
-    """The same; ``made`` makes of the process and of what it says of errors what is given."""
+def start_as(
+    kind: Callable[[subprocess.Popen[bytes], IO[bytes]], P], command: Sequence[str], cwd: Path, core: int | None
+) -> Iterator[P]:
+    """The same, as another kind of GeneratorProcess."""
     with tempfile.TemporaryFile() as stderr:
         with pinned(core):
             popen = subprocess.Popen(
@@ -102,7 +100,7 @@ def child_as(
                 start_new_session=True,  # Ctrl-C is for this process, which then ends its own
             )
         try:
-            yield made(popen, stderr)
+            yield kind(popen, stderr)
         finally:
             popen.kill()
             popen.wait()
@@ -112,30 +110,32 @@ def child_as(
                     pipe.close()
 
 
-def begin_together(children: Sequence[Child]) -> float:
-    """The moment in which all of them can begin, in seconds of this process's clock. Each then knows how its own goes.
-    Raises EngineError."""
-    for one in children:
-        one.synchronize()
-    return time.monotonic() + max(one.start_in_s for one in children)
+def common_start(processes: Sequence[GeneratorProcess]) -> float:
+    """The moment in which all can begin, in seconds of this process's clock; theirs are synchronized. Raises
+    EngineError."""
+    for process in processes:
+        process.synchronize()
+    return time.monotonic() + max(process.start_in_s for process in processes)
 
 
-def measured(children: Sequence[Child]) -> list[Event]:
-    """What each of them measured, which was its last event, and on which machine."""
-    return [{**one.last, "machine": one.machine} for one in children]
+def results(processes: Sequence[GeneratorProcess]) -> list[Event]:
+    """The last event of each, and its machine."""
+    return [{**process.last, "machine": process.machine} for process in processes]
 
 
-def events(children: Sequence[Child], until: str, limit_s: float, should_stop: ShouldStop | None) -> Iterator[Event]:
-    """The events of all of them, until each has sent the event ``until``, which is kept as its last. Raises
-    EngineError where one ends before, or that takes over ``limit_s`` seconds."""
+def events(
+    processes: Sequence[GeneratorProcess], until: str, limit_s: float, should_stop: ShouldStop | None = None
+) -> Iterator[Event]:
+    """The events of all, until each has sent the event ``until``, which is its ``last``. Raises EngineError where one
+    ends before, or that takes over ``limit_s`` seconds."""
     deadline = time.monotonic() + limit_s
     stopping = False
     with selectors.DefaultSelector() as selector:
-        for one in children:
-            assert one.popen.stdout is not None
-            selector.register(one.popen.stdout, selectors.EVENT_READ, one)
+        for process in processes:
+            assert process.popen.stdout is not None
+            selector.register(process.popen.stdout, selectors.EVENT_READ, process)
         while selector.get_map():
-            for key, _ in selector.select(ASK_EVERY_S):
+            for key, _ in selector.select(POLL_S):
                 for event in key.data.read():
                     if event["event"] == until:
                         key.data.last = event
@@ -146,5 +146,11 @@ def events(children: Sequence[Child], until: str, limit_s: float, should_stop: S
                 raise EngineError(f"the load generator hangs: no {until} after {limit_s:.0f} s")
             if not stopping and should_stop is not None and should_stop():
                 stopping = True
-                for one in children:
-                    one.write({"stop": True})
+                for process in processes:
+                    process.write({"stop": True})
+
+
+def wait_for(processes: Sequence[GeneratorProcess], event: str, limit_s: float) -> None:
+    """Waits until each has sent an event, and ignores all others. Raises EngineError."""
+    for _ in events(processes, event, limit_s):
+        pass

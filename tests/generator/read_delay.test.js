@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { test } from 'node:test';
 
 import { nowMs } from '../../loadtests/generator/clock.js';
-import { Reading } from '../../loadtests/generator/reading.js';
+import { ReadDelay } from '../../loadtests/generator/read_delay.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -14,41 +14,41 @@ function work(ms) {
 }
 
 test('what is read in one turn may have lain there since the turn began', async () => {
-  const reading = new Reading();
-  reading.begin();
-  const began = reading.since;
+  const delay = new ReadDelay();
+  delay.begin();
+  const began = delay.since;
   work(5);
-  reading.begin(); // the next one that this turn found
-  assert.equal(reading.since, began);
-  assert.ok(reading.waited(nowMs()) >= 5);
+  delay.begin(); // the next one that this turn found
+  assert.equal(delay.since, began);
+  assert.ok(delay.waited(nowMs()) >= 5);
 });
 
 test('what the next turn reads may have come while this one was dealt with', async () => {
-  const reading = new Reading();
-  reading.begin();
-  const began = reading.since;
+  const delay = new ReadDelay();
+  delay.begin();
+  const began = delay.since;
   work(5);
   await turn();
-  reading.begin();
-  assert.equal(reading.since, began);
+  delay.begin();
+  assert.equal(delay.since, began);
   await turn();
-  reading.begin();
-  assert.ok(reading.since >= began + 5); // since the second turn began
+  delay.begin();
+  assert.ok(delay.since >= began + 5); // since the second turn began
 });
 
 test('where a turn read nothing, what is read after it has just come', async () => {
-  const reading = new Reading();
-  reading.begin();
+  const delay = new ReadDelay();
+  delay.begin();
   await turn();
   await turn();
   await turn();
   const before = nowMs();
-  reading.begin();
-  assert.ok(reading.since >= before);
+  delay.begin();
+  assert.ok(delay.since >= before);
 });
 
 test('a reader that is kept from reading sees it in what it reads next', async () => {
-  const reading = new Reading();
+  const delay = new ReadDelay();
   const server = createServer((socket) => socket.end('x'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -57,8 +57,8 @@ test('a reader that is kept from reading sees it in what it reads next', async (
   const read = () => {
     const socket = connect(port, '127.0.0.1');
     socket.on('data', () => {
-      reading.begin();
-      lain.push(reading.waited(nowMs()));
+      delay.begin();
+      lain.push(delay.waited(nowMs()));
       work(30);
     });
     return once(socket, 'close');

@@ -13,7 +13,7 @@ const MS = 1000; // microseconds
  * @param {number} receivers
  */
 function publish(deliveries, number, receivers) {
-  deliveries.lasts.meant('a', number, 100 * number, receivers);
+  deliveries.lastReceivers.expect('a', number, 100 * number, receivers);
   for (let receiver = 1; receiver <= receivers; receiver++) {
     deliveries.expect(receiver, 'a', number, 100 * number);
   }
@@ -23,7 +23,7 @@ test('a message is whole when the last of its receivers has it', () => {
   const deliveries = new Deliveries();
   publish(deliveries, 0, 3);
   [2, 3].forEach((receiver) => deliveries.arrived(receiver, 'a', 0, 10 * receiver));
-  assert.deepEqual([deliveries.lasts.messages, deliveries.lasts.whole], [1, 0]);
+  assert.deepEqual([deliveries.lastReceivers.messages, deliveries.lastReceivers.whole], [1, 0]);
   deliveries.arrived(1, 'a', 0, 70);
   const { messages, whole, last } = deliveries.measured();
   assert.deepEqual([messages, whole, last.max_us, last.sum_us], [1, 1, 70 * MS, 70 * MS]);
@@ -35,7 +35,7 @@ test('what comes twice is not another receiver, and what never comes leaves a me
   publish(deliveries, 1, 2);
   [5, 6, 7].forEach((at) => deliveries.arrived(1, 'a', 0, at));
   [1, 2].forEach((receiver) => deliveries.arrived(receiver, 'a', 1, 100 + receiver));
-  deliveries.gone(2);
+  deliveries.loseReceiver(2);
   const { messages, whole, last } = deliveries.measured();
   assert.deepEqual([messages, whole, last.max_us], [2, 1, 2 * MS]);
 });
@@ -44,8 +44,8 @@ test('a message that was withdrawn was meant for nobody', () => {
   const deliveries = new Deliveries();
   publish(deliveries, 0, 2);
   publish(deliveries, 1, 2);
-  deliveries.lasts.withdraw('a', 1);
-  deliveries.lasts.withdraw('a', 7);
+  deliveries.lastReceivers.withdraw('a', 1);
+  deliveries.lastReceivers.withdraw('a', 7);
   [1, 2].forEach((receiver) => deliveries.arrived(receiver, 'a', 0, 9));
   const { messages, whole } = deliveries.measured();
   assert.deepEqual([messages, whole], [1, 1]);

@@ -1,4 +1,4 @@
-// Frames as a client writes them, RFC 6455, sections 5.2 and 5.3.
+// Frames as they are written, RFC 6455, sections 5.2 and 5.3.
 
 import { randomFillSync } from 'node:crypto';
 
@@ -8,26 +8,52 @@ const keys = Buffer.alloc(8192); // of masks, drawn many at a time
 let keysUsed = keys.length;
 
 /**
- * A whole frame as a client sends it: masked, by a key that nobody can foretell.
+ * A frame as a client sends it: masked, by a key that nobody can foretell.
  *
  * @param {number} opcode
  * @param {string | Buffer} payload a string is ASCII
  * @param {boolean} masking false: with a key of zeros, which masks nothing: to see what masking costs
  * @param {boolean} compressed
- * @returns {Buffer}
  */
 export function frame(opcode, payload, masking = true, compressed = false) {
+  const bytes = unmasked(FIN | (compressed ? RSV1 : 0) | opcode, payload, 4);
+  const start = bytes.length - payload.length;
+  bytes[1] |= MASKED;
+  if (masking) {
+    mask(bytes, start);
+  } else {
+    bytes.fill(0, start - 4, start);
+  }
+  return bytes;
+}
+
+/**
+ * A frame as a server sends it.
+ *
+ * @param {number} opcode
+ * @param {Buffer} payload
+ */
+export function serverFrame(opcode, payload) {
+  return unmasked(FIN | opcode, payload, 0);
+}
+
+/**
+ * @param {number} first byte
+ * @param {string | Buffer} payload
+ * @param {number} keyBytes room for a key
+ */
+function unmasked(first, payload, keyBytes) {
   const { length } = payload;
-  const header = length < 126 ? 6 : length < 65536 ? 8 : 14;
+  const header = (length < 126 ? 2 : length < 65536 ? 4 : 10) + keyBytes;
   const bytes = Buffer.allocUnsafe(header + length);
-  bytes[0] = FIN | (compressed ? RSV1 : 0) | opcode;
-  if (header === 6) {
-    bytes[1] = MASKED | length;
-  } else if (header === 8) {
-    bytes[1] = MASKED | 126;
+  bytes[0] = first;
+  if (length < 126) {
+    bytes[1] = length;
+  } else if (length < 65536) {
+    bytes[1] = 126;
     bytes.writeUInt16BE(length, 2);
   } else {
-    bytes[1] = MASKED | 127;
+    bytes[1] = 127;
     bytes.writeUInt32BE(0, 2);
     bytes.writeUInt32BE(length, 6);
   }
@@ -35,11 +61,6 @@ export function frame(opcode, payload, masking = true, compressed = false) {
     bytes.write(payload, header, 'latin1');
   } else {
     payload.copy(bytes, header);
-  }
-  if (masking) {
-    mask(bytes, header);
-  } else {
-    bytes.fill(0, header - 4, header);
   }
   return bytes;
 }

@@ -1,0 +1,42 @@
+// Servers within this process, and what all sockets have in common.
+
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/** @import { AddressInfo, Socket } from 'node:net' */
+/** @import { ErrorKind } from './types.ts' */
+
+/**
+ * A server on a free port, as AnsweringServer has it.
+ *
+ * @param {(socket: Socket) => void} onConnection
+ */
+export async function serve(onConnection) {
+  const server = createServer({ noDelay: true }, (socket) => {
+    socket.on('error', () => {});
+    onConnection(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    request: { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null },
+    close: () => server.close(),
+  };
+}
+
+/** @type {Record<string, ErrorKind>} */
+const KINDS = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset', // closed by the server, before or within the answer
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'reset',
+  ETIMEDOUT: 'timeout',
+};
+
+/** The failure of a request or a connection that an error ended. */
+export function failureOf(/** @type {Error & {code?: string}} */ error) {
+  return { kind: KINDS[error.code ?? ''] ?? 'other', text: error.message || String(error) };
+}

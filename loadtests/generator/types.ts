@@ -1,0 +1,276 @@
+// The shapes that several files share. What the harness sends (Job, Slice) and gets (Second, Measured) is JSON;
+// loadtests/records/result.py explains the fields of results, loadtests/workload/conversation.py those of conversations.
+
+import type { Deliveries } from './deliveries.js';
+import type { Exchange } from './recorder.js';
+import type { Client } from './websocket/client.js';
+
+/** A load, but for when it is made. */
+export interface Job {
+  engine: 'openloop' | 'loadtest';
+  protocol: string; // a file of protocols/, without its .js; `loadtest` speaks HTTP only
+  origin: string; // such as http://127.0.0.1:8000
+  requests: Request[];
+  order: string; // the request (its index) of each send of all processes, repeated: Uint16Array in base64
+  timesMs: number[] | null; // of a recording: when each send of all processes is due
+  rate: number | null; // requests per second of all processes; null: closed loop; 0: nothing is sent
+  connections: number; // of this process: the most at a fixed rate, all in a closed loop
+  timeoutMs: number;
+  idleMs: number; // an idle connection is closed from this side after this
+  index: number; // of this process, from 0
+  processes: number;
+  keepAlive: boolean;
+  conversation: Conversation | null; // null: HTTP
+}
+
+/** A request and its expected answer. */
+export interface Request {
+  method: string;
+  path: string;
+  headers: string[]; // name, value, name, value, ...
+  body: string | null; // base64
+  status: number;
+  expectBody: string | null; // base64; null: not checked
+}
+
+/** What is done over WebSockets. */
+export interface Conversation {
+  does: 'connect' | 'idle' | 'echo' | 'broadcast' | 'rejoin';
+  dialect: string; // a file of dialects/, without its .js
+  prefix: string; // of the paths of handshakes; empty: the path of the request
+  receivers: number; // of this process
+  rooms: number;
+  steps: number; // in which idle connections are opened
+  jitter_s: number;
+  publishes_per_s: number;
+  size: number; // bytes of a payload
+  compression: boolean;
+  masking: boolean;
+  script: Script | null; // of the dialect `script`
+}
+
+/** The user's own messages: see loadtests/workload/script.py. */
+export interface Script {
+  first: string[];
+  ready: string; // empty: ready at once
+  send: string;
+  match: string;
+  subprotocol: string; // empty: none
+}
+
+/** A stretch of time in which a load is made; its connections stay open between slices. */
+export interface Slice {
+  start: number; // of nowMs
+  settleMs: number; // not measured, before what is
+  durationMs: number; // 0: a warm-up
+  arrivalSeed: number | null; // of random arrivals; null: even ones
+  settling: Part;
+  measured: Part;
+}
+
+/** Where a slice is in the schedule of all slices: a rate is kept over all of them, not rounded in each. */
+export interface Part {
+  fromMs: number;
+  ofMs: number; // the length of the whole schedule
+}
+
+export type ErrorKind = 'status' | 'timeout' | 'refused' | 'reset' | 'wrong-body' | 'other';
+export type ErrorCounts = Partial<Record<ErrorKind, number>>;
+
+export interface Failure {
+  kind: ErrorKind;
+  answered?: boolean; // the server did answer, but wrongly
+  text: string;
+}
+
+/** A distribution of times. */
+export interface Spread {
+  hdr: string; // HDR histogram of microseconds, compressed V2, base64
+  max_us: number;
+  sum_us: number;
+}
+
+/** One measured second, or a part of it: short slices and late answers make several parts of one second. */
+export interface Second {
+  t: number; // seconds measured before it
+  sent: number;
+  completed: number;
+  ok: number;
+  errors: number;
+  ends: Record<string, number>; // by status, `stale`, ErrorKind, or `ok` where there are no statuses
+  hdr: string; // response times of those answered ok (`loadtest`: service times)
+}
+
+/** One of the requests of a load. */
+export interface Share {
+  planned: number;
+  sent: number;
+  completed: number;
+  ok: number;
+  errors: ErrorCounts;
+  response_time: Spread;
+}
+
+/** Messages on their way to receivers: see deliveries.js. */
+export interface DeliveryCounts {
+  expected: number;
+  delivered: number;
+  missing: number;
+  duplicate: number;
+  reordered: number;
+  stray: number;
+  in_time: number;
+  backlog: number[]; // by slice
+  messages: number;
+  whole: number;
+  lag: Spread;
+  last: Spread;
+  reading: Spread;
+}
+
+/** Connections that are open for the whole of a load. */
+export interface ConnectionCounts {
+  wanted: number;
+  opened: number;
+  refused: number;
+  lost: number;
+  opening: Spread;
+  opened_in_s: number;
+  sent_bytes: number;
+  received_bytes: number;
+  steps: number[];
+  rejoined: Rejoined | null;
+  said: string;
+}
+
+/** Receivers after a restart of the server. */
+export interface Rejoined {
+  lost: number;
+  back: number;
+  down_s: number | null;
+  all_back_s: number | null;
+  published: number;
+  unsent: number;
+  expected: number;
+  missed: number;
+  away: Spread;
+}
+
+/** The result of all slices. */
+export interface Measured {
+  planned: number;
+  sent: number;
+  completed: number;
+  ok: number;
+  rate: number;
+  backlog: number[]; // by slice of a schedule: outstanding at its end minus outstanding when its measured part began
+  billed: number; // answered ok in measured slices, whenever they were sent
+  unfinished: number;
+  waited: number;
+  errors: ErrorCounts;
+  examples: Partial<Record<ErrorKind, string>>; // the first error's text
+  duration_s: number;
+  spreads: Record<'response_time' | 'service_time' | 'send_lag' | 'pacing_lag' | 'failed', Spread>;
+  requests: Share[]; // in the order of Job.requests
+  deliveries: DeliveryCounts | null;
+  connections: ConnectionCounts | null;
+  own_ms: Record<string, number | null> | null; // figures that the engine made itself
+}
+
+export type OnSecond = (second: Second) => void;
+
+/** A load that main.js runs. */
+export interface Running {
+  ready(): Promise<void>;
+  step?(): Promise<void>; // opens the next part of the pool
+  reopen?(): Promise<void>; // opens lost connections of the pool again
+  run(slice: Slice): Promise<void>; // until all that was sent has its end
+  stop(): void; // ends the slice now
+  close(): Measured;
+  ended?(): Promise<void>; // until the other side has closed the connections as well
+}
+
+/** protocols/<name>.js exports one as `protocol`; nothing else of openloop knows what is spoken. */
+export interface Protocol {
+  exchange(request: Request, job: Job): Exchange; // once for each of Job.requests: all that can be prepared is prepared
+  connect(job: Job, owner: Owner, pool: Pool | null): Connection; // it need not be opened before something is sent
+  openPool?(job: Job): Promise<Pool>; // the load starts when all of it is open
+  answering(job: Job): Promise<AnsweringServer>;
+}
+
+/** One send at a time, from `send` to onOk or onFailed. Timeouts are the owner's, which destroys the connection. */
+export interface Connection {
+  busy: boolean;
+  exchange: Exchange; // of the last send, as are the moments
+  intended: number; // the owner may set it in onSent
+  handedAt: number; // when `send` was called
+  sentAt: number; // when it was put on the wire; 0: not yet
+  how?: string | number; // the status of the answer, where there are statuses
+  send(exchange: Exchange, intended: number): void;
+  destroy(): void; // closes it and gives up what was sent; the owner is not called
+}
+
+export interface Owner {
+  counts(intended: number): boolean; // whether what is due then is measured
+  onSent(connection: Connection, at: number): void; // once for each send, before its end
+  onOk(connection: Connection, at: number): void;
+  onFailed(connection: Connection, at: number, failure: Failure): void;
+}
+
+/** Connections that are open for the whole of a load: receivers, idle ones, and those that a protocol sends on. */
+export interface Pool {
+  deliveries: Deliveries | null; // the grace period is for missing ones as well; null: no receivers
+  roundRobin?: boolean; // all sending connections are made at once and used in turn, not as few as will do
+  closing?: number; // a slice does not end before these connections have
+  step?(): Promise<void>;
+  reopen?(): Promise<void>;
+  begin?(slice: Slice): void;
+  isOver?(now: number): boolean; // ends a slice before its time
+  end?(): void;
+  measured?(): ConnectionCounts;
+  close(): void | Promise<void>;
+}
+
+/** A server in this process that answers at once and always well, for warm-ups and ceilings. */
+export interface AnsweringServer {
+  origin: string;
+  request: Request;
+  conversation?: Conversation | null;
+  close(): void;
+}
+
+/** Some bytes of a buffer, good for the time of the call. */
+export type OnBytes = (data: Buffer, start: number, end: number) => void;
+
+export type Endpoint = 'echo' | 'rooms' | 'publish'; // what a WebSocket is for
+
+/**
+ * What a server's own protocol puts around a payload. dialects/<name>.js exports one as `dialect`. It has no state: what it
+ * must remember of a WebSocket is `client.memory`. A room's name is unique; a client in no room has a unique one as well.
+ */
+export interface Dialect {
+  subprotocol(conversation: Conversation): string | null;
+  path(conversation: Conversation, endpoint: Endpoint, room: string): string; // of the handshake
+  onOpen(client: Client): void; // after the handshake; calls `client.ready` once it can receive
+  onMessage(client: Client, data: Buffer, start: number, end: number): void;
+  wrap(client: Client, payload: string): string; // what is sent of a payload, in ASCII
+}
+
+/** Where a WebSocket leads and how it is opened. */
+export interface Target {
+  origin: string;
+  host: string;
+  port: number;
+  path: string;
+  headers: string[]; // name, value, name, value, ...
+  subprotocol: string | null;
+  compression: boolean; // offered
+  masking: boolean;
+  traffic: Traffic; // of all WebSockets of a load
+}
+
+/** Bytes on the wire. */
+export interface Traffic {
+  sent: number;
+  received: number;
+}

@@ -1,0 +1,269 @@
+// The WebSockets that are open for the whole of a load, and what becomes of them.
+
+import { nowMs } from '../clock.js';
+import { Deliveries } from '../deliveries.js';
+import { readDelay } from '../read_delay.js';
+import { Times } from '../times.js';
+import { Client, ReceivingClient, SendingClient } from './client.js';
+import { Payloads } from './payload.js';
+import { ConnectSender, EchoSender, PublishSender } from './senders.js';
+
+/** @import { ConnectionCounts, Conversation, Dialect, Endpoint, Failure, Job, Owner, Slice, Target, Traffic } from '../types.ts' */
+
+const AT_ONCE = 32; // are opened: as many as wait for a moment to be accepted, and none is refused for that
+// An address has 28,232 ports for one destination by default, and some must remain for others.
+const PORTS = 20_000;
+const ADDRESSES = 8; // for connections that are opened one after the other: a port that was used rests a while
+
+let pools = 0;
+
+export class Pool {
+  traffic = { sent: 0, received: 0 };
+  // No two pools have the same rooms: a server may remember those of one before.
+  id = `${process.pid.toString(36)}x${(pools++).toString(36)}x${Date.now().toString(36)}`;
+  names = 0; // of rooms and of clients in none
+  receiversNamed = 0;
+  /** @type {Client[]} */
+  clients = [];
+  /** @type {SendingClient[][]} */
+  free = []; // what the next senders use: a client for each room
+  nextRooms = 0;
+  connects = 0;
+  closing = 0; // of connections that are not in the pool
+  /** @type {number[]} */
+  steps = []; // how many were open after each
+  tried = 0;
+  opened = 0;
+  lost = 0;
+  openingTimes = new Times();
+  openedInMs = 0;
+  example = ''; // of a failure
+  /** @type {Traffic | null} */
+  trafficBefore = null; // when what is measured began
+  measuredTraffic = { sent: 0, received: 0 };
+  closed = false;
+
+  /**
+   * @param {Job} job
+   * @param {Conversation} conversation
+   * @param {Dialect} dialect
+   */
+  constructor(job, conversation, dialect) {
+    const { origin, requests, timeoutMs, connections } = job;
+    const { hostname, port } = new URL(origin);
+    const { does, rooms, compression, masking } = conversation;
+    this.conversation = conversation;
+    this.dialect = dialect;
+    this.timeoutMs = timeoutMs;
+    this.request = requests[0];
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const subprotocol = dialect.subprotocol(conversation);
+    this.server = { origin, host, port: Number(port || 80), compression, masking, subprotocol, traffic: this.traffic };
+    this.hasAddresses = process.platform === 'linux' && host.startsWith('127.');
+    this.payloads = new Payloads(conversation.size);
+    this.roundRobin = does === 'echo' || does === 'broadcast';
+    this.deliveries = this.roundRobin ? new Deliveries((at) => readDelay.waited(at)) : null;
+    this.rooms = Array.from({ length: rooms }, () => this.nextName());
+    /** @type {ReceivingClient[][]} */
+    this.receivers = this.rooms.map(() => []); // by room, those that were open when the slice began
+    this.createClients(connections, conversation.receivers);
+  }
+
+  /**
+   * @param {number} senders
+   * @param {number} receivers
+   */
+  createClients(senders, receivers) {
+    const { clients, rooms } = this;
+    const { does } = this.conversation;
+    for (let k = 0; does === 'idle' && k < receivers; k++) {
+      clients.push(new Client(this, 'echo', this.nextName(), k));
+    }
+    for (let k = 0; does === 'broadcast' && k < receivers; k++) {
+      clients.push(new ReceivingClient(this, 'rooms', rooms[k % rooms.length], k));
+    }
+    let streams = 0;
+    for (let k = 0; this.roundRobin && k < senders; k++) {
+      // Some dialects could publish in all rooms over one connection, but then not all setups would have equally many.
+      const own =
+        does === 'echo'
+          ? [new SendingClient(this, 'echo', this.nextName(), k, ++streams)]
+          : rooms.map((room, r) => new SendingClient(this, 'publish', room, clients.length + r, ++streams));
+      clients.push(...own);
+      this.free.push(own);
+    }
+    this.free.reverse();
+  }
+
+  /** Opens its clients: all of them, or those of the next step. */
+  async step() {
+    const begun = nowMs();
+    const took = this.openedInMs;
+    const until = Math.ceil((this.clients.length * (this.steps.length + 1)) / this.conversation.steps);
+    await this.openEach(this.clients.slice(this.tried, until), (ms) => {
+      this.opened++;
+      this.openingTimes.record(ms);
+      this.openedInMs = took + nowMs() - begun;
+    });
+    this.tried = until;
+    this.steps.push(this.opened);
+    this.assignReceivers();
+  }
+
+  /** Opens again what was lost; what was refused from the first stays closed. */
+  async reopen() {
+    const lost = this.clients.filter((client) => client.wasOpened && !client.isOpen);
+    await this.openEach(lost, () => {});
+    this.assignReceivers();
+  }
+
+  assignReceivers() {
+    this.receivers = this.rooms.map(() => []);
+    for (const [k, client] of this.clients.entries()) {
+      if (client instanceof ReceivingClient && client.isOpen) {
+        this.receivers[k % this.rooms.length].push(client);
+      }
+    }
+  }
+
+  /**
+   * Opens some clients, a few at once. Where that many fail in a row, the rest is not tried.
+   *
+   * @param {Client[]} clients
+   * @param {(ms: number) => void} onOpened how long it took
+   */
+  async openEach(clients, onOpened) {
+    let next = 0;
+    let failed = 0;
+    const open = async () => {
+      while (next < clients.length && failed < AT_ONCE) {
+        const begun = nowMs();
+        const failure = await this.openOne(clients[next++]);
+        if (failure === null) {
+          failed = 0;
+          onOpened(nowMs() - begun);
+        } else {
+          failed++;
+          this.example ||= failure.text;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, clients.length) }, open));
+  }
+
+  /**
+   * @param {Client} client
+   * @returns {Promise<Failure | null>}
+   */
+  openOne(client) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        client.destroy();
+        resolve({ kind: 'timeout', text: `not opened in ${this.timeoutMs / 1000} s` });
+      }, this.timeoutMs);
+      client.open((failure) => {
+        clearTimeout(timer);
+        resolve(failure);
+      });
+    });
+  }
+
+  /** The other side ended a client that was open. */
+  onLost(/** @type {string} */ text) {
+    if (!this.closed) {
+      this.lost++;
+      this.example ||= text;
+    }
+  }
+
+  /**
+   * @param {Endpoint} endpoint
+   * @param {string} room
+   * @returns {Target}
+   */
+  target(endpoint, room) {
+    const { conversation, dialect, request, server } = this;
+    // Without a prefix the request's own path is opened, whatever answers there.
+    const path = conversation.prefix === '' ? request.path : dialect.path(conversation, endpoint, room);
+    return { ...server, path, headers: request.headers };
+  }
+
+  /** A name that no other room or client has. */
+  nextName() {
+    return `${this.id}x${this.names++}`;
+  }
+
+  nextRoom() {
+    return this.nextRooms++ % this.rooms.length;
+  }
+
+  /** The address that a client of the pool is opened from. */
+  addressOf(/** @type {number} */ place) {
+    return this.address(Math.floor(place / PORTS));
+  }
+
+  /** The address that the next connection is opened from that is not in the pool. */
+  nextAddress() {
+    return this.address(this.connects++ % ADDRESSES);
+  }
+
+  address(/** @type {number} */ k) {
+    return k === 0 || !this.hasAddresses ? undefined : `127.0.0.${1 + k}`;
+  }
+
+  /** What the engine sends on. */
+  sender(/** @type {Owner} */ owner) {
+    const { does } = this.conversation;
+    if (does === 'connect') {
+      return new ConnectSender(owner, this);
+    }
+    const clients = this.free.pop();
+    if (clients === undefined) {
+      throw new Error(`nothing can be sent to ${does}`);
+    }
+    return does === 'echo' ? new EchoSender(owner, this, clients) : new PublishSender(owner, this, clients);
+  }
+
+  /** Clients whose sender was given up. */
+  release(/** @type {SendingClient[]} */ clients) {
+    for (const client of clients) {
+      client.user = null;
+    }
+    this.free.push(clients);
+  }
+
+  /** Traffic counts from the start of a measured slice, as do the sends that it is divided by: also while it settles. */
+  begin(/** @type {Slice} */ { durationMs }) {
+    this.trafficBefore = durationMs > 0 ? { ...this.traffic } : null;
+  }
+
+  end() {
+    if (this.trafficBefore !== null) {
+      this.measuredTraffic.sent += this.traffic.sent - this.trafficBefore.sent;
+      this.measuredTraffic.received += this.traffic.received - this.trafficBefore.received;
+      this.trafficBefore = null;
+    }
+  }
+
+  /** @returns {ConnectionCounts} */
+  measured() {
+    return {
+      wanted: this.clients.length,
+      opened: this.opened,
+      refused: this.clients.length - this.opened,
+      lost: this.lost,
+      opening: this.openingTimes.spread(),
+      opened_in_s: this.openedInMs / 1000,
+      sent_bytes: this.measuredTraffic.sent,
+      received_bytes: this.measuredTraffic.received,
+      steps: this.steps,
+      rejoined: null,
+      said: this.example,
+    };
+  }
+
+  async close() {
+    this.closed = true;
+    await Promise.all(this.clients.map((client) => client.close()));
+  }
+}
