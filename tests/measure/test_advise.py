@@ -14,60 +14,32 @@ from loadtests.measure import advise as search
 from loadtests.measure.prepare import RunOptions
 from loadtests.measure.searches import candidates
 from loadtests.plan import study as studies
-from loadtests.records import Flag, Trial
 from loadtests.records.result import NOTHING
 from loadtests.report import page as pages
 from loadtests.report.sections import advice as searched
 from loadtests.report.sections import sweep
-from tests.fixtures.bench import SilentWatcher
+from tests.fixtures.bench import FakeTrials, SilentWatcher
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "run.schema.json"
 
 
-class Trials:
-    """Stands for run_interleaved: the rate is the better the more workers there are, and best with two threads; blocks
-    differ by far more."""
-
-    def __init__(self, a_result):
-        self.a_result = a_result
-        self.ran = []
-        self.broken = set()
-        self.late = set()
-
-    def interleaved(self, bench, places, doing):
-        return ([self(bench, place)] for place in places)
-
-    def __call__(self, bench, place):
-        slot, entry, test, attempt = place.slot, place.entry, place.test, place.attempt
-        self.ran.append((slot.number, slot.block, slot.label))
-        fails = slot.label in self.broken
-        speed = 100.0 * int(entry.env["WORKERS"]) * (1.5 if entry.env.get("THREADS") == "2" else 1)
-        rate = speed * (1 + slot.block % 3) * (1 + (slot.block * len(self.ran)) % 7 / 2000)
-        times = {**NOTHING, "p50": 1.0, "p99": 1e3 / rate}
-        return Trial(
-            number=slot.number,
-            block=slot.block,
-            label=slot.label,
-            setup=entry.setup,
-            test=test.name,
-            attempt=attempt,
-            started="",
-            status="invalid" if fails else "ok",
-            flags=(Flag("server_did_not_start", "invalid", ""),) if fails else (),
-            result=self.a_result(
-                bench.load(test, bench.url),
-                rate=rate,
-                ok=1000,
-                completed=1000,
-                response_time_ms=times,
-                pacing_lag_ms={**NOTHING, "p99": times["p99"] if slot.label in self.late else 0.0},
-            ),
-        )
-
-
 @pytest.fixture
-def trials(a_result):
-    return Trials(a_result)
+def trials():
+    """The rate is the better the more workers there are, and best with two threads; blocks differ by far more. The
+    generator is ``late`` with some cells, and some are ``broken``."""
+    trials = FakeTrials(reason=lambda one: "server_did_not_start" if one.slot.label in trials.broken else None)
+    trials.broken, trials.late = set(), set()
+
+    def result(planned):
+        env, block = planned.entry.env, planned.slot.block
+        speed = 100.0 * int(env["WORKERS"]) * (1.5 if env.get("THREADS") == "2" else 1)
+        rate = speed * (1 + block % 3) * (1 + (block * len(trials.ran)) % 7 / 2000)
+        times = {**NOTHING, "p50": 1.0, "p99": 1e3 / rate}
+        lag = {**NOTHING, "p99": times["p99"] if planned.slot.label in trials.late else 0.0}
+        return {"rate": rate, "ok": 1000, "completed": 1000, "response_time_ms": times, "pacing_lag_ms": lag}
+
+    trials.result = result
+    return trials
 
 
 def setup(name):
@@ -165,7 +137,7 @@ def test_the_shipped_grid_is_halved_in_less_than_an_hour():
 def run(trials, tmp_path, bench_of):
     def go(found):
         made = search.prepare(found, RunOptions(tmp_path / "run", 1), bench_of)
-        execution = dataclasses.replace(made, interleaved=trials.interleaved)
+        execution = trials.instead(made)
         return execution.run, search.execute(found, execution, SilentWatcher())
 
     return go
@@ -175,9 +147,9 @@ def test_the_rounds_are_in_the_run_and_the_best_is_found(run, trials):
     found, outcome = run(plan(max_time_s=300))
     assert outcome.pick == "3w-2t"
     assert outcome.told_apart
-    assert [number for number, _, _ in trials.ran] == list(range(1, 53))
-    assert sorted({block for _, block, _ in trials.ran}) == list(range(1, 16))
-    assert len({label for _, block, label in trials.ran if block > 7}) == 2
+    assert [number for number, _ in trials.attempts] == list(range(1, 53))
+    assert sorted({one.slot.block for one in trials.ran}) == list(range(1, 16))
+    assert len({one.slot.label for one in trials.ran if one.slot.block > 7}) == 2
     assert found.record.study.blocks == 15
     assert found.record.ended
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
@@ -214,13 +186,13 @@ def test_its_report_is_a_sweep_without_a_claim_on_all_cells(run):
 def test_what_does_not_start_is_no_advice(run, trials):
     trials.broken = {"3w-2t"}
     assert run(plan(max_time_s=300))[1].pick != "3w-2t"
-    assert all(label != "3w-2t" for _, block, label in trials.ran if block > 1)
+    assert all(one.slot.label != "3w-2t" for one in trials.ran if one.slot.block > 1)
 
 
 def test_a_late_generator_is_not_the_candidates_fault(run, trials):
     trials.late = {"3w-2t"}
     run(plan(rate=100.0, max_time_s=9e9))
-    assert any(label == "3w-2t" for _, block, label in trials.ran if block > 1)
+    assert any(one.slot.label == "3w-2t" for one in trials.ran if one.slot.block > 1)
 
 
 def test_where_nothing_starts_it_says_so(run, trials):

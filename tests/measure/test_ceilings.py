@@ -19,52 +19,49 @@ TABLE = {"setups": ["gunicorn", "uvicorn", "daphne"], "blocks": 1, "tests": {"la
 
 @pytest.fixture
 def prepare(tmp_path, bench_of, monkeypatch):
-    """Makes the run folder of the study; a function of what each setup answers, by its name, and of its test."""
+    """Makes the run folder of the study; a function of the changes of each setup's result, by its name, and of the
+    tests."""
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
+    ports, serve = {}, bench_of.serve
 
-    def prepare(rates, **test):
-        ports = {}
-        serve = bench_of.serve
+    def serving(setup, env, services, port):
+        ports[port] = setup.name
+        return serve(setup, env, services, port)
 
-        def serving(setup, env, beside, port):
-            ports[port] = setup.name
-            return serve(setup, env, beside, port)
-
-        def answered(load):
-            rate = rates[ports[int(load.origin.rpartition(":")[2])]]
-            return {"rate": rate, "ok": int(rate)}
-
+    def prepare(results, **tests):
         bench_of.serve = serving
-        bench_of.engine.meanwhile = answered
-        study = studies.parse({**TABLE, "tests": {"latency": {**LATENCY, **test}}}, "s", "s.toml")
+        bench_of.engine.meanwhile = lambda load: results[ports[int(load.origin.rpartition(":")[2])]]
+        study = studies.parse({"setups": list(results), "blocks": 1, "tests": tests}, "s", "s.toml")
         return preparing.prepare(study, preparing.RunOptions(tmp_path / "run", 1), bench_of)
 
     return prepare
 
 
+def answering(gunicorn, uvicorn, daphne):
+    rates = {"gunicorn": gunicorn, "uvicorn": uvicorn, "daphne": daphne}
+    return {name: {"rate": rate, "ok": int(rate)} for name, rate in rates.items()}
+
+
 @pytest.mark.parametrize(("share", "rate"), [({}, 120.0), ({"share": 0.25}, 60.0)])
 def test_the_rate_is_a_share_of_the_slowest_ceiling_in_two_digits(prepare, tmp_path, share, rate):
-    prepare({"gunicorn": 1500.0, "uvicorn": 700.0, "daphne": 241.7}, **share)
+    prepare(answering(1500.0, 700.0, 241.7), latency={**LATENCY, **share})
     record = Run.open(tmp_path / "run").record
     [test] = record.study.tests
     assert (test.rate, test.auto) == (rate, share.get("share", 0.5))
     assert record.ceilings == {"latency": {"gunicorn": 1500.0, "uvicorn": 700.0, "daphne": 241.7}}
 
 
-def test_tests_that_ask_the_same_share_one_search(tmp_path, bench_of, monkeypatch):
-    monkeypatch.setattr(interleaved, "REST_S", 0.0)
-    bench_of.engine.meanwhile = lambda load: {"rate": 400.0, "ok": 400}
+def test_tests_that_ask_the_same_share_one_search(prepare, tmp_path, bench_of):
     shares = {"quarter": 0.25, "half": 0.5, "most": 0.75}
     tests = {name: {**LATENCY, "kind": "latency", "share": share} for name, share in shares.items()}
-    study = studies.parse({**TABLE, "tests": {**tests, "other": {**tests["half"], "path": "/async/"}}}, "s", "s.toml")
-    found = preparing.prepare(study, preparing.RunOptions(tmp_path / "run", 1), bench_of).study
+    found = prepare(answering(400.0, 400.0, 400.0), **tests, other={**tests["half"], "path": "/async/"}).study
     assert [test.rate for test in found.tests] == [100.0, 200.0, 300.0, 200.0]
     assert len(bench_of.engine.loads) == 2 * 3  # of three setups, for each of two paths
     assert set(Run.open(tmp_path / "run").record.ceilings) == {"quarter", "half", "most", "other"}
 
 
 def test_a_setup_that_answers_nothing_has_no_ceiling_and_sets_no_rate(prepare, tmp_path):
-    prepare({"gunicorn": 1500.0, "uvicorn": 700.0, "daphne": 0.0})
+    prepare(answering(1500.0, 700.0, 0.0), latency=LATENCY)
     record = Run.open(tmp_path / "run").record
     assert record.study.tests[0].rate == 350.0
     assert "daphne" not in record.ceilings["latency"]
@@ -72,12 +69,12 @@ def test_a_setup_that_answers_nothing_has_no_ceiling_and_sets_no_rate(prepare, t
 
 def test_where_none_answers_nothing_is_written(prepare, tmp_path):
     with pytest.raises(UserError, match=r"^test latency: no setup answered well, so there is no rate that all sustain"):
-        prepare({"gunicorn": 0.0, "uvicorn": 0.0, "daphne": 0.0})
+        prepare(answering(0.0, 0.0, 0.0), latency=LATENCY)
     assert not (tmp_path / "run").exists()
 
 
 def test_the_highest_percentile_that_a_trial_knows_is_judged(prepare):
-    [short] = prepare({"gunicorn": 1500.0, "uvicorn": 700.0, "daphne": 241.7}).study.tests
+    [short] = prepare(answering(1500.0, 700.0, 241.7), latency=LATENCY).study.tests
     assert [metric.name for metric in short.judged] == ["p50_ms", "p95_ms", "cpu_ms_per_request"]  # of 480 requests
     assert [metric.name for metric in short.at_ceiling(600.0).judged] == ["p50_ms", "p99_ms", "cpu_ms_per_request"]
 
@@ -104,29 +101,17 @@ def test_a_mistake_is_one_line(changes, says):
         studies.parse({**TABLE, "tests": {"latency": {**LATENCY, **changes}}}, "s", "s.toml")
 
 
-def test_the_rate_of_a_broadcast_is_a_share_of_what_the_slowest_delivers(tmp_path, bench_of, monkeypatch):
+def test_the_rate_of_a_broadcast_is_a_share_of_what_the_slowest_delivers(prepare, tmp_path, bench_of, monkeypatch):
     """Both layers take a thousand messages a second; what comes of them to ten receivers is what counts."""
-    monkeypatch.setattr(interleaved, "REST_S", 0.0)
-    monkeypatch.setattr(contract_check.websocket, "verified", lambda *asked: [])
-    names = {"uvicorn-channels-redis": 4000, "uvicorn-channels-ipc": 7000}
-    ports = {}
-    serve = bench_of.serve
+    monkeypatch.setattr(contract_check.websocket, "verified", lambda *given: [])
 
-    def serving(setup, env, beside, port):
-        ports[port] = setup.name
-        return serve(setup, env, beside, port)
-
-    def delivered(load):
-        assert (load.rate, load.connections) == (None, 1)
-        came = names[ports[int(load.origin.rpartition(":")[2])]]
+    def delivering(came):
         lost = Deliveries(10_000, came, 10_000 - came, 0, 0, dict(NOTHING), in_time=came)
         return {"rate": 1000.0, "ok": 1000, "duration_s": 1.0, "deliveries": lost, "connections": holding(11)}
 
-    bench_of.serve = serving
-    bench_of.engine.meanwhile = delivered
-    broadcast = {"rate": "auto", "receivers": 10, "duration": "20s"}
-    study = studies.parse({"setups": list(names), "blocks": 1, "tests": {"broadcast": broadcast}}, "s", "s.toml")
-    found = preparing.prepare(study, preparing.RunOptions(tmp_path / "run", 1), bench_of).study
+    results = {"uvicorn-channels-redis": delivering(4000), "uvicorn-channels-ipc": delivering(7000)}
+    found = prepare(results, broadcast={"rate": "auto", "receivers": 10, "duration": "20s"}).study
+    assert {(load.rate, load.connections) for load in bench_of.engine.loads} == {(None, 1)}
     assert [test.rate for test in found.tests] == [200.0]
     assert Run.open(tmp_path / "run").record.ceilings == {
         "broadcast": {"uvicorn-channels-redis": 400.0, "uvicorn-channels-ipc": 700.0}

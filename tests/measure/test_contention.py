@@ -7,12 +7,12 @@ import pytest
 from loadtests.commands.running import carry_out
 from loadtests.measure import prepare as preparing
 from loadtests.measure.contention import ContentionWatch, TooBusy, attempts_to_go_on
-from loadtests.measure.run import ATTEMPTS, Execution, execute
+from loadtests.measure.run import ATTEMPTS, execute
 from loadtests.observe.top_processes import Takers
 from loadtests.plan import study as studies
 from loadtests.records import Flag, Trial
 from loadtests.records.run.folder import Run
-from tests.fixtures.bench import SilentWatcher
+from tests.fixtures.bench import FakeTrials, SilentWatcher
 
 LATE, TAKEN, DIED = "send_lag", "cores_taken", "process_died"
 
@@ -92,45 +92,30 @@ IN_ALL = 4  # trials in two places, or places in all
 
 
 @pytest.fixture
-def busy(tmp_path, bench_of, a_result):
-    """A run of two setups in two blocks: a function that begins it or goes on with it. ``busy.spoils`` says for how
-    many trials from now on the machine is too busy; ``busy.ran`` are those that were run, by number and attempt."""
+def busy(tmp_path, bench_of):
+    """A run of two setups in two blocks: a function that begins it or goes on with it. ``trials.invalid`` is for how
+    many trials from now on there is contention."""
+    trials = FakeTrials(reason=lambda planned: LATE if len(trials.ran) <= trials.invalid else None)
+    trials.invalid = 100
+    table = {"setups": ["gunicorn", "uvicorn"], "blocks": 2, "tests": {"throughput": {"duration": "1s"}}}
 
-    class Busy:
-        spoils = 100
+    def run(resume=False, **changes):
+        if resume:
+            made = preparing.resume(tmp_path / "run", bench_of)
+        else:
+            study = studies.parse({**table, "interleave": False}, "s", "s.toml")
+            made = preparing.prepare(study, preparing.RunOptions(tmp_path / "run", 1), bench_of)
+        return dataclasses.replace(trials.instead(made), **changes)
 
-        def __init__(self):
-            self.ran = []
-
-        def __call__(self, resume=False, **changes):
-            if resume:
-                made = preparing.resume(tmp_path / "run", bench_of)
-            else:
-                table = {"setups": ["gunicorn", "uvicorn"], "blocks": 2, "tests": {"throughput": {"duration": "1s"}}}
-                table["interleave"] = False
-                study = studies.parse(table, "s", "s.toml")
-                made = preparing.prepare(study, preparing.RunOptions(tmp_path / "run", 1), bench_of)
-            return Execution(made.run, made.bench, self.trial, attempts=made.attempts, **changes)
-
-        def trial(self, bench, place, on_second):
-            slot, entry, test, attempt = place.slot, place.entry, place.test, place.attempt
-            self.ran.append((slot.number, attempt))
-            self.spoils -= 1
-            flags = (Flag(LATE, "invalid", "The generator sent late."),) if self.spoils >= 0 else ()
-            result = a_result(bench.load(test, bench.url))
-            status = "invalid" if flags else "ok"
-            return Trial(
-                slot.number, slot.block, slot.label, entry.setup, test.name, attempt, "", status, flags, result=result
-            )
-
-    return Busy()
+    run.trials = trials
+    return run
 
 
 def test_a_run_on_a_busy_machine_ends_early_and_keeps_its_trials(busy):
     execution = busy()
     with pytest.raises(TooBusy, match=r"a compiler \(pid 7, 99% of a core\) and other machines .*steal, 25% of a core"):
         execute(execution, SilentWatcher())
-    assert busy.ran == [(1, 1), (2, 1), (1, 2), (2, 2)]
+    assert busy.trials.attempts == [(1, 1), (2, 1), (1, 2), (2, 2)]
     run = Run.open(execution.run.path)
     assert len(run.trials()) == IN_ALL
     assert run.record.ended is None
@@ -138,29 +123,29 @@ def test_a_run_on_a_busy_machine_ends_early_and_keeps_its_trials(busy):
 
 def test_it_goes_on_anyway_if_it_is_told_to(busy):
     assert not execute(busy(anyway=True), SilentWatcher())
-    assert len(busy.ran) == 2 * IN_ALL
+    assert len(busy.trials.ran) == 2 * IN_ALL
 
 
 def test_resumed_it_measures_again_what_was_spoiled_and_then_the_rest(busy):
     with pytest.raises(TooBusy):
         execute(busy(), SilentWatcher())
-    busy.ran, busy.spoils = [], 1
+    busy.trials.ran, busy.trials.invalid = [], 1
     assert execute(busy(resume=True), SilentWatcher())
-    assert busy.ran == [(1, 3), (2, 3), (1, 4), (3, 1), (4, 1)]
+    assert busy.trials.attempts == [(1, 3), (2, 3), (1, 4), (3, 1), (4, 1)]
 
 
 def test_resumed_while_it_is_still_busy_it_ends_early_again(busy):
     for attempts in ([1, 2], [3, 4], [5, 6]):
         with pytest.raises(TooBusy):
             execute(busy(resume=attempts[0] > 1), SilentWatcher())
-        assert busy.ran[-IN_ALL:] == [(number, attempt) for attempt in attempts for number in (1, 2)]
+        assert busy.trials.attempts[-IN_ALL:] == [(number, attempt) for attempt in attempts for number in (1, 2)]
 
 
 def test_a_run_that_ended_stays_as_it_ended(busy):
     execute(busy(anyway=True), SilentWatcher())
-    busy.ran = []
+    busy.trials.ran = []
     execute(busy(resume=True), SilentWatcher())
-    assert busy.ran == []
+    assert busy.trials.attempts == []
     assert ATTEMPTS == 2
 
 
@@ -180,4 +165,4 @@ def test_the_command_says_it_in_one_line_and_leaves_a_report(busy, capsys):
 
 def test_the_command_goes_on_anyway(busy):
     assert not carry_out(busy(), anyway=True)
-    assert len(busy.ran) == 2 * IN_ALL
+    assert len(busy.trials.ran) == 2 * IN_ALL

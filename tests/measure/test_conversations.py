@@ -8,13 +8,9 @@ import pytest
 from loadtests.analyse import readings
 from loadtests.errors import UserError
 from loadtests.measure import contract_check, interleaved, preflight
-from loadtests.measure.interleaved import run_interleaved
-from loadtests.measure.observation import PlannedTrial
-from loadtests.measure.trial import run_trial
 from loadtests.observe.processes import Part
-from loadtests.plan import study as studies
-from loadtests.plan.schedule import schedule
 from loadtests.records import Deliveries
+from tests.fixtures.bench import a_block, measure, measure_interleaved
 from tests.fixtures.conversations import TABLES, holding
 
 
@@ -40,13 +36,9 @@ def bench(bench_of, monkeypatch):
 
     def build(*kinds, dialect="plain", **changes):
         tests = {kind: {**TABLES[kind], "warmup": "500ms", "duration": "1s", **changes} for kind in kinds}
-        study = studies.parse({"setups": ["uvicorn"], "blocks": 1, "tests": tests}, "s", "s.toml")
-        made = bench_of(study, None)
+        made, study, planned = a_block(bench_of, {"setups": ["uvicorn"], "tests": tests})
         made.setups["uvicorn"] = dataclasses.replace(made.setups["uvicorn"], dialect=dialect)
-        made.contract = {test.name: () for test in study.tests}
-        by_name = {test.name: test for test in study.tests}
-        slots = schedule(study, seed=1)
-        return made, study, [PlannedTrial(slot, study.entries[0], by_name[slot.test], 1) for slot in slots]
+        return made, study, planned
 
     return build
 
@@ -61,20 +53,17 @@ def bench(bench_of, monkeypatch):
 )
 def test_a_setup_is_spoken_to_and_held_to_its_own_dialect(bench, bench_of, broken, dialect, consumer, spoken):
     made, _, [place] = bench("echo", dialect=dialect, consumer=consumer)
-    assert run_trial(made, place, lambda second: None).status == "ok"
+    assert measure(made, place).status == "ok"
     [load] = bench_of.engine.loads
     assert (load.conversation.dialect, load.conversation.prefix) == spoken
     assert broken[1] == [spoken]
 
 
-@pytest.mark.parametrize("by_turns", [False, True])
-def test_one_that_does_not_talk_as_it_should_is_not_measured(bench, bench_of, broken, by_turns):
+@pytest.mark.parametrize("run", [lambda made, places: [measure(made, places[0])], measure_interleaved])
+def test_one_that_does_not_talk_as_it_should_is_not_measured(bench, bench_of, broken, run):
     broken[0]["plain", "/ws/"] = ["it answered 'hello' with 'world'"]
     made, _, places = bench("echo")
-    if by_turns:
-        [[trial]] = run_interleaved(made, places, lambda what, seconds: None)
-    else:
-        trial = run_trial(made, places[0], lambda second: None)
+    [trial] = run(made, places)
     assert [flag.reason for flag in trial.flags] == ["contract_broken"]
     assert "it answered 'hello' with 'world'" in trial.log
     assert bench_of.engine.loads == []
@@ -91,8 +80,7 @@ def test_a_baseline_that_does_not_is_said_before_anything_is_written(bench, brok
 def test_what_holds_connections_is_measured_by_turns_as_well(bench, bench_of, broken, monkeypatch):
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
     made, _, places = bench("connect", "echo", "echo-throughput", "broadcast")
-    trials = [trial for of_test in run_interleaved(made, places, lambda what, seconds: None) for trial in of_test]
-    assert {trial.status for trial in trials} == {"ok"}
+    assert {trial.status for trial in measure_interleaved(made, places)} == {"ok"}
     assert [seconds for _, _, seconds in bench_of.engine.slices] == [0.5] * 2 * 4
 
 
@@ -111,7 +99,7 @@ def test_the_memory_of_idle_connections_is_looked_at_after_each_step_in_which_th
         **dict.fromkeys(("planned", "sent", "completed", "ok", "rate"), 0),
         "connections": dataclasses.replace(holding(1000), steps=(250, 500, 750, 1000)),
     }
-    trial = run_trial(made, place, lambda second: None)
+    trial = measure(made, place)
     assert trial.status == "ok"
     assert bench_of.engine.loads[0].conversation.steps == 4
     for process in trial.processes:
@@ -131,7 +119,7 @@ def test_what_closing_the_connections_does_is_no_part_of_what_they_cost(bench, b
 
     bench_of.host.usage = giving_back
     bench_of.engine.closing = lambda: closed.append(True)
-    trial = run_trial(made, place, lambda second: None)
+    trial = measure(made, place)
     assert closed == [True]
     assert {(process.cpu_s, process.rss_mb) for process in trial.processes} == {(0.0, 75.0)}
 
@@ -143,7 +131,7 @@ def test_lateness_is_held_against_the_lag_where_that_is_judged(bench, bench_of, 
 
     bench_of.engine.meanwhile = late  # half of the time until a message is taken, a twentieth of the lag
     made, _, [place] = bench("broadcast")
-    assert run_trial(made, place, lambda second: None).flags == ()
+    assert measure(made, place).flags == ()
 
 
 @pytest.mark.parametrize(("role", "flags"), [("web", ["cost_unseen"]), ("redis", [])])
@@ -151,7 +139,7 @@ def test_a_cost_is_not_known_where_a_service_that_is_paid_for_was_not_seen(bench
     made, _, [place] = bench("echo")
     made.setups["uvicorn"] = dataclasses.replace(made.setups["uvicorn"], charges=("redis",))
     bench_of.server.parts = lambda: [Part(role, os.getpid())]
-    trial = run_trial(made, place, lambda second: None)
+    trial = measure(made, place)
     assert (trial.status, [flag.reason for flag in trial.flags]) == ("ok", flags)
     known = {one.metric for one in readings.observations(trial, place.test)}
     assert ("memory_settled_mb" in known) == (not flags)

@@ -13,10 +13,9 @@ from loadtests.measure import prepare as preparing
 from loadtests.measure import run as runs
 from loadtests.measure import study_options
 from loadtests.plan import study as studies
-from loadtests.records import Flag, Trial
 from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import Goal
-from tests.fixtures.bench import SilentWatcher
+from tests.fixtures.bench import FakeTrials, SilentWatcher
 
 TABLE = {
     "setups": ["gunicorn", "uvicorn"],
@@ -26,67 +25,25 @@ TABLE = {
 RATES = {"gunicorn": 1000.0, "uvicorn": 500.0, "daphne": 400.0}
 
 
-class Trials:
-    """Stands for run_trial and run_interleaved: remembers what was asked, and answers with rates of its own."""
+@pytest.fixture
+def trials():
+    """Trials at rates of their own, of which those in ``invalid`` are, by number and attempt."""
+    trials = FakeTrials()
+    noise = random.Random(1)
+    trials.invalid, trials.why, trials.spread, trials.takes_s, trials.interrupt_at = set(), "send_lag", 0.0, 0.0, None
 
-    def __init__(self, a_result):
-        self.a_result = a_result
-        self.ran = []
-        self.invalid = set()
-        self.interrupt_at = None
-        self.noise = random.Random(1)
-        self.spread = 0.0
-        self.reason = "send_lag"
-        self.takes_s = 0.0
+    def result(planned):
+        return {"rate": RATES[planned.slot.label] * (1 + noise.uniform(-1, 1) * trials.spread)}
 
-    def interleaved(self, bench, places, doing):
-        for place in places:
-            yield [self(bench, place, None)]
-
-    def __call__(self, bench, place, on_second):
-        slot, entry, test, attempt = place.slot, place.entry, place.test, place.attempt
-        if self.interrupt_at == len(self.ran):
+    def reason(planned):
+        if trials.interrupt_at == len(trials.ran) - 1:
+            trials.ran.pop()
             raise KeyboardInterrupt
-        self.ran.append((slot.number, slot.label, attempt))
-        time.sleep(self.takes_s)
-        rate = RATES[slot.label] * (1 + self.noise.uniform(-1, 1) * self.spread)
-        invalid = (slot.number, attempt) in self.invalid
-        return Trial(
-            number=slot.number,
-            block=slot.block,
-            label=slot.label,
-            setup=entry.setup,
-            test=test.name,
-            attempt=attempt,
-            started="",
-            status="invalid" if invalid else "ok",
-            flags=(Flag(self.reason, "invalid", ""),) if invalid else (),
-            result=self.a_result(bench.load(test, bench.url), rate=rate),
-        )
+        time.sleep(trials.takes_s)
+        return trials.why if (planned.slot.number, planned.attempt) in trials.invalid else None
 
-
-@pytest.fixture
-def trials(a_result):
-    return Trials(a_result)
-
-
-@pytest.fixture
-def begin(tmp_path, bench_of, trials):
-    """Makes the run folder of the study; a function, as what cannot be prepared is tested as well."""
-
-    def prepare(goal=None, table=TABLE):
-        study = studies.parse(table, "s", "s.toml")
-        made = preparing.prepare(study, preparing.RunOptions(tmp_path / "run", 1, goal), bench_of)
-        return dataclasses.replace(made, trial=trials, interleaved=trials.interleaved)
-
-    return prepare
-
-
-@pytest.fixture
-def go_on(tmp_path, bench_of, trials):
-    return lambda: dataclasses.replace(
-        preparing.resume(tmp_path / "run", bench_of), trial=trials, interleaved=trials.interleaved
-    )
+    trials.result, trials.reason = result, reason
+    return trials
 
 
 @pytest.fixture
@@ -94,11 +51,31 @@ def folder(tmp_path):
     return tmp_path / "run"
 
 
-def test_every_place_in_the_order_is_run_once(begin, go_on, trials, folder):
+@pytest.fixture
+def begin(folder, bench_of, trials):
+    """Makes the run folder of the study; a function, as what cannot be prepared is tested as well."""
+
+    def prepare(goal=None, **changes):
+        study = studies.parse({**TABLE, **changes}, "s", "s.toml")
+        return trials.instead(preparing.prepare(study, preparing.RunOptions(folder, 1, goal), bench_of))
+
+    return prepare
+
+
+@pytest.fixture
+def go_on(folder, bench_of, trials):
+    return lambda: trials.instead(preparing.resume(folder, bench_of))
+
+
+def run(execution):
+    return runs.execute(execution, SilentWatcher())
+
+
+def test_every_place_in_the_order_is_run_once(begin, trials, folder):
     execution = begin()
-    assert runs.execute(execution, SilentWatcher())
-    assert [number for number, _, _ in trials.ran] == [1, 2, 3, 4]
-    labels = [label for _, label, _ in trials.ran]
+    assert run(execution)
+    assert [number for number, _ in trials.attempts] == [1, 2, 3, 4]
+    labels = [one.slot.label for one in trials.ran]
     assert labels[2:] == labels[:2][::-1]
     assert Run.open(folder).record.ended
 
@@ -106,9 +83,9 @@ def test_every_place_in_the_order_is_run_once(begin, go_on, trials, folder):
 def test_setups_that_memory_does_not_hold_at_once_are_measured_in_groups(begin, bench_of, trials, folder):
     each_mb = sum(one.rss_mb for one in bench_of.host.usage(bench_of.server.parts(), folder).values())
     bench_of.host.free_mb = int(each_mb * 5)  # half of it is for the baseline and one beside it
-    execution = begin(table={**TABLE, "setups": ["gunicorn", "uvicorn", "daphne"]})
+    execution = begin(setups=["gunicorn", "uvicorn", "daphne"])
     assert "note: 2 setups run at once, gunicorn among them in each block" in execution.headline
-    assert runs.execute(execution, SilentWatcher())
+    assert run(execution)
     blocks = {}
     for trial in Run.open(folder).trials():
         blocks.setdefault(trial.block, set()).add(trial.label)
@@ -118,41 +95,42 @@ def test_setups_that_memory_does_not_hold_at_once_are_measured_in_groups(begin, 
 @pytest.mark.parametrize("interleave", [True, False])
 def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(begin, trials, interleave):
     trials.invalid = {(2, 1), (3, 1), (3, 2)}
-    assert runs.execute(begin(table={**TABLE, "interleave": interleave}), SilentWatcher())
+    assert run(begin(interleave=interleave))
     # What is invalid in a block is repeated when the rest of it has been measured.
-    assert [(number, attempt) for number, _, attempt in trials.ran] == [(1, 1), (2, 1), (2, 2), (3, 1), (4, 1), (3, 2)]
+    assert trials.attempts == [(1, 1), (2, 1), (2, 2), (3, 1), (4, 1), (3, 2)]
 
 
-def test_a_setup_without_a_valid_trial_fails_the_run(begin, go_on, trials, folder):
-    order = begin().order
-    trials.invalid = {(slot.number, attempt) for slot in order if slot.label == "uvicorn" for attempt in (1, 2)}
-    assert not runs.execute(go_on(), SilentWatcher())
+def test_a_setup_without_a_valid_trial_fails_the_run(begin, trials):
+    execution = begin()
+    trials.invalid = {
+        (slot.number, attempt) for slot in execution.order if slot.label == "uvicorn" for attempt in (1, 2)
+    }
+    assert not run(execution)
 
 
-def test_a_setup_that_failed_fails_the_run_even_where_its_other_blocks_are_valid(begin, go_on, trials, folder):
-    trials.invalid = {(2, 1), (2, 2)}
-    trials.reason = "server_did_not_start"
-    assert not runs.execute(begin(), SilentWatcher())
+def test_a_setup_that_failed_fails_the_run_even_where_its_other_blocks_are_valid(begin, trials):
+    trials.invalid, trials.why = {(2, 1), (2, 2)}, "server_did_not_start"
+    assert not run(begin())
 
 
 def test_a_run_that_was_interrupted_goes_on_where_it_was_with_the_same_schedule(begin, go_on, trials, folder):
     whole = [slot.label for slot in begin().order]
     trials.interrupt_at = 2
     with pytest.raises(KeyboardInterrupt):
-        runs.execute(go_on(), SilentWatcher())
+        run(go_on())
     before = Run.open(folder).trials()
     assert Run.open(folder).record.ended is None
     trials.interrupt_at = None
-    assert runs.execute(go_on(), SilentWatcher())
+    assert run(go_on())
     after = Run.open(folder).trials()
     assert after[:2] == before
     assert [trial.label for trial in after] == whole
-    assert [number for number, _, _ in trials.ran] == [1, 2, 3, 4]
+    assert [number for number, _ in trials.attempts] == [1, 2, 3, 4]
 
 
-def test_blocks_are_added_in_pairs_until_the_interval_is_narrow(begin, go_on, trials, folder):
+def test_blocks_are_added_in_pairs_until_the_interval_is_narrow(begin, trials, folder):
     trials.spread = 0.02
-    runs.execute(begin(Goal(until=0.03, max_time_s=60)), SilentWatcher())
+    run(begin(Goal(until=0.03, max_time_s=60)))
     record = Run.open(folder).record
     assert record.study.blocks >= 8  # few blocks are alike by chance
     assert record.study.blocks % 2 == 0
@@ -161,43 +139,33 @@ def test_blocks_are_added_in_pairs_until_the_interval_is_narrow(begin, go_on, tr
 
 def test_what_was_looked_at_is_judged_at_a_stricter_level(begin, folder, trials):
     trials.spread = 0.02
-    runs.execute(begin(Goal(until=0.03, max_time_s=60)), SilentWatcher())
-    run = Run.open(folder)
-    [looked] = Results(run).comparisons.values()
-    run.update(goal=None)
-    [usual] = Results(run).comparisons.values()
+    run(begin(Goal(until=0.03, max_time_s=60)))
+    kept = Run.open(folder)
+    [looked] = Results(kept).comparisons.values()
+    kept.update(goal=None)
+    [usual] = Results(kept).comparisons.values()
     assert looked.low < usual.low < usual.high < looked.high
 
 
-def test_no_block_is_added_once_the_time_is_over(begin, go_on, trials, folder):
-    trials.spread = 0.5
-    runs.execute(begin(Goal(until=0.001, max_time_s=0.0)), SilentWatcher())
-    assert len(trials.ran) == 4
-
-
-def test_adding_blocks_leaves_the_order_so_far_as_it_was(begin, go_on, trials, folder):
+def test_adding_blocks_leaves_the_order_so_far_as_it_was(begin, trials):
     trials.spread = 0.5
     execution = begin(Goal(until=0.3, max_time_s=60))
     before = execution.order
-    runs.execute(execution, SilentWatcher())
+    run(execution)
     assert len(execution.order) > len(before)
     assert execution.order[: len(before)] == before
 
 
-def test_the_time_that_trials_take_is_counted_and_ends_the_adding_of_blocks(begin, go_on, trials, folder):
-    trials.spread, trials.takes_s = 0.5, 0.02
-    runs.execute(begin(Goal(until=0.001, max_time_s=0.01)), SilentWatcher())
-    record = Run.open(folder).record
-    assert len(trials.ran) == 4  # the planned ones take longer than that, so none is added
-    assert record.measured_s >= 0.08
-
-
-def test_the_time_for_adding_blocks_goes_on_where_a_run_was_interrupted(begin, go_on, trials, folder):
-    trials.spread = 0.5
-    execution = begin(Goal(until=0.001, max_time_s=10.0))
-    execution.run.update(measured_s=20.0)
-    runs.execute(go_on(), SilentWatcher())
+@pytest.mark.parametrize(
+    ("max_time_s", "takes_s", "measured_s"), [(1e-6, 0.0, 0.0), (0.01, 0.02, 0.0), (10.0, 0.0, 20.0)]
+)
+def test_no_block_is_added_once_the_time_is_over(begin, go_on, trials, folder, max_time_s, takes_s, measured_s):
+    """Trials take time, and a run that was interrupted has taken some."""
+    trials.spread, trials.takes_s = 0.5, takes_s
+    begin(Goal(until=0.001, max_time_s=max_time_s)).run.update(measured_s=measured_s)
+    run(go_on())
     assert len(trials.ran) == 4
+    assert Run.open(folder).record.measured_s >= measured_s + 4 * takes_s
 
 
 def test_a_twin_of_the_baseline_is_added_once():
@@ -211,16 +179,16 @@ def test_a_twin_of_the_baseline_is_added_once():
 def test_what_cannot_be_served_is_left_out_with_the_reason(begin, bench_of, trials, folder):
     bench_of.application = dataclasses.replace(bench_of.application, asgi=None)
     execution = begin()
-    assert runs.execute(execution, SilentWatcher())
-    assert {label for _, label, _ in trials.ran} == {"gunicorn"}
+    assert run(execution)
+    assert {one.slot.label for one in trials.ran} == {"gunicorn"}
     [left_out] = Run.open(folder).record.left_out
     assert (left_out.label, left_out.test) == ("uvicorn", None)
     assert "skipped: uvicorn: the project has no ASGI application" in execution.headline
 
 
-def test_what_a_setup_cannot_do_is_left_out_of_that_test_only(begin, trials, folder):
+def test_what_a_setup_cannot_do_is_left_out_of_that_test_only(begin, folder):
     tests = {"throughput": {"duration": "1s"}, "async": {"kind": "throughput", "duration": "1s", "path": "/async/"}}
-    execution = begin(table={**TABLE, "setups": ["gunicorn", "gunicorn-gevent"], "tests": tests})
+    execution = begin(setups=["gunicorn", "gunicorn-gevent"], tests=tests)
     places = {(slot.label, slot.test) for slot in execution.order}
     assert ("gunicorn-gevent", "throughput") in places
     assert ("gunicorn-gevent", "async") not in places
@@ -230,22 +198,22 @@ def test_what_a_setup_cannot_do_is_left_out_of_that_test_only(begin, trials, fol
     assert [slot.number for slot in execution.order] == list(range(1, len(execution.order) + 1))
 
 
-def test_without_its_baseline_a_study_is_not_begun(begin, bench_of, trials, folder):
+def test_without_its_baseline_a_study_is_not_begun(begin, bench_of, folder):
     bench_of.application = dataclasses.replace(bench_of.application, wsgi=None)
     with pytest.raises(UserError, match="baseline, gunicorn, cannot be served: the project has no WSGI application"):
         begin()
     assert not folder.exists()
 
 
-def test_a_folder_that_exists_is_refused_before_anything_is_started(begin, bench_of, trials, folder):
+def test_a_folder_that_exists_is_refused_before_anything_is_started(begin, bench_of, folder):
     folder.mkdir()
     with pytest.raises(UserError, match="exists already"):
         begin()
     assert bench_of.server.served == []
 
 
-def test_the_baseline_sets_the_contract(begin, bench_of, trials, folder):
-    execution = begin(table={**TABLE, "baseline": "uvicorn"})
+def test_the_baseline_sets_the_contract(begin, bench_of):
+    execution = begin(baseline="uvicorn")
     assert [setup for setup, _, _ in bench_of.server.served] == ["uvicorn"]
     [expected] = execution.run.record.contract["throughput"]
     assert (expected.status, expected.content_type) == (200, "text/plain")
@@ -259,12 +227,12 @@ def test_an_engine_that_cannot_make_the_load_is_refused_before_anything_is_start
 
 
 def test_an_ended_run_that_goes_on_is_no_longer_ended(begin, go_on, trials, folder):
-    runs.execute(begin(), SilentWatcher())
+    run(begin())
     file = next((Path(folder) / "trials").glob("*.json"))
     file.unlink()
     trials.interrupt_at = len(trials.ran)
     with pytest.raises(KeyboardInterrupt):
-        runs.execute(go_on(), SilentWatcher())
+        run(go_on())
     assert Run.open(folder).record.ended is None
 
 

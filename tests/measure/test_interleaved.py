@@ -9,14 +9,12 @@ import pytest
 from loadtests.engines import EngineError
 from loadtests.hosts import ConnectionLost
 from loadtests.measure import interleaved
-from loadtests.measure.interleaved import run_interleaved
-from loadtests.measure.observation import PlannedTrial
 from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
-from loadtests.plan.schedule import planned_seconds, schedule
-from loadtests.records.run.run_record import Expectation
+from loadtests.plan.schedule import planned_seconds
 from loadtests.serve.base import NotServing
+from tests.fixtures.bench import a_block, measure_interleaved, reasons
 
 TABLE = {
     "setups": ["gunicorn", "uvicorn", "daphne"],
@@ -34,24 +32,12 @@ def run(bench_of, monkeypatch):
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
 
     def run(attempt=1, **changes):
-        study = studies.parse({**TABLE, **changes}, "s", "s.toml")
-        bench = bench_of(study, None)
-        bench.contract = {test.name: (Expectation(200, "text/plain", None),) for test in study.tests}
-        entries = {entry.label: entry for entry in study.entries}
-        tests = {test.name: test for test in study.tests}
-        places = [
-            PlannedTrial(slot, entries[slot.label], tests[slot.test], attempt) for slot in schedule(study, seed=1)
-        ]
-        tests = run_interleaved(bench, places, lambda what, seconds: None)
-        trials = [trial for of_test in tests for trial in of_test]
-        assert [trial.number for trial in trials] == [place.slot.number for place in places]
+        bench, _, planned = a_block(bench_of, {**TABLE, **changes}, attempt)
+        trials = measure_interleaved(bench, planned)
+        assert [trial.number for trial in trials] == [one.slot.number for one in planned]
         return {(trial.label, trial.test): trial for trial in trials}
 
     return run
-
-
-def reasons(trial):
-    return {flag.reason for flag in trial.flags}
 
 
 def rounds(slices):

@@ -10,15 +10,12 @@ from loadtests.errors import UserError
 from loadtests.hosts.base import Program
 from loadtests.hosts.local import Local
 from loadtests.measure import contract_check
-from loadtests.measure.observation import PlannedTrial
-from loadtests.measure.trial import run_trial
 from loadtests.observe.other_load import OthersMoment
-from loadtests.plan import study as studies
-from loadtests.plan.schedule import schedule
 from loadtests.records.result import NOTHING
 from loadtests.serve.base import NotServing
 from loadtests.serve.serving import Serving
 from loadtests.setups import find
+from tests.fixtures.bench import a_block, measure
 from tests.fixtures.conversations import holding, rejoining
 
 
@@ -27,10 +24,7 @@ def trial(bench_of, monkeypatch):
     """A function: the trial of a rejoin on a setup whose restart does as it is told."""
     monkeypatch.setattr("loadtests.measure.trial.RESTART_AFTER_S", 0.0)
     monkeypatch.setattr(contract_check.websocket, "verified", lambda running, dialect, prefix: [])
-    study = studies.parse({"setups": ["uvicorn"], "blocks": 1, "tests": {"rejoin": {"connections": 1000}}}, "s", "s")
-    bench = bench_of(study, None)
-    bench.contract = {"rejoin": ()}
-    [slot] = schedule(study, seed=1)
+    bench, _, [planned] = a_block(bench_of, {"setups": ["uvicorn"], "tests": {"rejoin": {"connections": 1000}}})
 
     def run(restart=lambda: None, **fields):
         bench_of.server.restart = restart
@@ -38,7 +32,7 @@ def trial(bench_of, monkeypatch):
         times = {"response_time_ms": dict(NOTHING), "service_time_ms": dict(NOTHING), "pacing_lag_ms": dict(NOTHING)}
         connections = dataclasses.replace(holding(1001), rejoined=rejoining(**fields))
         bench_of.engine.meanwhile = lambda load: {**nothing, **times, "connections": connections}
-        return run_trial(bench, PlannedTrial(slot, study.entries[0], study.tests[0], 1), lambda second: None)
+        return measure(bench, planned)
 
     return run
 

@@ -5,13 +5,10 @@ import dataclasses
 import pytest
 
 from loadtests.measure import contract_check
-from loadtests.measure.observation import PlannedTrial
-from loadtests.measure.trial import run_trial
-from loadtests.plan import study as studies
 from loadtests.plan.kinds import metric
-from loadtests.plan.schedule import schedule
 from loadtests.records import Deliveries
 from loadtests.records.result import NOTHING
+from tests.fixtures.bench import a_block, measure
 from tests.fixtures.conversations import SEARCHES, histogram_of, holding
 
 HOLDS = 5000.0  # of what is counted, per second
@@ -45,13 +42,10 @@ def search(bench_of, monkeypatch):
     monkeypatch.setattr(contract_check.websocket, "verified", lambda *asked: [])
 
     def search(kind, **changes):
-        table = {"setups": ["uvicorn"], "blocks": 1, "tests": {kind: {**SEARCHES[kind], **changes}}}
-        study = studies.parse(table, "s", "s.toml")
-        made = bench_of(study, None)
+        table = {"setups": ["uvicorn"], "tests": {kind: {**SEARCHES[kind], **changes}}}
+        made, _, [planned] = a_block(bench_of, table)
         made.setups["uvicorn"] = dataclasses.replace(made.setups["uvicorn"], dialect="plain")
-        made.contract = {kind: ()}
-        [slot], [test] = schedule(study, seed=1), study.tests
-        return run_trial(made, PlannedTrial(slot, study.entries[0], test, 1), lambda second: None), test
+        return measure(made, planned), planned.test
 
     return search
 

@@ -14,18 +14,13 @@ import pytest
 from loadtests.analyse.reasons import is_setups_own, machines_own
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost
-from loadtests.measure.observation import PlannedTrial
-from loadtests.measure.trial import run_trial
 from loadtests.observe.gauges import NUMBERS
 from loadtests.observe.processes import Part, Usage
-from loadtests.plan import study as studies
-from loadtests.plan.schedule import schedule
 from loadtests.records.result import NOTHING
-from loadtests.records.run.run_record import Expectation
+from tests.fixtures.bench import a_block, measure, reasons
 
 TABLE = {
     "setups": ["gunicorn"],
-    "blocks": 1,
     "tests": {
         "throughput": {"duration": "1s"},
         "capacity": {"start_rate": 100, "max_rate": 400, "probe": "1s", "confirm": "1s"},
@@ -38,16 +33,9 @@ FORKS = "import os, sys, time; child = os.fork(); child and print(child, flush=T
 @pytest.fixture
 def run(bench_of):
     """Runs a trial of the test of that name on the fake bench."""
-    study = studies.parse(TABLE, "s", "s.toml")
-    bench = bench_of(study, None)
-    bench.contract = {test.name: (Expectation(200, "text/plain", None),) for test in study.tests}
-
-    def run(name):
-        [slot] = (slot for slot in schedule(study, seed=1) if slot.test == name)
-        test = next(test for test in study.tests if test.name == name)
-        return run_trial(bench, PlannedTrial(slot, study.entries[0], test, 1), lambda second: None)
-
-    return run
+    bench, _, planned = a_block(bench_of, TABLE)
+    by_test = {one.test.name: one for one in planned}
+    return lambda name: measure(bench, by_test[name])
 
 
 @pytest.fixture
@@ -67,10 +55,6 @@ def wait_until_dead(pid):
     while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE and time.monotonic() < end:
         time.sleep(0.01)
     return {}
-
-
-def reasons(trial):
-    return {flag.reason for flag in trial.flags}
 
 
 def test_a_worker_that_the_server_forked_and_lost_makes_the_trial_invalid(run, bench_of, forking):
@@ -190,26 +174,23 @@ def test_what_is_done_before_and_after_the_load_costs_nothing(run, bench_of):
     assert process.cpu_s == 2.0
 
 
-def test_the_services_of_a_test_are_started_with_the_setup(bench_of):
-    table = {**TABLE, "tests": {"throughput": {"duration": "1s", "services": ["redis"]}}}
-    study = studies.parse(table, "s", "s.toml")
-    bench = bench_of(study, None)
-    bench.contract = {"throughput": (Expectation(200, "text/plain", None),)}
+@pytest.mark.parametrize(
+    ("options", "env"),
+    [({"services": ["redis"]}, {}), ({"services": ["origin"], "recipe": "stumble"}, {"ORIGIN_RECIPE": "stumble"})],
+)
+def test_the_services_of_a_test_are_started_with_the_setup(bench_of, options, env):
+    bench, study, [planned] = a_block(bench_of, {**TABLE, "tests": {"throughput": {"duration": "1s", **options}}})
     bench.require(study)
-    run_trial(bench, PlannedTrial(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None)
-    assert bench_of.server.served == [("gunicorn", {"CORES": "0"}, ("redis",))]
+    measure(bench, planned)
+    assert bench_of.server.served == [("gunicorn", {**env, "CORES": "0"}, tuple(options["services"]))]
 
 
 def test_services_run_where_a_setup_says(bench_of):
     """And a core that there is not is said before anything is started."""
-    table = {**TABLE, "setups": [{"setup": "gunicorn", "label": "apart", "env": {"SERVICES_CORES": "generator"}}]}
-    study = studies.parse({**table, "baseline": "apart"}, "s", "s.toml")
-    bench = bench_of(study, None)
-    bench.contract = {"throughput": (Expectation(200, "text/plain", None),)}
+    setup = {"setup": "gunicorn", "label": "apart", "env": {"SERVICES_CORES": "generator"}}
+    bench, study, planned = a_block(bench_of, {**TABLE, "setups": [setup], "baseline": "apart"})
     bench.require(study)
-    trial = run_trial(
-        bench, PlannedTrial(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None
-    )
+    trial = measure(bench, planned[0])
     core = bench.cores.generator[0]
     assert bench_of.server.served == [("gunicorn", {"CORES": "0", "SERVICES_CORES": str(core)}, ())]
     assert trial.cores["services"] == (core,)
@@ -236,16 +217,6 @@ def test_what_a_service_takes_elsewhere_is_nothing_of_the_servers_cores(run, ben
 
     engine.meanwhile = works
     assert run("throughput").evidence.others_cpu > 0.0
-
-
-def test_the_origin_beside_a_setup_plays_what_the_test_says(bench_of):
-    table = {**TABLE, "tests": {"throughput": {"duration": "1s", "services": ["origin"], "recipe": "stumble"}}}
-    study = studies.parse(table, "s", "s.toml")
-    bench = bench_of(study, None)
-    bench.contract = {"throughput": (Expectation(200, "text/plain", None),)}
-    bench.require(study)
-    run_trial(bench, PlannedTrial(schedule(study, seed=1)[0], study.entries[0], study.tests[0], 1), lambda second: None)
-    assert bench_of.server.served == [("gunicorn", {"ORIGIN_RECIPE": "stumble", "CORES": "0"}, ("origin",))]
 
 
 def test_what_the_pools_showed_meanwhile_is_kept(run, bench_of, tmp_path):
