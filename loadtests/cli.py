@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and how each of them ends. ``python -m loadtests --help`` lists them."""
+"""The command line: all commands, and how each of them ends."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from loadtests.errors import NO_ROOM, PROGRAM, UserError, called
 
 app = typer.Typer(
     name="python -m loadtests",
-    help="Measures the ways of serving Django: WSGI and ASGI, server by server.",
+    help="Measures the ways of serving Django: WSGI and ASGI, server by server. Start with `doctor` and `run first-look`.",
     no_args_is_help=True,
     add_completion=called() == PROGRAM,  # shells complete the arguments of a program, and `python -m` is none
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -42,11 +42,11 @@ app = typer.Typer(
 )
 # In the order of the help. What a command needs is imported when it runs: `--help` and a mistyped name answer at once.
 for module in (
-    run, advise, load, workload, capacity, check, serve, origin, list_, layers, engines, report, profile, doctor,
-    compare, history,
+    run, report, compare, history, advise, profile, list_, doctor, check, serve, load, capacity, workload, origin, layers,
+    engines,
 ):  # fmt: skip
     app.command(module.__name__.rpartition(".")[2])(module.command)
-machines = typer.Typer(help="Another machine, for the servers or a part of the load, over SSH.", no_args_is_help=True)
+machines = typer.Typer(help="Prepare and check other machines, over SSH.", no_args_is_help=True)
 machines.command("prepare")(hosts.prepare)
 machines.command("check")(hosts.check)
 app.add_typer(machines, name="hosts")
@@ -58,11 +58,11 @@ def _general(
         bool, typer.Option("--version", callback=version.show, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """What can be said before a command."""
+    """Options before a command."""
 
 
 def main() -> None:
-    """The way in. One clear line for what the user can put right; tracebacks are for defects."""
+    """The entry point. Errors that the user can correct are one line; tracebacks are for defects."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _interrupt)
@@ -75,14 +75,14 @@ def main() -> None:
         context = getattr(error, "ctx", None)
         path = context.command_path if context else called()
         fail(f"{error.format_message().rstrip('.')}; `{path} --help` says what there is", error.exit_code)
-    except typer.Abort:  # where it asked, and was interrupted
+    except typer.Abort:  # interrupted at a prompt
         fail("interrupted", 130)
     except UserError as error:
         fail(str(error))
     except OSError as error:
-        if error.errno not in NO_ROOM:  # wherever these arise, they are no defects
+        if error.errno not in NO_ROOM:  # a full disk is no defect
             raise
-        if error.filename is None:  # what is left to print has no room either
+        if error.filename is None:  # printing the rest would fail as well
             sys.stdout = None
         fail(f"cannot write {error.filename or 'what is printed'}: {error.strerror}")
 

@@ -1,5 +1,5 @@
-"""A file a command, of its name: what it can be told, one call into what does the work, and what is printed.
+"""A file a command, of its name: its options, one call into the code that does the work, what is printed.
 
-To add one: a file beside ``doctor.py`` with a function ``command``, and its name in ``loadtests.cli``. What is slow to
-import is imported when the command runs.
+To add one: a file beside ``doctor.py`` with a function ``command``, and its name in ``loadtests.cli``. Slow imports
+are made when the command runs.
 """

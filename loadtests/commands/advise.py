@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import fail, out, say
-from loadtests.commands.options import Anyway, OutputFolder, given
-from loadtests.commands.own_project import Own, with_own_project
-from loadtests.commands.waiting import waiting
+from loadtests.commands.console import fail, out, say, waiting
+from loadtests.commands.options import Anyway, OutputFolder, Own, Seed, given, with_own_project
 from loadtests.errors import UserError
 from loadtests.formatting import plural
 from loadtests.records.toml import duration
@@ -29,58 +27,62 @@ def command(
     setup: Annotated[
         str,
         typer.Argument(
-            help="A setup's name; or a study that is a sweep, by its name or as a TOML file.",
+            help="Name of a setup; or a study with a [sweep], by name or as a TOML file.",
             autocompletion=completion.setups_and_studies,
         ),
     ] = "gunicorn",
-    path: Annotated[str, typer.Option(help="What is asked for; choose work like your own.")] = "/",
+    path: Annotated[str, typer.Option(help="Path to request; choose work like your own.")] = "/",
     rate: Annotated[float | None, typer.Option(help="Judge by p99 at this rate, instead of by throughput.")] = None,
-    max_time: Annotated[str, typer.Option(help="How long it may take; the longer, the surer.")] = "10m",
+    max_time: Annotated[str, typer.Option(help="Time limit; more time gives a more certain answer.")] = "10m",
     output: OutputFolder = None,
-    seed: Annotated[int | None, typer.Option(help="The seed of the order of trials.")] = None,
+    seed: Seed = None,
     anyway: Anyway = False,
     *,
     own: Own,
 ) -> None:
-    """Find good WORKERS and THREADS for a setup on this machine, or the best cell of a sweep, by halving the candidates
-    round by round."""
-    with waiting(out) as told:
-        from loadtests import hosts, setups
+    """Search for good WORKERS and THREADS of a setup.
+
+    Also for the best cell of a sweep. Each round keeps the better half of the candidates.
+    """
+    with waiting(out) as announce:
+        from loadtests.commands.progress import RunProgress, write_report
         from loadtests.measure import advise
         from loadtests.measure.contention import TooBusy
         from loadtests.measure.prepare import RunOptions
         from loadtests.plan import study as studies
 
         if setup.endswith(".toml") or setup in studies.names():
-            _require_of_study(context)
+            _require_no_setup_options(context)
             search = advise.of_study(studies.load(setup), duration(max_time))
         else:
-            [chosen] = setups.find([setup])
-            cores = hosts.at("local").allot(os.environ.get("CORES")).servers
-            search = advise.plan(chosen, len(cores), path, rate, duration(max_time))
-        execution = dataclasses.replace(
-            advise.prepare(search, RunOptions(output, seed, own=own), progress=told), anyway=anyway
-        )
+            search = advise.of_setup(setup, path, rate, duration(max_time))
+        execution = advise.prepare(search, RunOptions(output, seed, own=own), progress=announce)
+        execution = dataclasses.replace(execution, anyway=anyway)
     say(_headline(search, execution))
+    kept = f"what was measured is in {execution.run.path}"
     try:
-        _carry_out(search, execution)
+        try:
+            with RunProgress(out, search.trials, search.seconds) as progress:
+                advise.execute(search, execution, progress)
+        finally:
+            with contextlib.suppress(KeyboardInterrupt):
+                write_report(execution)
     except KeyboardInterrupt:
-        fail(f"interrupted; what was measured is in {execution.run.path}", 130)
+        fail(f"interrupted; {kept}", 130)
     except TooBusy as error:
-        kept = f"what was measured is in {execution.run.path}"
         fail(f"{error}; search anew once that has changed, or regardless: --anyway; {kept}")
     _print_advice(execution)
 
 
-def _require_of_study(context: typer.Context) -> None:
-    """Raises UserError where an option says what the study says."""
+def _require_no_setup_options(context: typer.Context) -> None:
+    """Raises UserError for an option that the study decides."""
     for name in given(context):
         if name in ("--path", "--rate"):
             raise UserError(f"a study says what is asked; {name} goes with a setup")
 
 
 def _headline(search: KnobSearch, execution: Execution) -> str:
-    """What is tried, how long it takes and where it goes."""
+    """The candidates, the time and the folder."""
     knobs = [f"{knob} {', '.join(values)}" for knob, values in search.sweep.knobs.items()]
     where = os.path.relpath(execution.run.path)
     return (
@@ -89,23 +91,8 @@ def _headline(search: KnobSearch, execution: Execution) -> str:
     )
 
 
-def _carry_out(search: KnobSearch, execution: Execution) -> None:
-    """Runs the search with progress; its report is written however it ends."""
-    from loadtests.commands.progress import RunProgress
-    from loadtests.measure.advise import execute
-    from loadtests.report import reports
-
-    try:
-        with RunProgress(out, search.trials, search.seconds) as progress:
-            execute(search, execution, progress)
-    finally:
-        with contextlib.suppress(KeyboardInterrupt), waiting(out) as told:
-            told("writing the report")
-            reports.write(execution.run)
-
-
 def _print_advice(execution: Execution) -> None:
-    """Prints what was found, and last the line to paste."""
+    """Prints the advice, and last the line to paste."""
     from loadtests.report.sections import advice
 
     record = execution.run.record

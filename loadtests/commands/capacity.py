@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadtests.commands.console import data, err, fail, say, say_json
-from loadtests.commands.options import AllowRemote, AsJson
-from loadtests.commands.waiting import waiting
+from loadtests.commands.console import data, err, fail, say, say_json, waiting
+from loadtests.commands.options import AllowRemote, AsJson, MessageSize
 from loadtests.formatting import per_second, plural
 
 if TYPE_CHECKING:
@@ -19,29 +18,25 @@ if TYPE_CHECKING:
 
 
 def command(
-    url: Annotated[str, typer.Argument(help="Where to send requests, such as http://127.0.0.1:8000/ or ws://...")],
-    header: Annotated[list[str] | None, typer.Option(help="A header, 'Host: example.com'; may be repeated.")] = None,
-    objective: Annotated[str, typer.Option(help="What must hold, such as 'p99<50ms, errors<0.1%'.")] = "p99<50ms",
+    url: Annotated[str, typer.Argument(help="URL, such as http://127.0.0.1:8000/ or ws://...")],
+    header: Annotated[list[str] | None, typer.Option(help="Header, 'Host: example.com'; may be repeated.")] = None,
+    objective: Annotated[str, typer.Option(help="Objective, such as 'p99<50ms, errors<0.1%'.")] = "p99<50ms",
     start_rate: Annotated[
-        float, typer.Option(help="The first rate, in requests (over ws://, messages) per second.")
+        float, typer.Option(help="First rate, in requests (over ws://, messages) per second.")
     ] = 100.0,
-    max_rate: Annotated[float, typer.Option(help="The highest rate to try.")] = 100_000.0,
-    probe: Annotated[str, typer.Option(help="How long a short probe takes.")] = "5s",
-    confirm: Annotated[str, typer.Option(help="How long the confirming probe takes.")] = "30s",
-    arrivals: Annotated[
-        str, typer.Option(help="When requests are due: at random moments, or at even ones.")
-    ] = "random",
+    max_rate: Annotated[float, typer.Option(help="Highest rate to try.")] = 100_000.0,
+    probe: Annotated[str, typer.Option(help="Duration of a short probe.")] = "5s",
+    confirm: Annotated[str, typer.Option(help="Duration of the confirming probe.")] = "30s",
+    arrivals: Annotated[str, typer.Option(help="When requests are due: random or even.")] = "random",
     connections: Annotated[
-        int | None, typer.Option(help="How many connections at the most; over ws:// so many are held, 50 by default.")
+        int | None, typer.Option(help="Most connections; over ws:// the number held, 50 by default.")
     ] = None,
-    size: Annotated[int | None, typer.Option(help="Bytes of a message over ws://; 64 by default.")] = None,
-    max_time: Annotated[
-        str | None, typer.Option(help="How long the whole search may take: 5m; by default as long as it needs.")
-    ] = None,
+    size: MessageSize = None,
+    max_time: Annotated[str | None, typer.Option(help="Time limit of the whole search: 5m; none by default.")] = None,
     allow_remote: AllowRemote = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the highest rate at which a URL answers within an objective."""
+    """Find the highest rate of a URL within an objective."""
     with waiting(err, "searching"):
         from loadtests.measure import url as urls
 
@@ -70,8 +65,7 @@ def command(
 
 
 class _ProbeLines:
-    """A line for each probe, beside the result: it is not part of it. What was found again and again has one line, and
-    another that says how often. ``unit`` is what the rates are in."""
+    """A line on standard error for each probe; probes that repeat the one before share a line with their number."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit
@@ -79,7 +73,7 @@ class _ProbeLines:
         self._again = 0
 
     def add(self, probed: Probed) -> None:
-        """Prints a probe that was judged."""
+        """Prints a judged probe."""
         probe, judgement = probed.probe, probed.judgement
         if (probe, judgement.outcome) == self._last:
             self._again += 1
@@ -94,7 +88,7 @@ class _ProbeLines:
         err.print(data(line), soft_wrap=True)
 
     def end(self) -> None:
-        """Says how often the last one was found again."""
+        """Prints how often the last one was repeated."""
         if self._again:
             err.print(f"{'':>9} the same in {plural(self._again, 'more probe')}")
         self._again = 0

@@ -1,4 +1,4 @@
-"""``check``: each setup started in turn, and their answers compared."""
+"""``check``: starts each setup in turn and compares their answers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ import typer
 from rich.text import Text
 
 from loadtests.commands import completion
-from loadtests.commands.console import data, fail, out, say
-from loadtests.commands.options import Paths, WorkloadFile
-from loadtests.commands.own_project import Own, with_own_websockets
-from loadtests.commands.waiting import waiting
+from loadtests.commands.console import data, fail, out, say, waiting
+from loadtests.commands.options import Own, Paths, WorkloadFile, with_own_websockets
 from loadtests.formatting import plural
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 def command(
     setups: Annotated[
         list[str] | None,
-        typer.Argument(help="Setups; all of them where none is named.", autocompletion=completion.setups),
+        typer.Argument(help="Names of setups; all by default.", autocompletion=completion.setups),
     ] = None,
     path: Paths = None,
     workload: WorkloadFile = None,
@@ -30,7 +28,7 @@ def command(
     own: Own,
 ) -> None:
     """Start each setup in turn and compare their answers."""
-    with waiting(out) as told:
+    with waiting(out) as announce:
         from loadtests.measure.check import check
         from loadtests.plan import request_options
         from loadtests.serve.sample_requests import REQUESTS
@@ -39,42 +37,41 @@ def command(
         from loadtests.workload import Request
 
         named = request_options.named(path or [], workload)
-        served = project.chosen(own, find(setups or []), told)
+        served = project.chosen(own, find(setups or []), announce)
     for remark in served.remarks:
         say(f"note: {remark}")
     asked = named or ((Request("GET /"),) if own else REQUESTS)
     checked = check(setups or [], lambda doing: say(f"{doing} ..."), served.application, asked)
     print_check(checked)
     if not checked.good:
-        unlike = checked.differences or checked.failed or not any(checked.websocket_failures.values())
-        fail(
-            "the setups do not answer alike" if unlike else "a message over the project's WebSockets was not delivered"
-        )
+        different = checked.differences or checked.failed or not any(checked.websocket_failures.values())
+        undelivered = "a message over the project's WebSockets was not delivered"
+        fail("the setups do not answer alike" if different else undelivered)
 
 
 def print_check(checked: Check) -> None:
-    """Prints what was left out, what failed and what differs."""
+    """Prints skipped setups, failures and differences."""
     for name, obstacle in checked.skipped.items():
-        _told(name, "yellow", f" was skipped: {obstacle}")
+        _line(name, "yellow", f" was skipped: {obstacle}")
     for name, unasked in checked.not_asked.items():
         for why, number in unasked.items():
-            _told(name, "yellow", f" was not asked {plural(number, 'request')}: {why}")
+            _line(name, "yellow", f" was not asked {plural(number, 'request')}: {why}")
     for setup, error in checked.failed:
-        _told(setup.name, "bold red", f": {error}\n{error.log}")
+        _line(setup.name, "bold red", f": {error}\n{error.log}")
     for difference in checked.differences:
         request = difference.request
-        _told(difference.setup, "bold red", f": {request.name}: {request.method} {request.path}")
+        _line(difference.setup, "bold red", f": {request.name}: {request.method} {request.path}")
         say(f"    {checked.compared[0].name} answered {difference.expected}")
         say(f"    {difference.setup} answered {difference.given}")
     for name, broken in checked.websocket_failures.items():
         for sentence in broken:
-            _told(name, "bold red", f": {sentence}")
+            _line(name, "bold red", f": {sentence}")
         if not broken:
-            _told(name, "bold", ": a message over its WebSockets was delivered")
+            _line(name, "bold", ": a message over its WebSockets was delivered")
     for name, (cases, broken) in checked.websocket_cases.items():
         for sentence in broken:
-            _told(name, "bold red", f": {sentence}")
-        _told(name, "bold", f": {plural(cases, 'WebSocket case')}: {plural(len(broken), 'failure')}")
+            _line(name, "bold red", f": {sentence}")
+        _line(name, "bold", f": {plural(cases, 'WebSocket case')}: {plural(len(broken), 'failure')}")
     number = len(checked.compared)
     if number or not checked.websocket_cases:
         out.print(
@@ -84,6 +81,6 @@ def print_check(checked: Check) -> None:
         )
 
 
-def _told(name: str, style: str, rest: str) -> None:
-    """Prints a setup's name in colour, and what is said of it."""
+def _line(name: str, style: str, rest: str) -> None:
+    """Prints a setup's name in colour and the rest of the line."""
     out.print(Text.assemble(data(name, style), data(rest)), soft_wrap=True)

@@ -8,30 +8,32 @@ from typing import Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import err, fail, out, say_json
+from loadtests.commands.console import err, fail, out, say_json, waiting
 from loadtests.commands.options import AsJson
-from loadtests.commands.waiting import waiting
 
 
 def command(
     run: Annotated[
-        Path, typer.Argument(help="A run folder, or the name of one in results/.", autocompletion=completion.runs)
+        Path, typer.Argument(help="Run folder, or the name of one in results/.", autocompletion=completion.runs)
     ],
     other: Annotated[
-        Path | None, typer.Argument(help="The run to set against it.", autocompletion=completion.runs)
+        Path | None, typer.Argument(help="Run to compare it with.", autocompletion=completion.runs)
     ] = None,
     setups: Annotated[
         str,
         typer.Option(
-            help="Only these: a,b. Within one run: each against the first.", autocompletion=completion.setup_list
+            help="Only these setups: a,b. Within one run, each against the first.", autocompletion=completion.setup_list
         ),
     ] = "",
     fail_if: Annotated[
-        str | None, typer.Option(help="Fail on what is sure and that large: 'slower>5%', 'failures>1%'.")
+        str | None, typer.Option(help="Fail on significant differences of this size: 'slower>5%', 'failures>1%'.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the same setups of two runs, or the setups of one, and say what else differs."""
+    """Compare two runs, or the setups of one run.
+
+    Also shows what else differs between two runs.
+    """
     with waiting(err, "comparing"):
         from loadtests.analyse.compare.sides import compare_sides
         from loadtests.report.formats.comparison import print_comparison

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
-from collections.abc import Iterable
-from typing import NoReturn
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NoReturn
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
 from rich.segment import Segment
@@ -14,17 +15,19 @@ from rich.text import Text
 from loadtests.formatting import printable
 from loadtests.report.terminal_tables import told, wrapped
 
+if TYPE_CHECKING:
+    from loadtests.setups.application.progress import Announce
+
 
 class _Printable(RenderHook):
-    """Takes out of all that is printed what a terminal would obey, wherever it came from."""
+    """Removes the characters that a terminal would obey from all that is printed."""
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
-        """What Rich calls before it prints."""
         return [_Printed(one) for one in renderables]
 
 
 class _Printed:
-    """Something to print, without what a terminal would obey."""
+    """A renderable without the characters that a terminal would obey."""
 
     def __init__(self, inner: ConsoleRenderable) -> None:
         self.inner = inner
@@ -45,7 +48,7 @@ err = _console(stderr=True)
 
 
 def data(value: object, style: str = "") -> Text:
-    """A value that is not ours, as a cell of a table or a part of a line: no markup, and nothing a terminal obeys."""
+    """A value as a cell of a table or a part of a line: its markup is text, and a terminal obeys nothing in it."""
     return told(str(value), style)
 
 
@@ -71,6 +74,24 @@ def say_wrapped(text: str, indent: int = 2) -> None:
 def say_json(values: object) -> None:
     """Prints JSON."""
     out.print_json(json.dumps(values))
+
+
+@contextlib.contextmanager
+def waiting(console: Console, doing: str = "preparing") -> Iterator[Announce]:
+    """Shows what a command is doing until it has results, from its slow imports on; yields the function to say so.
+
+    A terminal shows the latest one and clears it at the end; elsewhere each is a line. Print errors after it.
+    """
+    if not console.is_terminal:
+        yield lambda doing: console.print(data(f"{doing} ..."), soft_wrap=True)
+        return
+    with console.status("") as status:
+
+        def announce(doing: str) -> None:
+            status.update(data(f"{doing} ..."), spinner="dots")  # with a spinner it is drawn at once
+
+        announce(doing)
+        yield announce
 
 
 def fail(message: str, code: int = 1) -> NoReturn:

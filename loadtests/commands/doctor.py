@@ -1,4 +1,4 @@
-"""``doctor``: what will disturb a measurement on this machine."""
+"""``doctor``: what would disturb a measurement on this machine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import data, err, fail, out
-from loadtests.commands.waiting import waiting
+from loadtests.commands.console import data, err, fail, out, waiting
 from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
@@ -22,10 +21,13 @@ COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
 def command(
     study: Annotated[
         str | None,
-        typer.Argument(help="A study, to hear what it needs: its name or its file.", autocompletion=completion.studies),
+        typer.Argument(help="Name or file of a study, to show what it needs.", autocompletion=completion.studies),
     ] = None,
 ) -> None:
-    """Say what will disturb a measurement on this machine, and how to put it right; changes nothing."""
+    """Show what would disturb a measurement on this machine.
+
+    Also what to do about it; changes nothing.
+    """
     with waiting(err, "looking at this machine"):
         from loadtests.measure import doctor
         from loadtests.plan import study as studies
@@ -37,7 +39,7 @@ def command(
 
 
 def print_findings(findings: Sequence[MachineFinding]) -> None:
-    """Prints what was found, each with its remedy."""
+    """Prints each finding with its remedy."""
     table = grid(("", ""), right=(0,), whole=(0,))
     for finding in findings:
         table.add_row(data(finding.level, COLOURS[finding.level]), data(finding.what))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadtests.commands.console import err, out, say_json
+from loadtests.commands.console import err, out, say_json, waiting
 from loadtests.commands.options import AsJson
-from loadtests.commands.waiting import waiting
 from loadtests.formatting import DASH
 from loadtests.report.terminal_tables import grid, print_grid
 
@@ -16,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def command(as_json: AsJson = False) -> None:
-    """Compare the load generators: their ceiling, and 6,000 requests a second, against a fast server."""
+    """Measure the load generators against a fast server.
+
+    Their ceiling, and their accuracy at 6,000 requests a second.
+    """
     with waiting(err):
         from loadtests.commands.progress import steps
         from loadtests.engines import benchmark
@@ -27,7 +29,7 @@ def command(as_json: AsJson = False) -> None:
 
 
 def print_engines(report: EnginesReport) -> None:
-    """Prints a column per engine and, below, how openloop does against what it is held to."""
+    """Prints a column per engine, and openloop's figures next to its targets."""
     from loadtests.engines.benchmark import CEILING_RATIO, CONNECTIONS, CORE_OF_ITS_OWN, SEND_LAG_P99_MS
 
     title = f"Load generators on core {report.generator_core}, against a fast server on another"
@@ -65,7 +67,7 @@ def print_engines(report: EnginesReport) -> None:
 
 
 def _print_websocket(found: WebSocketFigures) -> None:
-    """Prints a row per load over WebSockets, and how openloop does against what it is held to."""
+    """Prints a row per load over WebSockets, and openloop's figures next to its targets."""
     from loadtests.engines.websocket_ceilings import (
         CPU_AT_MOST,
         DELIVERIES_PER_S,

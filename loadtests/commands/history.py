@@ -8,18 +8,20 @@ from typing import Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import err, out
-from loadtests.commands.waiting import waiting
+from loadtests.commands.console import err, out, waiting
 
 
 def command(
     study: Annotated[
         str,
-        typer.Argument(help="A study's name, as `list` shows it beside its runs.", autocompletion=completion.studies),
+        typer.Argument(help="Name of a study.", autocompletion=completion.studies),
     ],
     output: Annotated[Path | None, typer.Option(help="The chart's SVG file.")] = None,
 ) -> None:
-    """Draw a study's results over time on one machine, with changes that are more than noise marked."""
+    """Draw a study's results over time on one machine.
+
+    Marks changes that are more than noise.
+    """
     with waiting(err, "reading the runs"):
         from loadtests import files
         from loadtests.analyse.history import history_of

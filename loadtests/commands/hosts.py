@@ -1,4 +1,4 @@
-"""``hosts prepare`` and ``hosts check``: another machine, for the servers."""
+"""``hosts prepare`` and ``hosts check``: other machines."""
 
 from __future__ import annotations
 
@@ -6,38 +6,43 @@ from typing import Annotated
 
 import typer
 
-from loadtests.commands.console import err, fail, say
+from loadtests.commands.console import err, fail, say, waiting
 from loadtests.commands.doctor import print_findings
-from loadtests.commands.waiting import waiting
 from loadtests.errors import called
 
-Where = Annotated[str, typer.Argument(help="ssh://user@host:port, or a hosts file (TOML) for all of its machines.")]
+Where = Annotated[str, typer.Argument(help="ssh://user@host:port, or a hosts file (TOML), for all of its machines.")]
 
 
 def prepare(
     host: Where,
     python: Annotated[
-        str | None, typer.Option(help="The Python there to make the virtual environment with, if not python3.")
+        str | None, typer.Option(help="Python there that makes the virtual environment, if not python3.")
     ] = None,
     venv: Annotated[
-        str | None, typer.Option(help="A virtual environment there to use as it is, instead of making one.")
+        str | None, typer.Option(help="Virtual environment there to use as it is, instead of making one.")
     ] = None,
 ) -> None:
-    """Bring this project to another machine as it is here, and set it up there. That allows load to be sent to it."""
+    """Copy this project to another machine and set it up.
+
+    This allows load on that machine.
+    """
     with waiting(err):
         from loadtests.measure import host_options, servers_host
 
         machines = [where for _, where in host_options.machines(host)]
         servers_host.require_addresses(machines)
     for where in machines:
-        with waiting(err) as told:
-            findings = servers_host.prepare(where, told, python, venv)
+        with waiting(err) as announce:
+            findings = servers_host.prepare(where, announce, python, venv)
         print_findings(findings)
         say(f"{where} is prepared; look at it: {called()} hosts check {host}")
 
 
 def check(host: Where) -> None:
-    """Say what will disturb a measurement with servers on that machine, and how to put it right; changes nothing."""
+    """Show what would disturb a measurement there.
+
+    Also what to do about it; changes nothing.
+    """
     with waiting(err):
         from loadtests.measure import host_options, servers_host
         from loadtests.measure.doctor import possible
@@ -46,8 +51,8 @@ def check(host: Where) -> None:
         servers_host.require_addresses([where for _, where in machines])
     good = True
     for role, where in machines:
-        with waiting(err) as told:
-            findings = servers_host.examine(where, told, role)
+        with waiting(err) as announce:
+            findings = servers_host.examine(where, announce, role)
         if len(machines) > 1:
             say(f"{where} ({role})")
         print_findings(findings)

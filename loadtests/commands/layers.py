@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadtests.commands.console import err, out, say_json
+from loadtests.commands.console import err, out, say_json, waiting
 from loadtests.commands.options import AsJson
-from loadtests.commands.waiting import waiting
 from loadtests.errors import require_within
 from loadtests.formatting import plural
 from loadtests.report.terminal_tables import grid, print_grid
@@ -26,7 +25,10 @@ def command(
         int, typer.Option(help="Count this many deliveries to a group over each layer, instead of round trips.")
     ] = 0,
 ) -> None:
-    """Compare the channel layers: round trips between two processes, Redis, IPC and a bare Unix socket."""
+    """Measure the channel layers: Redis, IPC, a Unix socket.
+
+    Round trips between two processes, or deliveries to a group.
+    """
     with waiting(err):
         from loadtests.commands.progress import steps
         from loadtests.measure import layers
@@ -43,7 +45,7 @@ def command(
 
 
 def print_layers(report: LayersReport) -> None:
-    """Prints a row per layer and, below, how the IPC layer compares with Redis."""
+    """Prints a row per layer, and the IPC layer's ratio to Redis."""
     from loadtests.measure.layers.rounds import MEDIAN_BAR, RATE_BAR
 
     cores = ", ".join(map(str, report.cores))

@@ -7,9 +7,8 @@ from typing import Any
 
 from rich.text import Text
 
-from loadtests.commands.console import data, err, out, say_json
+from loadtests.commands.console import data, err, out, say_json, waiting
 from loadtests.commands.options import AsJson
-from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
 from loadtests.report.terminal_tables import grid, print_grid
 
@@ -17,7 +16,10 @@ Listing = dict[str, list[dict[str, Any]]]
 
 
 def command(as_json: AsJson = False) -> None:
-    """List the setups, the studies, the engines and the runs, and say what cannot run here."""
+    """List setups, studies, engines and runs.
+
+    Shows why something cannot run here.
+    """
     with waiting(err, "looking"):
         listing = everything()
     say_json(listing) if as_json else _print(listing)
@@ -25,7 +27,7 @@ def command(as_json: AsJson = False) -> None:
 
 def everything() -> Listing:
     """All there is, by kind, as rows with the same keys within a kind. ``not_here`` says in a few words why it cannot
-    run on this machine, or what of it cannot; it is empty where nothing is in the way."""
+    run on this machine, or which part cannot; it is empty where nothing is missing."""
     from loadtests import engines, setups
     from loadtests.plan import study as studies
     from loadtests.records.run import folder
@@ -40,7 +42,7 @@ def everything() -> Listing:
                 "interface": setup.interface,
                 "speaks": "WebSocket" if setup.dialect else "HTTP",
                 "label": setup.label,
-                "not_here": _lacks(lacking.get(setup.name, ())),
+                "not_here": _missing(lacking.get(setup.name, ())),
             }
             for setup in known.values()
         ],
@@ -60,7 +62,7 @@ def _obstacle(engine: str) -> str:
     return ""
 
 
-def _lacks(names: Iterable[str]) -> str:
+def _missing(names: Iterable[str]) -> str:
     listed = ", ".join(names)
     return f"lacks {listed}" if listed else ""
 
@@ -75,7 +77,7 @@ def _study(name: str, lacking: dict[str, list[str]], idle: dict[str, str]) -> di
     engines = dict.fromkeys(test.engine for test in study.tests if test.engine in idle)
     why = f"without {', '.join(without)}" if without else ""
     if baseline in lacking:
-        why = f"its baseline {baseline} {_lacks(lacking[baseline])}"
+        why = f"its baseline {baseline} {_missing(lacking[baseline])}"
     if engines:
         why = f"its engine {', '.join(engines)} cannot run"
     minutes = round(planned_seconds(study) / 60)
@@ -95,7 +97,7 @@ def _run(name: str) -> dict[str, Any]:
 
 
 def _print(listing: Listing) -> None:
-    """A table a kind; a column in which nothing stands is left out."""
+    """A table a kind, without empty columns."""
     for kind, rows in listing.items():
         columns = [column for column in (rows[0] if rows else ()) if any(row[column] != "" for row in rows)]
         right = [place for place, column in enumerate(columns) if column == "minutes"]

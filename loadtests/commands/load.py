@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from loadtests.commands.console import data, err, fail, out, say_json
-from loadtests.commands.options import AllowRemote, AsJson
-from loadtests.commands.waiting import waiting
+from loadtests.commands.console import data, err, fail, out, say_json, waiting
+from loadtests.commands.options import AllowRemote, AsJson, MessageSize
 from loadtests.formatting import DASH
 from loadtests.report.terminal_tables import grid, print_grid
 
@@ -20,30 +19,28 @@ if TYPE_CHECKING:
 
 
 def command(
-    url: Annotated[str, typer.Argument(help="Where to send requests, such as http://127.0.0.1:8000/ or ws://...")],
+    url: Annotated[str, typer.Argument(help="URL, such as http://127.0.0.1:8000/ or ws://...")],
     rate: Annotated[
         float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
     ] = None,
     arrivals: Annotated[
-        str | None, typer.Option(help="When the requests of a rate are due: even (as it is by default) or random.")
+        str | None, typer.Option(help="When requests at a rate are due: even (the default) or random.")
     ] = None,
-    connections: Annotated[int | None, typer.Option(help="How many connections; 10 where no rate is given.")] = None,
-    method: Annotated[str, typer.Option(help="The method.")] = "GET",
-    header: Annotated[list[str] | None, typer.Option(help="A header, 'Accept: text/html'; may be repeated.")] = None,
-    body: Annotated[str | None, typer.Option(help="The body, or with @ the file that holds it.")] = None,
-    size: Annotated[int | None, typer.Option(help="Bytes of a message over ws://; 64 by default.")] = None,
-    workload: Annotated[Path | None, typer.Option(help="A workload file: what to ask instead, and how often.")] = None,
-    speed: Annotated[
-        float | None, typer.Option(help="Replay a recorded workload, this many times as fast: 1, 2, 0.5.")
-    ] = None,
-    duration: Annotated[str | None, typer.Option(help="For how long: 2m; by default 10s, or the whole replay.")] = None,
-    timeout: Annotated[str, typer.Option(help="How long a request may take.")] = "10s",
-    engine: Annotated[str, typer.Option(help="openloop or loadtest.")] = "openloop",
-    processes: Annotated[int, typer.Option(help="Generator processes that share the rate.")] = 1,
+    connections: Annotated[int | None, typer.Option(help="Number of connections; without --rate, 10.")] = None,
+    method: Annotated[str, typer.Option(help="HTTP method.")] = "GET",
+    header: Annotated[list[str] | None, typer.Option(help="Header, 'Accept: text/html'; may be repeated.")] = None,
+    body: Annotated[str | None, typer.Option(help="Body, or @FILE.")] = None,
+    size: MessageSize = None,
+    workload: Annotated[Path | None, typer.Option(help="Workload file with the requests to send.")] = None,
+    speed: Annotated[float | None, typer.Option(help="Replay a recorded workload at this speed: 1, 2, 0.5.")] = None,
+    duration: Annotated[str | None, typer.Option(help="Duration: 2m; by default 10s, or the whole replay.")] = None,
+    timeout: Annotated[str, typer.Option(help="Time limit of a request.")] = "10s",
+    engine: Annotated[str, typer.Option(help="Load generator: openloop or loadtest.")] = "openloop",
+    processes: Annotated[int, typer.Option(help="Number of generator processes that share the rate.")] = 1,
     allow_remote: AllowRemote = False,
     as_json: AsJson = False,
 ) -> None:
-    """Send load to a URL and print what came back."""
+    """Send load to a URL and print the results."""
     with waiting(err):
         from loadtests.commands.progress import seconds
         from loadtests.measure import url as urls
@@ -60,7 +57,7 @@ def command(
 
 
 def _print(result: Result) -> None:
-    """The result as two tables: what became of the requests, and the times; for a mix, a third by request."""
+    """Prints the counts and the times; for a mix, also the times by request."""
     from loadtests.records.result import FIGURES
 
     counts = grid(("", ""), right=(1,))
@@ -71,7 +68,7 @@ def _print(result: Result) -> None:
         name = f"error: {kind}" + (f" (first: {example})" if example else "")
         counts.add_row(data(name), data(f"{number:,}", "red"))
     counts.add_row("requests/s", f"{result.rate:,.1f}")
-    for name, number in _of_messages(result):
+    for name, number in _websocket_counts(result):
         counts.add_row(name, f"{number:,}")
     print_grid(out, counts)
     times = grid(("ms", *FIGURES), right=range(1, len(FIGURES) + 1))
@@ -87,8 +84,8 @@ def _print(result: Result) -> None:
         _print_requests(result, FIGURES)
 
 
-def _of_messages(result: Result) -> Iterator[tuple[str, int]]:
-    """What became of deliveries and of connections that were held, where there were any."""
+def _websocket_counts(result: Result) -> Iterator[tuple[str, int]]:
+    """Counts of deliveries and of held connections, where there are any."""
     if found := result.deliveries:
         for what in ("missing", "duplicate", "reordered"):
             yield f"deliveries {what}", getattr(found, what)

@@ -1,30 +1,139 @@
-"""Options that several commands take, and which of its options a command was given."""
+"""Options that several commands take: single ones, and the groups for a project of the user's."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from loadtests.commands import completion
+from loadtests.errors import UserError
 
-Minutes = Annotated[float | None, typer.Option(help="How long it may take: as many blocks as fit, two at the least.")]
+if TYPE_CHECKING:
+    from loadtests.measure.study_options import OwnJourney
+    from loadtests.setups.application.project import Options
+
+    Own = Options | None
+    Journey = OwnJourney | None
+else:
+    Own = Journey = object  # their modules take time to import, and `--help` does without
+
+Command = Callable[..., None]
+Text = str | None
+Texts = list[str] | None
+
+Minutes = Annotated[float | None, typer.Option(help="Minutes for the whole run: as many blocks as fit, at least two.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Price = Annotated[float | None, typer.Option(help="The price of a core-hour, for the cost of a million requests.")]
-Paths = Annotated[list[str] | None, typer.Option("--path", help="A path to ask for; may be repeated.")]
-WorkloadFile = Annotated[Path | None, typer.Option(help="A workload file with the requests to send.")]
-AllowRemote = Annotated[bool, typer.Option("--allow-remote", help="Send load to a host other than this machine.")]
-OutputFolder = Annotated[Path | None, typer.Option(help="The run folder to make.")]
-Anyway = Annotated[
-    bool, typer.Option("--anyway", help="Go on to the end, also where the machine spoils one trial after another.")
-]
-SetupName = Annotated[str, typer.Argument(help="A setup's name.", autocompletion=completion.setups)]
+Price = Annotated[float | None, typer.Option(help="Price of a core-hour, for the cost of a million requests.")]
+Paths = Annotated[Texts, typer.Option("--path", help="Path to request; may be repeated.")]
+WorkloadFile = Annotated[Path | None, typer.Option(help="Workload file with the requests to send.")]
+AllowRemote = Annotated[bool, typer.Option("--allow-remote", help="Send load to another machine; its owner agrees.")]
+OutputFolder = Annotated[Path | None, typer.Option(help="Run folder to create.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of the order of trials.")]
+Anyway = Annotated[bool, typer.Option("--anyway", help="Continue even if trial after trial is invalid.")]
+SetupName = Annotated[str, typer.Argument(help="Name of a setup.", autocompletion=completion.setups)]
+MessageSize = Annotated[int | None, typer.Option(help="Bytes of a message over ws://; 64 by default.")]
+
+PROJECT: dict[str, Any] = {
+    "app": Annotated[Path | None, typer.Option(help="Folder of a Django project to serve instead of the sample.")],
+    "wsgi": Annotated[Text, typer.Option(help="Its WSGI application, if not that of its settings: mysite.wsgi:app.")],
+    "asgi": Annotated[Text, typer.Option(help="Its ASGI application, if not that of its settings.")],
+    "settings": Annotated[Text, typer.Option(help="Its settings module, if not the one in manage.py.")],
+    "python": Annotated[Path | None, typer.Option(help="Python of its virtual environment, if not in its folder.")],
+    "env_file": Annotated[Path | None, typer.Option(help="File of NAME=value lines for its environment.")],
+    "load_timeout": Annotated[Text, typer.Option(help="Time that it may take to load; 1m by default.")],
+    "before": Annotated[Text, typer.Option(help="Command to run in it first: 'python manage.py migrate'.")],
+    "host_header": Annotated[Text, typer.Option(help="Host header to send, where ALLOWED_HOSTS needs one.")],
+}
+WEBSOCKETS: dict[str, Any] = {
+    "ws_path": Annotated[Text, typer.Option(help="Path of its WebSockets: /ws/chat/.")],
+    "ws_first": Annotated[
+        Texts, typer.Option(help='First message of each connection: \'{"join": "a"}\'; may be repeated.')
+    ],
+    "ws_send": Annotated[Text, typer.Option(help='Message to send, with $ID for its id: \'{"text": "$ID"}\'.')],
+    "ws_match": Annotated[Text, typer.Option(help="Text in a message that counts as delivery; its $ID by default.")],
+    "ws_ready": Annotated[Text, typer.Option(help="Text in the message after which a connection can receive.")],
+    "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake, 'X-Token: abc'; may be repeated.")],
+    "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake, sessionid=abc; may be repeated.")],
+    "ws_subprotocol": Annotated[Text, typer.Option(help="Subprotocol to request.")],
+}
+JOURNEY: dict[str, Any] = {
+    "journey": Annotated[
+        Path | None, typer.Option(help="Python file with a journey of users; see `workload journey`.")
+    ],
+    "login": Annotated[
+        Text,
+        typer.Option(
+            help="Page where users sign in: /accounts/login/; JOURNEY_PASSWORD (or JOURNEY_COOKIE) is in the "
+            "environment."
+        ),
+    ],
+    "login_user": Annotated[Text, typer.Option(help="User name to sign in with.")],
+}
+
+
+def with_options(
+    keyword: str, options: dict[str, Any], made_of: Callable[[dict[str, Any]], Any]
+) -> Callable[[Command], Command]:
+    """A decorator that adds options to a command, which gets ``made_of(those given)`` as one keyword."""
+
+    def decorate(command: Command) -> Command:
+        parameters = inspect.signature(command, eval_str=True).parameters.values()
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            for name, annotation in options.items()
+        ]
+        signature = inspect.Signature([*(one for one in parameters if one.name != keyword), *added])
+
+        def wrapped(**values: Any) -> None:
+            chosen = {name: values.pop(name) for name in options}
+            command(**values, **{keyword: made_of({k: v for k, v in chosen.items() if v not in (None, [])})})
+
+        wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
+        wrapped.__signature__ = signature  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+        return wrapped
+
+    return decorate
+
+
+def _own_project(chosen: dict[str, Any]) -> Own:
+    if not chosen:
+        return None
+    if "app" not in chosen:
+        raise UserError(
+            f"--{next(iter(chosen)).replace('_', '-')} is for a project of your own; name its folder: --app"
+        )
+    from loadtests.setups.application.project import Options
+
+    websocket = {name.removeprefix("ws_"): chosen.pop(name) for name in WEBSOCKETS.keys() & chosen.keys()}
+    if websocket:
+        from loadtests.setups.application.own_websocket import OwnWebsocket
+
+        chosen["websocket"] = OwnWebsocket.parse(websocket)
+    if "host_header" in chosen:
+        chosen["host"] = chosen.pop("host_header")
+    return Options(**chosen)
+
+
+def _own_journey(chosen: dict[str, Any]) -> Journey:
+    if not chosen:
+        return None
+    from loadtests.measure.study_options import OwnJourney
+
+    return OwnJourney(**chosen)
+
+
+with_own_project = with_options("own", PROJECT, _own_project)
+with_own_websockets = with_options("own", {**PROJECT, **WEBSOCKETS}, _own_project)
+with_own_journey = with_options("users", JOURNEY, _own_journey)
 
 
 def given(context: typer.Context) -> list[str]:
-    """What stands on the command line, whatever its value: the names of options (``--seed``) and of arguments
-    (``the study``)."""
+    """The options (``--seed``) and arguments (``the study``) on the command line, whatever their values."""
     names = []
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")

@@ -1,4 +1,4 @@
-"""``origin``: an origin that is slow, or stumbles, until Ctrl-C."""
+"""``origin``: a slow or failing origin, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadtests.commands.console import err, fail, out, say, say_json
+from loadtests.commands.console import err, fail, out, say, say_json, waiting
 from loadtests.commands.options import AsJson
-from loadtests.commands.waiting import waiting
 from loadtests.errors import UserError
 from loadtests.report.terminal_tables import grid, print_grid
 
@@ -20,16 +19,19 @@ if TYPE_CHECKING:
 def command(
     recipe: Annotated[
         str | None,
-        typer.Argument(help="A recipe file, or the name of one that ships: fast, flaky, relapse, slow, stumble."),
+        typer.Argument(help="Recipe file, or one of fast, flaky, relapse, slow, stumble."),
     ] = None,
-    port: Annotated[int, typer.Option(help="The port on 127.0.0.1; 0 takes a free one.")] = 8100,
-    url_file: Annotated[Path | None, typer.Option(help="Where its URL is written while it listens.")] = None,
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 for a free one.")] = 8100,
+    url_file: Annotated[Path | None, typer.Option(help="File for its URL while it listens.")] = None,
     benchmark: Annotated[
-        bool, typer.Option("--benchmark", help="Instead, see whether it keeps its times under 2,000 requests a second.")
+        bool, typer.Option("--benchmark", help="Measure instead how punctual it is under 2,000 requests a second.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play a recipe: an origin with latencies, failures and stages, for services that fetch. Ctrl-C stops it."""
+    """Run a slow or failing origin until Ctrl-C.
+
+    It plays the latencies, failures and stages of a recipe, for services that fetch.
+    """
     if benchmark:
         if recipe is not None:
             raise UserError("--benchmark plays a recipe of its own; leave yours out")
@@ -45,10 +47,10 @@ def command(
 
 
 def _benchmark(as_json: bool) -> None:
-    with waiting(err) as told:
+    with waiting(err) as announce:
         from loadtests.measure import origin_accuracy
 
-        found = origin_accuracy.measure(told)
+        found = origin_accuracy.measure(announce)
     say_json(found.to_dict()) if as_json else print_accuracy(found)
     if not found.in_time:
         fail("the origin was not in time, or something was not answered; run this again on a quiet machine")

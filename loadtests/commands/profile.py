@@ -8,32 +8,30 @@ from typing import Annotated
 
 import typer
 
-from loadtests.commands.console import data, err, out, say
-from loadtests.commands.options import SetupName
-from loadtests.commands.own_project import Own, with_own_project
-from loadtests.commands.waiting import waiting
+from loadtests.commands.console import data, err, out, say, waiting
+from loadtests.commands.options import Own, SetupName, with_own_project
 
 
 @with_own_project
 def command(
     setup: SetupName,
-    path: Annotated[str, typer.Option(help="What to ask for.")] = "/",
+    path: Annotated[str, typer.Option(help="Path to request.")] = "/",
     rate: Annotated[
         float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
     ] = None,
-    duration: Annotated[str, typer.Option(help="How long each load lasts; there are three a round.")] = "10s",
-    rounds: Annotated[int, typer.Option(help="How many rounds; each starts the servers afresh.")] = 3,
-    output: Annotated[Path | None, typer.Option(help="The folder to make.")] = None,
+    duration: Annotated[str, typer.Option(help="Duration of each load; there are three a round.")] = "10s",
+    rounds: Annotated[int, typer.Option(help="Number of rounds; each starts the servers again.")] = 3,
+    output: Annotated[Path | None, typer.Option(help="Folder to create.")] = None,
     *,
     own: Own,
 ) -> None:
-    """Profile a setup under load: CPU time by category, waiting threads, a flame graph."""
-    with waiting(err) as told:
+    """Profile a setup: CPU time by category, a flame graph."""
+    with waiting(err) as announce:
         from loadtests.commands.progress import steps
         from loadtests.profile import page, profiling
         from loadtests.report.formats.terminal import print_table
 
-        plan = profiling.plan(setup, path, rate, (duration, rounds), own, told)
+        plan = profiling.plan(setup, path, rate, (duration, rounds), own, announce)
     with steps(err) as progress:
         folder, document = profiling.profile(plan, output, progress)
     out.print(data(page.title(document), "bold"))

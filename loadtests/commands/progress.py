@@ -1,33 +1,38 @@
-"""How a run goes, for the person who waits: a bar with the time left in a terminal, a line a trial elsewhere."""
+"""The progress of a run: a bar with the time left in a terminal, and a line a trial."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from loadtests.commands.console import data
+from loadtests.commands.console import data, fail, out, say_wrapped, waiting
+from loadtests.errors import UserError, called
 from loadtests.formatting import plural
 from loadtests.measure.speed_factor import seconds_left
 from loadtests.records import Connections, Result, Second, Trial
 
+if TYPE_CHECKING:
+    from loadtests.measure.run import Execution
+
 
 class RunProgress:
-    """A watcher of a run, and a context manager. Takes how many trials it has, about how many seconds they
-    take, and what its tests send, where that is not requests."""
+    """A watcher of a run of ``trials`` trials and about ``seconds`` seconds; ``sends`` is what its tests send."""
 
     def __init__(self, console: Console, trials: int, seconds: float, sends: Mapping[str, str] | None = None) -> None:
         self.console = console
         self._trials = trials
         self._sends = sends or {}
         self._doing = ""
-        self._done = 0.0  # seconds of what was planned
-        self._takes = 0.0  # what is done now
+        self._done = 0.0  # of the planned seconds
+        self._takes = 0.0  # the current step
         self._begun = 0.0
         self._bar: Progress | None = None
         self._task: TaskID | None = None
@@ -56,7 +61,7 @@ class RunProgress:
             self._bar.stop()
 
     def doing(self, what: str, seconds: float) -> None:
-        """Something begins that takes about so many seconds."""
+        """A step of about ``seconds`` seconds begins."""
         self._done += self._takes
         self._doing, self._takes = what, seconds
         if self._bar is not None and self._task is not None:
@@ -64,14 +69,14 @@ class RunProgress:
             self._bar.update(self._task, completed=done, description=what, left=self._left())
 
     def _left(self) -> str:
-        """The time left at the pace so far, as a clock shows it; empty where more is done than was planned."""
+        """The time left at the pace so far, as 1:23; empty once more is done than was planned."""
         if self._done > self._seconds:
             return ""
         minutes, seconds = divmod(round(seconds_left(self._seconds, self._done, time.monotonic() - self._begun)), 60)
         return f"{minutes}:{seconds:02} left"
 
     def second(self, second: Second) -> None:
-        """A second of load went by."""
+        """A second of load has passed."""
         if self._bar is not None and self._task is not None:
             answered = f"{second.completed:,}/s"
             self._bar.update(self._task, description=f"{self._doing}: {answered}")
@@ -97,7 +102,7 @@ class RunProgress:
 
 def _figures(result: Result, sends: str) -> str:
     held = result.connections
-    parts = [f"{result.rate:,.0f} {sends}s/s"] if result.planned or not held else [_of_held(held)]
+    parts = [f"{result.rate:,.0f} {sends}s/s"] if result.planned or not held else [_connections(held)]
     p50, p99 = result.response_time_ms["p50"], result.response_time_ms["p99"]
     if p50 is not None and p99 is not None:  # an engine may not know them
         parts += [f"p50 {p50:.1f} ms", f"p99 {p99:.1f} ms"]
@@ -112,8 +117,8 @@ def _figures(result: Result, sends: str) -> str:
     return ", ".join(parts)
 
 
-def _of_held(held: Connections) -> str:
-    """What became of connections over which nothing was sent."""
+def _connections(held: Connections) -> str:
+    """The outcome of connections over which nothing was sent."""
     found = held.rejoined
     if found is None:
         return f"{plural(held.opened, 'connection')} held"
@@ -121,12 +126,42 @@ def _of_held(held: Connections) -> str:
     return f"{found.back:,} of {plural(found.lost, 'connection')} back{within}"
 
 
+def carry_out(execution: Execution, anyway: bool = False) -> bool:
+    """Runs a study with progress and writes its report, however it ends; returns whether all trials are valid.
+
+    Where the machine spoils one trial after another it ends early, unless it is to continue ``anyway``.
+    """
+    from loadtests.measure.contention import TooBusy
+    from loadtests.measure.run import execute
+
+    say_wrapped(execution.headline)
+    try:
+        sends = {test.name: test.load_unit for test in execution.study.tests}
+        with RunProgress(out, len(execution.order), execution.seconds, sends) as progress:
+            valid = execute(dataclasses.replace(execution, anyway=anyway), progress)
+    except (KeyboardInterrupt, UserError) as error:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        with contextlib.suppress(KeyboardInterrupt, UserError):  # on a full disk neither can be written
+            write_report(execution)
+        otherwise = "; with --anyway it goes on regardless" if isinstance(error, TooBusy) else ""
+        resume = f"go on with: {called()} run --resume {execution.run.path}{otherwise}"
+        fail(f"{'interrupted' if interrupted else error}; {resume}", 130 if interrupted else 1)
+    write_report(execution)
+    return valid
+
+
+def write_report(execution: Execution) -> None:
+    """Writes the report of what was measured."""
+    from loadtests.report import reports
+
+    with waiting(out) as announce:
+        announce("writing the report")
+        reports.write(execution.run)
+
+
 @contextlib.contextmanager
 def steps(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """Progress of something in steps: a function to be told what is done now, how many steps are done, and of how many.
-
-    A bar with the time left in a terminal; elsewhere nothing, for nobody waits there.
-    """
+    """A bar for work in steps, in a terminal only; yields the function to call with (doing, steps done, all steps)."""
     if not console.is_terminal:
         yield lambda doing, done, total: None
         return
@@ -142,7 +177,7 @@ def steps(console: Console) -> Iterator[Callable[[str, int, int], None]]:
 
 @contextlib.contextmanager
 def seconds(console: Console, duration_s: float) -> Iterator[Callable[[Second], None]]:
-    """Progress of one load of ``duration_s`` seconds: a function to be told of each second. Shown as ``steps`` is."""
+    """A bar for one load of ``duration_s`` seconds, in a terminal only; yields the function to call each second."""
     if not console.is_terminal:
         yield lambda second: None
         return

@@ -1,4 +1,4 @@
-"""``report``: a run's report, written anew from its folder."""
+"""``report``: the report of a run, written again from its folder."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import err, out, say
+from loadtests.commands.console import err, out, say, waiting
 from loadtests.commands.options import Price
-from loadtests.commands.waiting import waiting
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="A run folder.", autocompletion=completion.runs)],
+    run: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=completion.runs)],
     price: Price = None,
-    tables: Annotated[bool, typer.Option("--tables", help="Print all tables of the page.")] = False,
-    show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser (BROWSER names one).")] = False,
+    tables: Annotated[bool, typer.Option("--tables", help="Print all tables of the report.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser (BROWSER names it).")] = False,
 ) -> None:
-    """Write a run's report anew from its folder, and print its answer."""
+    """Write and print the report of a run again."""
     with waiting(err, "writing the report"):
         from loadtests.measure.study_options import require_price
         from loadtests.records.run.folder import Run

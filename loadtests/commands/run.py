@@ -8,12 +8,22 @@ from typing import Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import fail, out
-from loadtests.commands.options import AllowRemote, Anyway, Minutes, OutputFolder, Paths, Price, WorkloadFile, given
-from loadtests.commands.own_journey import STUDY, OwnJourney, with_own_journey
-from loadtests.commands.own_project import Own, with_own_websockets
-from loadtests.commands.running import carry_out
-from loadtests.commands.waiting import waiting
+from loadtests.commands.console import fail, out, waiting
+from loadtests.commands.options import (
+    AllowRemote,
+    Anyway,
+    Journey,
+    Minutes,
+    OutputFolder,
+    Own,
+    Paths,
+    Price,
+    Seed,
+    WorkloadFile,
+    given,
+    with_own_journey,
+    with_own_websockets,
+)
 from loadtests.errors import UserError
 from loadtests.formatting import series
 
@@ -23,64 +33,58 @@ from loadtests.formatting import series
 def command(
     context: typer.Context,
     study: Annotated[
-        str,
-        typer.Argument(help="A study's name (`list` shows them) or a TOML file.", autocompletion=completion.studies),
+        str, typer.Argument(help="Name of a study (see `list`), or a TOML file.", autocompletion=completion.studies)
     ] = "",
     output: OutputFolder = None,
-    seed: Annotated[int | None, typer.Option(help="The seed of the order of trials.")] = None,
-    blocks: Annotated[int | None, typer.Option(help="How many blocks, instead of the study's number.")] = None,
+    seed: Seed = None,
+    blocks: Annotated[int | None, typer.Option(help="Number of blocks, instead of the study's.")] = None,
     minutes: Minutes = None,
     setups: Annotated[
         str | None,
         typer.Option(
-            help="Only these of the study: a,b. Where its baseline is not among them, the first is.",
+            help="Only these setups: a,b. The first is the baseline if the study's is not among them.",
             autocompletion=completion.setup_list,
         ),
     ] = None,
-    rate: Annotated[
-        float | None, typer.Option(help="The rate of all tests at a rate, instead of the study's: to compare two runs.")
-    ] = None,
-    injectors: Annotated[
-        int | None, typer.Option(help="How many processes have the users of journeys, instead of the study's number.")
-    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Rate of all tests at a rate, instead of the study's.")] = None,
+    injectors: Annotated[int | None, typer.Option(help="Number of processes that run the users of journeys.")] = None,
     aa: Annotated[
         bool,
-        typer.Option("--aa", help="Run the baseline twice, to see the noise; with one setup in --setups, only that."),
+        typer.Option("--aa", help="Run the baseline twice, to see the noise; with one setup, only that."),
     ] = False,
-    until: Annotated[str | None, typer.Option(help="Add blocks until no interval is wider than this: 2%.")] = None,
-    max_time: Annotated[str | None, typer.Option(help="The longest that --until may take; by default 1h.")] = None,
+    until: Annotated[str | None, typer.Option(help="Add blocks until every interval is this narrow: 2%.")] = None,
+    max_time: Annotated[str | None, typer.Option(help="Longest time for --until; 1h by default.")] = None,
     price: Price = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Short trials, one block or two: a first look.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Short trials in one or two blocks: a first look.")] = False,
     path: Paths = None,
     workload: WorkloadFile = None,
     servers: Annotated[
-        str | None,
-        typer.Option(help="Where the servers run, a host that `hosts prepare` has prepared: ssh://user@host."),
+        str | None, typer.Option(help="Host of the servers, prepared by `hosts prepare`: ssh://user@host.")
     ] = None,
     clients: Annotated[
-        str | None,
-        typer.Option(help="Further machines that make the load beside this one, prepared likewise: ssh://a,ssh://b."),
+        str | None, typer.Option(help="More hosts that generate load, prepared as well: ssh://a,ssh://b.")
     ] = None,
     services: Annotated[
-        str | None,
-        typer.Option(help="Services on machines of their own, prepared likewise: redis=ssh://user@host."),
+        str | None, typer.Option(help="Hosts of services, prepared as well: redis=ssh://user@host.")
     ] = None,
     hosts: Annotated[
-        Path | None, typer.Option(help="A TOML file that names all of these machines, in place of the three options.")
+        Path | None, typer.Option(help="TOML file that names all these hosts, instead of the three options.")
     ] = None,
     allow_remote: AllowRemote = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be run, and start and write nothing.")
-    ] = False,
-    resume: Annotated[Path | None, typer.Option(help="Go on with this run folder instead.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run; start and write nothing.")] = False,
+    resume: Annotated[Path | None, typer.Option(help="Continue the run in this folder.")] = None,
     anyway: Anyway = False,
     *,
     own: Own,
-    walked: OwnJourney,
+    users: Journey,
 ) -> None:
-    """Run a study: every setup, every test, block after block, into a run folder with its report."""
-    with waiting(out) as told:
+    """Run a study: every setup in every test, block by block.
+
+    Writes a run folder with its report, and prints the answer.
+    """
+    with waiting(out) as announce:
         from loadtests.commands.dry_run import print_dry_run
+        from loadtests.commands.progress import carry_out
         from loadtests.measure import prepare as preparing
         from loadtests.measure import study_options
         from loadtests.measure.bench import bench_for
@@ -92,13 +96,14 @@ def command(
 
         if resume is not None:
             _require_alone(context)
-            execution = preparing.resume(resume, progress=told)
+            execution = preparing.resume(resume, progress=announce)
         else:
-            study = study or (STUDY if walked else study_options.default_study(own, aa))
+            name = study or study_options.default_study(own, users, aa)
             chosen = study_options.StudyOptions(
-                study, blocks, minutes, until, setups, rate, injectors, aa, price, quick
+                name, blocks, minutes, until, setups, rate, injectors, aa, price, quick
             ).study()
-            chosen = walked.in_study(chosen.with_requests(request_options.named(path or [], workload)))
+            chosen = chosen.with_requests(request_options.named(path or [], workload))
+            chosen = users.in_study(chosen) if users else chosen
             study_options.require_websocket_test(own, chosen)
             options = preparing.RunOptions(output, seed, study_options.goal_of(until, max_time), own)
             machines = HostOptions.of(servers, clients, services, hosts)
@@ -106,7 +111,7 @@ def command(
             if dry_run:
                 expected = plan_run(chosen, options, bench_of)
             else:
-                execution = preparing.prepare(chosen, options, bench_of, told)
+                execution = preparing.prepare(chosen, options, bench_of, announce)
     if dry_run:
         print_dry_run(expected)
         return

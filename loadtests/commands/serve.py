@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from loadtests.commands.console import out, say
-from loadtests.commands.options import SetupName
-from loadtests.commands.own_project import Own, with_own_project
-from loadtests.commands.waiting import waiting
+from loadtests.commands.console import out, say, waiting
+from loadtests.commands.options import Own, SetupName, with_own_project
 
 
 @with_own_project

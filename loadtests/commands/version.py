@@ -9,9 +9,9 @@ import typer
 from loadtests.commands.console import say
 
 
-def show(asked: bool) -> None:
-    """Prints the version, if asked to, and ends."""
-    if asked:
+def show(requested: bool) -> None:
+    """Prints the version, if requested, and ends."""
+    if requested:
         say(text())
         raise typer.Exit
 

@@ -1,4 +1,4 @@
-"""``workload``: a recording made into a workload file, or into a journey."""
+"""``workload``: converts a recording to a workload file or a journey."""
 
 from __future__ import annotations
 
@@ -7,43 +7,42 @@ from typing import Annotated
 
 import typer
 
-from loadtests.commands.console import err, out, say
-from loadtests.commands.waiting import waiting
+from loadtests.commands.console import err, out, say, waiting
 
 
 def command(
     kind: Annotated[
         str,
         typer.Argument(
-            help="har: a HAR file of a browser. log: an access log. journey: a HAR file, or ONS' requests, made into a "
-            "journey of Python."
+            help="har (a browser's HAR file) or log (an access log), to a workload file; journey (a HAR file, or ONS' "
+            "requests), to a journey in Python."
         ),
     ],
-    file: Annotated[Path, typer.Argument(help="The recording.")],
-    output: Annotated[Path | None, typer.Option(help="The file to write, instead of printing it.")] = None,
-    times: Annotated[bool, typer.Option("--times", help="Keep when each request was sent, to replay it.")] = False,
+    file: Annotated[Path, typer.Argument(help="Recording to convert.")],
+    output: Annotated[Path | None, typer.Option(help="File to write; printed by default.")] = None,
+    times: Annotated[bool, typer.Option("--times", help="Keep the time of each request, to replay it.")] = False,
     most: Annotated[
-        int, typer.Option(help="How many different requests to keep: those sent most often.", min=1, max=500)
+        int, typer.Option(help="Number of different requests to keep, the most frequent ones.", min=1, max=500)
     ] = 100,
     host: Annotated[
-        str | None, typer.Option(help="Of a HAR file: the host whose requests are kept; by default the first.")
+        str | None, typer.Option(help="HAR: keep the requests to this host; the first one by default.")
     ] = None,
     keep_cookies: Annotated[
-        bool, typer.Option("--keep-cookies", help="Of a HAR file: keep the cookies and other headers of a login.")
+        bool, typer.Option("--keep-cookies", help="HAR: keep cookies and other headers of a login.")
     ] = False,
     keep_header: Annotated[
-        list[str] | None, typer.Option(help="Of a HAR file: a header to keep, secret or not; may be repeated.")
+        list[str] | None, typer.Option(help="HAR: header to keep, even if secret; may be repeated.")
     ] = None,
     keep_field: Annotated[
         list[str] | None,
-        typer.Option(help="A query parameter, or a field of a body, to keep as it was; may be repeated."),
+        typer.Option(help="Query parameter or body field to keep unchanged; may be repeated."),
     ] = None,
     keep_paths: Annotated[bool, typer.Option("--keep-paths", help="Keep random-looking parts of paths.")] = False,
     skip_unknown: Annotated[
-        bool, typer.Option("--skip-unknown", help="Of a log: leave out lines that cannot be read as requests.")
+        bool, typer.Option("--skip-unknown", help="Log: leave out lines that are no requests.")
     ] = False,
 ) -> None:
-    """Make a workload file, or a journey, of what was recorded by a browser or in an access log."""
+    """Convert a recording to a workload file or a journey."""
     with waiting(err, "reading the recording"):
         from loadtests.workload import convert
         from loadtests.workload.redaction import Keep

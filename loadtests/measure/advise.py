@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from math import prod
 from typing import Any
 
+from loadtests import hosts, setups
 from loadtests.analyse.overload import FAILED, failed_share
 from loadtests.analyse.readings import why_late
 from loadtests.analyse.reasons import is_setups_own
@@ -93,6 +95,13 @@ def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: fl
         "blocks": 1,
     }
     return _within(studies.parse(table, f"advise-{setup.name}", "advise"), sweep, max_time_s)
+
+
+def of_setup(name: str, path: str, rate: float | None, max_time_s: float) -> KnobSearch:
+    """The search for the knobs of the setup of that name on this machine's cores. Raises UserError."""
+    [setup] = setups.find([name])
+    cores = hosts.at("local").allot(os.environ.get("CORES")).servers
+    return plan(setup, len(cores), path, rate, max_time_s)
 
 
 def of_study(study: Study, max_time_s: float) -> KnobSearch:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import re
+from pathlib import Path
 
 from loadtests import setups
-from loadtests.errors import UserError, require_within
+from loadtests.errors import UserError, require_within, shown
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import within
 from loadtests.plan.study import Study
 from loadtests.records.run.run_record import Goal
 from loadtests.records.toml import duration
 from loadtests.setups.application import project
+from loadtests.workload import sign_in
 from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 
 # The studies of a project of the user's, and of its WebSockets, where no other is named.
 OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
+OWN_JOURNEY = "own-journey"  # likewise, of its users
 AA_STUDY = "first-look"  # with --aa, where no study is named
 LEAST_RATE = 0.1  # below it a trial sends nothing
 MAX_TIME = "1h"  # for adding blocks, where nothing else is said
@@ -72,8 +76,28 @@ class StudyOptions:
         return study if self.minutes is None else within(study, self.minutes)
 
 
-def default_study(own: project.Options | None, aa: bool) -> str:
-    """The study where none is named: that of the user's project, or of an A/A run; else empty."""
+@dataclasses.dataclass(frozen=True)
+class OwnJourney:
+    """The command line's journey of the user's own, and how its users sign in."""
+
+    journey: Path | None = None
+    login: str | None = None
+    login_user: str | None = None
+
+    def in_study(self, study: Study) -> Study:
+        """The study with its users on this journey, signed in. Raises UserError."""
+        file = self.journey
+        if file is not None and (file.suffix != ".py" or not os.path.isfile(file)):
+            raise UserError(
+                f"--journey {shown(str(file))}: a file of Python with a journey is needed; `workload journey` makes one"
+            )
+        return study.with_journey(file, sign_in.asked(self.login, self.login_user))
+
+
+def default_study(own: project.Options | None, users: OwnJourney | None, aa: bool) -> str:
+    """The study where none is named: that of the user's journey or project, or of an A/A run; else empty."""
+    if users is not None:
+        return OWN_JOURNEY
     if own is None:
         return AA_STUDY if aa else ""
     return OWN_STUDY if own.websocket is None else OWN_WEBSOCKETS

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from loadtests.commands.running import carry_out
+from loadtests.commands.progress import carry_out
 from loadtests.files import ROOT
 from loadtests.measure import prepare as preparing
 from loadtests.measure.run import Execution

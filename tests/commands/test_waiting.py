@@ -10,7 +10,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from loadtests.commands.waiting import waiting
+from loadtests.commands.console import waiting
 from loadtests.files import ROOT
 
 COMMANDS = sorted(path.name for path in (ROOT / "loadtests" / "commands").glob("*.py"))

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from loadtests.commands.running import carry_out
+from loadtests.commands.progress import carry_out
 from loadtests.measure import prepare as preparing
 from loadtests.measure.contention import ContentionWatch, TooBusy, attempts_to_go_on
 from loadtests.measure.run import ATTEMPTS, execute

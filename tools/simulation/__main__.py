@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from loadtests.commands.console import out
-from loadtests.commands.waiting import waiting
+from loadtests.commands.console import out, waiting
 from loadtests.errors import require_within
 from tools.simulation import evaluate
 
