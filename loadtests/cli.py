@@ -33,7 +33,7 @@ from loadtests.errors import NO_ROOM, PROGRAM, UserError, called
 
 app = typer.Typer(
     name="python -m loadtests",
-    help="Measures the ways of serving Django: WSGI and ASGI, server by server. Start with `doctor` and `run first-look`.",
+    help="Measures the ways of serving Django, WSGI and ASGI. Start with `doctor` and `run first-look`.",
     no_args_is_help=True,
     add_completion=called() == PROGRAM,  # shells complete the arguments of a program, and `python -m` is none
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -42,8 +42,8 @@ app = typer.Typer(
 )
 # In the order of the help. What a command needs is imported when it runs: `--help` and a mistyped name answer at once.
 for module in (
-    run, report, compare, history, advise, profile, list_, doctor, check, serve, load, capacity, workload, origin, layers,
-    engines,
+    run, report, compare, history, advise, profile, list_, doctor, check, serve, load, capacity, workload, origin,
+    layers, engines,
 ):  # fmt: skip
     app.command(module.__name__.rpartition(".")[2])(module.command)
 machines = typer.Typer(help="Prepare and check other machines, over SSH.", no_args_is_help=True)
@@ -75,7 +75,7 @@ def main() -> None:
         context = getattr(error, "ctx", None)
         path = context.command_path if context else called()
         fail(f"{error.format_message().rstrip('.')}; `{path} --help` says what there is", error.exit_code)
-    except typer.Abort:  # interrupted at a prompt
+    except typer.Abort:  # what it makes of Ctrl-C
         fail("interrupted", 130)
     except UserError as error:
         fail(str(error))
