@@ -41,7 +41,7 @@ def served(free_port, monkeypatch, tmp_path):
         [setup] = setups.find([name])
         if (missing := setups.missing(setup)) is not None:
             pytest.skip(missing)
-        return serving(setup, env, "127.0.0.1", free_port, sample(), hosts.at("local"))
+        return serving(setup, {**env, "PORT": str(free_port)}, sample(), hosts.at("local"))
 
     return serve
 
