@@ -138,7 +138,7 @@ class Link:
         assert self._ssh.stdin is not None
         assert self._ssh.stdout is not None
         self._out = self._ssh.stdin.fileno()
-        self._reader = wire.Reader(self._ssh.stdout.fileno())
+        self._reader = wire.MessageReader(self._ssh.stdout.fileno())
         atexit.register(self.close)
         threading.Thread(target=self._beat, daemon=True).start()
         try:

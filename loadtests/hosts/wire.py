@@ -73,7 +73,7 @@ def write(descriptor: int, message: AgentCall | AgentReply) -> None:
         left = left[os.write(descriptor, left) :]
 
 
-class Reader:
+class MessageReader:
     """Reads messages from a file descriptor."""
 
     def __init__(self, descriptor: int) -> None:

@@ -143,7 +143,7 @@ def test_load_that_stays_here_is_not_allowed_to_go_elsewhere(command):
 
 def test_a_message_is_read_in_whatever_pieces_it_comes():
     reading, writing = os.pipe()
-    reader = wire.Reader(reading)
+    reader = wire.MessageReader(reading)
     call = wire.AgentCall(7, "calibrate", {"core": 1})
     line = msgspec.json.encode(call) + b"\n"
     os.write(writing, line[:3])

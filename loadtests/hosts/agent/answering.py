@@ -29,7 +29,7 @@ class Answering:
     thread, whatever it is doing."""
 
     def __init__(self, calls_from: int, answers_to: int) -> None:
-        self._reader = wire.Reader(calls_from)
+        self._reader = wire.MessageReader(calls_from)
         self._answers_to = answers_to
         self._calls: queue.SimpleQueue[wire.AgentCall] = queue.SimpleQueue()
 
