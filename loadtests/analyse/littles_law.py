@@ -16,7 +16,7 @@ from statistics import fmean
 from loadtests.analyse.results import Results
 from loadtests.formatting import plural
 from loadtests.plan.kinds import Test
-from loadtests.records import OriginSeen, Result, Trial
+from loadtests.records import OriginObservation, Result, Trial
 
 AGREES = 0.03  # of the figure: what a ceiling of so many seconds, started and stopped at some moment, is off by
 ERRORS_OF_CHANCE = 2.0  # standard errors of a count
@@ -124,13 +124,13 @@ def _of_setup(results: Results, test: Test, label: str) -> Waiting | None:
 def _grew_mb(trials: Sequence[Trial]) -> float | None:
     """By how much the processes of a setup grew from rest to their peak, on average."""
     grown = [
-        [process.peak_rss_mb - process.rested_rss_mb for process in trial.charged if process.rested_rss_mb is not None]
+        [process.peak_rss_mb - process.idle_rss_mb for process in trial.charged if process.idle_rss_mb is not None]
         for trial in trials
     ]
     return fmean(sum(each) for each in grown) if all(grown) else None
 
 
-def _steady(trial: Trial) -> OriginSeen | None:
+def _steady(trial: Trial) -> OriginObservation | None:
     """The origin of a trial, where a mean says all of it: well, and with one latency."""
     origin = trial.meanwhile.origin if trial.meanwhile else None
     return origin if origin is not None and origin.steady and origin.requests and origin.request_s else None

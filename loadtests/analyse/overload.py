@@ -150,7 +150,7 @@ def unconnected_share(trials: Sequence[Trial]) -> float:
     """The share of the connections that some trials were to hold, 0 to 1, that were refused, or closed by the
     server."""
     known = [trial.result.connections for trial in trials if trial.result and trial.result.connections]
-    wanted = sum(one.wanted for one in known)
+    wanted = sum(one.requested for one in known)
     # One that was lost is opened again, and may be lost again.
     return min(1.0, sum(one.refused + one.lost for one in known) / wanted) if wanted else 0.0
 

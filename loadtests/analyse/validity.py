@@ -8,7 +8,7 @@ from loadtests.analyse import agreement
 from loadtests.analyse.reasons import OTHERS_CPU_DOUBTFUL, OTHERS_CPU_INVALID, Reason
 from loadtests.formatting import percent, plural, series
 from loadtests.plan.scheduling_delay import LATE, late_share, late_share_of_lag
-from loadtests.records import Evidence, Flag, MachineBeside, Result
+from loadtests.records import Evidence, Flag, HostConditions, Result
 
 # Above this share of its core an event loop queues its own work: send lag grows before the core is full.
 GENERATOR_CPU = 0.85
@@ -68,7 +68,7 @@ def _flags(seen: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag
     if seen.swapped_pages:
         yield Reason.swapped.flag(plural(seen.swapped_pages, "page"))
     yield from _others(seen)
-    yield from _beside(seen.beside)
+    yield from _beside(seen.other_hosts)
     yield from _frequency(seen)
     if seen.shared_core:
         yield Reason.shared_core.flag()
@@ -107,23 +107,23 @@ def _loop(result: Result | None) -> Iterator[Flag]:
         yield Reason.loop_disagrees.flag(f"{expected:,.1f} requests/s expected, {ended:,.1f} measured")
 
 
-def _beside(beside: Iterable[MachineBeside]) -> Iterator[Flag]:
+def _beside(beside: Iterable[HostConditions]) -> Iterator[Flag]:
     """Of a machine that makes load what others do shows as lateness, which is judged by itself; here it is doubted."""
     services = [one for one in beside if not one.generates]
     if swapped := [f"{plural(one.swapped_pages, 'page')} on {one.called}" for one in services if one.swapped_pages]:
         yield Reason.service_swapped.flag(series(swapped))
-    if taken := [one for one in services if one.others_cpu > OTHERS_CPU_INVALID]:
+    if taken := [one for one in services if one.other_load > OTHERS_CPU_INVALID]:
         yield Reason.service_taken.flag(_shares(taken))
-    if disturbed := [one for one in beside if one.others_cpu > OTHERS_CPU_DOUBTFUL and one not in taken]:
+    if disturbed := [one for one in beside if one.other_load > OTHERS_CPU_DOUBTFUL and one not in taken]:
         yield Reason.machine_disturbed.flag(_shares(disturbed))
 
 
-def _shares(machines: Iterable[MachineBeside]) -> str:
-    return series([f"{one.others_cpu:.0%} on {one.called}" for one in machines])
+def _shares(machines: Iterable[HostConditions]) -> str:
+    return series([f"{one.other_load:.0%} on {one.called}" for one in machines])
 
 
 def _frequency(seen: Evidence) -> Iterator[Flag]:
-    services = [(one.frequency_change, f" on {one.called}") for one in seen.beside if not one.generates]
+    services = [(one.frequency_change, f" on {one.called}") for one in seen.other_hosts if not one.generates]
     changes = [(seen.frequency_change, ""), *services]
     figures = [
         f"{change:+.0%}{where}" for change, where in changes if change is not None and abs(change) > FREQUENCY_CHANGE
@@ -133,9 +133,9 @@ def _frequency(seen: Evidence) -> Iterator[Flag]:
 
 
 def _others(seen: Evidence) -> Iterator[Flag]:
-    if seen.others_cpu is None:
+    if seen.other_load is None:
         return
-    if seen.others_cpu > OTHERS_CPU_INVALID:
-        yield Reason.cores_taken.flag(f"{seen.others_cpu:.0%}")
-    elif seen.others_cpu > OTHERS_CPU_DOUBTFUL:
-        yield Reason.cores_disturbed.flag(f"{seen.others_cpu:.0%}")
+    if seen.other_load > OTHERS_CPU_INVALID:
+        yield Reason.cores_taken.flag(f"{seen.other_load:.0%}")
+    elif seen.other_load > OTHERS_CPU_DOUBTFUL:
+        yield Reason.cores_disturbed.flag(f"{seen.other_load:.0%}")

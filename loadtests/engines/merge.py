@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from loadtests.records import Connections, Deliveries, Generator, OfRequest, Rejoined, Result, Second
+from loadtests.records import Connections, Deliveries, Generator, Rejoined, RequestResult, Result, Second
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures
 from loadtests.workload import Request
@@ -23,7 +23,7 @@ DELIVERY_COUNTS = (
     "expected", "delivered", "missing", "duplicate", "reordered", "stray", "in_time", "messages", "whole"
 )  # fmt: skip
 DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # by the generator's names
-CONNECTION_COUNTS = ("wanted", "opened", "refused", "lost", "sent_bytes", "received_bytes")
+CONNECTION_COUNTS = ("requested", "opened", "refused", "lost", "sent_bytes", "received_bytes")
 
 
 def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], requests: Sequence[Request]) -> Result:
@@ -81,15 +81,15 @@ def _generator(part: Part) -> Generator:
     """The resources that one process used, and its own view of the load."""
     p50_ms = Spread.merged([part["spreads"]["response_time"]]).figures()["p50"]
     own = {"p50_ms": p50_ms, "ok": part["ok"], "planned": part["planned"], "machine": part["machine"]}
-    machine = {name: part["seen"][name] for name in ("others_cpu", "swapped_pages", "mhz")} if "seen" in part else {}
+    machine = {name: part["seen"][name] for name in ("other_load", "swapped_pages", "mhz")} if "seen" in part else {}
     return Generator(**part["generator"], **own, **machine)
 
 
-def of_request(name: str, shares: Sequence[Part]) -> OfRequest:
+def of_request(name: str, shares: Sequence[Part]) -> RequestResult:
     """One request of several (``Share`` in generator/types.ts)."""
     counts = sums(shares, COUNTS)
     errors = _errors(shares)
-    return OfRequest(
+    return RequestResult(
         name=name,
         **counts,
         unfinished=counts["planned"] - counts["ok"] - sum(errors.values()),
@@ -126,7 +126,7 @@ def merged_connections(parts: Sequence[Part]) -> tuple[Connections | None, dict[
         opening_ms=Spread.merged(part["opening"] for part in found).figures(),
         opened_in_s=max(part["opened_in_s"] for part in found),  # all began at the same time
         steps=_by_slice(found, "steps"),
-        said=next((part["said"] for part in found if part["said"]), ""),
+        reason=next((part["reason"] for part in found if part["reason"]), ""),
         rejoined=rejoined,
     )
     return connections, times

@@ -130,7 +130,7 @@ export interface DeliveryCounts {
 
 /** Connections that are open for the whole of a load. */
 export interface ConnectionCounts {
-  wanted: number;
+  requested: number;
   opened: number;
   refused: number;
   lost: number;
@@ -140,7 +140,7 @@ export interface ConnectionCounts {
   received_bytes: number;
   steps: number[];
   rejoined: Rejoined | null;
-  said: string;
+  reason: string;
 }
 
 /** Receivers after a restart of the server. */

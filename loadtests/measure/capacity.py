@@ -143,7 +143,7 @@ def _figures(load: Load, result: Result, objective: Objective, lost: str | None)
         generator_limit=generator_limit(result, objective),
         over=_over(load, result, objective, missing),
         missing=missing / due if due else 0.0,
-        unconnected=min(1.0, (held.refused + held.lost) / held.wanted) if held and held.wanted else 0.0,
+        unconnected=min(1.0, (held.refused + held.lost) / held.requested) if held and held.requested else 0.0,
         behind=deliveries is not None and slices_pile_up(deliveries.backlog, deliveries.expected),
     )
 

@@ -97,11 +97,11 @@ def check(
             compared = [*setups.find([REFERENCE]), *compared]
     host = host or hosts.at("local")
     bind, port = setups.bind(), setups.port()
-    env = {**host.allot(os.environ.get("CORES")).knobs({}), "BIND": bind, "PORT": str(port)}
+    env = host.allot(os.environ.get("CORES")).knobs({})
     host.require_free(bind, port)
     told("preparing the project")
     application.prepare()
-    start = partial(serving, env=env, application=application, host=host)
+    start = partial(serving, env=env, bind=bind, port=port, application=application, host=host)
     fetching_too = partial(start, env={**env, **questions.env}, services=questions.services)
     _compare(compared, fetching_too, application, told, result)
     for setup in chosen:

@@ -152,7 +152,7 @@ def _other_load(watch_s: float) -> MachineFinding:
     cores = sorted(os.sched_getaffinity(0))
     first = conditions.now(cores)
     time.sleep(watch_s)
-    busy = conditions.between(first, conditions.now(cores), cores, own_cpu_s=0.0).others_cpu
+    busy = conditions.between(first, conditions.now(cores), cores, own_cpu_s=0.0).other_load
     if busy > BUSY:
         return warning(
             f"{busy:.0%} of the cores are busy already (steal included)",

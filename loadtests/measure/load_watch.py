@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.observe.sampler import Sampler
-from loadtests.records import CpuSample, Meanwhile, OriginSeen, OriginStage
+from loadtests.records import CpuSample, Meanwhile, OriginObservation, OriginStage
 from loadtests.serve.base import Server
 from loadtests.serve.http import ask
 from loadtests.services.origin import recipes
@@ -108,7 +108,7 @@ class OriginWatch:
         """Has it play its recipe from the first stage on, and count from 0."""
         self._ask("restart")
 
-    def observed(self) -> OriginSeen | None:
+    def observed(self) -> OriginObservation | None:
         """What it has played and counted since; None where there is none, or it answers no more."""
         counts, playing = self._ask("current_count"), self._ask("current_recipe")
         if counts is None or playing is None:
@@ -119,7 +119,7 @@ class OriginWatch:
         except UserError:
             return None
         recipe = next((one for one in found if one.route == EVERYTHING), found[0])
-        return OriginSeen(tuple(map(_stage, recipe.stages)), totals["total_requests"], totals["request_seconds"])
+        return OriginObservation(tuple(map(_stage, recipe.stages)), totals["total_requests"], totals["request_seconds"])
 
     def _ask(self, name: str) -> bytes | None:
         try:
@@ -162,14 +162,14 @@ def joined(slices: Sequence[WatchedSlice]) -> Meanwhile:
     return Meanwhile(tuple(cpu), _one_origin(slices))
 
 
-def _one_origin(slices: Sequence[WatchedSlice]) -> OriginSeen | None:
+def _one_origin(slices: Sequence[WatchedSlice]) -> OriginObservation | None:
     """An origin plays its recipe anew in each slice, so several stages in several slices are on no axis."""
     found = [(one.settle_s, one.observed.origin) for one in slices if one.observed.origin is not None]
     if not found:
         return None
     settle_s, last = found[-1]
     stages = tuple(dataclasses.replace(stage, t=round(stage.t - settle_s, 3)) for stage in last.stages)
-    return OriginSeen(
+    return OriginObservation(
         stages if len(slices) == 1 or len(stages) == 1 else (),
         sum(origin.requests for _, origin in found),
         round(sum(origin.request_s for _, origin in found), 3),

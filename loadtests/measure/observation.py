@@ -22,7 +22,7 @@ from loadtests.observe.processes import Usage
 from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Entry
-from loadtests.records import CapacityRecord, Evidence, MachineBeside, Meanwhile, Process, Result, Trial
+from loadtests.records import CapacityRecord, Evidence, HostConditions, Meanwhile, Process, Result, Trial
 from loadtests.serve.base import NotServing, Server
 
 
@@ -186,17 +186,18 @@ class TrialBuilder:
             service_failed=any(not usage.charged for usage in died) or None,
             clock_jump_s=machine.clock_jump_s,
             swapped_pages=machine.swapped_pages,
-            others_cpu=None if bench.cores.shared else machine.others_cpu,
+            other_load=None if bench.cores.shared else machine.other_load,
             frequency_change=_frequency_change(bench, None, machine.mhz),
-            beside=_other_hosts(bench, loads, results),
+            other_hosts=_other_hosts(bench, loads, results),
         )
 
     def calibrated(self, servers: Sequence[float], other_hosts: Mapping[str, Sequence[float]]) -> None:
         """Takes the calibration times of the servers' host and of the others, by address."""
         rows = (
-            dataclasses.replace(one, spins_s=tuple(other_hosts.get(one.machine, ()))) for one in self.evidence.beside
+            dataclasses.replace(one, calibration_s=tuple(other_hosts.get(one.machine, ())))
+            for one in self.evidence.other_hosts
         )
-        self.note(spins_s=tuple(servers), beside=tuple(rows))
+        self.note(calibration_s=tuple(servers), other_hosts=tuple(rows))
 
     def trial(self, bench: Bench, planned: PlannedTrial) -> Trial:
         """The trial, judged."""
@@ -221,7 +222,7 @@ class TrialBuilder:
 
 def _other_hosts(
     bench: Bench, loads: Sequence[LoadObservation], results: Sequence[Result]
-) -> tuple[MachineBeside, ...]:
+) -> tuple[HostConditions, ...]:
     """What happened on the run's other hosts: those that the servers' host knows of, and further clients, whose results
     say so."""
     observed: defaultdict[str, list[Conditions]] = defaultdict(list)
@@ -230,14 +231,14 @@ def _other_hosts(
             observed[name].append(found)
     known = set(observed)
     for one in itertools.chain.from_iterable(result.generator for result in results):
-        if one.others_cpu is not None:
-            observed[one.machine].append(Conditions(one.wall_s, 0.0, one.others_cpu, one.swapped_pages or 0, one.mhz))
+        if one.other_load is not None:
+            observed[one.machine].append(Conditions(one.wall_s, 0.0, one.other_load, one.swapped_pages or 0, one.mhz))
     rows = []
     for name, several in sorted(observed.items()):
         total = conditions.together(several)
         generates = not name or name not in known  # the servers' host knows of services, and of this machine
         change = _frequency_change(bench, name, total.mhz)
-        rows.append(MachineBeside(name, generates, round(total.others_cpu, 4), total.swapped_pages, change))
+        rows.append(HostConditions(name, generates, round(total.other_load, 4), total.swapped_pages, change))
     return tuple(rows)
 
 

@@ -95,6 +95,6 @@ def _look(address: Address, host: Host, bind: str, port: int, allow_remote: bool
             round_trip_ms=way.round_trip_ms if way else None,
             megabits_per_s=way.megabits_per_s if way else None,
             clock_ahead_ms=round(there.ahead_ms, 3),
-            clock_within_ms=round(there.within_ms, 3),
+            clock_uncertainty_ms=round(there.within_ms, 3),
         )
         return client, there.about["boot"]

@@ -32,11 +32,11 @@ class Moment:
 
 @dataclasses.dataclass(frozen=True)
 class Conditions:
-    """What happened between two moments. ``others_cpu`` is other load, as a share, 0 to 1, of the servers' cores."""
+    """What happened between two moments. ``other_load`` is other load, as a share, 0 to 1, of the servers' cores."""
 
     elapsed_s: float
     clock_jump_s: float
-    others_cpu: float
+    other_load: float
     swapped_pages: int
     mhz: float | None
 
@@ -55,7 +55,7 @@ def between(first: Moment, last: Moment, cores: Sequence[int], own_cpu_s: float)
     return Conditions(
         elapsed_s=elapsed,
         clock_jump_s=last.wall_s - first.wall_s - elapsed,
-        others_cpu=max(0.0, others / (elapsed * len(cores))),
+        other_load=max(0.0, others / (elapsed * len(cores))),
         swapped_pages=last.swapped_pages - first.swapped_pages,
         mhz=mean_mhz(first.mhz, last.mhz),
     )
@@ -74,7 +74,7 @@ def together(several: Sequence[Conditions]) -> Conditions:
     return Conditions(
         elapsed_s=elapsed_s,
         clock_jump_s=max((one.clock_jump_s for one in several), key=abs),
-        others_cpu=sum(one.others_cpu * one.elapsed_s for one in several) / elapsed_s,
+        other_load=sum(one.other_load * one.elapsed_s for one in several) / elapsed_s,
         swapped_pages=sum(one.swapped_pages for one in several),
         mhz=sum(mhz * for_s for mhz, for_s in known) / sum(for_s for _, for_s in known) if known else None,
     )

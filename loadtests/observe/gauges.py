@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 
 from loadtests.observe.sampler import Sampler
-from loadtests.records.trial import Shown
+from loadtests.records.trial import Reading
 
 EVERY_S = 0.1
 LOOK_EVERY = 10  # readings: for processes that have come or gone
@@ -25,7 +25,7 @@ IN_USE, WAITING = "pool in use", "pool waiting"
 NAMES = (IN_USE, WAITING)
 FILES = "pool-*"  # by process id
 
-Series = dict[str, tuple[Shown, ...]]
+Series = dict[str, tuple[Reading, ...]]
 """The readings by the name of a gauge: seconds after the load's begin, and the value."""
 
 
@@ -92,7 +92,7 @@ class GaugeWatch:
 def joined(slices: Sequence[Series], measured_s: Sequence[float]) -> Series:
     """The series of several slices as one, on the time axis of what was measured. Readings after the end of a slice,
     while the last answers came, are left out but for the last slice's: the next one begins there."""
-    found: dict[str, list[Shown]] = {}
+    found: dict[str, list[Reading]] = {}
     before_s = 0.0
     for number, (series, seconds) in enumerate(zip(slices, measured_s, strict=True), 1):
         for name, shown in series.items():

@@ -48,7 +48,7 @@ def between(first: OthersMoment, last: OthersMoment) -> Conditions:
     return Conditions(
         elapsed_s=elapsed_s,
         clock_jump_s=0.0,
-        others_cpu=(programs_s + last.stolen_s - first.stolen_s) / elapsed_s,
+        other_load=(programs_s + last.stolen_s - first.stolen_s) / elapsed_s,
         swapped_pages=last.swapped_pages - first.swapped_pages,
         mhz=conditions.mean_mhz(first.mhz, last.mhz),
     )

@@ -132,8 +132,8 @@ def since_rest(
     return tuple(
         dataclasses.replace(
             row,
-            rested_rss_mb=rss_mb(at_rest, row.pid),
-            stepped_rss_mb=tuple(rss_mb(step, row.pid) for step in steps),
+            idle_rss_mb=rss_mb(at_rest, row.pid),
+            step_rss_mb=tuple(rss_mb(step, row.pid) for step in steps),
         )
         for row in rows
     )

@@ -7,7 +7,7 @@ from math import inf
 
 from loadtests.plan.objective import MAX_ERRORS
 from loadtests.plan.percentiles import knowable
-from loadtests.records import OfRequest, Result
+from loadtests.records import RequestResult, Result
 from loadtests.records.histogram import decoded
 from loadtests.records.result import PERCENTILES, Figures
 
@@ -30,7 +30,7 @@ def of_method(result: Result, method: str, key: str) -> float | None:
     return _percentile(own.ok, own.planned - own.ok, own.response_time_ms, result.histograms.get(method.lower()), key)
 
 
-def of_request(one: OfRequest, key: str) -> float | None:
+def of_request(one: RequestResult, key: str) -> float | None:
     """The same of one request of several, or of one route: where the percentile is reached it is that of the requests
     that were answered well, for of a single one no histogram is kept. None also where they were too few."""
     if not knowable(PERCENTILES[key], one.planned):

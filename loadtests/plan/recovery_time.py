@@ -61,7 +61,7 @@ def course(trial: Trial) -> Course | None:
 
 def stumbles(stages: Sequence[OriginStage]) -> bool:
     """Whether an origin was well, then not as before, and in the end as in the beginning."""
-    return len(stages) > 2 and stages[0].well and stages[-1].told == stages[0].told
+    return len(stages) > 2 and stages[0].healthy and stages[-1].text == stages[0].text
 
 
 @dataclasses.dataclass(frozen=True)

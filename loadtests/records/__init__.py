@@ -1,22 +1,17 @@
 """What a trial and its result are made of, as types: vocabulary that all may import. It imports nothing of the project.
 
-The type of run.json is in ``loadtests.store``."""
+The type of run.json is in ``loadtests.records.run``."""
 
 from loadtests.records.advice import Advice, AdviceOutcome, Round
+from loadtests.records.bounds import Figures
 from loadtests.records.generator import Generator
-from loadtests.records.machine_beside import MachineBeside
-from loadtests.records.meanwhile import CpuSample, Meanwhile, OriginSeen, OriginStage
-from loadtests.records.result import (
-    Connections,
-    Deliveries,
-    Figures,
-    Journeys,
-    OfRequest,
-    Rejoined,
-    Result,
-    Second,
-)
+from loadtests.records.host_conditions import HostConditions
+from loadtests.records.journeys import Journeys
+from loadtests.records.meanwhile import CpuSample, Meanwhile, OriginObservation, OriginStage
+from loadtests.records.request_result import RequestResult
+from loadtests.records.result import Result, Second
 from loadtests.records.trial import CapacityRecord, Evidence, Flag, ProbeRecord, Process, Trial
+from loadtests.records.websockets import Connections, Deliveries, Rejoined
 
 __all__ = [
     "Advice",
@@ -29,15 +24,15 @@ __all__ = [
     "Figures",
     "Flag",
     "Generator",
+    "HostConditions",
     "Journeys",
-    "MachineBeside",
     "Meanwhile",
-    "OfRequest",
-    "OriginSeen",
+    "OriginObservation",
     "OriginStage",
     "ProbeRecord",
     "Process",
     "Rejoined",
+    "RequestResult",
     "Result",
     "Round",
     "Second",

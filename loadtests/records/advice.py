@@ -1,45 +1,52 @@
-"""What a search for good knobs decided on, round by round."""
+"""The rounds of a search for good knobs, and its outcome."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
+from typing import Annotated
 
-from loadtests.records.bounds import Amount, Name, Ordinal, Positive
+from loadtests.records.bounds import Amount, Name, Ordinal, Positive, about
 
 
 @dataclasses.dataclass(frozen=True)
 class Round:
-    """What to measure: each of ``candidates`` once in each of ``blocks`` (numbers that no round before had)."""
+    """One round of a search."""
 
-    candidates: tuple[Name, ...]
-    blocks: tuple[Ordinal, ...]
+    candidates: Annotated[tuple[Name, ...], about("What is measured, once in each block.")]
+    blocks: Annotated[tuple[Ordinal, ...], about("The numbers of its blocks, which no round before had.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class AdviceOutcome:
-    """What a search found. ``ratio`` is that of the pick's figure over the runner-up's, with its 95% interval, from the
-    blocks of the last round alone: the finalists were fixed before it, so no selection flatters it. Without a
-    runner-up (no other has a value), or a second block that both have, there is none."""
+    """What a search found. The interval is from the last round alone: the finalists were fixed before it, so that no
+    selection flatters it."""
 
-    pick: Name
-    runner_up: Name | None = None
-    ratio: Positive | None = None
-    low: Amount | None = None
-    high: Positive | None = None
+    pick: Annotated[Name, about("The best candidate.")]
+    runner_up: Annotated[Name | None, about("The second best; null if no other has a value.")] = None
+    ratio: Annotated[Positive | None, about("The pick's figure over the runner-up's.")] = None
+    low: Annotated[Amount | None, about("The ratio's 95% interval: its lower end.")] = None
+    high: Annotated[Positive | None, about("Its upper end.")] = None
 
     @property
-    def told_apart(self) -> bool:
-        """Whether the difference between the two is more than noise."""
+    def significant(self) -> bool:
+        """Whether the two differ significantly."""
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
 
 @dataclasses.dataclass(frozen=True)
 class Advice:
-    """A search so far: the metric that decides, its rounds, what was found (None until it has ended), how long it took,
-    and about how long it would have taken to measure every candidate as often as the finalists, in seconds."""
+    """A search so far."""
 
-    metric: str
-    rounds: tuple[Round, ...]
-    outcome: AdviceOutcome | None
-    seconds: Amount
-    grid_seconds: Amount
+    metric: Annotated[str, about("The metric that decides.")]
+    rounds: Annotated[tuple[Round, ...], about("Its rounds.")]
+    outcome: Annotated[AdviceOutcome | None, about("What was found; null until it has ended.")]
+    seconds: Annotated[Amount, about("How long it took.")]
+    grid_seconds: Annotated[Amount, about("How long measuring every candidate like a finalist would have taken.")]
+
+    def require_known(self, labels: Collection[str]) -> None:
+        """Raises ValueError for a candidate that is none of the labels."""
+        named = [name for one in self.rounds for name in one.candidates]
+        named += [name for name in (self.outcome.pick, self.outcome.runner_up) if name] if self.outcome else []
+        if unknown := set(named) - set(labels):
+            raise ValueError(f"advice: {min(unknown)!r} is not among {', '.join(sorted(labels))}")

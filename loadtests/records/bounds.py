@@ -1,4 +1,4 @@
-"""What a value may be beside its type: checked where a run folder is read, before anything uses it.
+"""The types of values with their bounds, which are checked where a file is read.
 
 The bounds are far beyond anything that is measured, and near enough that no arithmetic on them overflows.
 """
@@ -10,6 +10,14 @@ from typing import Annotated
 from msgspec import Meta
 
 VAST = 10**15
+PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
+FIGURES = (*PERCENTILES, "max", "mean")
+
+
+def about(text: str) -> Meta:
+    """The description of a field, for the reference pages and JSON Schemas."""
+    return Meta(description=text)
+
 
 Count = Annotated[int, Meta(ge=0, le=VAST)]
 Ordinal = Annotated[int, Meta(ge=1, le=10**7)]  # from 1
@@ -28,3 +36,7 @@ Moment = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9}
 # How a request ended, in a word: a status, an error's kind, stale or ok.
 Ending = Annotated[str, Meta(pattern=r"^([1-9][0-9]{2}|[a-z][a-z-]{0,19})\Z")]
 ErrorKind = Annotated[str, Meta(pattern=r"^(status|timeout|refused|reset|wrong-body|mixed-up|lost-session|other)\Z")]
+
+# Times in milliseconds by FIGURES, all of them; None where one is not known.
+Figure = Annotated[str, Meta(pattern=r"^(p50|p90|p95|p99|p99\.9|max|mean)\Z")]
+Figures = Annotated[dict[Figure, Number | None], Meta(min_length=len(FIGURES), max_length=len(FIGURES))]

@@ -1,42 +1,40 @@
-"""What was seen again and again while a trial was measured, beside what its requests tell."""
+"""What was observed again and again while a trial was measured, next to its requests."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import Annotated
 
-from loadtests.records.bounds import Amount, Count, Name, Number
+from loadtests.records.bounds import Amount, Count, Name, Number, about
 
 
 @dataclasses.dataclass(frozen=True)
 class CpuSample:
-    """How many cores the processes of each role took, on average since the sample before or since the load began; ``t``
-    is when it ended, in seconds after the beginning of what is measured."""
+    """The CPU of one second or so."""
 
-    t: Amount
-    cores: dict[Name, Amount]
+    t: Annotated[Amount, about("When it ended, in seconds after the beginning of what is measured.")]
+    cores: Annotated[dict[Name, Amount], about("Cores that the processes of each role used on average.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class OriginStage:
-    """A stage of the recipe that an origin beside the setup played: when it began, in seconds after the beginning of
-    what is measured (before it: below 0), and what it was, in words. ``well``: every request is answered with 2xx in
-    it. ``latency_ms`` is what each of them takes; None where that is drawn."""
+    """A stage of the recipe that the setup's origin played."""
 
-    t: Number
-    told: str
-    well: bool
-    latency_ms: Amount | None
+    t: Annotated[Number, about("When it began, in seconds after the beginning of what is measured.")]
+    text: Annotated[str, about("What it was, in words.")]
+    healthy: Annotated[bool, about("Every request is answered with 2xx in it.")]
+    latency_ms: Annotated[Amount | None, about("What each request takes; null where that is drawn.")]
 
 
 @dataclasses.dataclass(frozen=True)
-class OriginSeen:
-    """An origin beside the setup while the load was made: the stages that it played, on one time axis with the load
-    (none where it was asked in many slices), how many requests came, and for how many seconds they were in flight,
-    all of them together."""
+class OriginObservation:
+    """The setup's origin while the load was made."""
 
-    stages: tuple[OriginStage, ...]
-    requests: Count
-    request_s: Amount
+    stages: Annotated[
+        tuple[OriginStage, ...], about("The stages that it played; empty if it was asked in many slices.")
+    ]
+    requests: Annotated[Count, about("Requests that came.")]
+    request_s: Annotated[Amount, about("Seconds that they were in flight, all together.")]
 
     @property
     def service_s(self) -> float | None:
@@ -45,14 +43,13 @@ class OriginSeen:
 
     @property
     def steady(self) -> bool:
-        """Whether it played a single stage, in which all was well and always took the same time: then its mean is
-        that of any moment."""
-        return len(self.stages) == 1 and self.stages[0].well and self.stages[0].latency_ms is not None
+        """Whether it played a single healthy stage of a constant latency: then its mean is that of any moment."""
+        return len(self.stages) == 1 and self.stages[0].healthy and self.stages[0].latency_ms is not None
 
 
 @dataclasses.dataclass(frozen=True)
 class Meanwhile:
-    """``cpu`` is empty where it was too short to see; ``origin`` is None where there was none."""
+    """What was observed while a load was measured."""
 
-    cpu: tuple[CpuSample, ...] = ()
-    origin: OriginSeen | None = None
+    cpu: Annotated[tuple[CpuSample, ...], about("A row a second; empty for too short a load.")] = ()
+    origin: Annotated[OriginObservation | None, about("The setup's origin, if it has one.")] = None

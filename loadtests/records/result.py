@@ -7,253 +7,115 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from loadtests.records.bounds import Amount, Count, Ending, ErrorKind, Number, Ordinal, Positive
+from loadtests.records.bounds import FIGURES, PERCENTILES, Amount, Count, Ending, ErrorKind, Figures, Number, about
 from loadtests.records.generator import Generator
+from loadtests.records.journeys import Journeys
+from loadtests.records.request_result import RequestResult
+from loadtests.records.websockets import Connections, Deliveries
 
-PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
-FIGURES = (*PERCENTILES, "max", "mean")
+__all__ = ["FIGURES", "NOTHING", "PERCENTILES", "Figures", "Result", "Second"]
+
 ERROR_KINDS = ("status", "timeout", "refused", "reset", "wrong-body", "mixed-up", "lost-session", "other")
 BROKEN = ("wrong-body", "mixed-up")  # answers that are not what the contract says
-
-Figures = dict[str, Number | None]
+LONGEST_TIMELINE_S = 100_000  # over a day
 
 NOTHING: Figures = dict.fromkeys(FIGURES)
 
 
 @dataclasses.dataclass(frozen=True)
 class Second:
-    """One second of a load: ``t`` is when it began, in seconds after the start; the counts are of what happened in it.
+    """One second of a load. None: not known, as in older runs."""
 
-    The percentiles, in ms, are of the times that ``Result.latency_of`` names, of those answered ok in it; None where
-    none was. ``heat`` are the same times by steps (``loadtests.records.heat``): where a step begins, in ms, and how
-    many are in it. ``ends`` says in a word how each request ended that did: the status of its answer, ``stale`` for one
-    that says it is a copy of earlier (``X-Stale``), an error's kind, or ``ok`` where there are no statuses. None: not
-    known, as of older runs.
-    """
-
-    t: Amount
-    sent: Count
-    completed: Count
-    ok: Count
-    errors: Count
-    p50_ms: Number | None
-    p99_ms: Number | None
-    p95_ms: Number | None = None
-    heat: tuple[tuple[Amount, Count], ...] = ()
-    ends: dict[Ending, Count] | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class OfRequest:
-    """What became of one of the requests of a mix, as Result says it of all."""
-
-    name: str
-    planned: Count
-    sent: Count
-    completed: Count
-    ok: Count
-    unfinished: Count
-    errors: dict[ErrorKind, Count]
-    response_time_ms: Figures
-
-
-@dataclasses.dataclass(frozen=True)
-class Deliveries:
-    """What became of messages that were meant for one receiver or many: ``expected = delivered + missing``.
-
-    Counted beside these: ``duplicate`` arrivals after the first, and those ``reordered``, which came after one that the
-    same sender had sent later to the same receiver. ``lag_ms`` is arrival at each receiver minus intended send.
-
-    ``stray`` came to a receiver of another room, for which they were not meant. ``in_time`` arrived within
-    ``duration_s``, among them what was sent before, while the server settled; None: not counted. ``backlog``: for each
-    slice, by how many at least those under way (missing, and not overtaken by a later one) became more while it was
-    measured; below 0 where they wavered.
-
-    ``messages`` are those that were published for receivers, ``whole`` those that all of their receivers have, and
-    ``last_ms`` is from the intended send until the last receiver of a whole one has it. ``reading_lag_ms`` is how long
-    what arrived may have lain in the generator since that last looked: no measured lateness, and not the most that its
-    machine can be at fault for (generator/read_delay.js). None: not kept, as in older runs.
-    """
-
-    expected: Count
-    delivered: Count
-    missing: Count
-    duplicate: Count
-    reordered: Count
-    lag_ms: Figures
-    stray: Count = 0
-    in_time: Count | None = None
-    backlog: tuple[int, ...] = ()
-    messages: Count | None = None
-    whole: Count | None = None
-    last_ms: Figures | None = None
-    reading_lag_ms: Figures | None = None
-
-    @property
-    def timely(self) -> int:
-        """Those in time; where that was not counted, all that came."""
-        return self.delivered if self.in_time is None else self.in_time
-
-
-@dataclasses.dataclass(frozen=True)
-class Rejoined:
-    """What became of receivers when the server was restarted under them.
-
-    Of those that were there ``lost`` lost their connection, and ``back`` of these could receive again at the end.
-    ``away_ms`` is from when one was lost until it was back for good; ``down_s`` from when the first was lost until the
-    first was back, ``all_back_s`` until the last was, None where not all are. ``published`` messages were sent, each
-    for every receiver (``expected``), of which ``missed`` never came; ``unsent`` were due while the publisher was away.
-    """
-
-    lost: Count
-    back: Count
-    away_ms: Figures
-    down_s: Amount | None
-    all_back_s: Amount | None
-    published: Count
-    unsent: Count
-    expected: Count
-    missed: Count
-
-
-@dataclasses.dataclass(frozen=True)
-class Connections:
-    """What became of the connections that were to be held open for the whole of a load: ``wanted = opened + refused``.
-
-    ``lost`` counts how often one was ended by the other side while it was held, wherever in the load; each was then
-    opened again. ``opening_ms`` is from asking for one until it could receive, and ``opened_in_s`` from asking for the
-    first until the last could. ``sent_bytes`` and ``received_bytes`` are those of all connections of the load in slices
-    that were measured, also while it settled, as they are on the wire: handshakes, frames, what the dialect adds.
-    ``said`` tells in words why the first one was refused or lost. ``steps`` is how many were open after each of the
-    steps in which they were opened; it is empty in older runs. Where they are to come back after a restart ``rejoined``
-    says what became of that, and ``lost`` counts those that did not.
-    """
-
-    wanted: Count
-    opened: Count
-    refused: Count
-    lost: Count
-    opening_ms: Figures
-    opened_in_s: Amount
-    sent_bytes: Count
-    received_bytes: Count
-    said: str = ""
-    steps: tuple[Count, ...] = ()
-    rejoined: Rejoined | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Journeys:
-    """What became of users' journeys while the load was held.
-
-    ``users`` is how many walked again and again, ``arrivals`` how many new ones came a second; one of them is None.
-    Counted are the journeys that ended in that time: ``completed``, or ``broken_off`` by a failure. ``under_way_first``
-    and ``under_way_last`` are how many were at its begin and at its end. ``duration_ms`` is of the completed ones, from
-    the moment in which each was to begin; ``methods`` has GET and POST apart, as Result has all.
-
-    ``think_ms`` and ``wait_ms`` are how long users thought and waited for each request that ended; those that ended a
-    second are ``ended_per_s``. In a closed loop this is arithmetic: ``expected_per_s`` is users by request, over think
-    and wait. Where it is more than ``ended_per_s``, users did neither for a time: the injectors were late.
-    """
-
-    users: Ordinal | None
-    arrivals: Positive | None
-    completed: Count
-    broken_off: Count
-    under_way_first: Count
-    under_way_last: Count
-    duration_ms: Figures
-    methods: tuple[OfRequest, ...]
-    think_ms: Amount | None
-    wait_ms: Amount | None
-    ended_per_s: Amount | None
-    expected_per_s: Amount | None
-
-    def method(self, name: str) -> OfRequest | None:
-        """What became of the requests of a method; None where there were none."""
-        return next((one for one in self.methods if one.name == name), None)
-
-    @property
-    def disagreement(self) -> float | None:
-        """By what share the arithmetic of the closed loop is off; None where there is none."""
-        if not self.expected_per_s or not self.ended_per_s:
-            return None
-        return self.expected_per_s / self.ended_per_s - 1
+    t: Annotated[Amount, about("When it began, in seconds after the start.")]
+    sent: Annotated[Count, about("Requests that were sent in it.")]
+    completed: Annotated[Count, about("Requests that were answered in it.")]
+    ok: Annotated[Count, about("Requests that were answered as expected in it.")]
+    errors: Annotated[Count, about("Requests that failed in it.")]
+    p50_ms: Annotated[Number | None, about("Median of the times that latency_of names, of successful requests.")]
+    p99_ms: Annotated[Number | None, about("Their 99th percentile.")]
+    p95_ms: Annotated[Number | None, about("Their 95th percentile.")] = None
+    heat: Annotated[
+        tuple[tuple[Amount, Count], ...],
+        about("The same times by steps of a heat map: where a step begins, in ms, and the number in it."),
+    ] = ()
+    ends: Annotated[
+        dict[Ending, Count] | None,
+        about(
+            "How requests ended: by status, stale for a copy (X-Stale), an error's kind, or ok where there are no "
+            "statuses."
+        ),
+    ] = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One load, measured.
+    """One load, measured: planned = ok + errors + unfinished. Times are in milliseconds, of successful requests, except
+    the delays, which are of all that were sent. None: not known."""
 
-    Each planned request has exactly one end: ``planned = ok + sum(errors) + unfinished``. A load that only holds
-    connections plans nothing; one whose messages go to many receivers has ``deliveries`` beside its sends, and one over
-    WebSockets ``connections``.
-
-    - ``planned``: in the schedule (of a run that was stopped early: until then); in a closed loop, the sent ones.
-    - ``sent``: handed to a connection. ``planned - sent`` never were.
-    - ``completed``: answered at all: ``completed = ok`` and the errors ``status``, ``wrong-body``, ``mixed-up`` and
-      ``lost-session``.
-    - ``ok``: answered with the expected status (and body, where one is expected).
-    - ``errors``: by kind, only those that happened. ``status``, ``wrong-body``, ``mixed-up`` (what is somebody else's,
-      or was not kept) and ``lost-session`` (nobody is signed in any more) were answered; ``timeout``: given up while
-      the schedule ran; ``refused``, ``reset``: by the other side; ``other``: see ``examples``.
-    - ``unfinished``: neither answered nor failed by the end of the grace period (or by the early stop).
-    - ``duration_s``: from the start to the schedule's end, or to the early stop. The grace period is not in it.
-    - ``rate``: requests answered ok within ``duration_s``, per second of it from when on the first could be there (one
-      that takes a second is none of the first second's); in a closed loop per second from answer to answer. Answers of
-      the grace period are in ``ok`` but not in ``rate``, those to requests sent before, while the server settled, in
-      ``rate`` but not in ``ok``.
-
-    Times are in milliseconds, each a dict of FIGURES, None where not known. They are of ok requests, except
-    ``send_lag_ms`` and ``pacing_lag_ms`` (all sent ones) and the histogram ``failed`` (all that failed or are
-    unfinished: how long they had waited since their intended send).
-
-    - ``response_time_ms``: answered minus intended send.
-    - ``service_time_ms``: answered minus actual send. That is when the first byte is written, or when the connection
-      for it begins to be opened.
-    - ``send_lag_ms``: actual minus intended send. It holds the generator's own lateness and, where all connections
-      were busy, the wait for one; ``waited`` says how many requests had to. ``pacing_lag_ms`` is the generator's own
-      lateness alone: how late it noticed that a request was due.
-
-    ``billed`` are the requests that what the servers used is divided by: all that were answered ok while that was
-    measured, with those sent before, while the server settled, of which nothing else is kept. None: ``ok``. Of journeys
-    what is measured ends with the load, so what is answered in the grace period is not among them.
-
-    ``backlog``: for each slice of a load at a fixed rate, how many more requests had no end yet when it ended than when
-    its measured part began.
-
-    ``histograms`` are HDR (compressed V2, base64) of microseconds: response_time, service_time, send_lag, failed, and
-    lag, last and reading_lag where there are deliveries, away where connections come back; get, post and journey where
-    users walk one. ``requests`` has a row for each request of a load of several, and for each route and method of a
-    journey; it is empty for a load of one. ``latency_of`` is the best measure of what a user feels that the engine
-    knows: ``response_time``, or ``service_time`` for an engine that knows no intended send.
-    """
-
-    engine: str
-    planned: Count
-    sent: Count
-    completed: Count
-    ok: Count
-    unfinished: Count
-    errors: dict[ErrorKind, Count]
-    duration_s: Amount
-    rate: Amount
-    response_time_ms: Figures
-    service_time_ms: Figures
-    send_lag_ms: Figures
-    pacing_lag_ms: Figures
-    waited: Count
-    latency_of: Annotated[str, Meta(pattern=r"^(response|service)_time\Z")]
-    examples: dict[str, str]
-    timeline: tuple[Second, ...]
-    histograms: dict[str, str]
-    generator: tuple[Generator, ...]
-    requests: tuple[OfRequest, ...] = ()
-    deliveries: Deliveries | None = None
-    billed: Count | None = None
-    backlog: tuple[int, ...] = ()
-    connections: Connections | None = None
-    journeys: Journeys | None = None
+    engine: Annotated[str, about("The engine's name.")]
+    planned: Annotated[Count, about("Requests in the schedule, until an early stop; in a closed loop, those sent.")]
+    sent: Annotated[Count, about("Requests that were handed to a connection.")]
+    completed: Annotated[
+        Count, about("Requests that were answered: ok, and the errors status, wrong-body, mixed-up and lost-session.")
+    ]
+    ok: Annotated[Count, about("Requests that were answered with the expected status and body.")]
+    unfinished: Annotated[Count, about("Requests neither answered nor failed by the end of the grace period.")]
+    errors: Annotated[
+        dict[ErrorKind, Count],
+        about(
+            "Failed requests by kind: status, wrong-body (not as expected), mixed-up (somebody else's, or not kept), "
+            "lost-session (nobody is signed in any more), timeout, refused, reset, other (see examples)."
+        ),
+    ]
+    duration_s: Annotated[
+        Amount, about("From the start to the schedule's end, or an early stop, without the grace period.")
+    ]
+    rate: Annotated[
+        Amount,
+        about(
+            "Successful requests within duration_s, per second of it from when the first could be answered; in a "
+            "closed loop per second from answer to answer. Answers of the grace period do not count; those to "
+            "requests sent while the server settled do."
+        ),
+    ]
+    response_time_ms: Annotated[Figures, about("Answered minus intended send.")]
+    service_time_ms: Annotated[Figures, about("Answered minus actual send: the first byte, or opening a connection.")]
+    send_lag_ms: Annotated[Figures, about("Actual minus intended send, the wait for a free connection included.")]
+    pacing_lag_ms: Annotated[Figures, about("The generator's own scheduling delay.")]
+    waited: Annotated[Count, about("Requests that waited for a connection.")]
+    latency_of: Annotated[
+        Annotated[str, Meta(pattern=r"^(response|service)_time\Z")],
+        about("The best measure of what a user feels: response_time, or service_time if no intended send is known."),
+    ]
+    examples: Annotated[dict[str, str], about("The first error's text, by kind.")]
+    timeline: Annotated[tuple[Second, ...], Meta(max_length=LONGEST_TIMELINE_S, description="A row a second.")]
+    histograms: Annotated[
+        dict[str, str],
+        about(
+            "HDR histograms of microseconds (compressed V2, base64): response_time, service_time, send_lag, failed "
+            "(how long failed and unfinished requests had waited); lag, last, reading_lag of deliveries; away of "
+            "connections; get, post and journey."
+        ),
+    ]
+    generator: Annotated[tuple[Generator, ...], about("The processes of the load generator.")]
+    requests: Annotated[
+        tuple[RequestResult, ...],
+        about("A row for each request of a mix, and each route and method of journeys; empty for a single request."),
+    ] = ()
+    deliveries: Annotated[Deliveries | None, about("What became of WebSocket messages.")] = None
+    billed: Annotated[
+        Count | None,
+        about(
+            "The requests that the servers' CPU time is divided by: all that were answered ok while it was measured. "
+            "None: ok."
+        ),
+    ] = None
+    backlog: Annotated[
+        tuple[int, ...],
+        about("For each slice at a fixed rate, how many more requests were open at its end than at its start."),
+    ] = ()
+    connections: Annotated[Connections | None, about("What became of WebSocket connections.")] = None
+    journeys: Annotated[Journeys | None, about("What became of users' journeys.")] = None
 
     @property
     def latency_ms(self) -> Figures:
@@ -268,14 +130,13 @@ class Result:
 
     @property
     def contradicting(self) -> int:
-        """Answers that were not what the contract says, and messages that reached somebody whom they were not for."""
+        """Answers that break the contract, and messages that reached the wrong receiver."""
         stray = self.deliveries.stray if self.deliveries else 0
         return sum(self.errors.get(kind, 0) for kind in BROKEN) + stray
 
     @property
     def deliveries_due(self) -> float:
-        """The deliveries that were expected, and as many for each message that was due and never sent; 0 where there
-        are none."""
+        """The expected deliveries, including those of messages that were due and never sent."""
         expected = self.deliveries.expected if self.deliveries else 0
         return expected * (self.planned / self.sent) if self.sent else float(expected)
 

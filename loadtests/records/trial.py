@@ -7,17 +7,18 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from loadtests.records.bounds import Amount, Count, Name, Number, Ordinal, Positive
-from loadtests.records.machine_beside import MachineBeside
+from loadtests.records.bounds import Amount, Count, Figures, Name, Number, Ordinal, Positive, about
+from loadtests.records.host_conditions import HostConditions
 from loadtests.records.meanwhile import Meanwhile
-from loadtests.records.result import Figures, Result
+from loadtests.records.result import Result
 
-COST_UNSEEN = "cost_unseen"  # the reason of a flag: not all that the setup pays for was seen
-GENERATOR_LIMITS = "generator_limits"  # likewise: the generator could ask no faster, so the rate is a lower bound
+COST_UNSEEN = "cost_unseen"  # the reason of a flag: part of the setup's cost was not observed
+GENERATOR_LIMITS = "generator_limits"  # likewise: the generator was saturated, so the rate is a lower bound
 
-# What a gauge shows, such as ``pool in use``, and what it showed when: seconds after the start, and the value.
+# What a gauge shows, such as ``pool in use``, and its readings: seconds after the start, and the value.
 GaugeName = Annotated[str, Meta(pattern=r"^[a-z][a-z ]{0,59}\Z")]
-Shown = tuple[Amount, Count]
+Reading = tuple[Amount, Count]
+Readings = Annotated[tuple[Reading, ...], Meta(max_length=1_000_000)]
 
 # In the name of a metric: nothing that would make it another's.
 Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
@@ -25,35 +26,34 @@ Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+
 
 @dataclasses.dataclass(frozen=True)
 class Process:
-    """What one process used while it was measured: CPU seconds and context switches in that time, memory at its end.
+    """What one process used while it was measured."""
 
-    ``role`` is its part in the setup or service (web, worker, redis). One that is not ``charged`` stands beside the
-    setup, as an origin or a database does: it is shown, and not part of what the setup costs. ``requests`` is how many
-    it handled, where it counts them. ``rested_rss_mb`` is its memory before there was any load, where that was
-    looked at; 0 where it was not there yet. ``stepped_rss_mb`` is the same after each of the steps in which they were
-    opened (``Connections.steps``).
-    """
-
-    role: Role
-    name: str
-    pid: Count
-    cpu_s: Amount
-    peak_rss_mb: Amount
-    rss_mb: Amount
-    context_switches: Count
-    requests: Count | None = None
-    charged: bool = True
-    rested_rss_mb: Amount | None = None
-    stepped_rss_mb: tuple[Amount, ...] = ()
+    role: Annotated[Role, about("Its part in the setup or service: web, worker, redis, ...")]
+    name: Annotated[str, about("Its name.")]
+    pid: Annotated[
+        Count, about("Its process id; on the n-th of service_hosts plus n times 4,194,304, which no process here has.")
+    ]
+    cpu_s: Annotated[Amount, about("CPU seconds while it was measured.")]
+    peak_rss_mb: Annotated[Amount, about("Peak memory, in MB.")]
+    rss_mb: Annotated[Amount, about("Memory at the end.")]
+    context_switches: Annotated[Count, about("Context switches while it was measured.")]
+    requests: Annotated[Count | None, about("Requests that it handled, where it counts them.")] = None
+    charged: Annotated[bool, about("The setup pays for it; a supporting service is shown and not charged.")] = True
+    idle_rss_mb: Annotated[
+        Amount | None, about("Memory before there was any load, where a test asks for that; 0 if it did not run yet.")
+    ] = None
+    step_rss_mb: Annotated[tuple[Amount, ...], about("Memory after each step of opening connections.")] = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class Flag:
-    """Why a trial is invalid or doubtful: a reason's name (``loadtests.analyse.reasons``), and it in words."""
+    """Why a trial is invalid or doubtful."""
 
-    reason: Annotated[str, Meta(pattern=r"^[a-z_]{1,100}\Z")]
-    severity: Annotated[str, Meta(pattern=r"^(invalid|doubtful)\Z")]
-    sentence: str
+    reason: Annotated[
+        Annotated[str, Meta(pattern=r"^[a-z_]{1,100}\Z")], about("The reason's name (:doc:`/methodology` lists them).")
+    ]
+    severity: Annotated[Annotated[str, Meta(pattern=r"^(invalid|doubtful)\Z")], about("invalid or doubtful.")]
+    sentence: Annotated[str, about("The reason in words.")]
 
     @property
     def invalid(self) -> bool:
@@ -63,120 +63,113 @@ class Flag:
 
 @dataclasses.dataclass(frozen=True)
 class Evidence:
-    """What was seen of a trial, from which it is judged. None: not known here, which is never held against it."""
+    """What a trial is judged from. None: not known, which is never held against it."""
 
-    started: bool | None = None
-    """The servers answered before the time for starting was over."""
-    contract_differences: int | None = None
-    """Answers that differ from the contract, wrong bodies under load included."""
-    processes_died: int | None = None
-    """Processes of the setup, and of services that it is charged with, that ended or were restarted meanwhile."""
-    generator_cpu: Number | None = None
-    """CPU seconds over elapsed seconds of the generator's busiest process: 1.0 is a full core."""
-    send_lag_p99_ms: Number | None = None
-    """The generator's own lateness (pacing lag): the wait for a connection, which the server causes, is not in it."""
-    response_p50_ms: Number | None = None
-    planned: int | None = None
-    """None for closed loops, which plan no number, and for searches."""
-    sent: int | None = None
-    """As many as planned where requests had to wait for a connection, which is not the generator's fault."""
-    refused: int = 0
-    """Planned requests that the server took no connection for: unsent, and not the generator's fault."""
-    clock_jump_s: Number | None = None
-    """Wall-clock time minus monotonic time elapsed during the trial."""
-    swapped_pages: int | None = None
-    """Pages that the machine swapped in and out."""
-    others_cpu: Number | None = None
-    """Share of the servers' cores' time that went to other programs and to steal, 0 to 1."""
-    frequency_change: Number | None = None
-    """Mean CPU frequency in the trial over the run's typical one, minus 1."""
-    shared_core: bool | None = None
-    recovered: bool | None = None
-    """The server worked off what each probe of a search left behind."""
-    engine_failed: bool | None = None
-    service_failed: bool | None = None
-    """A service beside the setup, which it is not charged with, did not start or ended meanwhile."""
-    idle_cpu: Number | None = None
-    """CPU seconds a second that the setup took with nothing to do, when others were to be measured beside it."""
-    spins_s: tuple[Amount, ...] = ()
-    """How long a fixed piece of work took on the servers' core before each round of slices: the machine's speed."""
-    connection_lost: bool | None = None
-    """The way to the machine of the servers was gone for a while."""
-    beside: tuple[MachineBeside, ...] = ()
-    """The run's other machines."""
+    started: Annotated[bool | None, about("The servers answered before the time for starting was over.")] = None
+    contract_differences: Annotated[int | None, about("Answers that differ from the contract, under load too.")] = None
+    processes_died: Annotated[int | None, about("Charged processes that ended or were restarted.")] = None
+    generator_cpu: Annotated[
+        Number | None, about("CPU over elapsed seconds of the generator's busiest process: 1.0 is a full core.")
+    ] = None
+    send_lag_p99_ms: Annotated[Number | None, about("The generator's own scheduling delay (pacing lag), p99.")] = None
+    response_p50_ms: Annotated[Number | None, about("Median response time.")] = None
+    planned: Annotated[int | None, about("Planned requests; null for closed loops and searches.")] = None
+    sent: Annotated[int | None, about("Sent requests; waiting for a connection is not the generator's fault.")] = None
+    refused: Annotated[int, about("Planned requests that the server took no connection for.")] = 0
+    clock_jump_s: Annotated[Number | None, about("Wall-clock minus monotonic time that elapsed.")] = None
+    swapped_pages: Annotated[int | None, about("Pages that the machine swapped in and out.")] = None
+    other_load: Annotated[
+        Number | None, about("Share, 0 to 1, of the servers' cores that went to other programs and to steal.")
+    ] = None
+    frequency_change: Annotated[Number | None, about("Mean CPU frequency over the run's typical one, minus 1.")] = None
+    shared_core: Annotated[bool | None, about("The generator and the servers share a core.")] = None
+    recovered: Annotated[bool | None, about("The server worked off what each probe of a search left.")] = None
+    engine_failed: Annotated[bool | None, about("The load generator failed.")] = None
+    service_failed: Annotated[bool | None, about("A service that is not charged did not start, or ended.")] = None
+    idle_cpu: Annotated[
+        Number | None, about("CPU seconds a second that the setup used while others were to be measured.")
+    ] = None
+    calibration_s: Annotated[
+        tuple[Amount, ...], about("Times of the calibration loop on the servers' core before each round of slices.")
+    ] = ()
+    connection_lost: Annotated[bool | None, about("The connection to the servers' host was lost for a while.")] = None
+    other_hosts: Annotated[tuple[HostConditions, ...], about("The run's other hosts.")] = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class ProbeRecord:
-    """One probe of a search, and how it was judged: ``outcome`` is pass, fail or invalid. ``errors`` counts what was
-    never answered as well; ``lag_ms`` is there where there were deliveries."""
+    """One probe of a search."""
 
-    rate: Positive
-    duration_s: Positive
-    purpose: str
-    outcome: Annotated[str, Meta(pattern=r"^(pass|fail|invalid)\Z")]
-    why: str
-    planned: Count
-    ok: Count
-    errors: Count
-    response_time_ms: Figures
-    lag_ms: Figures | None = None
+    rate: Annotated[Positive, about("Its rate.")]
+    duration_s: Annotated[Positive, about("Its duration.")]
+    purpose: Annotated[str, about("What it was for.")]
+    outcome: Annotated[Annotated[str, Meta(pattern=r"^(pass|fail|invalid)\Z")], about("pass, fail or invalid.")]
+    why: Annotated[str, about("The outcome in words.")]
+    planned: Annotated[Count, about("Requests in the schedule.")]
+    ok: Annotated[Count, about("Requests that were answered as expected.")]
+    errors: Annotated[Count, about("Requests that failed or were never answered.")]
+    response_time_ms: Annotated[Figures, about("Response times.")]
+    lag_ms: Annotated[Figures | None, about("Delivery times, where there were deliveries.")] = None
 
 
 @dataclasses.dataclass(frozen=True)
 class CapacityRecord:
-    """What a search found: the rate (None where no rate passed), the lowest rate that did not, and what limited it:
-    ``server``, ``generator``, ``max_rate``, ``probes`` or ``time``. Rates are of what the test counts: those of a
-    broadcast of deliveries."""
+    """What a search found. Rates are of what the test counts: those of a broadcast of deliveries."""
 
-    rate: Positive | None
-    above: Positive | None
-    limited_by: Annotated[str, Meta(pattern=r"^(server|generator|max_rate|probes|time)\Z")]
-    sentence: str
-    objective: str
-    probes: tuple[ProbeRecord, ...]
+    rate: Annotated[Positive | None, about("The highest rate that passed; null if none did.")]
+    above: Annotated[Positive | None, about("The lowest rate that did not.")]
+    limited_by: Annotated[
+        Annotated[str, Meta(pattern=r"^(server|generator|max_rate|probes|time)\Z")],
+        about("server, generator, max_rate, probes or (by hand) time."),
+    ]
+    sentence: Annotated[str, about("The outcome in words.")]
+    objective: Annotated[str, about("The objective.")]
+    probes: Annotated[tuple[ProbeRecord, ...], about("The probes.")]
 
     @property
     def known(self) -> float | None:
-        """The server's capacity, or what it is at least (see ``at_least``); None where the search did not settle on a
-        rate."""
+        """The server's capacity, or a lower bound of it; None where the search did not settle on a rate."""
         return None if self.limited_by == "probes" else self.rate
 
     @property
     def at_least(self) -> bool:
-        """Whether something else than the server ended the search: what was reached is a lower bound."""
+        """Whether the rate is a lower bound: something else than the server ended the search."""
         return self.known is not None and self.limited_by != "server"
 
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """One trial. ``meanwhile`` is what was seen while its ``result`` was measured; None where nothing was looked at, as
-    in runs of earlier.
+    """One trial."""
 
-    ``result`` is None where none was reached. ``flags`` are the reasons, if any, why it is invalid or doubtful, judged
-    from ``evidence``. ``capacity`` is what the search of a capacity test found; ``result`` and ``processes`` are then
-    those of the probe that confirmed it. ``gauges`` are series of what the setup's processes show of themselves, summed
-    over all of them: ``pool in use`` and ``pool waiting`` where views fetch. ``cores`` are those of the servers and of
-    the generator. ``log`` is the end of the servers' logs, where something went wrong.
-    """
-
-    number: Ordinal
-    block: Ordinal
-    label: Name
-    setup: str
-    test: Name
-    attempt: Ordinal
-    started: str
-    status: Annotated[str, Meta(pattern=r"^(ok|invalid)\Z")]
-    flags: tuple[Flag, ...] = ()
-    result: Result | None = None
-    meanwhile: Meanwhile | None = None
-    processes: tuple[Process, ...] = ()
-    cores: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
-    evidence: Evidence = dataclasses.field(default_factory=Evidence)
-    capacity: CapacityRecord | None = None
-    log: str = ""
-    gauges: dict[GaugeName, tuple[Shown, ...]] = dataclasses.field(default_factory=dict)
+    number: Annotated[Ordinal, about("Its number in the run's order.")]
+    block: Annotated[Ordinal, about("Its block.")]
+    label: Annotated[Name, about("The setup's label in the study.")]
+    setup: Annotated[str, about("The setup's name.")]
+    test: Annotated[Name, about("The test's name.")]
+    attempt: Annotated[Ordinal, about("Its attempt: an invalid trial has a second one, in a file of its own.")]
+    started: Annotated[str, about("When it began (UTC).")]
+    status: Annotated[Annotated[str, Meta(pattern=r"^(ok|invalid)\Z")], about("ok or invalid.")]
+    flags: Annotated[tuple[Flag, ...], about("Why it is invalid or doubtful, judged from evidence.")] = ()
+    result: Annotated[
+        Result | None, about("What was measured; of a search, in the probe that confirmed its rate; null for nothing.")
+    ] = None
+    meanwhile: Annotated[Meanwhile | None, about("What was observed while it was; null in older runs.")] = None
+    processes: Annotated[tuple[Process, ...], about("The processes of the setup and its services.")] = ()
+    cores: Annotated[dict[str, tuple[int, ...]], about("The cores of the servers and of the generator.")] = (
+        dataclasses.field(default_factory=dict)
+    )
+    evidence: Annotated[Evidence, about("What its flags are judged from.")] = dataclasses.field(
+        default_factory=Evidence
+    )
+    capacity: Annotated[CapacityRecord | None, about("What the search of a capacity test found.")] = None
+    log: Annotated[str, about("The end of the servers' logs, where something went wrong.")] = ""
+    gauges: Annotated[
+        dict[GaugeName, Readings],
+        about(
+            "What the setup's processes show of themselves, ten times a second, summed over them: pool in use, pool "
+            "waiting (:doc:`/fetching`). Pairs of seconds after the start and the value."
+        ),
+    ] = dataclasses.field(default_factory=dict)
 
     @property
     def valid(self) -> bool:
@@ -191,13 +184,12 @@ class Trial:
 
     @property
     def generator_limits(self) -> bool:
-        """Whether the setup could have done more than the generator could ask of it."""
+        """Whether the generator was saturated before the setup."""
         return any(flag.reason == GENERATOR_LIMITS for flag in self.flags)
 
     @property
     def charged(self) -> tuple[Process, ...]:
-        """The processes that the setup pays for, all of them; none where some were not seen: a sum over the others is
-        no cost."""
+        """The processes the setup pays for; none where some were not observed: a sum of the others is no cost."""
         if any(flag.reason == COST_UNSEEN for flag in self.flags):
             return ()
         return tuple(process for process in self.processes if process.charged)

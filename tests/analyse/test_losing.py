@@ -141,10 +141,10 @@ def test_idle_connections_cost_memory_from_rest(results):
     [metric] = conversing("idle").judged
     assert metric.read(trial) is None  # nobody looked at the memory at rest
     [process] = trial.processes
-    rested = dataclasses.replace(trial, processes=(dataclasses.replace(process, rested_rss_mb=30.0),))
+    rested = dataclasses.replace(trial, processes=(dataclasses.replace(process, idle_rss_mb=30.0),))
     assert metric.read(rested) == pytest.approx((55 - 30) * 1024 / 800)
     # What it took for the first of them, once, is no part of what each takes.
-    grown = dataclasses.replace(process, rested_rss_mb=30.0, stepped_rss_mb=(50.0, 55.0, 60.0, 65.0))
+    grown = dataclasses.replace(process, idle_rss_mb=30.0, step_rss_mb=(50.0, 55.0, 60.0, 65.0))
     opened = dataclasses.replace(trial.result.connections, steps=(200, 400, 600, 800))
     in_steps = dataclasses.replace(
         trial, processes=(grown, grown), result=dataclasses.replace(trial.result, connections=opened)

@@ -4,7 +4,7 @@ import pytest
 
 from loadtests.analyse.reasons import Reason, Severity, is_setups_own
 from loadtests.analyse.validity import judge
-from loadtests.records import Deliveries, Evidence, Figures, Generator, Journeys, MachineBeside, Result
+from loadtests.records import Deliveries, Evidence, Figures, Generator, HostConditions, Journeys, Result
 from loadtests.records.result import FIGURES, NOTHING
 
 QUIET = Evidence(
@@ -18,7 +18,7 @@ QUIET = Evidence(
     sent=3000,
     clock_jump_s=0.001,
     swapped_pages=0,
-    others_cpu=0.02,
+    other_load=0.02,
     frequency_change=0.0,
     shared_core=False,
 )
@@ -47,14 +47,14 @@ def test_nothing_known_is_held_against_no_trial() -> None:
         ({"sent": 2999}, "not_all_sent"),
         ({"clock_jump_s": -0.6}, "clock_jumped"),
         ({"swapped_pages": 1}, "swapped"),
-        ({"others_cpu": 0.3}, "cores_taken"),
-        ({"others_cpu": 0.11}, "cores_disturbed"),
+        ({"other_load": 0.3}, "cores_taken"),
+        ({"other_load": 0.11}, "cores_disturbed"),
         ({"frequency_change": -0.05}, "frequency_changed"),
-        ({"beside": (MachineBeside("ssh://redis", False, 0.3, 0),)}, "service_taken"),
-        ({"beside": (MachineBeside("ssh://redis", False, 0.11, 0),)}, "machine_disturbed"),
-        ({"beside": (MachineBeside("ssh://redis", False, 0.0, 1),)}, "service_swapped"),
-        ({"beside": (MachineBeside("ssh://redis", False, 0.0, 0, 0.05),)}, "frequency_changed"),
-        ({"beside": (MachineBeside("ssh://second", True, 0.9, 1, 0.5),)}, "machine_disturbed"),
+        ({"other_hosts": (HostConditions("ssh://redis", False, 0.3, 0),)}, "service_taken"),
+        ({"other_hosts": (HostConditions("ssh://redis", False, 0.11, 0),)}, "machine_disturbed"),
+        ({"other_hosts": (HostConditions("ssh://redis", False, 0.0, 1),)}, "service_swapped"),
+        ({"other_hosts": (HostConditions("ssh://redis", False, 0.0, 0, 0.05),)}, "frequency_changed"),
+        ({"other_hosts": (HostConditions("ssh://second", True, 0.9, 1, 0.5),)}, "machine_disturbed"),
         ({"shared_core": True}, "shared_core"),
         ({"recovered": False}, "did_not_recover"),
         ({"engine_failed": True}, "engine_failed"),
@@ -68,7 +68,7 @@ def test_each_reason_is_found_alone(seen: dict[str, object], reason: str) -> Non
 def test_every_reason_can_be_found() -> None:
     everything = Evidence(False, 2, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True, True)
     everything = dataclasses.replace(
-        everything, connection_lost=True, beside=(MachineBeside("ssh://redis", False, 0.3, 1),)
+        everything, connection_lost=True, other_hosts=(HostConditions("ssh://redis", False, 0.3, 1),)
     )
     strayed = Deliveries(9, 9, 0, 0, 0, {**NOTHING, "p50": 2.0, "p99": 4.0}, stray=1)
     clients = tuple(Generator(1.0, 1.0, 9.0, p50_ms=p50, ok=500, planned=500) for p50 in (2.0, 9.0))
@@ -83,10 +83,10 @@ def test_every_reason_can_be_found() -> None:
 
 
 def test_another_machine_that_was_disturbed_is_named() -> None:
-    here, there = MachineBeside("", True, 0.3, 2, -0.04), MachineBeside("ssh://second", True, 0.11, 0)
-    quiet, redis = MachineBeside("ssh://third", True, 0.0, 0), MachineBeside("ssh://redis", False, 0.4, 3, -0.04)
+    here, there = HostConditions("", True, 0.3, 2, -0.04), HostConditions("ssh://second", True, 0.11, 0)
+    quiet, redis = HostConditions("ssh://third", True, 0.0, 0), HostConditions("ssh://redis", False, 0.4, 3, -0.04)
     beside = (here, there, quiet, redis)
-    found = {flag.reason: flag.sentence for flag in judge(dataclasses.replace(QUIET, beside=beside))}
+    found = {flag.reason: flag.sentence for flag in judge(dataclasses.replace(QUIET, other_hosts=beside))}
     assert set(found) == {"service_taken", "service_swapped", "machine_disturbed", "frequency_changed"}
     assert "(40% on ssh://redis)" in found["service_taken"]
     assert "(3 pages on ssh://redis)" in found["service_swapped"]

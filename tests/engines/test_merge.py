@@ -133,11 +133,11 @@ def test_a_single_request_is_not_told_twice():
 
 
 def test_what_a_further_client_saw_of_its_core_stays_with_it():
-    there = {"elapsed_s": 2.0, "clock_jump_s": 0.0, "others_cpu": 0.2, "swapped_pages": 1, "mhz": None}
+    there = {"elapsed_s": 2.0, "clock_jump_s": 0.0, "other_load": 0.2, "swapped_pages": 1, "mhz": None}
     parts = [part([1000]), {**part([1000]), "machine": "ssh://second", "seen": there}]
     first, second = merge("openloop", parts, [], (Request("only"),)).generator
-    assert (first.machine, first.others_cpu, first.swapped_pages) == ("", None, None)
-    assert (second.machine, second.others_cpu, second.swapped_pages) == ("ssh://second", 0.2, 1)
+    assert (first.machine, first.other_load, first.swapped_pages) == ("", None, None)
+    assert (second.machine, second.other_load, second.swapped_pages) == ("ssh://second", 0.2, 1)
 
 
 def test_the_summary_is_what_load_prints(result):
@@ -197,16 +197,16 @@ def test_without_receivers_there_are_no_deliveries():
 
 def test_the_connections_that_several_processes_hold_are_added_up():
     def held(opening_us, refused, lost, seconds, said):
-        counts = {"wanted": len(opening_us) + refused, "opened": len(opening_us), "refused": refused, "lost": lost}
+        counts = {"requested": len(opening_us) + refused, "opened": len(opening_us), "refused": refused, "lost": lost}
         sizes = {"sent_bytes": 10 * lost, "received_bytes": 100, "steps": [len(opening_us) // 2, len(opening_us)]}
         sizes["rejoined"] = None
-        return {**counts, **sizes, "opening": spread_of(opening_us), "opened_in_s": seconds, "said": said}
+        return {**counts, **sizes, "opening": spread_of(opening_us), "opened_in_s": seconds, "reason": said}
 
     first, second = held([1000, 2000, 3000], 1, 0, 0.5, ""), held([9000], 0, 2, 0.75, "the server closed it")
     merged = merge("openloop", [part([], None, first), part([], None, second)], [], (Request("GET /"),))
     times = {"p50": 2.0, "p90": 9.0, "p95": 9.0, "p99": 9.0, "p99.9": 9.0, "max": 9.0, "mean": 3.75}
     assert merged.connections == Connections(
-        5, 4, 1, 2, opening_ms=times, opened_in_s=0.75, sent_bytes=20, received_bytes=200, said="the server closed it",
-        steps=(1, 4),
+        5, 4, 1, 2, opening_ms=times, opened_in_s=0.75, sent_bytes=20, received_bytes=200,
+        reason="the server closed it", steps=(1, 4),
     )  # fmt: skip
     assert merge("openloop", [part([1000])], [], (Request("GET /"),)).connections is None

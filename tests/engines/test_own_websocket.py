@@ -91,7 +91,7 @@ def test_a_room_in_the_path_and_a_subprotocol_are_asked_for(made, conversing):
     assert (result.ok, result.errors) == (50, {})
     result = made(load(conversing("plain", breaks="subprotocol"), "echo", script, path="/ws/echo/", connections=2))
     assert result.ok == 0
-    assert "it chose the subprotocol none, and was asked for chat.v1" in result.connections.said
+    assert "it chose the subprotocol none, and was asked for chat.v1" in result.connections.reason
 
 
 def test_idle_connections_say_what_is_to_be_said_first(made, conversing):

@@ -35,7 +35,7 @@ def test_an_echo_in_every_dialect(made, conversing, dialect):
     }  # fmt: skip
     assert 100 <= result.deliveries.lag_ms["p50"] < 250
     held = result.connections
-    assert (held.wanted, held.opened, held.refused, held.lost, held.said) == (10, 10, 0, 0, "")
+    assert (held.requested, held.opened, held.refused, held.lost, held.reason) == (10, 10, 0, 0, "")
     assert 0 < held.opening_ms["p50"] <= 1000 * held.opened_in_s
     assert server.counts()["handshakes"] == 10
 
@@ -53,7 +53,7 @@ def test_a_broadcast_in_every_dialect(made, conversing, dialect):
     seen = server.counts()
     assert [seen[f"published in {room}"] for room in range(3)] == [10, 10, 10]
     # Each of two publishers has a connection for each of three rooms, also where one could publish in all of them.
-    assert result.connections.wanted == result.connections.opened == seen["handshakes"] == 6 + 2 * 3
+    assert result.connections.requested == result.connections.opened == seen["handshakes"] == 6 + 2 * 3
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -63,7 +63,7 @@ def test_connecting_in_every_dialect(made, conversing, dialect):
     assert (result.planned, result.ok, result.errors, result.deliveries) == (20, 20, {}, None)
     seen = server.counts()
     assert (seen["handshakes"], seen["close 1000"]) == (20, 20)
-    assert (result.connections.wanted, result.connections.opened) == (0, 0)
+    assert (result.connections.requested, result.connections.opened) == (0, 0)
     assert result.connections.received_bytes > 20 * 100
 
 
@@ -79,7 +79,7 @@ def test_idle_connections_are_held_and_answer_pings(made, conversing, dialect):
     result = made(server.load("idle", receivers=40, rate=0, duration_s=0.5))
     assert (result.planned, result.sent, result.ok, result.unfinished, result.deliveries) == (0, 0, 0, 0, None)
     held = result.connections
-    assert (held.wanted, held.opened, held.refused, held.lost) == (40, 40, 0, 0)
+    assert (held.requested, held.opened, held.refused, held.lost) == (40, 40, 0, 0)
     seen = server.counts()
     assert (seen["handshakes"], seen["close 1000"]) == (40, 40)
     assert seen["pongs"] >= 40 * 5
@@ -98,7 +98,7 @@ def test_idle_connections_are_opened_in_steps(generating, conversing):
     held = prepared.result().connections
     assert opened == [3, 5, 8, 10]
     assert held.steps == (3, 5, 8, 10)
-    assert (held.wanted, held.opened, held.refused, held.lost) == (10, 10, 0, 0)
+    assert (held.requested, held.opened, held.refused, held.lost) == (10, 10, 0, 0)
     assert server.counts()["handshakes"] == 10
 
 
@@ -122,7 +122,7 @@ def test_as_many_connect_and_publish_as_a_number_of_connections_can(made, conver
 
 def test_several_processes_share_what_is_held(conversing):
     result = openloop.run(conversing().load("idle", receivers=41, rate=0, duration_s=0.2, processes=2))
-    assert (result.connections.wanted, result.connections.opened) == (41, 41)
+    assert (result.connections.requested, result.connections.opened) == (41, 41)
     assert len(result.generator) == 2
 
 
@@ -141,7 +141,7 @@ def test_echoes_that_do_not_come_back_are_missing(conversing, processes):
     assert counts(result.deliveries) == {
         "expected": 100, "delivered": 90, "missing": 10, "duplicate": 0, "reordered": 0
     }  # fmt: skip
-    assert result.connections.wanted == 50
+    assert result.connections.requested == 50
     assert result.connections.lost == 0
 
 
@@ -180,7 +180,7 @@ def test_a_connection_that_is_lost_is_opened_again_for_the_send_that_needs_it(ma
     assert (result.planned, result.ok, result.errors) == (50, 45, {"reset": 5})
     assert result.examples == {"reset": "the server closed the connection with 1011 busy"}
     assert (result.connections.opened, result.connections.lost) == (1, 5)
-    assert result.connections.said == "the server closed the connection with 1011 busy"
+    assert result.connections.reason == "the server closed the connection with 1011 busy"
     assert server.counts()["handshakes"] == 5
 
 
@@ -194,8 +194,8 @@ def test_handshakes_that_are_refused_are_errors_of_those_that_connect(made, conv
 def test_connections_that_are_refused_are_not_held(made, conversing):
     server = conversing(refuse=4)
     held = made(server.load("idle", receivers=40, rate=0, duration_s=0.2)).connections
-    assert (held.wanted, held.opened, held.refused, held.lost) == (40, 30, 10, 0)
-    assert held.said == "status 503 instead of 101"
+    assert (held.requested, held.opened, held.refused, held.lost) == (40, 30, 10, 0)
+    assert held.reason == "status 503 instead of 101"
 
 
 @pytest.mark.parametrize("does", ["connect", "echo"])

@@ -43,7 +43,7 @@ def test_all_that_were_lost_come_back_and_that_is_the_end_of_it(rejoined, conver
     assert took_s < 40
     assert (result.planned, result.sent, result.ok, result.deliveries) == (0, 0, 0, None)
     held = result.connections
-    assert (held.wanted, held.opened, held.refused, held.lost) == (13, 13, 0, 0)
+    assert (held.requested, held.opened, held.refused, held.lost) == (13, 13, 0, 0)
     found = held.rejoined
     assert (found.lost, found.back) == (12, 12)
     assert Histogram.decode(result.histograms["away"]).total == 12
@@ -69,7 +69,7 @@ def test_who_never_comes_back_is_away_for_ever(rejoined, conversing):
     assert took_s >= 4
     held, found = result.connections, result.connections.rejoined
     assert (held.opened, held.lost) == (13, 13)  # the publisher is one of them
-    assert held.said
+    assert held.reason
     assert (found.lost, found.back, found.down_s, found.all_back_s) == (12, 0, None, None)
     assert found.unsent > 0
     assert of_rejoined(result, "p50") is None  # of a dozen no percentile is known

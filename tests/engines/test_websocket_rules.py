@@ -50,7 +50,7 @@ def test_a_broken_rule_is_an_error_in_words(result_of, conversing, rule, says):
     result = result_of(server)
     assert (result.planned, result.ok, result.completed, result.errors) == (4, 0, 0, {"other": 4})
     assert result.examples == {"other": BROKEN + says}
-    assert (result.connections.lost, result.connections.said) == (4, BROKEN + says)
+    assert (result.connections.lost, result.connections.reason) == (4, BROKEN + says)
     code = {"text": 1007, "huge": 1009}.get(rule, 1002)
     assert server.counts()[f"close {code}"] == 4
 
@@ -80,7 +80,7 @@ def test_a_handshake_that_is_never_answered_is_given_up(result_of, conversing):
     result = result_of(server, "connect", duration_s=0.5, timeout_s=0.2)
     assert result.errors["timeout"] + result.unfinished == 10
     held = result_of(server, "idle", receivers=3, rate=0, timeout_s=0.2).connections
-    assert (held.opened, held.refused, held.said) == (0, 3, "not opened in 0.2 s")
+    assert (held.opened, held.refused, held.reason) == (0, 3, "not opened in 0.2 s")
 
 
 def test_a_message_is_masked_unless_it_is_asked_for_otherwise(made, conversing):

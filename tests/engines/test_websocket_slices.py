@@ -65,7 +65,7 @@ def test_what_was_lost_is_opened_again_before_the_next_slice(conversing, does):
     result = in_slices(load, 2, server.kick)
     held = {"idle": 4, "echo": 2, "broadcast": 6}[does]
     assert (result.connections.opened, result.connections.lost) == (held, 2 * held)
-    assert result.connections.said == "the server closed the connection with 1001 restarting"
+    assert result.connections.reason == "the server closed the connection with 1001 restarting"
     assert server.counts()["handshakes"] == 2 * held  # after the last slice nobody needs them
     assert (result.ok, result.errors) == (20 if rate else 0, {})
     if result.deliveries is not None:

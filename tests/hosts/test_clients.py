@@ -102,7 +102,7 @@ def test_two_clients_send_one_schedule(away, machines, study, tmp_path, interlea
     assert client["address"] == machines.second
     assert client["same_machine"] is True
     assert client["round_trip_ms"] > 0
-    assert abs(client["clock_ahead_ms"]) <= client["clock_within_ms"] + 0.1  # it is the same clock
+    assert abs(client["clock_ahead_ms"]) <= client["clock_uncertainty_ms"] + 0.1  # it is the same clock
     result = trials(folder)[0]["result"]
     assert (result["planned"], result["sent"], result["ok"]) == (200, 200, 200)
     here, there = (one["planned"] for one in result["generator"])

@@ -31,7 +31,7 @@ def test_slices_of_loads_that_are_made_by_turns_are_told_apart(watch):
         watch.tells({"event": "over"})
     watch.told({"load": "1", "close": True})
     assert result(watch) == {
-        "elapsed_s": 2.0, "clock_jump_s": 0.0, "others_cpu": 0.5, "swapped_pages": 0, "mhz": None
+        "elapsed_s": 2.0, "clock_jump_s": 0.0, "other_load": 0.5, "swapped_pages": 0, "mhz": None
     }  # fmt: skip
     watch.told({"load": "2", "close": True})
     assert result(watch)["elapsed_s"] == 1.0

@@ -126,12 +126,12 @@ def test_what_happens_on_the_other_machines_is_seen(second, study, tmp_path):
             hosts = ("--servers", second.where, option, value)
             _, _, errors = second.run("run", file, *hosts, "--output", tmp_path / name, "--anyway")
             assert trials(tmp_path / name), errors
-            seen = {one["machine"]: one for one in trials(tmp_path / name)[0]["evidence"]["beside"]}
+            seen = {one["machine"]: one for one in trials(tmp_path / name)[0]["evidence"]["other_hosts"]}
             assert set(seen) == {"", second.second}, errors
             for one in seen.values():
-                assert one["others_cpu"] >= 0
-                assert all(seconds > 0 for seconds in one["spins_s"])
-                assert len(one["spins_s"]) == len(trials(tmp_path / name)[0]["evidence"]["spins_s"]) > 0
+                assert one["other_load"] >= 0
+                assert all(seconds > 0 for seconds in one["calibration_s"])
+                assert len(one["calibration_s"]) == len(trials(tmp_path / name)[0]["evidence"]["calibration_s"]) > 0
     [client] = json.loads((tmp_path / "clients" / "run.json").read_text())["clients"]
     assert client["same_machine"] is False
 

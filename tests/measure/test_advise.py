@@ -1,11 +1,6 @@
 """The search as a run: its candidates, its rounds in a run folder, and what it says."""
 
-import dataclasses
-import json
-from pathlib import Path
-
 import pytest
-from jsonschema import Draft202012Validator
 
 from loadtests import setups
 from loadtests.analyse.results import Results
@@ -19,8 +14,6 @@ from loadtests.report import page as pages
 from loadtests.report.sections import advice as searched
 from loadtests.report.sections import sweep
 from tests.fixtures.bench import FakeTrials, SilentWatcher
-
-SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "run.schema.json"
 
 
 @pytest.fixture
@@ -146,17 +139,12 @@ def run(trials, tmp_path, bench_of):
 def test_the_rounds_are_in_the_run_and_the_best_is_found(run, trials):
     found, outcome = run(plan(max_time_s=300))
     assert outcome.pick == "3w-2t"
-    assert outcome.told_apart
+    assert outcome.significant
     assert [number for number, _ in trials.attempts] == list(range(1, 53))
     assert sorted({one.slot.block for one in trials.ran}) == list(range(1, 16))
     assert len({one.slot.label for one in trials.ran if one.slot.block > 7}) == 2
     assert found.record.study.blocks == 15
     assert found.record.ended
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    advice = {**schema["properties"]["advice"], "$defs": schema["$defs"]}
-    Draft202012Validator(advice).validate(
-        json.loads(json.dumps(dataclasses.asdict(found.record.advice), allow_nan=False))
-    )
 
 
 def test_the_least_p99_is_found_as_well(run):

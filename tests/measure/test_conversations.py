@@ -103,7 +103,7 @@ def test_the_memory_of_idle_connections_is_looked_at_after_each_step_in_which_th
     assert trial.status == "ok"
     assert bench_of.engine.loads[0].conversation.steps == 4
     for process in trial.processes:
-        assert (process.rested_rss_mb, process.stepped_rss_mb) == (100.0, (130.0, 138.0, 146.0, 154.0))
+        assert (process.idle_rss_mb, process.step_rss_mb) == (100.0, (130.0, 138.0, 146.0, 154.0))
     [metric] = place.test.judged
     assert metric.read(trial) == pytest.approx(8 * 1024 / 250 * len(trial.processes))
 

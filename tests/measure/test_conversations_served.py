@@ -73,7 +73,7 @@ def test_a_study_of_websockets_from_its_file_to_its_report(command, tmp_path, mo
     assert (broadcast.expected, broadcast.missing) == (10 * 5, 0)  # each to the five receivers of its room
     assert by_test["idle"].result.connections.opened == 50
     assert len(by_test["idle"].result.connections.steps) == 4
-    assert all(process.rested_rss_mb is not None for process in by_test["idle"].processes)
+    assert all(process.idle_rss_mb is not None for process in by_test["idle"].processes)
     with (tmp_path / "run" / "summary.csv").open(encoding="utf-8", newline="") as text:
         assert {row["test"] for row in csv.DictReader(text)} == {"connect", "echo", "broadcast", "idle"}
     assert "Broadcasts over WebSockets" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")

@@ -69,10 +69,10 @@ def test_machines_beside_are_looked_at_in_each_slice_and_each_round(run, bench_o
     host.load_elsewhere = lambda: {"ssh://redis": OthersMoment(at := next(seconds), 0.1 * at, 0.1 * at, 0, 3000.0)}
     host.calibrations_elsewhere = lambda: {"ssh://redis": 0.12}
     trial = run()["uvicorn", "latency"]
-    [seen] = trial.evidence.beside
-    assert (seen.machine, seen.generates, seen.others_cpu) == ("ssh://redis", False, 0.2)
+    [seen] = trial.evidence.other_hosts
+    assert (seen.machine, seen.generates, seen.other_load) == ("ssh://redis", False, 0.2)
     assert seen.frequency_change == 0.0
-    assert seen.spins_s == (0.12,) * len(trial.evidence.spins_s)
+    assert seen.calibration_s == (0.12,) * len(trial.evidence.calibration_s)
     assert reasons(trial) == {"machine_disturbed"}
     assert trial.valid
 
@@ -220,8 +220,8 @@ def test_the_machines_speed_is_seen_before_each_round(run, bench_of):
     spins = iter([0.1, 0.2, 0.15, 0.1, 0.1])
     bench_of.host.calibrate = lambda core: next(spins)
     trials = run()
-    assert {trials[label, "latency"].evidence.spins_s for label in TABLE["setups"]} == {(0.1, 0.2, 0.15)}
-    assert trials["gunicorn", "throughput"].evidence.spins_s == (0.1, 0.1)
+    assert {trials[label, "latency"].evidence.calibration_s for label in TABLE["setups"]} == {(0.1, 0.2, 0.15)}
+    assert trials["gunicorn", "throughput"].evidence.calibration_s == (0.1, 0.1)
 
 
 def test_a_study_says_whether_and_a_search_or_another_engine_is_never_cut(tmp_path):

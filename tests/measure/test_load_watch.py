@@ -11,7 +11,7 @@ import pytest
 from loadtests.hosts.local import Local
 from loadtests.measure.load_watch import CpuWatch, LoadWatch, OriginWatch, WatchedSlice, joined
 from loadtests.observe.processes import Part
-from loadtests.records import CpuSample, Meanwhile, OriginSeen, OriginStage
+from loadtests.records import CpuSample, Meanwhile, OriginObservation, OriginStage
 from loadtests.services.origin import recipes
 
 STUMBLES = json.loads((recipes.SHIPPED / "stumble.json").read_text(encoding="utf-8"))
@@ -88,7 +88,7 @@ def test_an_origin_begins_anew_with_the_load_and_says_what_it_played(origin):
     seen = beside.observed()
     assert origin.asked == ["/_admin/restart", "/_admin/current_count", "/_admin/current_recipe"]
     assert (seen.requests, seen.request_s, seen.steady) == (80, 120.5, False)
-    assert [(stage.t, stage.told, stage.well, stage.latency_ms) for stage in seen.stages] == [
+    assert [(stage.t, stage.text, stage.healthy, stage.latency_ms) for stage in seen.stages] == [
         (0.0, "200 after 1000 ms", True, 1000.0),
         (20.0, "200 after 5000 ms", True, 5000.0),
         (40.0, "503 after 50 ms", False, 50.0),
@@ -105,14 +105,14 @@ def test_an_origin_that_does_not_answer_is_none(tmp_path, address):
 
 
 def seen(stages, *samples):
-    return Meanwhile(tuple(CpuSample(t, {"web": 0.5}) for t in samples), OriginSeen(stages, 10, 5.0))
+    return Meanwhile(tuple(CpuSample(t, {"web": 0.5}) for t in samples), OriginObservation(stages, 10, 5.0))
 
 
 def test_stretches_are_joined_on_the_time_axis_of_what_was_measured():
     slow = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
     found = joined([WatchedSlice(0.1, 0.5, seen((slow,), 0.61)), WatchedSlice(0.1, 0.5, seen((slow,), 0.7))])
     assert [sample.t for sample in found.cpu] == [0.5, 1.0]
-    assert found.origin == OriginSeen((OriginStage(-0.1, "200 after 1000 ms", True, 1000.0),), 20, 10.0)
+    assert found.origin == OriginObservation((OriginStage(-0.1, "200 after 1000 ms", True, 1000.0),), 20, 10.0)
     assert found.origin.service_s == 0.5
     assert found.origin.steady
 

@@ -42,7 +42,7 @@ def test_the_server_is_restarted_and_what_its_processes_used_is_not_told(trial):
     found = trial(lambda: restarts.append(True))
     assert restarts == [True]
     assert (found.status, found.flags, found.processes) == ("ok", (), ())
-    assert found.evidence.others_cpu is None
+    assert found.evidence.other_load is None
     assert found.evidence.processes_died == 0
     assert found.result.connections.rejoined.back == 1000
 
@@ -50,8 +50,8 @@ def test_the_server_is_restarted_and_what_its_processes_used_is_not_told(trial):
 def test_machines_beside_are_looked_at(trial, bench_of):
     seconds = itertools.count(1.0)
     bench_of.host.load_elsewhere = lambda: {"": OthersMoment(at := next(seconds), 0.05 * at, 0.0, 0, None)}
-    [seen] = trial().evidence.beside
-    assert (seen.machine, seen.generates, seen.others_cpu) == ("", True, 0.05)
+    [seen] = trial().evidence.other_hosts
+    assert (seen.machine, seen.generates, seen.other_load) == ("", True, 0.05)
 
 
 def test_one_that_does_not_come_up_again_is_invalid_by_its_own_fault(trial):

@@ -216,7 +216,7 @@ def test_what_a_service_takes_elsewhere_is_nothing_of_the_servers_cores(run, ben
         return {}
 
     engine.meanwhile = works
-    assert run("throughput").evidence.others_cpu > 0.0
+    assert run("throughput").evidence.other_load > 0.0
 
 
 def test_what_the_pools_showed_meanwhile_is_kept(run, bench_of, tmp_path):

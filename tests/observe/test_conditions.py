@@ -9,7 +9,7 @@ def a_moment(**changes):
 def test_what_others_took_is_what_the_setup_did_not_use():
     later = a_moment(monotonic_s=20.0, wall_s=1010.0, cores_busy_s=66.0)
     seen = between(a_moment(), later, [0, 1], own_cpu_s=12.0)
-    assert seen.others_cpu == (16.0 - 12.0) / (10.0 * 2)
+    assert seen.other_load == (16.0 - 12.0) / (10.0 * 2)
     assert seen.clock_jump_s == 0
     assert seen.swapped_pages == 0
 
@@ -17,15 +17,15 @@ def test_what_others_took_is_what_the_setup_did_not_use():
 def test_a_clock_that_jumped_and_pages_that_were_swapped():
     later = a_moment(monotonic_s=20.0, wall_s=1012.5, swapped_pages=10)
     seen = between(a_moment(), later, [0], own_cpu_s=1.0)
-    assert (seen.clock_jump_s, seen.swapped_pages, seen.others_cpu) == (2.5, 7, 0.0)
+    assert (seen.clock_jump_s, seen.swapped_pages, seen.other_load) == (2.5, 7, 0.0)
 
 
 def test_several_stretches_count_by_how_long_they_were():
-    short = Conditions(elapsed_s=1.0, clock_jump_s=0.1, others_cpu=0.5, swapped_pages=1, mhz=None)
-    long = Conditions(elapsed_s=9.0, clock_jump_s=-0.2, others_cpu=0.1, swapped_pages=2, mhz=2000.0)
+    short = Conditions(elapsed_s=1.0, clock_jump_s=0.1, other_load=0.5, swapped_pages=1, mhz=None)
+    long = Conditions(elapsed_s=9.0, clock_jump_s=-0.2, other_load=0.1, swapped_pages=2, mhz=2000.0)
     both = together([short, long])
     assert (both.elapsed_s, both.clock_jump_s, both.swapped_pages, both.mhz) == (10.0, -0.2, 3, 2000.0)
-    assert abs(both.others_cpu - 0.14) < 1e-9
+    assert abs(both.other_load - 0.14) < 1e-9
 
 
 def test_the_machine_can_be_read():

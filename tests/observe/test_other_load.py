@@ -48,10 +48,10 @@ def test_what_is_taken_off_too_much_hides_no_steal():
     first = OthersMoment(monotonic_s=10.0, programs_s=7.0, stolen_s=1.0, swapped_pages=3, mhz=None)
     last = OthersMoment(monotonic_s=20.0, programs_s=6.0, stolen_s=3.0, swapped_pages=5, mhz=2000.0)
     seen = other_load.between(first, last)
-    assert (seen.elapsed_s, seen.others_cpu, seen.swapped_pages, seen.mhz) == (10.0, 0.2, 2, 2000.0)
+    assert (seen.elapsed_s, seen.other_load, seen.swapped_pages, seen.mhz) == (10.0, 0.2, 2, 2000.0)
 
 
 def test_the_machine_can_be_read():
     first = other_load.moment([0], [ME])
     last = other_load.moment([0], [ME])
-    assert other_load.between(first, last).others_cpu >= 0
+    assert other_load.between(first, last).other_load >= 0

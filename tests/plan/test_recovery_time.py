@@ -7,7 +7,7 @@ import pytest
 
 from loadtests.plan.kinds.recovery import RECOVERY
 from loadtests.plan.recovery_time import Course, course
-from loadtests.records import Meanwhile, OriginSeen, OriginStage, Second
+from loadtests.records import Meanwhile, OriginObservation, OriginStage, Second
 
 STAGES = (
     OriginStage(0.0, "200 after 1000 ms", True, 1000.0),
@@ -30,7 +30,7 @@ def tried(build_run):
     def tried(otherwise=(), stages=STAGES, lasts=45):
         seconds = {t: second(t) for t in range(lasts)} | {one.t: one for one in otherwise}
         result = dataclasses.replace(trial.result, timeline=tuple(seconds[t] for t in sorted(seconds)), duration_s=45.0)
-        return dataclasses.replace(trial, result=result, meanwhile=Meanwhile((), OriginSeen(stages, 1, 1.0)))
+        return dataclasses.replace(trial, result=result, meanwhile=Meanwhile((), OriginObservation(stages, 1, 1.0)))
 
     return tried
 

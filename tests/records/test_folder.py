@@ -53,7 +53,7 @@ def test_a_folder_that_is_not_a_run_is_named(tmp_path):
     with pytest.raises(UserError, match="cannot be read"):
         folder.Run.open(tmp_path)
     (tmp_path / "run.json").write_text('{"schema": 99}')
-    with pytest.raises(UserError, match="has schema 99; this version reads schema 1 to 4"):
+    with pytest.raises(UserError, match="has schema 99; this version reads schema 5"):
         folder.Run.open(tmp_path)
 
 
@@ -63,7 +63,7 @@ def test_a_run_is_never_written_over_another(run):
 
 
 def test_a_trial_that_cannot_be_read_is_named(run):
-    (run.path / "trials" / "0001-x.json").write_text('{"schema": 2}')
+    (run.path / "trials" / "0001-x.json").write_text('{"schema": 5}')
     with pytest.raises(UserError, match=r"0001-x.json is not a trial: .*number"):
         run.trials()
 

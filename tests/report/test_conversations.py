@@ -13,7 +13,6 @@ from loadtests.report import page as pages
 from loadtests.report import reports
 from loadtests.report.formats.csv import csv_text
 from tests.fixtures.conversations import TABLES, conversing, delivering, histogram_of, holding, rejoining
-from tests.fixtures.schemas import errors
 from tests.report.test_answer import printed, row
 
 LABELS = ("uvicorn", "daphne", "granian")
@@ -132,7 +131,6 @@ def test_no_page_speaks_of_requests_where_none_were_sent(run, kind):
 
 def test_a_summary_has_the_columns_of_what_was_asked(run):
     rows = list(csv.DictReader(io.StringIO(csv_text(Results(run("echo", "broadcast", "idle"))))))
-    assert errors("summary", rows[0]) == []
     assert {"lag_p99_ms", "delivered_percent", "cpu_us_per_delivery", "cpu_us_per_message"} <= set(rows[0])
     assert not {"rps", "capacity_rps", "cpu_ms_per_request"} & set(rows[0])
     broadcast = next(one for one in rows if one["test"] == "broadcast")
@@ -148,7 +146,7 @@ def test_idle_connections_have_a_row_for_each_role(run):
 
     made = run("idle", change=held)
     for trial in made.trials():
-        grown = tuple(dataclasses.replace(one, rested_rss_mb=one.rss_mb - 20) for one in trial.processes)
+        grown = tuple(dataclasses.replace(one, idle_rss_mb=one.rss_mb - 20) for one in trial.processes)
         made.save_trial(dataclasses.replace(trial, processes=grown))
     figures, roles = sections(made)["idle"].tables
     [uvicorn] = [[field.text for field in one] for one in figures.rows if one[0].text == "uvicorn"]

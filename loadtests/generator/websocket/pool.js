@@ -248,7 +248,7 @@ export class Pool {
   /** @returns {ConnectionCounts} */
   measured() {
     return {
-      wanted: this.clients.length,
+      requested: this.clients.length,
       opened: this.opened,
       refused: this.clients.length - this.opened,
       lost: this.lost,
@@ -258,7 +258,7 @@ export class Pool {
       received_bytes: this.measuredTraffic.received,
       steps: this.steps,
       rejoined: null,
-      said: this.example,
+      reason: this.example,
     };
   }
 

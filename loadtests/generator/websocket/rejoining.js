@@ -227,6 +227,6 @@ export class RejoiningPool extends Pool {
   measured() {
     const { example, ...outcome } = this.outcome;
     const counts = super.measured();
-    return { ...counts, ...outcome, said: counts.said || example };
+    return { ...counts, ...outcome, reason: counts.reason || example };
   }
 }

@@ -94,7 +94,7 @@ class Halving:
                 pick, runner_up
             )  # one has no interval, and the best two of many were chosen by the same blocks
         found = AdviceOutcome(pick, runner_up, *ratios(intervals.alone(differences)))
-        if found.told_apart and found.ratio is not None and (found.ratio > 1) != self.more_is_better:
+        if found.significant and found.ratio is not None and (found.ratio > 1) != self.more_is_better:
             # All rounds together rank the pick first, but those before the last flatter whom they let through.
             return AdviceOutcome(runner_up, pick, *ratios(intervals.alone([-one for one in differences])))
         return found

@@ -41,9 +41,9 @@ def memory_kb(trial: Trial, processes: Iterable[Process]) -> float | None:
 def _points(process: Process, connections: Connections) -> list[tuple[int, float]]:
     """The memory of a process in MB by the number of connections; where these were opened at once, as in older runs,
     at rest and at the end. None where no two numbers are known."""
-    points = list(zip(connections.steps, process.stepped_rss_mb, strict=False))
-    if not process.stepped_rss_mb and process.rested_rss_mb is not None:
-        points = [(0, process.rested_rss_mb), (connections.opened, process.rss_mb)]
+    points = list(zip(connections.steps, process.step_rss_mb, strict=False))
+    if not process.step_rss_mb and process.idle_rss_mb is not None:
+        points = [(0, process.idle_rss_mb), (connections.opened, process.rss_mb)]
     return points if len({number for number, _ in points}) > 1 else []
 
 

@@ -16,8 +16,8 @@ from loadtests import files
 from loadtests.errors import UserError, called
 from loadtests.records import Trial
 from loadtests.records.run import read
+from loadtests.records.run.read import SCHEMA
 from loadtests.records.run.run_record import RunRecord
-from loadtests.records.run.upgrade import SCHEMA
 
 
 class Run:

@@ -1,5 +1,4 @@
-"""From JSON to records. What a file holds is checked before anything uses it: by the records' types and their bounds
-(``loadtests.records.bounds``), then by what makes it fit together (``validate``)."""
+"""From JSON to records. A file may be foreign: its types and their rules are checked before anything uses it."""
 
 from __future__ import annotations
 
@@ -12,27 +11,35 @@ import msgspec
 
 from loadtests import files
 from loadtests.errors import UserError
+from loadtests.plan import kinds
 from loadtests.plan import study as studies
+from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
 from loadtests.records import Trial
-from loadtests.records.run import validate
+from loadtests.records.histogram import Histogram
+from loadtests.records.run import older
 from loadtests.records.run.run_record import RunRecord
-from loadtests.records.run.upgrade import SCHEMA, upgraded_run, upgraded_trial
+from loadtests.workload import Workload
 
+SCHEMA = 5
 MOST_BYTES = 100_000_000  # of one file: a trial of a day has a timeline of 15 MB
-LONGEST_SAID = 300  # letters of what is wrong: a value that is repeated in it may be vast
+LONGEST_MESSAGE = 300  # letters of what is wrong: a value that is repeated in it may be vast
+DEEPEST = 12  # of the values in run.json
 
 
 def run_record(file: Path) -> RunRecord:
     """The run that a run.json describes. Raises UserError: file, what is wrong, where in it."""
-    values, schema = _object(file)
+    values = _object(file)
     with _as_one_line(f"{file} does not describe a run"):
-        values = upgraded_run(values, schema)
+        _require_plain(values)
         study = values["study"]
         with _as_one_line("its study"):
             values["study"] = studies.from_dict(study)
+            for test in values["study"].tests:
+                _require_usable(test)
         record = msgspec.convert(values, RunRecord)
-        validate.run(record)
+        if record.advice:
+            kinds.metric(record.advice.metric)
     return record
 
 
@@ -41,17 +48,22 @@ def trial(file: Path, slots: Mapping[int, Slot]) -> Trial:
 
     Raises UserError: file, what is wrong, where in it.
     """
-    values, schema = _object(file)
+    values = _object(file)
     with _as_one_line(f"{file} is not a trial"):
-        found = msgspec.convert(upgraded_trial(values, schema), Trial)
-        validate.trial(found, slots)
+        found = msgspec.convert(values, Trial)
+        if slots.get(found.number) != Slot(found.number, found.block, found.label, found.test):
+            place = f"number {found.number}, {found.label} in {found.test} in block {found.block}"
+            raise ValueError(f"{place}, is not in the run's order")
+        for name, text in found.result.histograms.items() if found.result else ():
+            with _as_one_line(f"result.histograms.{name}"):
+                Histogram.decode(text)
         if file.stem != found.name:
             raise ValueError(f"it is {found.name}, under another name")
     return found
 
 
-def _object(file: Path) -> tuple[dict[str, Any], int]:
-    """The object in a file and the number of its schema."""
+def _object(file: Path) -> dict[str, Any]:
+    """The object in a file, without the number of its schema."""
     try:
         values = msgspec.json.decode(files.read(file, MOST_BYTES), type=dict[str, Any])
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -59,9 +71,32 @@ def _object(file: Path) -> tuple[dict[str, Any], int]:
     except RecursionError:
         raise UserError(f"{file} cannot be read: it is nested too deeply") from None
     schema = values.pop("schema", None)
-    if not isinstance(schema, int) or isinstance(schema, bool) or not 1 <= schema <= SCHEMA:
-        raise UserError(f"{file} has schema {_cut(schema)}; this version reads schema 1 to {SCHEMA}")
-    return values, schema
+    if schema in (2, 3, 4):
+        with _as_one_line(f"{file} is not of schema {schema}"):
+            return older.as_today(values, schema)
+    if schema != SCHEMA or isinstance(schema, bool):
+        raise UserError(f"{file} has schema {_cut(schema)}; this version reads schema {SCHEMA}")
+    return values
+
+
+def _require_plain(value: Any, depth: int = 0) -> None:
+    """Raises ValueError for values that are nested deeply, and numbers of more than 64 bits."""
+    if depth > DEEPEST:
+        raise ValueError(f"it is nested more than {DEEPEST} deep")
+    if isinstance(value, int) and abs(value) >= 2**64:
+        raise ValueError(f"it holds a number of {value.bit_length()} bits")
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _require_plain(inner, depth + 1)
+
+
+def _require_usable(test: Test) -> None:
+    """Raises ValueError or UserError for a test whose requests or texts cannot be made."""
+    if test.requests:
+        Workload(test.requests)
+    if any(index >= len(test.requests) for _, index in getattr(test, "recorded", ())):
+        raise ValueError(f"{test.name}: recorded: a request that is not there")
+    with _as_one_line(test.name):
+        _ = test.search, test.description, test.condition, test.length, test.exact_description
 
 
 @contextmanager
@@ -70,10 +105,10 @@ def _as_one_line(what: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError, UserError) as error:
-        said = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise UserError(f"{what}: {_cut(said)}") from None
+        text = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise UserError(f"{what}: {_cut(text)}") from None
 
 
-def _cut(said: object) -> str:
-    text = " ".join(str(said).split())
-    return text if len(text) <= LONGEST_SAID else f"{text[:LONGEST_SAID]} ..."
+def _cut(value: object) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} ..."

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection, Iterable
+from types import NoneType
 from typing import Annotated, Any
 
 import msgspec
@@ -11,166 +13,189 @@ from msgspec import Meta
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Study
 from loadtests.records import Advice
-from loadtests.records.bounds import Amount, FileName, Moment, Name, Number, Positive, Share, Variable
+from loadtests.records.bounds import Amount, FileName, Moment, Name, Number, Positive, Share, Variable, about
+
+PACKAGES = ("packages", "node_packages", "stack_2016")  # keys of versions that hold versions by names
 
 
 @dataclasses.dataclass(frozen=True)
 class Expectation:
-    """What every setup must answer to one request; the body's SHA-256 is None where it is not compared."""
+    """What every setup must answer to one request."""
 
-    status: int
-    content_type: str
-    sha256: str | None
+    status: Annotated[int, about("The status.")]
+    content_type: Annotated[str, about("The content type.")]
+    sha256: Annotated[str | None, about("The body's SHA-256; null where bodies are not compared.")]
 
 
-# By the test's name, for each of its requests.
 Contract = dict[Name, tuple[Expectation, ...]]
-# By the test's name and the label: what a setup held per second, of what the test sends, before the first block.
 Ceilings = dict[Name, dict[Name, Positive]]
 
 
 @dataclasses.dataclass(frozen=True)
 class SetupRecord:
-    """What is kept of the setup under a label: how it is served, in words, and the text of its supervisor file."""
+    """A setup as it was."""
 
-    label: str
-    interface: str
-    config: str
+    label: Annotated[str, about("Its label.")]
+    interface: Annotated[str, about("Its interface.")]
+    config: Annotated[str, about("The text of its supervisor file.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class LeftOut:
-    """A setup, by its label, that is not measured, in one test or (``test`` is None) in all, and why."""
+    """A setup that is not measured."""
 
-    label: Name
-    test: Name | None
-    why: str
+    label: Annotated[Name, about("Its label.")]
+    test: Annotated[Name | None, about("The test in which it is not; null for all of them.")]
+    why: Annotated[str, about("The reason.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    """When to stop adding blocks: the widest interval is plus or minus ``until`` (a share), or the time is over."""
+    """When to stop adding blocks."""
 
-    until: Share
-    max_time_s: Positive
+    until: Annotated[Share, about("When the widest interval is plus or minus this share.")]
+    max_time_s: Annotated[Positive, about("When this time is over.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class OwnProject:
-    """A project of the user's that was served: what the command line said of it (paths made absolute), what a reader
-    should know of it, and what it said of itself; ``middleware`` is how many it has."""
+    """A project of the user's that was served."""
 
-    options: dict[str, str | dict[str, str | list[str]]]
-    remarks: tuple[str, ...]
-    python: str
-    django: str
-    debug: bool
-    wsgi: str | None
-    asgi: str | None
-    middleware: int
-    packages: dict[str, str]
+    options: Annotated[
+        dict[str, str | dict[str, str | list[str]]],
+        about("What the command line said of it, with absolute paths; of an --env-file only the path."),
+    ]
+    remarks: Annotated[tuple[Annotated[str, Meta(min_length=1)], ...], about("What a reader should know of it.")]
+    python: Annotated[str, about("Its Python version.")]
+    django: Annotated[str, about("Its Django version.")]
+    debug: Annotated[bool, about("DEBUG of its settings.")]
+    wsgi: Annotated[str | None, about("Its WSGI application.")]
+    asgi: Annotated[str | None, about("Its ASGI application.")]
+    middleware: Annotated[int, about("The number of its middleware.")]
+    packages: Annotated[dict[str, str], about("The versions of its packages.")]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.options.get("app"), str):
+            raise ValueError("options lacks 'app'")
+        websocket = self.options.get("websocket", {"path": "", "send": ""})
+        if not isinstance(websocket, dict) or not {"path", "send"} <= websocket.keys():
+            raise ValueError("options.websocket lacks 'path' or 'send'")
 
 
 @dataclasses.dataclass(frozen=True)
 class Git:
-    """The project's revision, and whether the working tree differed from it; None where git does not know."""
+    """The project's revision; null where git does not know."""
 
-    revision: Annotated[str, Meta(pattern=r"^[0-9a-f]{7,64}\Z")] | None
-    dirty: bool | None
+    revision: Annotated[Annotated[str, Meta(pattern=r"^[0-9a-f]{7,64}\Z")] | None, about("The revision.")]
+    dirty: Annotated[bool | None, about("Whether the working tree differed from it.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class OtherHost:
-    """The machine of the servers where it is not the one that the load came from, and the way between the two.
+    """The host of the servers, where it is not the one that the load came from."""
 
-    ``address`` is how it was named, ``listens_on`` where the servers were asked; it is the ``same_machine`` where SSH
-    led back to it. ``git`` is what ran there. ``round_trip_ms`` is the median time to an answer of a bare server there,
-    over a connection that stays open, and ``megabits_per_s`` how fast a long answer came; None where the load goes to
-    an address that did not prove to be that host. ``clock_ahead_ms`` is its clock minus that of the generator's
-    machine, plus or minus ``clock_within_ms``. ``generator`` is the machine that the load came from.
-    """
-
-    address: str
-    listens_on: str
-    same_machine: bool
-    git: Git
-    round_trip_ms: Amount | None
-    megabits_per_s: Amount | None
-    clock_ahead_ms: Number
-    clock_within_ms: Amount
-    remarks: tuple[str, ...]
-    generator: dict[str, Any]
+    address: Annotated[str, about("Its address as it was given.")]
+    listens_on: Annotated[str, about("The address that the load went to.")]
+    same_machine: Annotated[bool, about("SSH led back to this machine.")]
+    git: Annotated[Git, about("The project's revision there.")]
+    round_trip_ms: Annotated[
+        Amount | None, about("Median time to a bare answer there, over an open connection; null if not measured.")
+    ]
+    megabits_per_s: Annotated[Amount | None, about("How fast a long answer came; null if not measured.")]
+    clock_ahead_ms: Annotated[Number, about("Its clock minus that of the generator's machine.")]
+    clock_uncertainty_ms: Annotated[Amount, about("Plus or minus this.")]
+    remarks: Annotated[tuple[str, ...], about("What a reader should know.")]
+    generator: Annotated[dict[str, Any], about("The machine that the load came from.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class OtherClient:
-    """Another machine that made a part of the load. ``address`` is how it was named, ``machine`` what it is, and it is
-    the ``same_machine`` where SSH led back to this one. The way is that to the servers, as of OtherHost; the clock is
-    its monotonic one minus that of the harness's machine, as the run began. It is looked at anew for each load."""
+    """A further machine that made an equal part of the load."""
 
-    address: str
-    same_machine: bool
-    machine: dict[str, Any]
-    round_trip_ms: Amount | None
-    megabits_per_s: Amount | None
-    clock_ahead_ms: Number
-    clock_within_ms: Amount
+    address: Annotated[str, about("Its address as it was given.")]
+    same_machine: Annotated[bool, about("SSH led back to this machine.")]
+    machine: Annotated[dict[str, Any], about("The machine.")]
+    round_trip_ms: Annotated[Amount | None, about("Median time to a bare answer of the servers.")]
+    megabits_per_s: Annotated[Amount | None, about("How fast a long answer came.")]
+    clock_ahead_ms: Annotated[Number, about("Its monotonic clock minus the harness's, as the run began.")]
+    clock_uncertainty_ms: Annotated[Amount, about("Plus or minus this.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class ServiceHost:
-    """The machine that a service had to itself. ``address`` is how it was named, ``listens_on`` where the service was
-    asked, ``machine`` what it is and ``version`` the service's; it is the ``same_machine`` where SSH led back to this
-    one. The way is that from the servers, as of OtherHost."""
+    """The host that a service had to itself."""
 
-    service: Name
-    address: str
-    listens_on: str
-    same_machine: bool
-    machine: dict[str, Any]
-    version: str | None
-    round_trip_ms: Amount | None
-    megabits_per_s: Amount | None
-    remarks: tuple[str, ...] = ()
+    service: Annotated[Name, about("The service.")]
+    address: Annotated[str, about("The host's address as it was given.")]
+    listens_on: Annotated[str, about("The address that the servers connected to.")]
+    same_machine: Annotated[bool, about("SSH led back to this machine.")]
+    machine: Annotated[dict[str, Any], about("The machine.")]
+    version: Annotated[str | None, about("The service's version.")]
+    round_trip_ms: Annotated[Amount | None, about("Median time to a bare answer, from the servers.")]
+    megabits_per_s: Annotated[Amount | None, about("How fast a long answer came.")]
+    remarks: Annotated[tuple[str, ...], about("What a reader should know.")] = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class RunRecord:
-    """A run. ``setups`` are by label, ``services`` the texts of their supervisor files by name; ``order`` is the order
-    of trials; ``knobs`` are the environment variables that were set for the servers; ``database`` is DATABASE_URL
-    without user and password. ``ceilings`` are those of tests whose rate was left to the run.
+    """What was run, on what, in which order."""
 
-    ``machine`` and ``versions`` are those of the servers, told as they are: see ``loadtests.observe.machine``;
-    ``servers`` says more where that is another machine than the generator's, ``clients`` are further ones that made
-    the load, and ``service_hosts`` those that services had to themselves. Without ``ended`` the run is not complete,
-    and can be resumed; ``measured_s`` is how long it has been measuring, over all its parts.
-    """
+    name: Annotated[FileName, about("The study's name.")]
+    created: Annotated[Moment, about("When the run began (UTC).")]
+    command: Annotated[str, about("What was typed.")]
+    study: Annotated[Study, about("The study as resolved (:doc:`studies`), with the requests of its tests.")]
+    setups: Annotated[dict[Name, SetupRecord], about("The setups, by label.")]
+    seed: Annotated[int, about("The seed of the order of trials.")]
+    goal: Annotated[Goal | None, about("With --until: when to stop adding blocks.")]
+    application: Annotated[OwnProject | None, about("With --app: the project that was served.")]
+    left_out: Annotated[tuple[LeftOut, ...], about("What was not measured, and why.")]
+    contract: Annotated[
+        Contract, about("What the baseline answered before the first trial, by test, request by request.")
+    ]
+    order: Annotated[tuple[Slot, ...], about("The order of trials.")]
+    knobs: Annotated[dict[Variable, str], about("The environment variables of :ref:`knobs` that were set.")]
+    database: Annotated[str | None, about("DATABASE_URL without user, password and options.")]
+    cores: Annotated[dict[str, tuple[int, ...]], about("The cores of the servers and of the generator.")]
+    machine: Annotated[dict[str, Any], about("The servers' machine: processor, cores, memory, kernel, limits.")]
+    versions: Annotated[dict[str, Any], about("Python, Node, Redis and every package there.")]
+    git: Annotated[Git, about("The project's revision.")]
+    services: Annotated[dict[str, str], about("The texts of the services' supervisor files, by name.")] = (
+        dataclasses.field(default_factory=dict)
+    )
+    advice: Annotated[Advice | None, about("The search of ``advise``.")] = None
+    ceilings: Annotated[
+        Ceilings,
+        about("By test and label, the highest rate before the first block, where a test's rate was left to the run."),
+    ] = dataclasses.field(default_factory=dict)
+    servers: Annotated[OtherHost | None, about("With --servers: their host (:doc:`../two-machines`).")] = None
+    clients: Annotated[tuple[OtherClient, ...], about("With --clients: further machines that made the load.")] = ()
+    service_hosts: Annotated[tuple[ServiceHost, ...], about("With --services: the services' own hosts.")] = ()
+    measured_s: Annotated[Amount, about("How long it has been measuring, in seconds, over all its parts.")] = 0.0
+    ended: Annotated[Moment | None, about("When it ended (UTC); null while the run can be resumed.")] = None
 
-    name: FileName
-    created: Moment
-    command: str
-    study: Study
-    setups: dict[Name, SetupRecord]
-    seed: int
-    goal: Goal | None
-    application: OwnProject | None
-    left_out: tuple[LeftOut, ...]
-    contract: Contract
-    order: tuple[Slot, ...]
-    knobs: dict[Variable, str]
-    database: str | None
-    cores: dict[str, tuple[int, ...]]
-    machine: dict[str, Any]
-    versions: dict[str, Any]
-    git: Git
-    services: dict[str, str] = dataclasses.field(default_factory=dict)
-    advice: Advice | None = None
-    ceilings: Ceilings = dataclasses.field(default_factory=dict)
-    servers: OtherHost | None = None
-    clients: tuple[OtherClient, ...] = ()
-    service_hosts: tuple[ServiceHost, ...] = ()
-    measured_s: Amount = 0.0
-    ended: Moment | None = None
+    def __post_init__(self) -> None:
+        study = self.study
+        labels = _each_once("study.entries", [entry.label for entry in study.entries])
+        tests = _each_once("study.tests", [test.name for test in study.tests])
+        _in("study.baseline", [study.baseline], labels)
+        _in("setups", labels, self.setups)
+        _each_once("order: numbers", [slot.number for slot in self.order])
+        _each_once("order: places", [(slot.block, slot.label, slot.test) for slot in self.order])
+        _in("order: labels", {slot.label for slot in self.order}, labels)
+        _in("order: tests", {slot.test for slot in self.order}, tests)
+        _in("left_out: tests", {one.test for one in self.left_out if one.test is not None}, tests)
+        _each_once("service_hosts", [one.service for one in self.service_hosts])
+        if study.sweep:
+            for entry in study.entries:
+                _in(f"study.entries: env of {entry.label}", study.sweep.knobs, entry.env)
+        if self.advice:
+            self.advice.require_known(labels)
+        for key in PACKAGES:
+            packages = self.versions.get(key, {})
+            if not isinstance(packages, dict) or not all(isinstance(version, str) for version in packages.values()):
+                raise ValueError(f"versions.{key} are not versions by names")
+        if not isinstance(self.machine.get("memory_mb", 0), (int, float, NoneType)):
+            raise ValueError("machine.memory_mb is not a number")
 
     @property
     def places_left_out(self) -> frozenset[tuple[str, str]]:
@@ -180,8 +205,22 @@ class RunRecord:
     def to_json(self) -> dict[str, Any]:
         """The object that run.json holds, without its schema number."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        # A recording is long: it is told once, and not copied first.
+        # A recording is long and must not be copied first.
         return {
             name: self.study.to_dict() if name == "study" else msgspec.to_builtins(value)
             for name, value in fields.items()
         }
+
+
+def _each_once(where: str, values: list[Any]) -> set[Any]:
+    if not values and where.startswith("study"):
+        raise ValueError(f"{where}: at least one is needed")
+    if len(set(values)) < len(values):
+        raise ValueError(f"{where}: one occurs twice")
+    return set(values)
+
+
+def _in(where: str, names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{where}: {name!r} is not among {', '.join(sorted(known)) or 'those of the run'}")

@@ -96,7 +96,7 @@ def _certainty(outcome: AdviceOutcome, words: dict[str, str], called: str) -> st
         return f"Against the runner-up, {other}, too few blocks are valid to say how sure that is."
     within = f"95%: {ratio(outcome.low)} to {ratio(outcome.high)}"
     against = f"Its {called} is {ratio(outcome.ratio)} that of the runner-up, {other} ({within})"
-    if outcome.told_apart:
+    if outcome.significant:
         return f"{against}: more than noise."
     return f"{against}: nothing between these two was measurable."
 

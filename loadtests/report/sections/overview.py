@@ -52,21 +52,21 @@ def _how(results: Results) -> str:
 
 
 def _rounds(results: Results, test: str) -> int:
-    return max((len(trial.evidence.spins_s) for trial in results.trials if trial.test == test), default=0)
+    return max((len(trial.evidence.calibration_s) for trial in results.trials if trial.test == test), default=0)
 
 
 def _speed(results: Results) -> str:
     """How the machine's speed wandered meanwhile, where that was seen."""
     # The trials of a test in a block were measured by turns, and have the same; one that failed knows of no others.
-    known = sorted(results.trials, key=lambda trial: len(trial.evidence.beside))
+    known = sorted(results.trials, key=lambda trial: len(trial.evidence.other_hosts))
     moments = {(trial.test, trial.block, trial.attempt): trial.evidence for trial in known}
-    seconds = [one for evidence in moments.values() for one in evidence.spins_s]
+    seconds = [one for evidence in moments.values() for one in evidence.calibration_s]
     if len(seconds) < SPINS_TO_SAY:
         return ""
     beside: dict[str, list[float]] = {}
     for evidence in moments.values():
-        for machine in evidence.beside:
-            beside.setdefault(machine.called, []).extend(machine.spins_s)
+        for machine in evidence.other_hosts:
+            beside.setdefault(machine.called, []).extend(machine.calibration_s)
     there = "".join(f"; that of {called}: {_spread(own)}" for called, own in beside.items() if own)
     whose = "The speed of the servers' machine" if results.record.servers else "This machine's speed"
     return f" {whose} while this ran: {_spread(seconds)} of the usual, by a fixed piece of work{there}."
@@ -123,7 +123,7 @@ def _client(client: OtherClient) -> str:
     """A further machine that made load, in a sentence."""
     return (
         f"An equal part of the load came from {client.address}: {machine_in_short(client.machine)}; from there "
-        f"{_network(client)}. Its clock was known to within {number(client.clock_within_ms)} ms."
+        f"{_network(client)}. Its clock was known to within {number(client.clock_uncertainty_ms)} ms."
     )
 
 

@@ -137,7 +137,7 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
         f"p99 up to {number(slowest)} ms, up to {number(max(column.in_flight for column in columns))} in flight"
     )
     stages = (
-        [stage.told for stage in trial.meanwhile.origin.stages] if trial.meanwhile and trial.meanwhile.origin else []
+        [stage.text for stage in trial.meanwhile.origin.stages] if trial.meanwhile and trial.meanwhile.origin else []
     )
     played = f"; the origin: {series(stages)}" if stages else ""
     each = len(columns[0].seconds)
@@ -251,7 +251,7 @@ def _stages(trial: Trial, lasts: float) -> Rows:
     for stage, end in zip(stages, ends, strict=True):
         t, t2 = max(0.0, stage.t), min(end, lasts)
         if t < t2:
-            rows.append({"t": t, "t2": t2, "told": stage.told, "usual": stage.told == stages[0].told})
+            rows.append({"t": t, "t2": t2, "told": stage.text, "usual": stage.text == stages[0].text})
     return rows
 
 

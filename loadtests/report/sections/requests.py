@@ -8,7 +8,7 @@ from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import number, plural
 from loadtests.plan.kinds import Test
 from loadtests.plan.percentiles_with_failures import of_request
-from loadtests.records import OfRequest
+from loadtests.records import RequestResult
 from loadtests.report.tables import unknown
 from loadtests.report.view import Field, Section, Table
 
@@ -65,7 +65,7 @@ def _row(name: str, cell: Cell) -> tuple[Field, ...] | None:
     )
 
 
-def _time(told: list[OfRequest], key: str) -> Field:
+def _time(told: list[RequestResult], key: str) -> Field:
     """A percentile; not known where any trial has too few requests to know it."""
     known = [time for of in told if (time := of_request(of, key)) is not None]
     return Field(number(statistics.median(known))) if len(known) == len(told) else unknown()

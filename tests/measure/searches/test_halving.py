@@ -37,7 +37,7 @@ def test_the_worse_half_goes_and_the_rest_is_measured_twice_as_often():
     assert [block for one in rounds for block in one.blocks] == list(range(1, 8))
     assert (outcome.pick, outcome.runner_up) == ("a", "b")
     assert outcome.low < 100 / 90 < outcome.high
-    assert outcome.told_apart
+    assert outcome.significant
 
 
 def test_where_less_is_better_the_least_is_picked():
@@ -57,7 +57,7 @@ def test_the_interval_stands_on_the_last_round_alone():
 
 def test_no_difference_is_not_told_apart():
     outcome = play(Halving("ab", 4), lambda one, block: 100 + (5 if (one == "a") == (block % 2 == 0) else 0))[1]
-    assert not outcome.told_apart
+    assert not outcome.significant
     assert outcome.low < 1 < outcome.high
 
 

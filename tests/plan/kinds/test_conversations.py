@@ -3,7 +3,6 @@
 import dataclasses
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from loadtests import setups
 from loadtests.errors import UserError
@@ -13,7 +12,7 @@ from loadtests.plan.schedule import planned_seconds
 from loadtests.plan.study import load as study_of
 from loadtests.plan.study import parse
 from tests.fixtures.conversations import TABLES, conversing
-from tests.fixtures.schemas import as_json, errors, validator
+from tests.fixtures.schemas import as_json
 
 KINDS = tuple(TABLES)
 ORIGIN = "http://127.0.0.1:1"
@@ -123,14 +122,11 @@ def test_what_speaks_no_websockets_refuses():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_record_gives_it_back_and_fits_the_schema(kind):
+def test_a_record_gives_it_back(kind):
     test = conversing(kind, consumer="sync", size=100)
     record = as_json(test.record())
     assert kinds.from_record(record) == test
     assert kinds.from_record(record).same_as(test)
-    schema = validator("run").schema
-    check = Draft202012Validator({"$defs": schema["$defs"], "$ref": "#/$defs/test"})
-    assert [error.message for error in check.iter_errors(record)] == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -157,10 +153,7 @@ def test_one_that_says_something_else_asks_something_else(kind):
         ("connect", {"compression": "yes"}),
     ],
 )
-def test_a_wrong_key_is_refused_by_schema_and_parser_alike(kind, wrong):
-    table = {**TABLES[kind], **wrong}
-    assert errors("study", {"setups": ["gunicorn"], "tests": {kind: TABLES[kind]}}) == []
-    assert errors("study", {"setups": ["gunicorn"], "tests": {kind: table}})
+def test_a_wrong_key_is_refused(kind, wrong):
     with pytest.raises(UserError):
         conversing(kind, **wrong)
 

@@ -1,14 +1,13 @@
 """Searches for a capacity over WebSockets: what they count, and within which objective."""
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from loadtests.errors import UserError
 from loadtests.plan import kinds
 from loadtests.plan.study import load as study_of
 from loadtests.plan.study import parse
 from tests.fixtures.conversations import SEARCHES, conversing
-from tests.fixtures.schemas import as_json, errors, validator
+from tests.fixtures.schemas import as_json
 
 KINDS = tuple(SEARCHES)
 
@@ -50,13 +49,10 @@ def test_the_rates_of_a_broadcast_are_of_deliveries():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_record_gives_it_back_and_fits_the_schema(kind):
+def test_a_record_gives_it_back(kind):
     test = conversing(kind, consumer="sync", size=100, arrivals="even")
     record = as_json(test.record())
     assert kinds.from_record(record) == test
-    schema = validator("run").schema
-    check = Draft202012Validator({"$defs": schema["$defs"], "$ref": "#/$defs/test"})
-    assert [error.message for error in check.iter_errors(record)] == []
 
 
 def test_one_may_be_coarser_and_is_another_then():
@@ -87,9 +83,7 @@ def test_another_objective_asks_something_else(kind):
         ("broadcast-capacity", {"duration": "1s"}),
     ],
 )
-def test_a_wrong_key_is_refused_by_schema_and_parser_alike(kind, wrong):
-    assert errors("study", {"setups": ["gunicorn"], "tests": {kind: SEARCHES[kind]}}) == []
-    assert errors("study", {"setups": ["gunicorn"], "tests": {kind: {**SEARCHES[kind], **wrong}}})
+def test_a_wrong_key_is_refused(kind, wrong):
     with pytest.raises(UserError):
         conversing(kind, **wrong)
 

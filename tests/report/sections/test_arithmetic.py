@@ -11,7 +11,7 @@ from loadtests.analyse.results import Results
 from loadtests.plan.kinds.latency import Latency
 from loadtests.plan.kinds.throughput import Throughput
 from loadtests.plan.study import Entry
-from loadtests.records import Meanwhile, OriginSeen, OriginStage
+from loadtests.records import Meanwhile, OriginObservation, OriginStage
 from loadtests.records.run.run_record import SetupRecord
 from loadtests.report import page as pages
 from loadtests.report.formats import render
@@ -57,8 +57,8 @@ def results(build_run):
             **shape,
         )
         for trial in run.trials():
-            seen = Meanwhile((), OriginSeen(stages, 1000, 1010.0))
-            rows = [dataclasses.replace(row, peak_rss_mb=50.0, rested_rss_mb=rested) for row in trial.processes]
+            seen = Meanwhile((), OriginObservation(stages, 1000, 1010.0))
+            rows = [dataclasses.replace(row, peak_rss_mb=50.0, idle_rss_mb=rested) for row in trial.processes]
             run.save_trial(dataclasses.replace(trial, meanwhile=seen, processes=tuple(rows)))
         return Results(run)
 
@@ -104,7 +104,7 @@ def test_at_a_fixed_rate_no_more_is_answered_than_was_really_sent(results):
     "stages",
     [
         (),
-        (dataclasses.replace(SLOW, well=False),),
+        (dataclasses.replace(SLOW, healthy=False),),
         (dataclasses.replace(SLOW, latency_ms=None),),
         (SLOW, dataclasses.replace(SLOW, t=20.0)),
     ],

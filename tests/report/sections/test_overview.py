@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from loadtests.analyse.results import Results
-from loadtests.records import MachineBeside
+from loadtests.records import HostConditions
 from loadtests.report.sections import overview
 
 
@@ -18,7 +18,7 @@ def how(build_run):
         for place, trial in enumerate(results.trials):
             spins = (0.1,) * rounds.get(trial.test, 0)
             results.trials[place] = dataclasses.replace(
-                trial, evidence=dataclasses.replace(trial.evidence, spins_s=spins)
+                trial, evidence=dataclasses.replace(trial.evidence, calibration_s=spins)
             )
         return overview.section(results).paragraphs[1]
 
@@ -47,12 +47,12 @@ def test_setups_that_were_measured_one_after_the_other(how):
 
 def test_the_speed_of_every_machine_is_told(build_run, other_host):
     results = Results(build_run(labels=("gunicorn", "uvicorn"), record={"servers": other_host}))
-    here = MachineBeside("", True, 0.0, 0, None, (0.1, 0.2))
-    redis = MachineBeside("ssh://redis", False, 0.0, 0, None, (0.3, 0.3))
+    here = HostConditions("", True, 0.0, 0, None, (0.1, 0.2))
+    redis = HostConditions("ssh://redis", False, 0.0, 0, None, (0.3, 0.3))
     for place, trial in enumerate(results.trials):
         # What has failed knows of the servers' machine alone.
         beside = (here, redis) if trial.label == "gunicorn" else ()
-        evidence = dataclasses.replace(trial.evidence, spins_s=(0.1, 0.1), beside=beside)
+        evidence = dataclasses.replace(trial.evidence, calibration_s=(0.1, 0.1), other_hosts=beside)
         results.trials[place] = dataclasses.replace(trial, evidence=evidence)
     told = overview.section(results).paragraphs[1]
     assert (

@@ -8,7 +8,7 @@ import altair as alt
 import pytest
 
 from loadtests.analyse.results import Results
-from loadtests.records import CpuSample, Meanwhile, OriginSeen, OriginStage, Second
+from loadtests.records import CpuSample, Meanwhile, OriginObservation, OriginStage, Second
 from loadtests.report import page as pages
 from loadtests.report.formats import render
 from loadtests.report.formats.html import html
@@ -101,7 +101,7 @@ def test_times_and_requests_in_flight_are_lines(made):
 
 def test_the_stages_of_the_origin_stand_behind_all_panels(made):
     samples = tuple(CpuSample(float(t), {"web": 0.5, "origin": 0.125}) for t in range(1, 11))
-    [chart, _] = pictures.section(made(meanwhile=Meanwhile(samples, OriginSeen(STAGES, 10, 5.0)))).charts
+    [chart, _] = pictures.section(made(meanwhile=Meanwhile(samples, OriginObservation(STAGES, 10, 5.0)))).charts
     bands = [data for data in chart.spec["datasets"].values() if "usual" in data[0]]
     assert [(row["t"], row["t2"], row["told"]) for row in bands[0] if not row["usual"]] == [
         (4.0, 8.0, "503 after 50 ms")
@@ -114,7 +114,7 @@ def test_the_stages_of_the_origin_stand_behind_all_panels(made):
 
 def test_a_column_says_all_of_its_moment(made):
     samples = tuple(CpuSample(float(t), {"web": 0.5}) for t in range(1, 11))
-    [chart, _] = pictures.section(made(meanwhile=Meanwhile(samples, OriginSeen(STAGES, 10, 5.0)))).charts
+    [chart, _] = pictures.section(made(meanwhile=Meanwhile(samples, OriginObservation(STAGES, 10, 5.0)))).charts
     columns = rows(chart, "text", "t2")
     assert columns[4]["text"] == (
         "gunicorn: second 5: 300/s 200, p50 2.00 ms, p95 4.00 ms, p99 8.00 ms, 0 in flight, web 0.50 cores, "
@@ -144,7 +144,7 @@ def test_of_many_setups_some_are_drawn_and_that_is_said(made):
 
 
 def test_a_picture_is_valid_light_and_folded_in_the_page(made):
-    origin = OriginSeen(STAGES, 10, 5.0)
+    origin = OriginObservation(STAGES, 10, 5.0)
     samples = tuple(CpuSample(float(t), {"web": 0.5, "origin": 0.1}) for t in range(1, 121))
     results = made(lambda *_: [second(t, 300, 2.0 + t % 7, _503=3) for t in range(120)], Meanwhile(samples, origin))
     page = pages.compose(results)

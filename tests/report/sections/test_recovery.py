@@ -6,7 +6,7 @@ import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds.recovery import Recovery
-from loadtests.records import Meanwhile, OriginSeen, OriginStage, Second
+from loadtests.records import Meanwhile, OriginObservation, OriginStage, Second
 from loadtests.report import page as pages
 from loadtests.report.formats.csv import csv_text
 from loadtests.report.sections import kinds, verdicts
@@ -49,7 +49,7 @@ def results(build_run):
 
         run = build_run(labels=("gunicorn", "uvicorn"), tests=(STUMBLE,), change=change, blocks=2)
         for trial in run.trials():
-            seen = Meanwhile((), OriginSeen(STAGES, 1600, 3000.0))
+            seen = Meanwhile((), OriginObservation(STAGES, 1600, 3000.0))
             run.save_trial(dataclasses.replace(trial, meanwhile=seen))
         return Results(run)
 

@@ -6,7 +6,7 @@ import pytest
 
 from loadtests.analyse.compare.differences import differences
 from loadtests.analyse.results import Results
-from loadtests.records import OfRequest
+from loadtests.records import RequestResult
 from loadtests.report.sections import requests
 from loadtests.workload import Request
 from tests.fixtures.runs import known_test
@@ -19,7 +19,7 @@ def of_request(name, p50, planned, ok):
     if p50 is not None:
         times["p99"] = p50 * 10
     counts = {"planned": planned, "sent": planned, "completed": ok, "ok": ok, "unfinished": planned - ok}
-    return OfRequest(name, **counts, errors={}, response_time_ms=times)
+    return RequestResult(name, **counts, errors={}, response_time_ms=times)
 
 
 def answered(label, test, block, result):

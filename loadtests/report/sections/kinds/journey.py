@@ -11,7 +11,7 @@ from loadtests.formatting import number
 from loadtests.plan.kinds import Test
 from loadtests.plan.percentiles import knowable
 from loadtests.plan.percentiles_with_failures import of_request
-from loadtests.records import Journeys, OfRequest
+from loadtests.records import Journeys, RequestResult
 from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
 from loadtests.report.sections import load_curve
@@ -62,13 +62,13 @@ def _by_request(test: Test, cells: Sequence[Cell], column: str, name: str, title
     )
 
 
-def _requests(cell: Cell, name: str) -> list[OfRequest]:
+def _requests(cell: Cell, name: str) -> list[RequestResult]:
     if name == "methods":
         return [one for journeys in _journeys(cell) for one in journeys.methods]
     return [one for trial in cell.valid if trial.result for one in trial.result.requests]
 
 
-def _row(name: str, label: str, told: Sequence[OfRequest]) -> tuple[Field, ...]:
+def _row(name: str, label: str, told: Sequence[RequestResult]) -> tuple[Field, ...]:
     sent, failed = sum(one.sent for one in told), sum(one.planned - one.ok for one in told)
     kinds = {kind: sum(one.errors.get(kind, 0) for one in told) for one in told for kind in one.errors}
     detail = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items()))

@@ -8,7 +8,7 @@ import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds.journey import JourneyTest
-from loadtests.records import Journeys, OfRequest
+from loadtests.records import Journeys, RequestResult
 from loadtests.records.result import FIGURES
 from loadtests.report import page as pages
 from loadtests.report.formats import rest
@@ -30,7 +30,7 @@ def times(typical):
 
 def row(name, typical, count=2000, errors=None):
     failed = sum((errors or {}).values())
-    return OfRequest(name, count, count, count, count - failed, 0, errors or {}, times(typical))
+    return RequestResult(name, count, count, count, count - failed, 0, errors or {}, times(typical))
 
 
 def walked(users=64, errors=None):

@@ -8,7 +8,7 @@ import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds.journey_capacity import JourneyCapacity
-from loadtests.records import Journeys, OfRequest
+from loadtests.records import Journeys, RequestResult
 from loadtests.report import page as pages
 from loadtests.report.formats import rest
 from loadtests.report.formats.csv import csv_text
@@ -39,7 +39,7 @@ def results(build_run):
         run = build_run(labels=("gunicorn", "uvicorn"), tests=(the_test(model),), blocks=2)
         for trial in run.trials():
             times = trial.result.response_time_ms
-            row = OfRequest("GET", 2000, 2000, 2000, 2000, 0, {}, times)
+            row = RequestResult("GET", 2000, 2000, 2000, 2000, 0, {}, times)
             users = 40 if model == "users" else None
             journeys = Journeys(
                 users, None if users else 3.0, 90, 0, 30, 31, times, (row,), 700.0, 15.0, 56.0, 56.1 if users else None

@@ -1,0 +1,126 @@
+"""The fields of files: lists of the reference pages, and JSON Schemas, from the msgspec types that read these files."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from docutils import nodes
+from msgspec import inspect
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from loadtests.analyse import readings
+from loadtests.records import Trial
+from loadtests.records.decode import allowed, type_info
+from loadtests.records.run.read import SCHEMA
+from loadtests.records.run.run_record import RunRecord
+from loadtests.services.origin.recipes import Recipe
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+TYPES = {
+    "run": (RunRecord, "run.json."),
+    "trial": (Trial, "A file in trials/."),
+    "recipe": (Recipe, "A recipe of an origin."),
+}
+WITH_NUMBER = ("run", "trial")  # of their schema
+Table = inspect.DataclassType | inspect.StructType
+
+
+class FieldsOf(SphinxDirective):
+    """The fields of a type, ``module:Name``, and of those below it; with the option ``bounds`` what is allowed and the
+    defaults, for files that people write."""
+
+    required_arguments = 1
+    option_spec = {"bounds": lambda _: True, "without": str.split}  # noqa: RUF012 - Sphinx reads it
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_reread()
+        module, _, name = self.arguments[0].partition(":")
+        kind = type_info(getattr(importlib.import_module(module), name))
+        skipped = set(self.options.get("without", []))
+        return self.parse_text_to_nodes("\n".join(lines_of(kind, "bounds" in self.options, skipped)))
+
+
+def lines_of(kind: inspect.Type, bounds: bool, done: set[str]) -> Iterator[str]:
+    """The definition list of a table's fields, then those of the tables in it that are not done yet."""
+    assert isinstance(kind, Table)
+    done.add(kind.cls.__name__)
+    for field in kind.fields:
+        text = description(field.type)
+        if bounds:
+            text += f" {allowed(field.type).strip(',').capitalize()}.{default(field)}"
+        yield from [f"``{field.encode_name}``", f"    {text.strip()}".replace("*", r"\*"), ""]
+    for field in kind.fields:
+        for inner in tables_in(field.type):
+            if (name := inner.cls.__name__) not in done:
+                text = " ".join(f"{inner.cls.__doc__}".split())
+                yield from [f".. rubric:: {name}, in ``{field.encode_name}``", "", text, ""]
+                yield from lines_of(inner, bounds, done)
+
+
+def description(kind: inspect.Type) -> str:
+    """What a field's type says of it."""
+    schema = kind.extra_json_schema if isinstance(kind, inspect.Metadata) else None
+    return str((schema or {}).get("description", ""))
+
+
+def default(field: inspect.Field) -> str:
+    """The default of a field in words, where it has one that says something."""
+    if field.required:
+        return " Needed."
+    return "" if field.default in (None, inspect.NODEFAULT, "") else f" Default: ``{json.dumps(field.default)}``."
+
+
+def tables_in(kind: inspect.Type) -> Iterator[Table]:
+    """The tables in a field's type."""
+    if isinstance(kind, Table):
+        yield kind
+    inner = [getattr(kind, name, None) for name in ("type", "item_type", "value_type")]
+    for one in (*inner, *getattr(kind, "types", ()), *getattr(kind, "item_types", ())):
+        if isinstance(one, inspect.Type):
+            yield from tables_in(one)
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a kind of file, or of a row of summary.csv."""
+    kind, title = (None, "A row of summary.csv, as a CSV reader gives it.") if name == "summary" else TYPES[name]
+    found = summary() if kind is None else msgspec.json.schema(kind)
+    if reference := found.pop("$ref", None):
+        found = {**found["$defs"].pop(reference.rpartition("/")[2]), "$defs": found["$defs"]}
+    if name in WITH_NUMBER:
+        found["properties"] = {"schema": {"const": SCHEMA}, **found["properties"]}
+        found["required"] = ["schema", *found["required"]]
+    return {"$schema": DRAFT, "$id": f"{name}.schema.json", **found, "title": title}
+
+
+def summary() -> dict[str, Any]:
+    """The columns of summary.csv: counts, then of each metric its value and the ends of its interval."""
+    counts = {name: {"type": "string", "pattern": "^[0-9]+$"} for name in ("trials", "invalid", "sent", "ok", "failed")}
+    figure = {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?)?$"}
+    names = [metric.name for metric in readings.every(readings.ROLES)]
+    figures = {f"{name}{end}": figure for name in names for end in ("", "_low", "_high")}
+    texts = {name: {"type": "string", "minLength": 1} for name in ("label", "setup", "test")}
+    return {"type": "object", "properties": texts | counts | figures, "required": [*texts, *counts]}
+
+
+def write_schemas(app: Sphinx, error: Exception | None) -> None:
+    """Puts the schemas next to the pages that link to them."""
+    if error is not None or app.builder.format != "html":
+        return
+    folder = Path(app.outdir) / "schemas"
+    folder.mkdir(exist_ok=True)
+    for name in (*TYPES, "summary"):
+        text = re.sub(r":\w+:`([^`]*)`", r"\1", json.dumps(schema(name), indent=1))
+        (folder / f"{name}.schema.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("fields-of", FieldsOf)
+    app.connect("build-finished", write_schemas)
+    return {"parallel_read_safe": True}

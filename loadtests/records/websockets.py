@@ -1,0 +1,74 @@
+"""What became of WebSocket messages and connections."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated
+
+from loadtests.records.bounds import Amount, Count, Figures, about
+
+
+@dataclasses.dataclass(frozen=True)
+class Deliveries:
+    """Messages that were meant for one receiver or many: expected = delivered + missing. None: not known, as in older
+    runs."""
+
+    expected: Annotated[Count, about("Deliveries that were expected.")]
+    delivered: Annotated[Count, about("Those that arrived.")]
+    missing: Annotated[Count, about("Those that did not.")]
+    duplicate: Annotated[Count, about("Arrivals after the first.")]
+    reordered: Annotated[Count, about("Arrivals after a message that the same sender sent later.")]
+    lag_ms: Annotated[Figures, about("Arrival at each receiver minus intended send.")]
+    stray: Annotated[Count, about("Arrivals at a receiver of another room; they make the trial invalid.")] = 0
+    in_time: Annotated[
+        Count | None, about("Arrivals within duration_s, also of what was sent while the server settled.")
+    ] = None
+    backlog: Annotated[
+        tuple[int, ...],
+        about("For each slice, by how many at least the messages in flight grew; negative where they wavered."),
+    ] = ()
+    messages: Annotated[Count | None, about("Messages that were published for receivers.")] = None
+    whole: Annotated[Count | None, about("Messages that reached all of their receivers.")] = None
+    last_ms: Annotated[Figures | None, about("Intended send to the last receiver, of whole messages.")] = None
+    reading_lag_ms: Annotated[
+        Figures | None, about("How long what arrived may have lain in the generator since it last looked.")
+    ] = None
+
+    @property
+    def timely(self) -> int:
+        """Those in time; where that was not counted, all that came."""
+        return self.delivered if self.in_time is None else self.in_time
+
+
+@dataclasses.dataclass(frozen=True)
+class Rejoined:
+    """What became of receivers when the server was restarted."""
+
+    lost: Annotated[Count, about("Receivers that lost their connection.")]
+    back: Annotated[Count, about("Those of them that could receive again at the end.")]
+    away_ms: Annotated[Figures, about("From losing a connection until it was back for good.")]
+    down_s: Annotated[Amount | None, about("From the first loss until the first was back.")]
+    all_back_s: Annotated[Amount | None, about("From the first loss until the last was back; null if not all were.")]
+    published: Annotated[Count, about("Messages that were sent, each for every receiver.")]
+    unsent: Annotated[Count, about("Messages that were due while the publisher was away.")]
+    expected: Annotated[Count, about("Deliveries that were expected.")]
+    missed: Annotated[Count, about("Deliveries that never came.")]
+
+
+@dataclasses.dataclass(frozen=True)
+class Connections:
+    """WebSocket connections that were to stay open for the whole of a load: requested = opened + refused."""
+
+    requested: Annotated[Count, about("Connections that were to be opened.")]
+    opened: Annotated[Count, about("Those that were opened.")]
+    refused: Annotated[Count, about("Those that were not.")]
+    lost: Annotated[
+        Count, about("How often the server ended one, which is then opened again; after a restart, those not back.")
+    ]
+    opening_ms: Annotated[Figures, about("From requesting one until it could receive.")]
+    opened_in_s: Annotated[Amount, about("From requesting the first until the last could receive.")]
+    sent_bytes: Annotated[Count, about("Bytes on the wire to the server: handshakes, frames, the dialect's own.")]
+    received_bytes: Annotated[Count, about("Bytes on the wire from the server.")]
+    reason: Annotated[str, about("Why the first one was refused or lost.")] = ""
+    steps: Annotated[tuple[Count, ...], about("Open connections after each step of opening them.")] = ()
+    rejoined: Annotated[Rejoined | None, about("What became of them after a restart.")] = None
