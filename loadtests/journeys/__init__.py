@@ -1,9 +1,8 @@
 """Journeys: what users do in an application, step by step, as Locust runs them. A file a journey.
 
-By itself a journey is a locustfile: ``locust -f loadtests/journeys/questionnaire.py --host http://127.0.0.1:8000``. A
-test of the kind ``journey`` has it walked by injectors (``loadtests.journeys.injector``), which count and time as the
-project's own generator does. To import a journey, or what it stands on, is to import Locust, which changes the standard
-library under the process that does; so nothing else here imports one."""
+By itself a journey is a locustfile: ``locust -f loadtests/journeys/questionnaire.py --host http://127.0.0.1:8000``. In
+tests of journeys injectors (``loadtests.journeys.injector``) run it, which count and time as the project's own
+generator does. Importing a journey imports Locust, which patches the standard library; so nothing else here does."""
 
 from __future__ import annotations
 

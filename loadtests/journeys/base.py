@@ -1,8 +1,8 @@
-"""What all journeys have in common: a user of Locust's, who goes through an application step by step.
+"""What all journeys have in common: a Locust user, who goes through an application step by step.
 
-A user asks for a page, reads it (thinks), fills in what is to be filled in, sends it and is led on to the next.
-Redirects are followed by the user and not by the client: what a POST takes is told apart from what the page takes that
-it leads to. Whoever meets an error leaves, and is a new person with new cookies the next time."""
+A user gets a page, reads it (thinks), fills in its form, sends it and is led on to the next. The user, not the client,
+follows redirects, so that a POST and the page that it leads to have times of their own. After an error the user leaves,
+and is a new person with new cookies the next time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from loadtests.journeys.steps import BrokenOff, Left, Observer, Step
 
 JOURNEY = "journey"  # the type under which a whole one stands in Locust's own statistics
 TIMEOUT_S = 10.0
-# gevent waits whole milliseconds, as epoll does, and was late by one. The last of them is spent looking at the clock.
+# gevent waits whole milliseconds, as epoll does, one too many. The last of them is spent looking at the clock.
 TIMER_S = 0.001
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 NO_MORE_CONNECTIONS = (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL)  # of this machine, whatever the server does
@@ -37,7 +37,7 @@ _poll = monkey.get_original("select", "poll")  # that of gevent would let others
 
 @dataclasses.dataclass(frozen=True)
 class Answered:
-    """What came back: the status, the body as text, and where it leads to (a path; empty where nowhere)."""
+    """An answer: status, body as text, and the path that it redirects to, or an empty one."""
 
     status: int
     text: str
@@ -49,11 +49,10 @@ Fields = Mapping[str, str | Sequence[str]]
 
 
 class _Clients(HTTPClientPool):
-    """Clients that send each request once, on connections of which there may be many.
+    """Clients that send each request once, on any number of connections.
 
-    geventhttpclient sends a GET anew whose connection closes before the answer, as often as its pool has room for
-    connections and one time more. So the answers that a server loses would be none, and a token used twice. And it asks
-    ``select`` whether a connection is still open, which knows 1,024 files: the others would be opened anew each time.
+    geventhttpclient repeats a GET whose connection closes before the answer, which would hide lost answers and use
+    tokens twice. And it looks with ``select``, which is limited to 1,024 files, whether a connection is still open.
     """
 
     def get_client(self, url: Any) -> HTTPClient:
@@ -65,7 +64,7 @@ class _Clients(HTTPClientPool):
 
 
 def _still_open(connection: Any) -> bool:
-    """Whether a connection that waits for nothing is open: nothing has come, and not its end."""
+    """Whether an idle connection is open: nothing has come, not even its end."""
     if connection is None or connection.fileno() < 0:
         return False
     poll = _poll()
@@ -76,9 +75,9 @@ def _still_open(connection: Any) -> bool:
 class Journey(FastHttpUser):
     """A user, and what it does. A journey is a subclass with ``walk``, in a file of its own.
 
-    ``path`` is where the application begins, ``think_s`` for how many seconds a user thinks, at the least and at the
-    most. ``credentials`` are who signs in before a journey, None where nobody does; ``signed_out`` is where those are
-    led who have no session (any more). ``observer`` is told of everything; at ``leaves_at`` the time is over."""
+    ``path`` is where the application begins, ``think_s`` the least and the most seconds that a user thinks.
+    ``credentials`` are for signing in before a journey; ``signed_out`` is the path to which the application redirects
+    those without a session. ``observer`` takes all events; at ``leaves_at`` the time is over."""
 
     abstract = True
     path = "/"
@@ -103,22 +102,22 @@ class Journey(FastHttpUser):
         raise NotImplementedError
 
     def wait_time(self) -> float:
-        """How long the user thinks before the next journey, where Locust itself leads it."""
+        """The seconds between journeys where Locust itself runs them."""
         return self.chance.uniform(*self.think_s)
 
     @task
     def journey(self) -> None:
-        """A journey as Locust has it walked."""
+        """A journey as Locust runs it."""
         begun = time.monotonic()
         failure = self.undertake(random.Random(), begun)
         took_ms = (self.ready - begun) * 1000
-        self._tell(JOURNEY, type(self).__name__, took_ms, failure)
+        self._report(JOURNEY, type(self).__name__, took_ms, failure)
 
     def undertake(self, chance: random.Random, due: float) -> BrokenOff | None:
-        """One journey of a new person, which was to begin at ``due``; returns why it was broken off, if it was.
+        """One journey of a new person, which was due at ``due``; returns why it was broken off, if it was.
 
-        Raises Left where the time is over before its end, and TypeError where the journey itself raised a failure: that
-        would be of no request, and the one that it is about would count as answered well.
+        Raises Left where the time is over before its end, and TypeError where the journey itself raised a failure: the
+        request that it is about would count as answered well.
         """
         self.chance, self.ready = chance, due
         self.client.cookiejar.clear()
@@ -150,15 +149,17 @@ class Journey(FastHttpUser):
         sleep_until(self.ready)
 
     def get(self, path: str, route: str, status: int = 200, check: Check | None = None) -> Answered:
-        """Asks for a page; ``route`` is its name in the report. Raises BrokenOff where it is not answered with that
-        status, or the check finds fault with it, and Left."""
-        return self._ask("GET", path, route, status, None, check)
+        """Gets a page; ``route`` is its name in the report. Raises BrokenOff where the status is another or the check
+        fails, and Left."""
+        return self._request("GET", path, route, status, None, check)
 
     def post(self, path: str, route: str, fields: Fields, status: int = 302, check: Check | None = None) -> Answered:
-        """Sends a form, and else as ``get``."""
-        return self._ask("POST", path, route, status, urlencode(fields, doseq=True), check)
+        """Sends a form; otherwise as ``get``."""
+        return self._request("POST", path, route, status, urlencode(fields, doseq=True), check)
 
-    def _ask(self, method: str, path: str, route: str, status: int, form: str | None, check: Check | None) -> Answered:
+    def _request(
+        self, method: str, path: str, route: str, status: int, form: str | None, check: Check | None
+    ) -> Answered:
         if self.ready >= self.leaves_at:
             raise Left
         step = Step(route, method, self.ready, time.monotonic())
@@ -174,7 +175,7 @@ class Journey(FastHttpUser):
                 catch_response=True,
                 allow_redirects=False,
             ) as response:
-                # What is done with an answer, and what others do meanwhile, is none of its time.
+                # Reading an answer, and what other users do meanwhile, does not count.
                 self.ready = step.sent + response.request_meta["response_time"] / 1000
                 error = getattr(response, "error", None)
                 if not response.status_code:
@@ -186,7 +187,7 @@ class Journey(FastHttpUser):
         except (*FAILURE_EXCEPTIONS, HTTPParseError) as error:  # it broke off within the body
             self.ready = time.monotonic()
             failure = _failed(error)
-            self._tell(method, route, (self.ready - step.sent) * 1000, failure)
+            self._report(method, route, (self.ready - step.sent) * 1000, failure)
         self.observer.answered(step, self.ready, failure)
         if failure is not None or answer is None:
             self._failure = failure or BrokenOff("other", "no answer")
@@ -199,7 +200,7 @@ class Journey(FastHttpUser):
             return None
         return BrokenOff("lost-session", f"led to {self.signed_out}, as somebody who is not signed in")
 
-    def _tell(self, kind: str, name: str, took_ms: float, failure: Exception | None) -> None:
+    def _report(self, kind: str, name: str, took_ms: float, failure: Exception | None) -> None:
         """Adds to Locust's own statistics."""
         self.environment.events.request.fire(
             request_type=kind,
@@ -213,7 +214,7 @@ class Journey(FastHttpUser):
 
 
 def sleep_until(moment: float) -> None:
-    """Lets others run until a moment of ``time.monotonic``, and neither less nor, where nobody else is to run, more."""
+    """Lets other users run until a moment of ``time.monotonic``."""
     while (left := moment - time.monotonic()) > 0:
         gevent.sleep(left - TIMER_S if left > TIMER_S else 0)
 
@@ -235,8 +236,8 @@ def _other_status(answer: Answered, status: int) -> BrokenOff | None:
 
 
 def _failed(error: BaseException | None) -> BrokenOff:
-    """The failure that an error of the client is. Raises RuntimeError where it is this machine that has no more
-    connections: what is missing is none of the server's failures."""
+    """The failure for an error of the client. Raises RuntimeError where this machine has no more connections, which is
+    no failure of the server."""
     for one in _with_causes(error):
         if isinstance(one, OSError) and one.errno in NO_MORE_CONNECTIONS:
             raise RuntimeError(f"no more connections can be opened from here: {one}")
@@ -250,9 +251,9 @@ def _failed(error: BaseException | None) -> BrokenOff:
 
 
 def _with_causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, and those that led to it."""
+    """An error and its causes."""
     while error is not None:
         yield error
         yield from (one for one in error.args if isinstance(one, BaseException))
-        # geventhttpclient keeps what a GET met in its own way, and not as the cause.
+        # geventhttpclient keeps the cause of a GET's error in an attribute.
         error = getattr(error, "original", None) or error.__cause__ or error.__context__

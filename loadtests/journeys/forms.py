@@ -1,5 +1,4 @@
-"""What the forms of a page hold: the tokens that go back with them, and the way to sign in. Nothing of Locust is
-imported here, so others than users can read forms too."""
+"""Reads the forms of a page: tokens, and the form to sign in with. It does not import Locust, so anybody can use it."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ TYPED = ("", "text", "email", "tel")  # the types of a field that takes a user's
 
 
 class AnyPage(Protocol):
-    """What an answer shows, and where it leads (``loadtests.journeys.base.Answered``)."""
+    """An answer's text and redirect (``loadtests.journeys.base.Answered``)."""
 
     @property
     def text(self) -> str: ...
@@ -29,8 +28,7 @@ class AnyPage(Protocol):
 
 
 def tokens(page: AnyPage) -> dict[str, str]:
-    """The fields against forged requests (``csrfmiddlewaretoken``) that a page's first form with one has; none where
-    the page has none."""
+    """The first field of a page against forged requests (``csrfmiddlewaretoken``), if it has one."""
     for found in _TOKEN.finditer(page.text):
         given = {name.lower(): html.unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(found[0])}
         if re.search("csrf|xsrf", given.get("name", ""), re.IGNORECASE):
@@ -39,7 +37,7 @@ def tokens(page: AnyPage) -> dict[str, str]:
 
 
 def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage], BrokenOff | None]:
-    """A check that an answer leads to a route. What stands where the route has a name in braces, ``/orders/{id}/``, is
+    """A check that an answer redirects to a route. The parts of the path for names in braces, ``/orders/{id}/``, are
     put into ``ids``."""
     parts, names = [], set()
     for place, part in enumerate(_HOLE.split(route)):
@@ -64,7 +62,7 @@ def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage
 
 @dataclasses.dataclass(frozen=True)
 class LoginForm:
-    """A form to sign in with: the path that it is sent to, its hidden fields, and the names of the two others."""
+    """A form to sign in with: its target path, its hidden fields, and the names of the two others."""
 
     action: str
     hidden: Mapping[str, str]
@@ -72,13 +70,13 @@ class LoginForm:
     password: str
 
     def filled(self, user: str, password: str) -> dict[str, str]:
-        """What is sent."""
+        """The fields to send."""
         return {**self.hidden, self.user: user, self.password: password}
 
 
 def login_form(text: str, origin: str, path: str) -> LoginForm:
-    """The form of a page with a field for a password. The page is the one at ``path`` of ``origin``
-    (``http://127.0.0.1:8000``); the form must be sent there, too. Raises ValueError: what is wrong with the page."""
+    """The form with a password of the page at ``path`` of ``origin`` (``http://127.0.0.1:8000``), which must be its
+    target as well. Raises ValueError: what is wrong with the page."""
     parser = _Forms()
     parser.feed(text)
     found = next((form for form in parser.forms if any(kind == "password" for _, kind, _ in form.inputs)), None)
@@ -93,7 +91,7 @@ def login_form(text: str, origin: str, path: str) -> LoginForm:
     password = next((name for name, kind in names if kind == "password"), "")
     user = next((name for name, kind in names if kind in TYPED), "")
     if not user or not password:
-        raise ValueError("its form has no field for a user's name beside the one for the password")
+        raise ValueError("its form has no field for a user's name next to the one for the password")
     hidden = {name: value for name, kind, value in found.inputs if name and kind == "hidden"}
     return LoginForm(target.path + (f"?{target.query}" if target.query else ""), hidden, user, password)
 

@@ -1,7 +1,6 @@
-"""The questionnaire of the sample project, filled in by somebody whose name and employer nobody else gives.
+"""The questionnaire of the sample project, filled in with a name and an employer that nobody else gives.
 
-At the end the summary must show the answers given and no others: where a session of somebody else reaches it, or some
-answers were lost, it does not.
+At the end the summary must show exactly these answers: it does not where answers were lost, or sessions mixed up.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Given:
 class Questionnaire(Journey):
     """Signs in with a new token, answers page after page, looks at the summary, submits and is thanked.
 
-    Three in four work, and are asked for whom.
+    Three in four have an employer, which is a page more.
     """
 
     path = "/questionnaire/"
@@ -86,7 +85,7 @@ def _text(field: str, text: str) -> Given:
 
 
 def _another(answer: Answered, page: str) -> BrokenOff | None:
-    """The failure that it is another page."""
+    """The failure where it is another page."""
     found = PAGE.search(answer.text)
     if found and found[1] == page:
         return None
@@ -94,7 +93,7 @@ def _another(answer: Answered, page: str) -> BrokenOff | None:
 
 
 def _elsewhere(answer: Answered, target: str) -> BrokenOff | None:
-    """The failure that it leads elsewhere."""
+    """The failure where it leads elsewhere."""
     if answer.location == target:
         return None
     return BrokenOff("status", f"{answer.status} to {answer.location or 'nowhere'} instead of {target}")
@@ -109,5 +108,5 @@ def _found_in(answer: Answered, page: str, answers: Mapping[str, Given]) -> Brok
     wrong = sorted(name for name in {*shown, *given} if shown.get(name) != given.get(name))
     if not wrong:
         return None
-    told = f"{wrong[0]} is {shown.get(wrong[0])!r} instead of {given.get(wrong[0])!r}"
-    return BrokenOff("mixed-up", f"{len(wrong)} of {len(given)} answers are not those given: {told}")
+    first = f"{wrong[0]} is {shown.get(wrong[0])!r} instead of {given.get(wrong[0])!r}"
+    return BrokenOff("mixed-up", f"{len(wrong)} of {len(given)} answers are not those given: {first}")

@@ -1,8 +1,7 @@
-"""How a user of Locust's signs in before the journey, where the application asks for that.
+"""How a user signs in before the journey.
 
-With a form these are the journey's first two steps, which count and have a route of their own: whoever comes signs in,
-and to check a password takes a server long, on purpose. With a cookie there is a session already, which all users
-share."""
+With a form these are the journey's first two steps, which count and have a route of their own: checking a password
+takes a server long, on purpose. With a cookie there is a session already, which all users share."""
 
 from __future__ import annotations
 
@@ -22,8 +21,8 @@ ROUTE = "sign-in"
 
 @dataclasses.dataclass(frozen=True)
 class Credentials:
-    """Who users are signed in as: the path of the page with the form, a user's name, and the password; or, where the
-    path is empty, a cookie, ``sessionid=...; csrftoken=...``."""
+    """The path of the page with the form, a user's name, and the password; or, where the path is empty, a cookie,
+    ``sessionid=...; csrftoken=...``."""
 
     login: str
     user: str
@@ -31,15 +30,15 @@ class Credentials:
 
 
 def sign_in(user: Journey, who: Credentials) -> None:
-    """Signs a user in who has no cookies. Raises BrokenOff where that is refused, and Left."""
+    """Signs a user in. Raises BrokenOff where that is refused, and Left."""
     origin = user.host or ""
     if not who.login:
         keep(user.client.cookiejar, who.secret, origin)
         return
-    seen = _FormOfPage(origin, who.login)
-    user.get(who.login, ROUTE, check=seen)
-    user.post(seen.form.action, ROUTE, seen.form.filled(who.user, who.secret))
-    user.signed_out = urlsplit(who.login).path  # whoever is led there from now on has lost the session
+    page = _FormOfPage(origin, who.login)
+    user.get(who.login, ROUTE, check=page)
+    user.post(page.form.action, ROUTE, page.form.filled(who.user, who.secret))
+    user.signed_out = urlsplit(who.login).path  # a redirect there from now on is a lost session
 
 
 class _FormOfPage:

@@ -1,4 +1,4 @@
-"""The steps of a journey, and who is told of them. Times are seconds of ``time.monotonic``."""
+"""The steps of a journey, and who observes them. Times are seconds of ``time.monotonic``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from loadtests.records.result import ERROR_KINDS
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Step:
-    """A request of a user: the name of its route, its method, when the user was ``ready`` for it, and when it was
-    ``sent``."""
+    """A request of a user: its route and method, when the user was ``ready`` for it, and when it was ``sent``."""
 
     route: str
     method: str
@@ -19,8 +18,8 @@ class Step:
 
 
 class BrokenOff(Exception):
-    """A user met what should not be, and leaves. ``kind`` is a kind of failure, as results have them
-    (``loadtests.records.result.ERROR_KINDS``). Raises ValueError for another: no result would count it."""
+    """A request failed, and the user leaves. ``kind`` is one of ``loadtests.records.result.ERROR_KINDS``. Raises
+    ValueError for another: no result would count it."""
 
     def __init__(self, kind: str, text: str) -> None:
         if kind not in ERROR_KINDS:
@@ -31,18 +30,17 @@ class BrokenOff(Exception):
 
 
 class Left(BaseException):
-    """The time is over, and the user goes in the middle of a journey. It is no Exception: a journey that goes on after
-    any of these would go on for ever."""
+    """The time is over in the middle of a journey. It is no Exception: a journey that catches all of these must end."""
 
 
 class Observer:
-    """Is told what users do. This one keeps nothing."""
+    """Observes what users do. This one keeps nothing."""
 
     def begins(self, due: float) -> None:
-        """A journey begins that was to begin at ``due``."""
+        """A journey begins, which was due at ``due``."""
 
     def thinks(self, begin: float, end: float) -> None:
-        """A user thinks from one moment to another, the latter maybe yet to come."""
+        """A user thinks from one moment to another, which may be in the future."""
 
     def sent(self, step: Step) -> None:
         """A request was sent."""
@@ -51,4 +49,4 @@ class Observer:
         """It was answered, or failed."""
 
     def ended(self, due: float, at: float, failure: BrokenOff | None) -> None:
-        """A journey that was to begin at ``due`` was completed, or broken off."""
+        """The journey due at ``due`` was completed, or broken off."""

@@ -16,7 +16,7 @@ from loadtests.errors import UserError, require_within
 from loadtests.formatting import plural, series
 from loadtests.measure import prepare as preparing
 from loadtests.measure import run as runs
-from loadtests.measure.bench import BenchOf, bench
+from loadtests.measure.bench import BenchOf, make_bench
 from loadtests.measure.prepare import RunOptions
 from loadtests.measure.run import Execution, Watcher
 from loadtests.measure.searches import halving
@@ -126,7 +126,7 @@ def _within(study: Study, sweep: Sweep, max_time_s: float) -> KnobSearch:
 
 
 def prepare(
-    search: KnobSearch, options: RunOptions, bench_of: BenchOf = bench, progress: Announce = silent
+    search: KnobSearch, options: RunOptions, bench_of: BenchOf = make_bench, progress: Announce = silent
 ) -> Execution:
     """Makes the run folder, with the first round as its order. Raises UserError."""
     first = dataclasses.replace(search.study, blocks=search.first_blocks)

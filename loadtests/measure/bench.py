@@ -172,7 +172,7 @@ class Bench:
                     raise UserError(f"{entry.label} in test {test.name}: {wrong}")
 
 
-def bench(
+def make_bench(
     study: Study,
     application: Application,
     where: str = HERE,
@@ -202,8 +202,8 @@ def bench(
         return serving(setup, env, bind, port, served, host, services)
 
     clients = clients or Clients()
-    made = Bench(host, bind, port, host.allot(os.environ.get("CORES")), known, served, serve, clients.engine)
-    return dataclasses.replace(made, allow_remote=allow_remote, clients=clients, service_hosts=apart)
+    bench = Bench(host, bind, port, host.allot(os.environ.get("CORES")), known, served, serve, clients.engine)
+    return dataclasses.replace(bench, allow_remote=allow_remote, clients=clients, service_hosts=apart)
 
 
 def _services_of(entry: Entry, known: Mapping[str, Setup], application: Application) -> tuple[str, ...]:
@@ -223,7 +223,7 @@ def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
     if allow_remote and not (options.servers or options.services):
         raise UserError("--allow-remote is for servers on another machine; name it: --servers ssh://user@host")
     where = options.servers or HERE
-    return functools.partial(bench, where=where, allow_remote=allow_remote, clients=clients, service_hosts=apart)
+    return functools.partial(make_bench, where=where, allow_remote=allow_remote, clients=clients, service_hosts=apart)
 
 
 def bench_of_run(record: RunRecord) -> BenchOf:

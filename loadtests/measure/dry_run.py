@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loadtests import setups
 from loadtests.errors import UserError
-from loadtests.measure.bench import Bench, BenchOf, bench
+from loadtests.measure.bench import Bench, BenchOf, make_bench
 from loadtests.measure.prepare import RunOptions, free_folder, servable
 from loadtests.plan.schedule import Slot, planned_seconds, schedule
 from loadtests.plan.study import Study
@@ -43,25 +43,25 @@ class DryRun:
         return planned_seconds(self.study, self.order)
 
 
-def plan_run(study: Study, options: RunOptions, bench_of: BenchOf = bench) -> DryRun:
+def plan_run(study: Study, options: RunOptions, bench_of: BenchOf = make_bench) -> DryRun:
     """What ``prepare.prepare`` would make of the same, without serving anything or loading a project of the user's.
     Raises UserError where nothing could be measured."""
     found = project.unloaded(options.own) if options.own else project.Found(sample(), (), {})
-    made = bench_of(study, found.application)
-    study, left_out = servable(study, made)
+    bench = bench_of(study, found.application)
+    study, left_out = servable(study, bench)
     partly = {(one.label, one.test) for one in left_out if one.test is not None}
     today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     problem = None
     try:
         if options.output is not None:
             folder.require_new(options.output)
-        made.require(study)
+        bench.require(study)
     except UserError as error:
         problem = str(error)
     return DryRun(
         study=study,
         options=options,
-        bench=made,
+        bench=bench,
         left_out=left_out,
         remarks=found.remarks,
         order=tuple(schedule(study, options.seed or 0, partly)),

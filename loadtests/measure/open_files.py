@@ -1,7 +1,5 @@
-"""How many files a test needs open at a time, and whether this user may have so many: a connection is an open file.
-
-What is started here takes as many as the hard limit allows (supervisor/defaults.sh), so that is the one that counts.
-"""
+"""The open files that a test needs, a connection being one, and those that this user may have: the hard limit, which
+all that is started here takes (supervisor/defaults.sh)."""
 
 from __future__ import annotations
 
@@ -19,8 +17,8 @@ NOWHERE = "http://127.0.0.1:1"
 
 
 def connections(load: Load) -> int:
-    """The connections that a load has open at a time, all of them; 0 of a fixed rate, which has few unless the server
-    is slow, and never over a thousand."""
+    """The connections that a load has open at a time; 0 for a fixed rate, which has few unless the server is slow, and
+    never over a thousand."""
     if load.users is not None:
         return load.users.users or 0
     if (talk := load.conversation) is not None:
@@ -29,14 +27,14 @@ def connections(load: Load) -> int:
 
 
 def needed(test: Test) -> int:
-    """How many open files a process needs in a test, the one that needs the most: the server, which has a connection to
-    its origin for each of its clients' where there is one."""
-    held = connections(test.load(NOWHERE, test.requests, (), None))
-    return held * (2 if ORIGIN in test.services else 1) + RESERVE
+    """The open files of the process that needs the most: the server, which has a connection to an origin as well for
+    each of its clients'."""
+    clients = connections(test.load(NOWHERE, test.requests, (), None))
+    return clients * (2 if ORIGIN in test.services else 1) + RESERVE
 
 
 def allowed() -> int:
-    """How many a process that is started here may have."""
+    """The open files that a process that is started here may have."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return MOST_TAKEN if hard == resource.RLIM_INFINITY else min(hard, MOST_TAKEN)
 
@@ -45,16 +43,14 @@ def require(tests: Iterable[Test]) -> None:
     """Raises UserError where a test needs more than this user may have."""
     most = allowed()
     for test in tests:
-        if (wanted := needed(test)) > most:
+        if (count := needed(test)) > most:
             raise UserError(
-                f"test {test.name}: needs {wanted:,} open files in a process, and {most:,} are allowed; {fix(wanted)}"
+                f"test {test.name}: needs {count:,} open files in a process, and {most:,} are allowed; {fix(count)}"
             )
 
 
-def fix(wanted: int) -> str:
+def fix(count: int) -> str:
     """What to do about too few."""
-    if wanted > MOST_TAKEN:
+    if count > MOST_TAKEN:
         return f"ask over fewer connections: no process takes more than {MOST_TAKEN:,}"
-    return (
-        f"raise the hard limit (as root, `ulimit -Hn {wanted}` before this; nofile in limits.conf), or ask over fewer"
-    )
+    return f"raise the hard limit (as root, `ulimit -Hn {count}` before this; nofile in limits.conf), or ask over fewer"

@@ -14,7 +14,7 @@ from typing import Any
 from loadtests import files, setups
 from loadtests.errors import UserError, require_within
 from loadtests.measure import ceilings, preflight
-from loadtests.measure.bench import Bench, BenchOf, bench, bench_of_run
+from loadtests.measure.bench import Bench, BenchOf, bench_of_run, make_bench
 from loadtests.measure.contention import attempts_to_go_on
 from loadtests.measure.run import ATTEMPTS, Execution, now
 from loadtests.observe import machine
@@ -43,7 +43,9 @@ class RunOptions:
     own: project.Options | None = None
 
 
-def prepare(study: Study, options: RunOptions, bench_of: BenchOf = bench, progress: Announce = silent) -> Execution:
+def prepare(
+    study: Study, options: RunOptions, bench_of: BenchOf = make_bench, progress: Announce = silent
+) -> Execution:
     """Makes the run folder of a study.
 
     A setup that cannot be served here, or in a test, is left out of the run or of that test; run.json says why. All
@@ -56,53 +58,53 @@ def prepare(study: Study, options: RunOptions, bench_of: BenchOf = bench, progre
         require_within("--seed", seed, 0, SEEDS - 1)
     study.require_feasible(study.name)
     application, about = _application(options.own, study, progress)
-    made = bench_of(study, application)
-    study, left_out = servable(study, made)
-    made.require(study)
+    bench = bench_of(study, application)
+    study, left_out = servable(study, bench)
+    bench.require(study)
     progress("preparing the project")
-    made.application.prepare()
+    bench.application.prepare()
     progress(f"starting {study.baseline}, to see what it answers")
-    found = preflight.look(made, study)
-    made.contract = found.contract
-    study = _fitting_memory(made, study, found.memory_mb)
-    seed = made.seed = secrets.randbelow(SEEDS) if seed is None else seed
+    found = preflight.look(bench, study)
+    bench.contract = found.contract
+    study = _fitting_memory(bench, study, found.memory_mb)
+    seed = bench.seed = secrets.randbelow(SEEDS) if seed is None else seed
     apart = frozenset((one.label, one.test) for one in left_out if one.test is not None)
     if study.ceiling_tests:
         progress("finding a rate that every setup sustains")
-    study, found_ceilings = ceilings.settle(made, study, apart)
+    study, found_ceilings = ceilings.settle(bench, study, apart)
     record = RunRecord(
         name=study.name,
         created=now(),
         command=shlex.join(["python", "-m", "loadtests", *without_secrets(sys.argv[1:])]),
         study=study,
-        setups={entry.label: _setup(made, entry) for entry in study.entries},
-        services=_services(made, study),
+        setups={entry.label: _setup(bench, entry) for entry in study.entries},
+        services=_services(bench, study),
         seed=seed,
         goal=options.goal,
         application=about,
         left_out=left_out,
-        contract=made.contract,
+        contract=bench.contract,
         ceilings=found_ceilings,
         order=(),
         knobs=setups.given(),
         database=setups.database(),
-        cores=made.cores.to_dict({}),
-        machine=made.host.machine(),
-        versions=_versions(made, study),
+        cores=bench.cores.to_dict({}),
+        machine=bench.host.machine(),
+        versions=_versions(bench, study),
         git=Git(**machine.git()),
-        servers=made.host.other_host(),
-        clients=made.client_records,
-        service_hosts=made.service_records,
+        servers=bench.host.other_host(),
+        clients=bench.client_records,
+        service_hosts=bench.service_records,
     )
     record = dataclasses.replace(record, order=tuple(schedule(study, seed, record.places_left_out)))
-    return Execution(Run.create(output or free_folder(f"{record.created[:10]}-{study.name}"), record), made)
+    return Execution(Run.create(output or free_folder(f"{record.created[:10]}-{study.name}"), record), bench)
 
 
-def _fitting_memory(made: Bench, study: Study, baseline_mb: float) -> Study:
+def _fitting_memory(bench: Bench, study: Study, baseline_mb: float) -> Study:
     """The study with as many setups at once as memory holds, each worker being as large as one of the baseline's."""
     workers = {entry.label: setups.workers(entry.env) for entry in study.entries}
     worker_mb = baseline_mb / workers[study.baseline]
-    return fitting(study, {label: worker_mb * count for label, count in workers.items()}, made.host.free_memory_mb())
+    return fitting(study, {label: worker_mb * count for label, count in workers.items()}, bench.host.free_memory_mb())
 
 
 def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = silent) -> Execution:
@@ -123,30 +125,32 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
     except UserError as error:
         raise UserError(f"{folder}: {error}") from None
     application, about = _application(own, record.study, progress)
-    made = (bench_of or bench_of_run(record))(record.study, application)
-    made.require(record.study)
-    made.contract, made.seed = record.contract, record.seed
-    if changed := _changed(made, record, about):
+    bench = (bench_of or bench_of_run(record))(record.study, application)
+    bench.require(record.study)
+    bench.contract, bench.seed = record.contract, record.seed
+    if changed := _changed(bench, record, about):
         raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
-    if not made.application.own:  # --before of an own project is not run again: the project stays as the trials left it
+    if (
+        not bench.application.own
+    ):  # --before of an own project is not run again: the project stays as the trials left it
         progress("preparing the project")
-        made.application.prepare()
+        bench.application.prepare()
     # An ended run stays as it ended, with the cells that say why they are empty.
     attempts = {} if record.ended else attempts_to_go_on(run.trials(), ATTEMPTS)
-    return Execution(run, made, attempts=attempts)
+    return Execution(run, bench, attempts=attempts)
 
 
-def _changed(made: Bench, record: RunRecord, about: OwnProject | None) -> list[str]:
+def _changed(bench: Bench, record: RunRecord, about: OwnProject | None) -> list[str]:
     """What is no longer as it was when the run was begun."""
     study = record.study
     same = {
-        "machine": made.host.machine()["cpu"] == record.machine.get("cpu"),
-        "packages": _packages(_versions(made, study)) == _packages(record.versions),
+        "machine": bench.host.machine()["cpu"] == record.machine.get("cpu"),
+        "packages": _packages(_versions(bench, study)) == _packages(record.versions),
         "project": about == record.application,
         "database": setups.database() == record.database,
-        "services' machines": _machines(made.service_records) == _machines(record.service_hosts),
-        "setups' files": all(_setup(made, entry) == record.setups[entry.label] for entry in study.entries),
-        "services' files": _services(made, study) == record.services,
+        "services' machines": _machines(bench.service_records) == _machines(record.service_hosts),
+        "setups' files": all(_setup(bench, entry) == record.setups[entry.label] for entry in study.entries),
+        "services' files": _services(bench, study) == record.services,
         "journeys' files": all(test.files_unchanged for test in study.tests),
     }
     return [what for what, is_same in same.items() if not is_same]
@@ -169,14 +173,14 @@ def _application(
     return found.application, OwnProject(options=own.to_dict(), remarks=found.remarks, **found.facts)
 
 
-def servable(study: Study, made: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
+def servable(study: Study, bench: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
     """The study without the setups that cannot be served, and what is left out and why. Raises UserError where that
     is the baseline, or all of it."""
-    application = made.application
+    application = bench.application
     left_out: list[LeftOut] = []
     kept: list[Entry] = []
     for entry in study.entries:
-        setup = made.setups[entry.setup]
+        setup = bench.setups[entry.setup]
         if (why := application.obstacle(setup)) is not None:
             left_out.append(LeftOut(entry.label, None, why))
             continue
@@ -197,23 +201,23 @@ def servable(study: Study, made: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
     return dataclasses.replace(study, entries=tuple(kept)), tuple(left_out)
 
 
-def _setup(made: Bench, entry: Entry) -> SetupRecord:
-    setup = made.setups[entry.setup]
+def _setup(bench: Bench, entry: Entry) -> SetupRecord:
+    setup = bench.setups[entry.setup]
     return SetupRecord(setup.label, setup.interface, setup.file.read_text(encoding="utf-8"))
 
 
-def _services(made: Bench, study: Study) -> dict[str, str]:
+def _services(bench: Bench, study: Study) -> dict[str, str]:
     """The supervisor files of all services that a setup, its knobs or a test of the study asks for."""
-    of_setups = [name for entry in study.entries for name in made.services_of(entry)]
+    of_setups = [name for entry in study.entries for name in bench.services_of(entry)]
     names = dict.fromkeys([*of_setups, *(name for test in study.tests for name in test.services)])
     known = services.known()
     return {name: known[name].file.read_text(encoding="utf-8") for name in names}
 
 
-def _versions(made: Bench, study: Study) -> dict[str, Any]:
+def _versions(bench: Bench, study: Study) -> dict[str, Any]:
     """The software that the study is measured with, that of other stacks included."""
-    stacks = (made.setups[entry.setup].stack for entry in study.entries)
-    return {**made.host.versions(), **other_stacks.versions(name for name in stacks if name)}
+    stacks = (bench.setups[entry.setup].stack for entry in study.entries)
+    return {**bench.host.versions(), **other_stacks.versions(name for name in stacks if name)}
 
 
 def _packages(versions: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from loadtests import hosts, setups
-from loadtests.measure.bench import bench
+from loadtests.measure.bench import make_bench
 from loadtests.measure.observation import observe_load
 from loadtests.observe.gauges import GaugeFiles
 from loadtests.plan import study as studies
@@ -106,7 +106,7 @@ def test_what_the_pools_show_is_seen_while_load_is_made(serve):
                 assert {status for status, _, _ in threads.map(get, [url] * 8)} == {200}
             end()
 
-        series = observe_load(bench(study, sample()), running, make).gauges
+        series = observe_load(make_bench(study, sample()), running, make).gauges
     assert set(series) == {"pool in use", "pool waiting"}
     assert max(value for _, value in series["pool in use"]) == 2
     assert 1 <= max(value for _, value in series["pool waiting"]) <= 6

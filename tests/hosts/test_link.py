@@ -11,7 +11,7 @@ from loadtests.errors import UserError
 from loadtests.files import ROOT
 from loadtests.hosts import wire
 from loadtests.hosts.link import Address, failure
-from loadtests.measure.bench import bench
+from loadtests.measure.bench import make_bench
 from loadtests.plan import study as studies
 from loadtests.setups.application import sample
 
@@ -130,7 +130,7 @@ def test_what_cannot_run_there_is_refused_before_anybody_is_asked(command, other
 def test_the_origin_stays_on_this_machine(other_machine):
     table = {"setups": ["gunicorn"], "tests": {"latency": {"rate": 1, "duration": "1s", "services": ["origin"]}}}
     with pytest.raises(UserError, match=r"^test latency: the service origin is for projects that are served on this"):
-        bench(studies.parse(table, "s", "s.toml"), sample(), other_machine.where)
+        make_bench(studies.parse(table, "s", "s.toml"), sample(), other_machine.where)
     assert other_machine.asked() == []
 
 

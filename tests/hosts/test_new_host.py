@@ -5,7 +5,7 @@ import pytest
 from loadtests import hosts
 from loadtests.errors import UserError
 from loadtests.hosts.local import Local
-from loadtests.measure.bench import bench
+from loadtests.measure.bench import make_bench
 from loadtests.plan import study as studies
 from loadtests.setups.application import sample
 
@@ -39,13 +39,13 @@ def test_a_host_is_found_by_its_scheme(moon):
 
 def test_a_study_can_be_measured_there(moon, monkeypatch):
     monkeypatch.setenv("PORT", "8123")
-    made = bench(studies.parse(STUDY, "s", "s.toml"), sample(), "moon://tycho")
+    made = make_bench(studies.parse(STUDY, "s", "s.toml"), sample(), "moon://tycho")
     assert made.host.name == "moon, tycho"
     assert made.url == "http://127.0.0.2:8123"
 
 
 def test_this_machine_is_where_nothing_else_is_said():
-    assert isinstance(bench(studies.parse(STUDY, "s", "s.toml"), sample()).host, Local)
+    assert isinstance(make_bench(studies.parse(STUDY, "s", "s.toml"), sample()).host, Local)
 
 
 def test_an_unknown_scheme_is_named_with_those_there_are():

@@ -104,7 +104,10 @@ def test_a_form_that_sends_the_password_elsewhere_is_refused(action):
         ('<input type="password" name="p">', "it has no form with a password"),
         (form(method="get"), "would send the password in the URL"),
         (form('<input type="password" name="p">'), "no field for a user's name"),
-        (form('<input name="u"><input type="password">'), "no field for a user's name beside the one for the password"),
+        (
+            form('<input name="u"><input type="password">'),
+            "no field for a user's name next to the one for the password",
+        ),
     ],
 )
 def test_a_page_to_sign_in_on_that_is_none(text, says):

@@ -11,7 +11,7 @@ import pytest
 
 from loadtests import engines, setups
 from loadtests.measure import preflight
-from loadtests.measure.bench import bench
+from loadtests.measure.bench import make_bench
 from loadtests.measure.observation import PlannedTrial
 from loadtests.measure.trial import run_trial
 from loadtests.plan import study as studies
@@ -99,7 +99,7 @@ def trial(accident, monkeypatch, tmp_path, free_port):
     monkeypatch.delenv("REDIS_URL", raising=False)
     sample().prepare()
     study = studies.parse(TABLE, "s", "s.toml")
-    made = bench(study, sample())
+    made = make_bench(study, sample())
 
     @contextlib.contextmanager
     def serve(*given):

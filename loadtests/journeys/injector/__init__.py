@@ -1,1 +1,1 @@
-"""A process that has users walk a journey: ``process`` leads them, ``recorder`` counts and times what they do."""
+"""A process whose users run a journey: ``process`` leads them, ``recorder`` counts and times what they do."""

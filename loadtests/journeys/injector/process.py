@@ -1,10 +1,9 @@
-"""An injector: a process whose users walk a journey, started by the engine ``locust`` with ``python -m``.
+"""An injector: a process whose users run a journey, started by the engine ``locust`` with ``python -m``.
 
-It reads lines of JSON and writes some. The first one that it reads is its job (see ``loadtests.engines.locust``), upon
-which it says that it is ``ready``; the second is when to ``start``, in seconds of ``time.monotonic``, which is one
-clock for all processes of a machine. It tells of the moment from which the load is ``held``, of each ``second``, and of
-the moment in which it is ``over``, and in the end gives the ``result``. It can be told to ``stop``. When its standard
-input closes, whoever wanted all this is gone, and so is it."""
+It reads lines of JSON: its job (see ``loadtests.engines.locust``), then when to ``start``, in seconds of
+``time.monotonic``, which is one clock for all processes of a machine, and maybe ``stop``. It writes lines of JSON:
+``ready``, ``held`` when all users are there, each ``second``, ``over``, and the ``result``. It ends when its standard
+input closes."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ from loadtests.journeys.signing_in import Credentials
 from loadtests.journeys.steps import Left
 
 BEAT_S = 0.01
-_OUT = sys.stdout  # what is told, and nothing else: what a journey prints is not for whoever reads this
+_OUT = sys.stdout  # for events only: what a journey prints goes to standard error
 
 
 class Injector:
@@ -65,23 +64,23 @@ class Injector:
         gevent.spawn(self._beat)
         self._wait(begin)
         cpu_s = time.process_time()
-        tell("held")
+        write("held")
         for turn in itertools.count(1):
             self._wait(min(begin + turn, self.recorder.end))
-            self._tell_seconds(self.recorder.seconds(time.monotonic()))
+            self._write_seconds(self.recorder.seconds(time.monotonic()))
             if self.stopped.is_set() or time.monotonic() >= self.recorder.end:
                 break
-        tell("over")
+        write("over")
         coming.kill()
         self._go()
-        self._tell_seconds(self.recorder.rest())
+        self._write_seconds(self.recorder.rest())
         held_s = self.recorder.end - self.recorder.begin
         generator = {
             "cpu_s": time.process_time() - cpu_s,
             "wall_s": max(held_s, 0.001),
             "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
-        tell("result", **self.recorder.measured(time.monotonic()), generator=generator)
+        write("result", **self.recorder.measured(time.monotonic()), generator=generator)
 
     def _come(self, start: float) -> None:
         """The users come, each when it is due."""
@@ -90,8 +89,8 @@ class Injector:
             self.users.spawn(self._stay, number, start + after_s).link_exception(_broken)
 
     def _stay(self, number: int, due: float) -> None:
-        """One user: a journey, or one after the other. What is left to chance depends on nothing but the load's seed,
-        who it is and which of its journeys."""
+        """One user: one journey, or one after the other. Each is random by the load's seed, the user's number and its
+        own."""
         user = self.kind(self.environment)
         try:
             for turn in itertools.count():
@@ -106,7 +105,7 @@ class Injector:
             user.hang_up()
 
     def _go(self) -> None:
-        """Nobody sends any more; what is under way has the grace period, unless the load was stopped."""
+        """Ends the load; what is under way has the grace period, unless the load was stopped."""
         if self.stopped.is_set():
             self.recorder.cut(time.monotonic())
             self.kind.leaves_at = self.recorder.end
@@ -116,7 +115,7 @@ class Injector:
         self.users.kill()
 
     def _beat(self) -> None:
-        """How late this process notices that something is due: each beat that was missed counts."""
+        """Measures this process's scheduling delay: each beat that was missed counts."""
         due = self.recorder.begin
         while due < self.recorder.end:
             sleep_until(due)
@@ -130,14 +129,13 @@ class Injector:
         while (left := moment - time.monotonic()) > 0 and not self.stopped.wait(left):
             pass
 
-    def _tell_seconds(self, rows: Iterable[dict[str, Any]]) -> None:
+    def _write_seconds(self, rows: Iterable[dict[str, Any]]) -> None:
         for row in rows:
-            tell("second", **row)
+            write("second", **row)
 
 
 def journey_in(file: Path) -> type[Journey]:
-    """The one journey that a file has, which may import others in its folder. Raises ValueError where it has none, or
-    several."""
+    """The journey in a file, which may import others in its folder. Raises ValueError where it has none, or several."""
     spec = importlib.util.spec_from_file_location(f"journey_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise ValueError(f"{file} is no file of Python")
@@ -155,14 +153,14 @@ def journey_in(file: Path) -> type[Journey]:
     return found[0]
 
 
-def tell(event: str, **values: Any) -> None:
+def write(event: str, **values: Any) -> None:
     """Writes a line."""
     _OUT.write(json.dumps({"event": event, **values}) + "\n")
     _OUT.flush()
 
 
 def _broken(greenlet: gevent.Greenlet) -> None:
-    """A user broke by a mistake in the journey, which was printed: nothing of the load would be as it was meant."""
+    """A mistake in the journey, which was printed, ended a user: the load would not be the one that was planned."""
     sys.stderr.flush()
     os._exit(1)
 
@@ -175,21 +173,21 @@ def _obey(lines: Iterable[bytes], injector: Injector) -> None:
 
 
 def _open_as_many_files_as_allowed() -> None:
-    """A user has a connection, each of which is an open file; a process begins with 1,024 of these on most machines."""
+    """Each user has a connection, which is an open file; the soft limit is 1,024 on most machines."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def main() -> None:
-    """One job, and then whatever is said until standard input closes."""
+    """One job, and then commands until standard input closes."""
     sys.stdout = sys.stderr
     _open_as_many_files_as_allowed()
     lines = FileObject(sys.stdin.fileno(), "rb", closefd=False)
     injector = Injector(json.loads(lines.readline()))
     gc.collect()
-    gc.freeze()  # what is there by now stays: the collector need not go through it again and again
-    tell("ready")
+    gc.freeze()  # the collector need not go through this again and again
+    write("ready")
     start = json.loads(lines.readline())["start"]
     obeying = gevent.spawn(_obey, lines, injector)
     injector.run(start)

@@ -1,10 +1,9 @@
-"""What one injector saw: counts and distributions of the requests and journeys of its users while the load was held.
+"""Counts and distributions of the requests and journeys of one injector's users while the load was held.
 
-It is told of everything with its time, in seconds of one clock, and asks nothing. What is counted are the requests that
-users were ready for between ``begin`` and ``end``, also those that are answered later; journeys that ended in that
-time, also those that began earlier; and what part of that time users thought and waited. What the servers used in that
-time is shared among the requests that were answered well in it, whenever they were sent, and the journeys completed in
-it."""
+It counts the requests that users were ready for between ``begin`` and ``end``, also those that are answered later;
+journeys that ended in that time, also those that began earlier; and how long users thought and waited in it. Costs of
+that time are shared among the requests that were answered well in it, whenever they were sent, and the journeys
+completed in it."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ SECOND_DIGITS = 2  # of the times of a second: it has few
 
 
 class Times:
-    """A distribution of times, which come in as seconds and are kept as whole microseconds."""
+    """A distribution of times, in whole microseconds."""
 
     def __init__(self, digits: int = 3) -> None:
         self.histogram = Histogram.empty(digits)
@@ -36,7 +35,7 @@ class Times:
         self.max_us = max(self.max_us, us)
 
     def spread(self) -> dict[str, Any]:
-        """It, as ``loadtests.engines.merge.Spread`` is made of."""
+        """The fields of ``loadtests.engines.merge.Spread``."""
         return {"hdr": self.histogram.encode(), "max_us": self.max_us, "sum_us": self.sum_us}
 
 
@@ -81,7 +80,7 @@ class Recorder(Observer):
         self.completed = 0
         self.broken = 0
         self._seconds: defaultdict[int, _Second] = defaultdict(_Second)
-        self._told = 0  # seconds that were handed out
+        self._returned = 0  # seconds
 
     def begins(self, due: float) -> None:
         self.begun[self._when(due)] += 1
@@ -91,9 +90,7 @@ class Recorder(Observer):
 
     def sent(self, step: Step) -> None:
         self.under_way.add(step)
-        share = self._share(
-            step
-        )  # also of what does not count: routes stand in the order in which the first user met them
+        share = self._share(step)  # also where it does not count: routes are in the order of the first user
         if self._counts(step):
             share.planned += 1
             self.send_lag.record(step.sent - step.ready)
@@ -135,7 +132,7 @@ class Recorder(Observer):
         self.duration.record(at - due)
 
     def beat(self, late_s: float) -> None:
-        """The heart of the process was to beat, and did, so many seconds late."""
+        """A beat of the process, with its scheduling delay."""
         self.beats.record(late_s)
 
     def cut(self, now: float) -> None:
@@ -144,14 +141,14 @@ class Recorder(Observer):
         self.end = min(self.end, now)
 
     def seconds(self, now: float) -> list[dict[str, Any]]:
-        """The seconds that are over and were not handed out, also those in which nothing was seen."""
+        """The seconds that are over and were not returned before, also those in which nothing happened."""
         rows = []
-        while self.begin + self._told + 1 <= now:
-            second = self._seconds.pop(self._told, None) or _Second()
+        while self.begin + self._returned + 1 <= now:
+            second = self._seconds.pop(self._returned, None) or _Second()
             counts = {"sent": second.sent, "completed": second.completed, "ok": second.ok, "errors": second.errors}
             times = second.times.histogram.encode()
-            rows.append({"t": self._told, **counts, "ends": dict(second.ends), "hdr": times})
-            self._told += 1
+            rows.append({"t": self._returned, **counts, "ends": dict(second.ends), "hdr": times})
+            self._returned += 1
         return rows
 
     def rest(self) -> list[dict[str, Any]]:
@@ -159,7 +156,7 @@ class Recorder(Observer):
         return self.seconds(self.begin + max(self._seconds, default=-1) + 1) if self._seconds else []
 
     def measured(self, now: float) -> dict[str, Any]:
-        """All of it, when it is over; what is under way then is unfinished."""
+        """The result, when all is over; what is under way then is unfinished."""
         for step in self.under_way:
             self.waited_s += self._within(step.sent, now)
             if self._counts(step):
@@ -228,11 +225,11 @@ class Recorder(Observer):
         return "before" if moment < self.begin else "held" if moment < self.end else "after"
 
     def _within(self, begin: float, end: float) -> float:
-        """How much of a time is in the one that is measured."""
+        """The part of a time that is measured."""
         return max(0.0, min(end, self.end) - max(begin, self.begin))
 
     def _share(self, step: Step) -> RouteShare:
         return self.shares.setdefault((step.method, step.route), RouteShare())
 
     def _second(self, at: float) -> _Second:
-        return self._seconds[max(int(at - self.begin), self._told)]
+        return self._seconds[max(int(at - self.begin), self._returned)]

@@ -1,4 +1,4 @@
-"""Which values are worth trying: from the cores that the servers may use, for the knobs that the setup takes."""
+"""The values of knobs that are worth trying, from the number of the servers' cores."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from loadtests.plan.sweep import Sweep
 from loadtests.setups import Setup
 
 THREADS = ("1", "2", "4", "8")
-FINE = 4  # up to so many workers every number is tried, from there on steps of about a third
+FINE = 4  # up to this number of workers every one is tried, from there on steps of about a third
 
 
 def candidates(setup: Setup, cores: int) -> Sweep:
-    """The sweep over what the setup's file takes of WORKERS and THREADS, the simplest first.
-
-    Raises UserError where it takes neither.
-    """
+    """The sweep over the setup's WORKERS and THREADS, the simplest first. Raises UserError where it takes neither."""
     knobs = {"WORKERS": workers(cores), "THREADS": THREADS}
     taken = {knob: values for knob, values in knobs.items() if takes(setup, knob)}
     if not taken:

@@ -7,7 +7,7 @@ The caller alternates ``next`` and ``record``::
         search.record(judge(measure(step), objective))
     print(step.sentence)
 
-The steps are a coroutine: it yields a probe and is sent its judgement, so the search reads from top to bottom.
+The steps are a coroutine that yields probes and is sent judgements, so the search reads from top to bottom.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Purpose(str, Enum):
     CONFIRM = "confirm"
 
 
-# How often a rate is asked that stays doubtful: seldom to come near, often for what counts.
+# The most probes of a rate that stays doubtful: few to come near, many to confirm.
 MOST_PROBES = {Purpose.DOUBLE: 2, Purpose.BISECT: 2, Purpose.CONFIRM: 8}
 
 
@@ -45,7 +45,7 @@ class LimitedBy(str, Enum):
 
 @dataclass(frozen=True)
 class Probe:
-    """One measurement to make: the rate per second (see SearchPlan), seconds, and what for."""
+    """One measurement to make, at a rate per second (see SearchPlan)."""
 
     rate: float
     duration_s: float
@@ -63,8 +63,7 @@ class Record:
 @dataclass(frozen=True)
 class SearchedCapacity:
     """The result. ``rate`` passed long probes; None if nothing did. ``above`` is the lowest rate that did not.
-    ``unknowable_below``: lower rates would have needed longer probes than there are. ``unit``: what the rates are
-    in."""
+    ``unknowable_below``: lower rates would have needed longer probes than there are."""
 
     rate: float | None
     above: float | None
@@ -80,16 +79,21 @@ class SearchedCapacity:
 
     @property
     def conclusive(self) -> bool:
-        """Whether ``rate`` is the server's capacity and not the end of something else."""
+        """Whether ``rate`` is the server's capacity, not a lower bound."""
         return self.rate is not None and self.limited_by is LimitedBy.SERVER
 
     @property
     def sentence(self) -> str:
         """The result in words."""
+        probes = plural(len(self.records), "probe")
         if self.limited_by is LimitedBy.PROBES:
-            return f"inconclusive: {plural(len(self.records), 'probe')} did not settle it"
-        if self.limited_by is LimitedBy.TIME:
-            return self._out_of_time
+            return f"inconclusive: {probes} did not settle it"
+        if self.limited_by is LimitedBy.TIME and self.rate is None:
+            passed = [one.probe.rate for one in self.records if one.judgement.outcome is Outcome.PASS]
+            unconfirmed = (
+                f"{per_second(max(passed))} {self.unit} passed a probe, but was not confirmed" if passed else ""
+            )
+            return "; ".join(filter(None, [f"inconclusive: the time was up after {probes}", unconfirmed]))
         reached = None if self.rate is None else f"{per_second(self.rate)} {self.unit}"
         if self.limited_by is LimitedBy.GENERATOR:
             return f"{reached or 'no rate'} within the objective: the generator's limit, not the server's"
@@ -98,15 +102,9 @@ class SearchedCapacity:
             return f"no rate is within the objective, not even {self.above:.3g} {self.unit}{more}"
         if self.limited_by is LimitedBy.MAX_RATE:
             return f"at least {reached}, the highest rate that was allowed"
+        if self.limited_by is LimitedBy.TIME:
+            return f"at least {reached}: the time was up before a higher rate was settled"
         return f"{reached} within the objective"
-
-    @property
-    def _out_of_time(self) -> str:
-        if self.rate is not None:
-            return f"at least {per_second(self.rate)} {self.unit}: the time was up before a higher rate was settled"
-        passed = [one.probe.rate for one in self.records if one.judgement.outcome is Outcome.PASS]
-        short = f"; {per_second(max(passed))} {self.unit} passed a probe, but was not confirmed" if passed else ""
-        return f"inconclusive: the time was up after {plural(len(self.records), 'probe')}{short}"
 
 
 Steps = Generator[Probe, Judgement, "SearchedCapacity"]
@@ -134,11 +132,8 @@ class CapacitySearch:
         return self._now
 
     def record(self, judgement: Judgement, left_s: float = inf, overhead_s: float = 0.0) -> None:
-        """How the probe that ``next`` gave was judged, how many seconds are left for the rest of the search, and how
-        many a probe takes beside its own.
-
-        Raises ValueError when the search is over.
-        """
+        """Takes the judgement of the probe that ``next`` gave, the seconds left for the search, and those that a probe
+        takes on top of its own. Raises ValueError when the search is over."""
         if isinstance(self._now, SearchedCapacity):
             raise ValueError("the search is over")
         self._records.append(Record(self._now, judgement))
@@ -176,8 +171,8 @@ class CapacitySearch:
             yield from self._try(rate, purpose)
 
     def _confirm(self) -> Moves:
-        """Long probes, which alone count from here on: from the rate found, down until one passes or, as a few
-        unlucky short probes may have ended the bisection too low, up until one fails. In growing steps."""
+        """Long probes, which alone count from here on, in growing steps: from the rate found, down until one passes or,
+        as unlucky short probes may have ended the bisection too low, up until one fails."""
         rate, step = self._below, 1 + self.plan.precision
         self._below, self._above = 0.0, inf
         self._out_of_time = False  # what is left was set aside for this
@@ -193,22 +188,22 @@ class CapacitySearch:
         if not self._has_time(rate, purpose):
             return
         rate = self.plan.asked(rate)
-        outcome = yield from self._ask(rate, purpose)
+        outcome = yield from self._settle(rate, purpose)
         if outcome is Outcome.PASS:
             self._below = rate
         else:
             self._above, self._above_outcome = rate, outcome
 
-    def _ask(self, rate: float, purpose: Purpose) -> Answer:
+    def _settle(self, rate: float, purpose: Purpose) -> Answer:
         """Probes of one rate until they settle it, or until the time is up."""
         duration_s = self._seconds(rate, purpose)
-        seen: list[Judgement] = []
+        judgements: list[Judgement] = []
         while True:
-            seen.append((yield Probe(rate, duration_s, purpose)))
-            if (outcome := settled(seen, MOST_PROBES[purpose])) is not None:
+            judgements.append((yield Probe(rate, duration_s, purpose)))
+            if (outcome := settled(judgements, MOST_PROBES[purpose])) is not None:
                 return outcome
             if not self._has_time(rate, purpose):
-                return leaning(seen)
+                return leaning(judgements)
 
     def _seconds(self, rate: float, purpose: Purpose) -> float:
         return self.plan.probe_s(rate, self.plan.long_s if purpose is Purpose.CONFIRM else self.plan.short_s)

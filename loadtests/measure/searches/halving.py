@@ -1,12 +1,11 @@
 """Successive halving: which of many candidates is the best, for a fraction of what measuring all of them well costs.
 
-Round by round the worse half is dropped and the rest is measured twice as often, so every round takes about as long
-and most of the time goes to those that are hard to tell apart (Karnin, Koren and Somekh, *Almost optimal exploration
+Round by round the worse half is dropped and the rest is measured twice as often, so every round takes about as long,
+and most of the time goes to candidates that differ little (Karnin, Koren and Somekh, *Almost optimal exploration
 in multi-armed bandits*, ICML 2013; Jamieson and Talwalkar, *Non-stochastic best arm identification and hyperparameter
-optimization*, AISTATS 2016). Here a candidate is measured more often, in more blocks, and not for longer: each block
-starts the servers anew, and that, not the length of a trial, is where most of the noise comes from.
-
-A pure state machine: ask ``next`` what to measure, ``record`` what came out, until ``next`` gives an ``AdviceOutcome``.
+optimization*, AISTATS 2016). A candidate is measured in more blocks, and not for longer: most of the noise comes from
+starts. A pure state machine: ``next`` says what to measure, ``record`` takes the values, until there is an
+``AdviceOutcome``.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ def plan(candidates: int, first_blocks: int) -> list[tuple[int, int]]:
 
 
 def trials(candidates: int, first_blocks: int) -> int:
-    """How many trials the whole search takes at the most."""
+    """The most trials that the whole search takes."""
     return sum(count * blocks for count, blocks in plan(candidates, first_blocks))
 
 
 def grid_trials(candidates: int, first_blocks: int) -> int:
-    """How many it would take to measure every candidate as often as the finalists are."""
+    """The trials for measuring every candidate as often as the finalists."""
     return candidates * sum(blocks for _, blocks in plan(candidates, first_blocks))
 
 
@@ -62,9 +61,8 @@ class Halving:
     def record(self, measured: Round, values: Mapping[str, Mapping[int, float]]) -> None:
         """Takes the values of a round, above 0, by candidate and block.
 
-        A candidate that is not among them goes, whatever it did before: what breaks is no advice. One of which nothing
-        was ever seen, because the machine spoiled its trials, cannot have lost and stays. Raises ValueError where that
-        is all there is.
+        A candidate that is not among them goes, whatever it did before: what breaks is no advice. One that never had a
+        value, because contention made its trials invalid, has not lost and stays. Raises ValueError where that is all.
         """
         for candidate, by_block in values.items():
             self._logs[candidate].update({block: log(value) for block, value in by_block.items()})
@@ -89,10 +87,9 @@ class Halving:
         last = self.rounds[-1].blocks
         one, other = self._logs[pick], self._logs[runner_up]
         differences = [one[block] - other[block] for block in last if block in one and block in other]
+        # A single difference has no interval, and the best two of many were chosen by the same blocks.
         if len(differences) < 2 or len(self.rounds[-1].candidates) > FINALISTS:
-            return AdviceOutcome(
-                pick, runner_up
-            )  # one has no interval, and the best two of many were chosen by the same blocks
+            return AdviceOutcome(pick, runner_up)
         found = AdviceOutcome(pick, runner_up, *ratios(intervals.alone(differences)))
         if found.significant and found.ratio is not None and (found.ratio > 1) != self.more_is_better:
             # All rounds together rank the pick first, but those before the last flatter whom they let through.
