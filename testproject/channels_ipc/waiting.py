@@ -1,4 +1,4 @@
-"""Who waits in this process, and for which channel."""
+"""The receivers that wait in this process, by channel."""
 
 import asyncio
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ class Waiting:
 
 
 class WaitingRoom:
-    """All of this process that wait, found by channel or by ticket, first come first."""
+    """All that wait in this process, by channel and by ticket, in the order of arrival."""
 
     def __init__(self) -> None:
         self._by_channel: dict[str, dict[Waiting, None]] = {}
@@ -56,7 +56,7 @@ class WaitingRoom:
         self._by_ticket.pop(waiting.ticket, None)
 
     def wake_ticket(self, ticket: str) -> bool:
-        """Wake who drew `ticket`; False if nobody here (any more)."""
+        """Wake the one with `ticket`; False if it does not wait here."""
         waiting = self._by_ticket.get(ticket)
         if waiting is None:
             return False

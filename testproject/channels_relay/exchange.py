@@ -31,11 +31,11 @@ class Exchange:
         self._complete = False
 
     def disconnect(self) -> None:
-        """Nobody waits for the answer any more."""
+        """The client is gone."""
         self._gone.set()
 
     async def receive(self) -> dict[str, Any]:
-        """The body's parts, then `http.disconnect` as soon as it is true."""
+        """The body's parts, then `http.disconnect` once the client is gone."""
         if not self._first_given:
             self._first_given = True
             self._body_wanted = self._request["more_body"]
@@ -65,7 +65,7 @@ class Exchange:
         self._complete = not more_body
 
     async def finish(self) -> None:
-        """The application has returned. Where it left the answer unfinished, say so to the front."""
+        """Tells the front if the application has returned with an unfinished answer."""
         if self._complete or self._gone.is_set():
             return
         if self._sent:

@@ -1,4 +1,4 @@
-"""The answers that come back to a front, each led to the request that waits for it."""
+"""The answers that come back to a front, by request."""
 
 import asyncio
 from typing import Any, Literal
@@ -10,7 +10,7 @@ Event = ReplyPart | Literal["gone", "late"]
 
 
 class Inbox:
-    """What happens to one request while it waits: parts of its answer, its client leaving, its time passing."""
+    """The events of one waiting request: parts of its answer, `gone` and `late`."""
 
     def __init__(self) -> None:
         self._events: asyncio.Queue[Event] = asyncio.Queue()

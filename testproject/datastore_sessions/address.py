@@ -1,4 +1,4 @@
-"""Where the datastore is: an emulator, or the embedded server that runs beside the setup. Never Google's service."""
+"""The datastore's address: an emulator, or the embedded server next to the setup. Never Google's service."""
 
 import os
 from pathlib import Path
@@ -22,5 +22,5 @@ def address(protocol: str) -> str:
 
 
 def over_grpc() -> bool:
-    """Whether the datastore is asked over gRPC, as its client library does by default, and not over HTTP."""
+    """True for gRPC, the default of the client library; False for HTTP."""
     return os.environ.get("DATASTORE_GRPC", "1") != "0"

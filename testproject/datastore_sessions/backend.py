@@ -21,8 +21,7 @@ class SessionStore(SessionBase):
     """Sessions in Google Cloud Datastore: a lookup to load, a commit to save."""
 
     def _validate_session_key(self, key: str | None) -> bool:
-        """Whether a cookie's key can be one of ours. Others are never asked for: the service takes no name of more than
-        1,500 bytes and none such as `__this__`, and would fail where there is just no session."""
+        """True for a key that can be ours. The service fails on names of over 1,500 bytes and those like `__this__`."""
         return bool(super()._validate_session_key(key)) and len(key) <= LONGEST_KEY and CHARACTERS.issuperset(key)
 
     def load(self) -> dict[str, Any]:
@@ -106,8 +105,8 @@ class SessionStore(SessionBase):
     def clear_expired(cls) -> None:
         """Deletes the expired sessions.
 
-        In transactions, which read them again: the index may be older than a session that has been saved meanwhile, and
-        one that is saved between the read and the commit has the commit refused.
+        In transactions, which read them again: the index may be older than a session, and a session that is saved
+        between the read and the commit makes the commit fail.
         """
         while keys := messages.keys(call("run_query", messages.expired(timezone.now()))):
             transaction = call("begin_transaction", messages.begin()).transaction
@@ -123,7 +122,7 @@ class SessionStore(SessionBase):
 
 
 def _meaning(error: Conflict | NotFound) -> Exception:
-    """What Django calls it."""
+    """Django's exception for it."""
     if isinstance(error, NotFound):
         return UpdateError()
     return CreateError() if _status(error) == ALREADY_EXISTS else error

@@ -1,8 +1,7 @@
 """The datastore's own client library, over gRPC or HTTP, from threads, greenlets or an event loop.
 
-A client a process, made at the first use, which is after a server has forked; and for gRPC's asynchronous side, which
-belongs to an event loop, a client a loop. No call is repeated: that a datastore is down is for the view to say, and a
-write that is repeated would be refused as done already.
+One client a process, made at the first use, after a server has forked; for asynchronous gRPC one an event loop. No call
+is repeated: the view reports a datastore that is down, and a repeated write would be refused as done already.
 """
 
 import asyncio
@@ -77,9 +76,9 @@ def _made(grpc_wanted: bool) -> Any:
 
 
 def _befriend_gevent() -> None:
-    """gRPC waits in C, where gevent cannot switch: each call stops all greenlets of the process, unless gRPC is told.
+    """Patches gRPC for gevent: it waits in C, where gevent cannot switch, so each call would stop all greenlets.
 
-    GRPC_GEVENT=0 leaves it untold: the setup gunicorn-gevent-unpatched shows what that does.
+    GRPC_GEVENT=0 leaves it unpatched: the setup gunicorn-gevent-unpatched shows the effect.
     """
     monkey = sys.modules.get("gevent.monkey")
     if monkey is not None and monkey.is_module_patched("socket") and os.environ.get("GRPC_GEVENT") != "0":

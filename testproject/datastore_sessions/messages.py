@@ -1,7 +1,7 @@
-"""The requests that sessions need, as messages of google-cloud-datastore, and what is read from the responses.
+"""The requests of sessions as messages of google-cloud-datastore, and the data in the responses.
 
-An entity a session: the key's name is the session's key, `session_data` is text that no index has (an index takes
-1,500 bytes at most), `expires_at` is indexed, for the command that clears expired ones.
+A session is an entity under its key: `session_data` is not indexed (an index takes 1,500 bytes at most), `expires_at`
+is, for the command that clears expired ones.
 """
 
 import datetime

@@ -1,10 +1,9 @@
 """A circuit breaker: after some failures in a row the origin is not asked for a while, then by one fetch alone.
 
-The states, the counts and the clock are those of the library ``circuitbreaker``. It takes everything that is not a
-failure for a success, as PyBreaker does: a fetch that is cancelled because its client went away would close a breaker
-that is half open. So it is told of a fetch after its end, and only where that says something of the origin: not of one
-that was cancelled, nor of one that began before the breaker opened and ended after. Half open, it would let through all
-that come until the first of them ends; here it is one at a time.
+The states, the counts and the clock are those of the library ``circuitbreaker``, which takes whatever is not a failure
+for a success: a cancelled fetch would close a half-open breaker. So it hears of a fetch only after its end, and only if
+that says something about the origin: not if it was cancelled, or began before the breaker opened and ended after. Half
+open, the library lets everything through until the first fetch ends; here it is one at a time.
 """
 
 import threading
@@ -20,11 +19,11 @@ OPEN_S = 2
 
 
 class _Bad(Exception):
-    """What the library is told of a fetch that failed."""
+    """A failed fetch, for the library."""
 
 
 class Asked:
-    """A fetch that the breaker has let through. ``failed`` is what came of it; None: nothing that says anything."""
+    """A fetch that the breaker let through. ``failed`` is None where its end says nothing about the origin."""
 
     failed: bool | None = None
 
@@ -44,7 +43,7 @@ class Breaker:
 
     @contextmanager
     def asking(self) -> Iterator[Asked]:
-        """A fetch, whose end is noted there. Raises Refused."""
+        """A fetch; set ``failed`` on what it yields. Raises Refused."""
         with self._lock:
             trial = self.state == STATE_HALF_OPEN
             if (trial and self._trying) or not (trial or self.state == STATE_CLOSED):

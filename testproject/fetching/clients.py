@@ -1,7 +1,7 @@
-"""Which client a view fetches with, and one of each kind for a process: made at the first fetch, after a fork.
+"""The HTTP clients of the views: one of each kind a process, made at the first fetch, after a fork.
 
-A client for coroutines belongs to an event loop. That of an ASGI server lasts as long as the process; the one that
-Django makes for an asynchronous view of a WSGI server ends with the request, and so does the pool.
+A client for coroutines belongs to an event loop. An ASGI server's lasts as long as the process; the one that Django
+makes for an asynchronous view behind WSGI ends with the request, and its pool with it.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ _of_loops: dict[asyncio.AbstractEventLoop, LoopClient] = {}
 
 
 def of_threads() -> ThreadClient:
-    """The one of this process. Raises Misfit and NoOrigin."""
+    """This process's client. Raises Misfit and NoOrigin."""
     if not _of_threads:
         with _making:
             if not _of_threads:
@@ -62,7 +62,7 @@ def of_threads() -> ThreadClient:
 
 @asynccontextmanager
 async def of_loop(lasting: bool) -> AsyncIterator[LoopClient]:
-    """The one of this event loop; one for this fetch alone where the loop is not ``lasting``. Raises Misfit and
+    """This event loop's client, or one for this fetch alone in a loop that is not ``lasting``. Raises Misfit and
     NoOrigin."""
     if not lasting:
         client = _made(OF_LOOPS, "asynchronous")
@@ -78,14 +78,14 @@ async def of_loop(lasting: bool) -> AsyncIterator[LoopClient]:
 
 
 def close() -> None:
-    """Closes the one of the threads; the next fetch makes another."""
+    """Closes the client of the threads; the next fetch makes another."""
     with _making:
         while _of_threads:
             _of_threads.pop().close()
 
 
 async def aclose() -> None:
-    """Closes the one of this event loop, likewise."""
+    """Closes the client of this event loop."""
     if (client := _of_loops.pop(asyncio.get_running_loop(), None)) is not None:
         await client.aclose()
 

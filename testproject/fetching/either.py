@@ -11,8 +11,8 @@ View = Callable[..., Any]
 
 
 class EitherPattern(URLPattern):
-    """Takes its view when it is asked: Django's ASGI handler resolves a path within its event loop, its WSGI handler in
-    a thread that has none."""
+    """Chooses its view when it resolves: Django's ASGI handler does so in its event loop, its WSGI handler in a thread
+    without one."""
 
     def __init__(self, route: str, view: View, view_async: View) -> None:
         super().__init__(RoutePattern(route, is_endpoint=True), view)

@@ -1,12 +1,9 @@
-"""How many connections of the pools are in use and how many fetches wait for one, for whoever measures.
+"""Gauges of the pools: connections in use, and fetches that wait for one.
 
-Two numbers in a file in memory that this process alone writes; the harness adds up those of all processes every 100 ms
-(loadtests/observe/gauges.py). They are counted around the call: a fetch holds a connection of its pool or waits for one
-from its begin to its end, so those above the pool's size are the ones that wait. The clients' own hooks (the traces of
-HTTPX and aiohttp) would tell the same at the price of a call for each event of each request, which would be measured.
-
-The lock is held for the time of two additions and never while anything waits. It is the process's own, so processes do
-not wait for each other.
+Two numbers in a file in memory, written by this process alone; the harness adds up all processes every 100 ms
+(loadtests/observe/gauges.py). They are counted around the call: from its begin to its end a fetch holds a connection of
+its pool or waits for one, so those above the pool's size wait. The clients' own hooks would cost a call for each event
+of each request. The lock is the process's own, and held for two additions.
 """
 
 import mmap
@@ -20,7 +17,7 @@ NUMBERS = struct.Struct("<QQ")  # as loadtests/observe/gauges.py reads them: in 
 
 
 class Counted(Protocol):
-    """A pool of ``size`` connections, and how many fetches are in it, those that wait among them."""
+    """A pool of ``size`` connections; ``fetches`` counts those that wait as well."""
 
     size: int
     fetches: int
@@ -50,7 +47,7 @@ class PoolGauge:
             NUMBERS.pack_into(self.memory, 0, self.in_use, self.waiting)
 
     def left(self, pool: Counted) -> None:
-        """It has ended; where others wait in the pool, one of them has its connection now."""
+        """A fetch has ended; where others wait, one of them has its connection now."""
         with self.lock:
             if pool.fetches > pool.size:
                 self.waiting -= 1

@@ -1,4 +1,4 @@
-"""Where the origin is. It is what the settings say, and nothing that a request says: the views are no open proxy."""
+"""The origin's address. It comes from the settings and never from a request: the views are no open proxy."""
 
 import functools
 
@@ -8,7 +8,7 @@ from fetching.results import NoOrigin
 
 
 def url() -> str:
-    """What is fetched. Raises NoOrigin where there is no origin, or none yet."""
+    """The URL to fetch. Raises NoOrigin where there is no origin, or none yet."""
     wanted = settings.FETCHING
     if wanted.url is not None:
         return f"{wanted.url}{wanted.path}"

@@ -7,15 +7,15 @@ from typing import Generic, TypeVar
 
 from fetching.gauges import PoolGauge
 
-# For so long a connection with nothing on it is kept, by those clients that can be told: HTTPX would keep it for five
-# seconds and aiohttp for fifteen, and after a longer pause there would be a cold start in one of them.
+# How long an idle connection is kept by the clients that can be configured: HTTPX's default is 5 s and aiohttp's 15 s,
+# so after a longer pause one of them would start cold.
 IDLE_S = 60.0
 
 T = TypeVar("T")
 
 
 class CountedPool(Generic[T]):
-    """A pool of a client's, of ``size`` connections, and how many fetches are in it, those that wait among them."""
+    """A client's pool of ``size`` connections; ``fetches`` counts those that wait as well."""
 
     def __init__(self, pool: T, size: int) -> None:
         self.pool = pool
@@ -24,7 +24,7 @@ class CountedPool(Generic[T]):
 
     @property
     def full(self) -> bool:
-        """Whether somebody waits for a connection."""
+        """True while a fetch waits for a connection."""
         return self.fetches > self.size
 
 
@@ -38,7 +38,7 @@ class Pools(Generic[T]):
 
     @contextmanager
     def one(self) -> Iterator[CountedPool[T]]:
-        """The pool of the next fetch, for as long as that takes."""
+        """The pool of the next fetch, while it lasts."""
         counted = next(self._turns)
         self._gauge.entered(counted)
         try:

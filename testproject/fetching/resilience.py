@@ -1,6 +1,6 @@
-"""What production adds to a fetch: a retry within a budget, a circuit breaker, a stale copy where the origin fails.
+"""Resilient fetches: a retry within a budget, a circuit breaker, a stale copy where the origin fails.
 
-``course`` says what is to be done next and is handed what came of it; a thread and a coroutine do it, each in its way.
+``course`` yields the next step and is sent its result; ``run`` does the steps in a thread, ``arun`` in a coroutine.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from fetching.clients import LoopClient, ThreadClient
 from fetching.results import Failed, Fetched, FetchError, Refused
 
 ATTEMPTS = 2
-PAUSE_S = (0.05, 0.15)  # before a retry: anything between, so that not all come back at once
-# Retries are a tenth of the fetches at most: of an origin that is overloaded they would ask twice as much.
+PAUSE_S = (0.05, 0.15)  # before a retry, random, so that not all come back at once
+# Retries are a tenth of the fetches at most: they would double the load of an overloaded origin.
 RETRIES_PER_FETCH = 0.1
 MOST_RETRIES = 10.0  # that are saved up
 COPY = "fetching.copy"  # in Django's cache
@@ -31,7 +31,7 @@ Outcome = Fetched | FetchError
 
 
 class Do(enum.Enum):
-    """What is to be done next: its result is an Outcome, nothing, a Fetched or None, nothing."""
+    """A kind of step, whose result is an Outcome, nothing, a Fetched or None, nothing."""
 
     FETCH = enum.auto()
     PAUSE = enum.auto()
@@ -41,7 +41,7 @@ class Do(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """What to do: for how long to pause, what to keep."""
+    """A step: how long to pause, what to keep."""
 
     what: Do
     seconds: float = 0.0
@@ -50,7 +50,7 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Delivered:
-    """What our client gets; ``stale``: a copy of an earlier answer."""
+    """The answer to our client; ``stale``: a copy of an earlier one."""
 
     outcome: Outcome
     stale: bool = False
@@ -60,19 +60,19 @@ Course = Generator[Step, Any, Delivered]
 
 
 class Budget:
-    """How many retries there may be."""
+    """The budget of retries."""
 
     def __init__(self) -> None:
         self._saved = MOST_RETRIES
         self._lock = threading.Lock()
 
     def earn(self) -> None:
-        """A fetch was asked for."""
+        """Counts a fetch."""
         with self._lock:
             self._saved = min(MOST_RETRIES, self._saved + RETRIES_PER_FETCH)
 
     def spend(self) -> bool:
-        """Takes a retry; whether there was one."""
+        """Takes a retry; False where none is left."""
         with self._lock:
             there = self._saved >= 1.0
             self._saved -= there
@@ -80,7 +80,7 @@ class Budget:
 
 
 class Resilience:
-    """What a process knows of its origin."""
+    """The state of a process: its breaker, its budget and its copy."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Resilience:
         self._copied_at = -COPIED_EVERY_S
 
     def course(self) -> Course:
-        """A fetch, step by step."""
+        """The steps of one fetch."""
         self.budget.earn()
         for attempt in range(1, ATTEMPTS + 1):
             outcome = yield from self._asked()
@@ -127,28 +127,28 @@ class Resilience:
 
 
 def failed(outcome: Outcome) -> bool:
-    """Whether that is no answer to be content with."""
+    """True for an error, and for a status of 500 or more."""
     return isinstance(outcome, FetchError) or outcome.status >= 500
 
 
 def of_origin(outcome: Outcome) -> bool:
-    """Whether it says something of the origin. That our own pool is exhausted does not."""
+    """True where it says something about the origin; our own exhausted pool does not."""
     return not isinstance(outcome, FetchError) or outcome.kind in ("timeout", "failed")
 
 
 def again(outcome: Outcome) -> bool:
-    """Whether another attempt may do better: after what came quickly. After a time-out the time has been spent."""
+    """True where a retry may help: after a quick end. After a time-out the time is spent."""
     return isinstance(outcome, (Fetched, Failed))
 
 
 @functools.cache
 def of_process() -> Resilience:
-    """The one of this process."""
+    """This process's state."""
     return Resilience()
 
 
 def run(course: Course, client: ThreadClient, cache: Any) -> Delivered:
-    """Does in this thread what the course says."""
+    """Does the steps in this thread."""
     with closing(course):
         result = None
         while True:
@@ -160,7 +160,7 @@ def run(course: Course, client: ThreadClient, cache: Any) -> Delivered:
 
 
 async def arun(course: Course, client: LoopClient, cache: Any) -> Delivered:
-    """Does it in this coroutine. Where that is cancelled, the course ends there, and the breaker is told nothing."""
+    """Does the steps in this coroutine. If it is cancelled the course ends, and the breaker hears nothing."""
     with closing(course):
         result = None
         while True:

@@ -1,4 +1,4 @@
-"""What comes of a fetch, whichever client made it. No Django in here."""
+"""The results of a fetch, for every client. No Django in here."""
 
 import dataclasses
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 @dataclasses.dataclass(frozen=True)
 class Fetched:
-    """What the origin answered: the status, the content type as sent, the body."""
+    """The origin's answer."""
 
     status: int
     content_type: str
@@ -14,8 +14,7 @@ class Fetched:
 
 
 class FetchError(Exception):
-    """A fetch without an answer: ``status`` is what our own client is answered with, ``kind`` names the reason, and the
-    text says it."""
+    """A fetch without an answer: the ``status`` for our client, the ``kind`` of failure, and the reason in words."""
 
     status: ClassVar[int]
     kind: ClassVar[str]
@@ -33,7 +32,7 @@ class NotInTime(FetchError):
 
 
 class Exhausted(FetchError):
-    """All connections of the pool were in use for as long as a fetch may wait for one."""
+    """No connection of the pool became free in time."""
 
     status, kind = 503, "exhausted"
     said = "no connection of the pool was free within FETCH_TIMEOUT"
@@ -54,7 +53,7 @@ class Refused(FetchError):
 
 
 class NoOrigin(FetchError):
-    """Nobody said which origin to ask, or it is not up yet."""
+    """No origin is configured, or it is not up yet."""
 
     status, kind = 503, "no-origin"
 

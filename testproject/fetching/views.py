@@ -24,8 +24,7 @@ def fetch(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 async def fetch_async(request: HttpRequest) -> HttpResponse:
-    """The same from a coroutine. Where our client goes away, an ASGI server has Django cancel it, and the fetch is
-    given up; a thread goes on to its end."""
+    """The same in a coroutine. If our client disconnects, Django cancels it and the fetch with it; a thread runs on."""
     begun = time.perf_counter()
     try:
         async with clients.of_loop(isinstance(request, ASGIRequest)) as client:
@@ -47,7 +46,7 @@ def resilient(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 async def resilient_async(request: HttpRequest) -> HttpResponse:
-    """The same from a coroutine. Django's caches are synchronous: each look into one is a hop to a thread and back."""
+    """The same in a coroutine. Django's caches are synchronous: each access is a hop to a thread and back."""
     begun = time.perf_counter()
     try:
         async with clients.of_loop(isinstance(request, ASGIRequest)) as client:
@@ -57,7 +56,7 @@ async def resilient_async(request: HttpRequest) -> HttpResponse:
 
 
 def answer(delivered: Delivered, begun: float) -> HttpResponse:
-    """The response; ``begun`` is when the view did, by time.perf_counter."""
+    """The response; ``begun`` is the view's start, by time.perf_counter."""
     outcome = delivered.outcome
     if isinstance(outcome, FetchError):
         response = HttpResponse(f"{outcome}\n", status=outcome.status, content_type="text/plain")
@@ -68,7 +67,6 @@ def answer(delivered: Delivered, begun: float) -> HttpResponse:
     if delivered.stale:
         response["X-Stale"] = "1"
     response["X-Fetch-Ms"] = f"{(time.perf_counter() - begun) * 1000:.1f}"
-    # Django would write a line to the log for each answer of 500 and above, a thousand a second while the origin fails;
-    # what failed is the origin, and the answer says so.
+    # Django would log each answer of 500 and above, a thousand lines a second while the origin fails.
     response._has_been_logged = True
     return response

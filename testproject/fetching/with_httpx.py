@@ -8,7 +8,7 @@ from fetching.results import Exhausted, Failed, Fetched, NotInTime
 
 
 def options(wanted) -> dict:
-    """What both of its clients are told."""
+    """The options of both of its clients."""
     return {
         "limits": httpx.Limits(
             max_connections=wanted.pool_size,
@@ -23,7 +23,7 @@ def options(wanted) -> dict:
 
 
 def fetched(response: httpx.Response) -> Fetched:
-    """What it answered."""
+    """The answer as a result."""
     return Fetched(response.status_code, response.headers.get("Content-Type", ""), response.content)
 
 

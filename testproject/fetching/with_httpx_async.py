@@ -1,4 +1,4 @@
-"""HTTPX from coroutines; see with_httpx for what it is told."""
+"""HTTPX from coroutines; with_httpx has its options."""
 
 import httpx
 

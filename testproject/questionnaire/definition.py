@@ -1,5 +1,4 @@
-"""What a survey asks: read from a file in definitions/, and checked, so that nothing later meets a page that makes no
-sense. No Django in here."""
+"""The definition of a survey, read from a file in definitions/ and checked. No Django in here."""
 
 import dataclasses
 import datetime
@@ -16,7 +15,7 @@ TODAY = "today"  # as a bound of a date
 RESERVED = ("launch", "session", "introduction", "summary", "thank-you", "signed-out")  # paths beside those of pages
 
 Answer = str | list[str]
-"""What was answered, as JSON has it: a text, or for checkboxes the values that were ticked."""
+"""An answer in JSON: a text, or for checkboxes the ticked values."""
 
 
 class BadDefinition(Exception):
@@ -27,9 +26,8 @@ class BadDefinition(Exception):
 class Page:
     """One question on one page.
 
-    ``options`` are labels by value. ``routes`` are pages by answer, for those answers after which the page that comes
-    next in the file does not come next. ``least`` and ``most`` bound a number or a date, ``longest`` the characters of
-    a text.
+    ``options`` are labels by value, ``routes`` the next pages by answer where that is not the next in the file.
+    ``least`` and ``most`` bound a number or a date, ``longest`` the characters of a text.
     """
 
     id: str
@@ -45,7 +43,7 @@ class Page:
 
 @dataclasses.dataclass(frozen=True)
 class Definition:
-    """A survey: its title, and its pages in the order in which they are asked."""
+    """A survey: its title and its pages in order."""
 
     title: str
     pages: tuple[Page, ...]
@@ -66,7 +64,7 @@ def load(name: str) -> Definition:
 
 
 def parse(table: dict[str, Any]) -> Definition:
-    """The definition that a JSON object describes. Raises BadDefinition, TypeError and KeyError."""
+    """The definition in a JSON object. Raises BadDefinition, TypeError and KeyError."""
     definition = Definition(table["title"], tuple(Page(**page) for page in table["pages"]))
     order = [page.id for page in definition.pages]
     if not order or len(set(order)) < len(order):

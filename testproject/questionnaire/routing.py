@@ -1,4 +1,4 @@
-"""Which page comes when: the answers decide. No Django in here."""
+"""The order of the pages, by the answers. No Django in here."""
 
 from collections.abc import Iterator, Mapping
 
@@ -6,7 +6,7 @@ from questionnaire.definition import Answer, Definition, Page
 
 
 def following(definition: Definition, page: Page, answer: Answer) -> Page | None:
-    """The page after this one, where that is its answer; None after the last."""
+    """The page after this one with this answer; None after the last."""
     if isinstance(answer, str) and answer in page.routes:
         return definition.page(page.routes[answer])
     place = definition.pages.index(page) + 1
@@ -14,7 +14,7 @@ def following(definition: Definition, page: Page, answer: Answer) -> Page | None
 
 
 def way(definition: Definition, answers: Mapping[str, Answer]) -> Iterator[Page]:
-    """The pages that the answers lead through, in their order, up to the first that has no answer."""
+    """The pages in the order of the answers, up to the first without one."""
     page: Page | None = definition.pages[0]
     while page is not None:
         yield page
@@ -24,13 +24,13 @@ def way(definition: Definition, answers: Mapping[str, Answer]) -> Iterator[Page]
 
 
 def unanswered(definition: Definition, answers: Mapping[str, Answer]) -> Page | None:
-    """The first page of the way that has no answer; None where all have one."""
+    """The first page without an answer; None where all have one."""
     *_, last = way(definition, answers)
     return last if last.id not in answers else None
 
 
 def before(definition: Definition, answers: Mapping[str, Answer], page: Page) -> Page | None:
-    """The page before this one on the way; None for the first."""
+    """The page before this one; None for the first."""
     previous = None
     for one in way(definition, answers):
         if one.id == page.id:

@@ -1,5 +1,5 @@
-"""What is known of a respondent, and the blob that a session keeps of it: JSON, padded so that every blob has the
-length that a real survey's has, encrypted so that whoever reads the store learns nothing. No Django in here."""
+"""A respondent's state, and its blob in the session: JSON, padded to the length of a real survey's and encrypted. No
+Django in here."""
 
 import base64
 import dataclasses

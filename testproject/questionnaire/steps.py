@@ -1,5 +1,5 @@
-"""The journey: what a request leads to, given what is known of the respondent. The views, sync and async, do no more
-than read a session, ask here, and write it. No Django in here."""
+"""The steps of the journey: from a respondent's state and a request to an outcome. The views, sync and async, only read
+and write the session. No Django in here."""
 
 import dataclasses
 import datetime
@@ -15,8 +15,8 @@ FIELD_TYPES = {"text": "text", "number": "text", "date": "date"}  # a number's o
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """A request: whether it is a POST, for which page, what its form gave, whether it is to change an answer and go
-    back to the summary, and the day it is."""
+    """A request: ``given`` are its form's values; ``change`` goes back to the summary; ``reference`` is for a
+    submission."""
 
     post: bool
     page: str
@@ -28,8 +28,8 @@ class Asked:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What is answered: a template with its context, or else a step (and its page) to go to. ``state`` is to be kept
-    where it is not None; ``over`` says that the session ends."""
+    """The answer: a template with its context, or a step (and its page) to redirect to. ``state`` is saved unless it is
+    None; ``over`` ends the session."""
 
     template: str = ""
     context: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -40,7 +40,7 @@ class Outcome:
 
 
 def take(step: str, definition: Definition, state: State, asked: Asked) -> Outcome | None:
-    """What a step's request leads to; None where there is no such page."""
+    """The outcome of a step's request; None where there is no such page."""
     if step == "page" and definition.page(asked.page) is None:
         return None
     if state.reference and step != "thank-you":
@@ -114,12 +114,12 @@ _STEPS: Mapping[tuple[str, bool], Callable[[Definition, State, Asked], Outcome]]
 
 
 def _reached(definition: Definition, state: State, name: str) -> Page | None:
-    """The page, where the answers so far lead to it."""
+    """The page, if the answers so far lead to it."""
     return next((page for page in routing.way(definition, state.answers) if page.id == name), None)
 
 
 def _go(page: Page | None, state: State | None = None) -> Outcome:
-    """To the page, and to the summary where none is left."""
+    """To the page, or to the summary where none is left."""
     return Outcome(to="page", page=page.id, state=state) if page else Outcome(to="summary", state=state)
 
 
@@ -142,7 +142,7 @@ def _form(
 
 
 def shown(page: Page, answer: Answer) -> str:
-    """An answer as the summary shows it: the labels of what was chosen, or what was written."""
+    """An answer in the summary: the labels of the options, or the text."""
     if isinstance(answer, list):
         return ", ".join(page.options[value] for value in answer)
     return page.options.get(answer, answer)

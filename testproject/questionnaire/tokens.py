@@ -9,12 +9,12 @@ GOOD_FOR_S = 300
 
 
 class Refused(Exception):
-    """A token that signs nobody in; a sentence that says why."""
+    """A token that signs nobody in, with the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Ticket:
-    """What a token says: who it is for, and its own name, by which its use is noted."""
+    """The content of a token: its respondent, and its id, by which its use is noted."""
 
     respondent: str
     id: str
@@ -26,7 +26,7 @@ def issue(respondent: str) -> str:
 
 
 def read(token: str) -> Ticket:
-    """What a token says. Raises Refused for one that is forged or too old."""
+    """The content of a token. Raises Refused for one that is forged or too old."""
     try:
         return Ticket(**_signer().unsign_object(token, max_age=GOOD_FOR_S))
     except signing.SignatureExpired:

@@ -1,10 +1,9 @@
 """One POST of a session at a time, on this machine.
 
-A session is read whole and written whole. Of two tabs that answer different pages in the same instant both would read
-the same answers, and the later write would undo the earlier, which had been acknowledged. No session store of Django
-knows of that, so a POST holds a lock from before its read until after its write: a byte of a file, by the session's
-key. It takes some microseconds, and no thread or process that dies keeps it. Servers on several machines would need a
-lock in the store.
+A session is read whole and written whole: of two tabs that answer different pages at once, the later write would undo
+the earlier one, which was acknowledged. So a POST holds a lock from before its read until after its write: a byte of a
+file, by the session's key. It takes some microseconds, and the kernel frees it if its holder dies. Servers on several
+machines would need a lock in the store.
 """
 
 import asyncio
@@ -51,11 +50,11 @@ async def aturn(key: str) -> AsyncIterator[None]:
 
 
 async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
-    """What the work returns or raises. It is done also where whoever waits for it is cancelled, as Django does once a
-    client has gone away; they are cancelled after its end.
+    """The result of the work, which is finished even if its caller is cancelled, as Django does once a client has
+    disconnected.
 
-    A store is written in a thread, which goes on where its coroutine is cancelled: a turn that ended with the coroutine
-    would let the next request read what that thread then writes over.
+    A store is written in a thread, which runs on when its coroutine is cancelled: if the turn ended with the coroutine,
+    the next request would read what that thread then overwrites.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -74,7 +73,7 @@ class _Place:
         self.lock = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, at, 1, 0)  # struct flock of Linux, 64 bits
 
     def taken(self) -> bool:
-        """Whether it is ours now. A lock of the open file, not of the process: threads exclude each other as well."""
+        """Tries to take it. It is a lock of the open file, not of the process: threads exclude each other as well."""
         try:
             fcntl.fcntl(self.file, fcntl.F_OFD_SETLK, self.lock)
         except (BlockingIOError, PermissionError):

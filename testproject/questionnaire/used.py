@@ -1,10 +1,8 @@
-"""Which tokens were used: an entry each in the store that the sessions are in, for as long as the token is good.
+"""Used tokens: an entry each in the store of the sessions, for as long as the token is valid.
 
-Making an entry fails where there is one, whatever the store, so that of two requests with one token one is refused.
-Signed cookies have no store; there it is the database.
-
-An entry is a session of that store, so nobody may know its key: with a cookie of it, signing in would delete it as the
-session that one had, and the token would be good again. The key is made of the token's id and the secret.
+Creating an entry fails where there is one, in every store, so of two requests with one token one is refused. Signed
+cookies have no store; there it is the database. An entry is a session of that store, so its key must be secret: with a
+cookie of it, signing in would delete it, and the token would be valid again.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""Whether what was given is an answer to a page. No Django in here."""
+"""Validation of answers. No Django in here."""
 
 import datetime
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ MOST_DIGITS = 9
 
 
 class Invalid(Exception):
-    """What is wrong with an answer, and what would be right: a sentence for the person who gave it."""
+    """What is wrong with an answer, and what would be right, for the respondent."""
 
 
 def answer(page: Page, given: Sequence[str], today: datetime.date) -> Answer:
-    """The answer in what a form sent for the page: the values of its one field. Raises Invalid."""
+    """The answer in the values of a page's field. Raises Invalid."""
     return _READ[page.type](page, given, today)
 
 

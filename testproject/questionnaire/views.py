@@ -1,4 +1,4 @@
-"""The questionnaire. What a request leads to is decided in steps.py; here a session is read and written."""
+"""The views of the questionnaire: they read and write the session; steps.py decides the rest."""
 
 import contextlib
 import functools
@@ -16,7 +16,7 @@ from questionnaire.turns import turn
 
 
 def answering(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A view that answers 503 where the store fails, and sends out whose session was ended meanwhile."""
+    """A view that answers 503 where the store fails, and signs out where the session was ended meanwhile."""
 
     @functools.wraps(view)
     def wrapped(request: HttpRequest, **arguments: Any) -> HttpResponse:
@@ -90,5 +90,5 @@ leave = require_GET(step)
 
 @require_GET
 def signed_out(request: HttpRequest) -> HttpResponse:
-    """Where those are sent who have no session."""
+    """The page of those without a session."""
     return pages.refused(request, "You are not signed in, or your session has ended.")

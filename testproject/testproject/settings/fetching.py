@@ -1,4 +1,4 @@
-"""What the views below /fetch fetch, and how, from the environment. docs/fetching.rst says what each variable means."""
+"""The settings of the views below /fetch, from the environment; docs/fetching.rst has the variables."""
 
 import dataclasses
 import ipaddress
@@ -19,8 +19,8 @@ PATH = re.compile(r"/[A-Za-z0-9._~/-]{0,500}")
 
 @dataclasses.dataclass(frozen=True)
 class Fetching:
-    """The origin is at ``url`` (without a path), or where ``url_file`` says once that is there; None: there is none.
-    It is asked for ``path``. ``client`` is empty where each kind of view takes its own default."""
+    """The origin is at ``url`` (without a path), or at the address in ``url_file`` once that exists. ``client`` is
+    empty where each kind of view takes its default."""
 
     client: str
     pool_size: int
@@ -33,7 +33,7 @@ class Fetching:
 
 
 def fetching(environ: Mapping[str, str]) -> Fetching:
-    """The settings that the variables ask for. Raises ImproperlyConfigured where they make no sense."""
+    """The settings. Raises ImproperlyConfigured for variables that make no sense."""
     client = environ.get("HTTP_CLIENT", "")
     if client and client not in CLIENTS:
         raise ImproperlyConfigured(f"HTTP_CLIENT is {client!r}; allowed: {', '.join(CLIENTS)}")
@@ -79,7 +79,7 @@ def _seconds(environ: Mapping[str, str], name: str, default: float, low: float, 
 
 
 def _loopback(url: str) -> str | None:
-    """The URL without a slash at its end. Fetching is a load: it is sent to this machine and to no other."""
+    """The URL without a slash at its end. Fetches are load, which goes to this machine only."""
     if not url:
         return None
     try:
