@@ -1,4 +1,4 @@
-"""What the charts share: a finished chart, and the encodings every one of them uses."""
+"""What the charts share: a finished chart, scales, axes, and the encodings of a setup."""
 
 from __future__ import annotations
 
@@ -13,20 +13,24 @@ from altair.utils import schemapi
 
 from loadtests.report.charts.palette import Look, config
 
+Rows = list[dict[str, Any]]
+Looks = dict[str, Look]
+
 WIDTH = 520  # of the plot; with labels about 700, which fits a README column unscaled
 SEVERAL_DECADES = 20.0  # largest over smallest from which a linear axis would flatten the small ones
+DRAWN_BEYOND = 3.0  # an interval is cut at this many times the outermost points: a vast one would flatten the rest
+STEPS = (1, 2, 5)  # the ticks of a decade
 
-# Altair would hold each part of a chart against the schema as it is made, which takes long: the tests do that with
-# whole charts.
+# Checking each part of a chart against Altair's schema is slow; tests check whole charts.
 schemapi.disable_debug_mode()
 
 
 @dataclasses.dataclass(frozen=True)
 class Chart:
-    """One chart: the name of its files, its caption, what it says in words and numbers, and what specifies it; and, for
-    one of many, the ``summary`` that a page shows in its place until it is asked for.
+    """One chart: file name, caption, its content in words (``alt``), and its specification.
 
-    The specification is made when it is asked for: it takes longer than all else of a page, and words need none.
+    A page shows ``summary`` in place of a folded chart. The specification is made on demand: it is slow, and the
+    terminal needs none.
     """
 
     name: str
@@ -37,49 +41,72 @@ class Chart:
 
     @cached_property
     def spec(self) -> dict[str, Any]:
-        """The specification, as Vega-Lite has it."""
+        """The Vega-Lite specification."""
         return self.specify()
 
 
 def finish(chart: Any, title: str, subtitle: Sequence[str], labels: Iterable[str]) -> dict[str, Any]:
-    """The specification with title and the common configuration, and room beside the longest label."""
+    """The specification with title, common configuration, and margins for the longest label."""
     titled = chart.properties(title=alt.TitleParams(title, subtitle=list(subtitle)))
     spec: dict[str, Any] = titled.to_dict(validate=False)
     spec["config"] = config(max(map(len, labels), default=0))
     return spec
 
 
+def stacked(panels: Iterable[Any], spacing: int = 16) -> Any:
+    """Panels, one below another."""
+    return alt.vconcat(*panels, spacing=spacing)
+
+
 def heading(text: str) -> alt.TitleParams:
-    """What stands over one of several panels."""
+    """The title of one of several panels."""
     return alt.TitleParams(text, anchor="start", frame="group", fontSize=12, offset=4)
 
 
-def values(rows: list[dict[str, Any]]) -> alt.InlineData:
-    """The rows as inline data: no pandas, no name that changes from one rendering to the next."""
+def values(rows: Rows) -> alt.InlineData:
+    """The rows as inline data: no pandas, and the same name in each rendering."""
     return alt.InlineData(values=rows)
 
 
-def colour(looks: dict[str, Look], **options: Any) -> alt.Color:
+def described(rows: Rows) -> alt.Chart:
+    """A chart of rows whose marks are described by the rows' ``text``."""
+    return alt.Chart(values(rows)).encode(description=alt.Description("text:N"))
+
+
+def figures(rows: Rows, *keys: str) -> list[float]:
+    """The known values of some keys."""
+    return [row[key] for row in rows for key in keys if row.get(key) is not None]
+
+
+def colour(looks: Looks, **options: Any) -> alt.Color:
     """Colour by setup."""
     scale = alt.Scale(domain=list(looks), range=[look.colour for look in looks.values()])
     return alt.Color("label:N", scale=scale, **{"legend": None, **options})
 
 
-def shape(looks: dict[str, Look]) -> alt.Shape:
+def shape(looks: Looks) -> alt.Shape:
     """Shape by setup."""
     scale = alt.Scale(domain=list(looks), range=[look.shape for look in looks.values()])
     return alt.Shape("label:N", scale=scale, legend=None)
 
 
-REACH = 3.0  # an interval is drawn up to this many times the outermost points: a vast one must not flatten the rest
+def dashes(looks: Looks) -> alt.StrokeDash:
+    """Line pattern by setup."""
+    scale = alt.Scale(domain=list(looks), range=[list(look.dash) for look in looks.values()])
+    return alt.StrokeDash("label:N", scale=scale, legend=None)
 
 
-def clamp(rows: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
-    """The rows with intervals cut where they leave the neighbourhood of the points ``key``, and marked as cut."""
-    points = [row[key] for row in rows if row.get(key) is not None and row[key] > 0]
+def label_axis(labels: Sequence[str]) -> alt.Y:
+    """A row for each setup, in this order."""
+    return alt.Y("label:N", sort=labels, title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8))
+
+
+def clamp(rows: Rows, key: str) -> Rows:
+    """The rows with intervals cut near the points ``key``, and marked as cut."""
+    points = [value for value in figures(rows, key) if value > 0]
     if not points:
         return rows
-    floor, ceiling = min(points) / REACH, max(points) * REACH
+    floor, ceiling = min(points) / DRAWN_BEYOND, max(points) * DRAWN_BEYOND
     return [
         {
             **row,
@@ -95,7 +122,7 @@ def clamp(rows: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
 
 
 def arrows(base: alt.Chart, scale: alt.Scale, paint: alt.Color | alt.ColorValue) -> list[alt.Chart]:
-    """Where an interval was cut: it goes on that way."""
+    """Arrows where an interval was cut."""
     return [
         base.transform_filter(f"datum.cut_{end}")
         .mark_point(shape=f"triangle-{side}", filled=True, size=60, opacity=1)
@@ -112,22 +139,31 @@ def scale_for(numbers: Iterable[float]) -> alt.Scale:
     low, high = min(positive), max(positive)
     if high / low < SEVERAL_DECADES:
         return alt.Scale(domain=[0, high * 1.02], nice=False)
-    return alt.Scale(type="log", domain=[_step_below(low), high * 1.1], nice=False)
+    return log_scale(_step_below(low), high * 1.1)
+
+
+def log_scale(low: float, high: float) -> alt.Scale:
+    """A logarithmic scale with these ends."""
+    return alt.Scale(type="log", domain=[low, high], nice=False)
+
+
+def log_axis(low: float, high: float, steps: Sequence[float] = STEPS, **options: Any) -> alt.Axis:
+    """Ticks at these steps of each decade: labels never touch."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
+    return alt.Axis(grid=True, values=ticks, **options)
 
 
 def axis_for(scale: alt.Scale, **options: Any) -> alt.Axis:
-    """The axis of such a scale: on a logarithmic one a tick at 1, 2 and 5 of each decade, so labels never touch."""
+    """The axis of a scale of ``scale_for``."""
     settings = scale.to_dict()
     if settings.get("type") != "log":
         return alt.Axis(grid=True, tickCount=6, **options)
-    low, high = settings["domain"]
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [step * 10.0**power for power in powers for step in (1, 2, 5) if low <= step * 10.0**power <= high]
-    return alt.Axis(grid=True, values=ticks, **{"format": "~r", **options})
+    return log_axis(*settings["domain"], **{"format": "~r", **options})
 
 
 def _step_below(value: float) -> float:
     """The greatest of 1, 2 and 5 times a power of ten that leaves the smallest point off the edge."""
     room = value * 0.95
     power = 10.0 ** math.floor(math.log10(room))
-    return max((step * power for step in (1, 2, 5) if step * power <= room), default=power)
+    return max((step * power for step in STEPS if step * power <= room), default=power)

@@ -7,35 +7,33 @@ from typing import Any, Literal
 
 import altair as alt
 
-from loadtests.report.charts.base import WIDTH, finish, values
+from loadtests.report.charts.base import WIDTH, Rows, finish, values
 from loadtests.report.charts.palette import GRID, MUTED, ON_RAMP, PAPER, RAMP
 
 ROW = 62
 WIDEST = 130
-# What stands in a cell, line by line: the field, its size in pixels, its weight; and how far below the middle each of
-# two lines stands, and each of three.
+# The lines of a cell: field, size in pixels, weight; and the offsets from the middle of two lines and of three.
 LINES: tuple[tuple[str, int, Literal["normal", "bold"]], ...] = (
     ("note", 13, "bold"),
     ("detail", 11, "normal"),
     ("advised", 11, "bold"),
 )
 TWO, THREE = (-7, 10), (-14, 2, 16)
-# The worst cell has the weakest colour where it is this many times worse than the best; what differs less looks alike.
+# The worst cell has the weakest colour only if it is this many times worse than the best.
 LEAST_RANGE = 1.5
 
 
 def spec(
-    rows: list[dict[str, Any]],
+    rows: Rows,
     axes: tuple[tuple[str, list[str]], tuple[str, list[str]]],
     more_is_better: bool,
     title: str,
     subtitle: list[str],
 ) -> dict[str, Any]:
-    """Cells over ``axes``: the knob that goes down and the one that goes across, each with its values in order.
+    """Cells over ``axes``: the knob that goes down and the one that goes across, each with its values.
 
-    Each row has panel (the values of further knobs), down, across, label, note and text, and where there is a figure
-    also value, detail (a few words below it), mark (``best`` has a frame, ``within`` a dashed one) and advised (a word
-    below that, or nothing).
+    Rows: panel (the values of further knobs), down, across, label, note, text, and where there is a figure value,
+    detail, mark (``best`` is framed, ``within`` dashed) and advised.
     """
     (down, down_values), (across, across_values) = axes
     x = alt.X(
@@ -64,7 +62,6 @@ def spec(
         .encode(stroke=alt.Stroke("ink:N", scale=None))
         for mark, dash in (("best", [1, 0]), ("within", [4, 3]))
     ]
-    # A cell with a third line moves the other two up.
     lines = [
         cells_of.mark_text(fontSize=size, fontWeight=weight, dy=dy).encode(text=f"{field}:N", color=ink)
         for cells_of, places in ((base.transform_filter("!datum.advised"), TWO), (advised, THREE))
@@ -84,8 +81,8 @@ def spec(
     return finish(chart, title, subtitle, down_values)
 
 
-def _painted(rows: list[dict[str, Any]], more_is_better: bool) -> list[dict[str, Any]]:
-    """The rows with the colour of the cell and the ink that can be read on it."""
+def _painted(rows: Rows, more_is_better: bool) -> Rows:
+    """The rows with the colours of cell and text."""
     figures = [row["value"] for row in rows if row.get("value")]
     best = max(figures, default=1.0) if more_is_better else min(figures, default=1.0)
     behind = {value: abs(log(value / best)) for value in figures}

@@ -9,7 +9,7 @@ from loadtests.analyse.littles_law import AGREES, ERRORS_OF_CHANCE, Waiting, wai
 from loadtests.analyse.results import Results
 from loadtests.formatting import number, per_second, series, span
 from loadtests.plan.kinds import Test
-from loadtests.report.charts import ceiling_line
+from loadtests.report.charts import lines
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import valid_blocks
@@ -103,7 +103,7 @@ def _chart(results: Results, test: Test, rows: Sequence[Waiting]) -> Chart:
         "that number over the origin's mean latency, as far as so many are asked.",
         f"Answered per second, {test.description}; measured, of what arithmetic says: {series(told)}.",
         partial(
-            ceiling_line.spec,
+            lines.ceiling,
             points,
             _line(rows),
             looks(results.labels),

@@ -11,7 +11,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import LoadStep
 from loadtests.plan.metrics import P50, P99, Metric
 from loadtests.report import load_steps, points, ranking
-from loadtests.report.charts import over_load
+from loadtests.report.charts import lines
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import ChartRow
@@ -44,7 +44,7 @@ def _chart(results: Results, steps: Sequence[tuple[LoadStep, Test]]) -> Iterator
         f"{time.capitalize()} in milliseconds over {step.axis}, {first.short_description}. "
         f"{_told(results, steps, rows)}.",
         partial(
-            over_load.spec,
+            lines.over_load,
             rows,
             looks(results.labels),
             time,

@@ -10,7 +10,7 @@ from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import number, series, span
 from loadtests.plan.kinds import Test
 from loadtests.report import ranking
-from loadtests.report.charts import over_time
+from loadtests.report.charts import lines
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import ChartRow, valid_blocks
@@ -36,7 +36,7 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
         f"{many.capitalize()} per second over {test.seconds:g} seconds, {test.description}. Lowest to highest second: "
         f"{series(said)}.",
         partial(
-            over_time.spec,
+            lines.over_time,
             rows,
             looks(results.labels),
             test.seconds,

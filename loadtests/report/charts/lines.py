@@ -1,0 +1,169 @@
+"""Lines by setup, each named at its right end: over load, over time, and against an arithmetic ceiling."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import altair as alt
+
+from loadtests.report.charts.base import (
+    WIDTH,
+    Looks,
+    Rows,
+    axis_for,
+    clamp,
+    colour,
+    dashes,
+    described,
+    figures,
+    finish,
+    heading,
+    log_scale,
+    scale_for,
+    shape,
+    stacked,
+    values,
+)
+from loadtests.report.charts.palette import MUTED
+
+LINES = 7  # in a panel: as many as there are colours
+NAME_HEIGHT = 14.0  # of a name, in pixels
+
+
+def over_load(rows: Rows, looks: Looks, time: str, load: str, subtitle: list[str]) -> dict[str, Any]:
+    """Response time over load, with panels for each percentile.
+
+    Rows: label, percentile, load, value (ms), text, and where known low and high.
+    """
+    rows = clamp(rows, "value")
+    x_scale = scale_for(row["load"] for row in rows)
+    x = alt.X("load:Q", title=load, scale=x_scale, axis=axis_for(x_scale, format=",~r"))
+    panels = []
+    for key in dict.fromkeys(row["percentile"] for row in rows):
+        shown = [row for row in rows if row["percentile"] == key]
+        ends = figures(shown, "value", "low", "high")
+        y_scale = log_scale(min(ends) * 0.85, max(ends) * 1.15)
+        y = alt.Y("value:Q", title=f"{key} {time}, ms", scale=y_scale, axis=axis_for(y_scale))
+        for group in _groups(rows):
+            if part := [row for row in shown if row["label"] in group]:
+                panels.append(_load_panel(key, part, x, y, y_scale, looks))
+    return finish(stacked(panels), f"{time.capitalize()} over load", subtitle, looks)
+
+
+def _load_panel(key: str, rows: Rows, x: alt.X, y: alt.Y, y_scale: alt.Scale, looks: Looks) -> Any:
+    base = alt.Chart(values(rows)).encode(detail="label:N", color=colour(looks))
+    lines = (
+        base.transform_calculate(line=f"datum.label + ': {key} over load'")
+        .mark_line(strokeWidth=2)
+        .encode(x=x, y=y, strokeDash=dashes(looks), description=alt.Description("line:N"))
+    )
+    marks = base.encode(x=x, description=alt.Description("text:N"))
+    intervals = (
+        marks.transform_filter("isValid(datum.high)")
+        .mark_rule(strokeWidth=1.2, opacity=0.5)
+        .encode(y=alt.Y("low:Q", scale=y_scale), y2="high:Q")
+    )
+    points = marks.mark_point(filled=True, size=40, opacity=1).encode(y=y, shape=shape(looks))
+    layers = [intervals, lines, points, *_names(rows, "load", y_scale, 240, looks)]
+    return alt.layer(*layers).properties(width=WIDTH, height=240, title=heading(key))
+
+
+def over_time(rows: Rows, looks: Looks, seconds: float, many: str, subtitle: list[str]) -> dict[str, Any]:
+    """Rate over time, with bands: one of the two charts of 2016. ``many`` is the unit, such as requests.
+
+    Rows: label, t (s since the measurement began), value, low and high (per second) and text.
+    """
+    parts = [[row for row in rows if row["label"] in group] for group in _groups(rows)]
+    panels = [_time_panel(part, looks, seconds, many) for part in parts]
+    return finish(stacked(panels), f"{many.capitalize()} per second over time", subtitle, looks)
+
+
+def _time_panel(rows: Rows, looks: Looks, seconds: float, many: str) -> Any:
+    y_scale = alt.Scale(domain=[0, max(figures(rows, "high")) * 1.05 or 1.0], nice=False)
+    x = alt.X(
+        "t:Q",
+        title="time since the measurement began, s",
+        scale=alt.Scale(domain=[0, seconds], nice=False),
+        axis=alt.Axis(grid=False, tickMinStep=1),
+    )
+    y = alt.Y("value:Q", title=f"{many} answered per second", scale=y_scale, axis=alt.Axis(tickCount=6))
+    base = alt.Chart(values(rows)).encode(detail="label:N")
+    # A line is one mark: without a text of its own it would have that of its first second.
+    whole = base.transform_calculate(line=f"datum.label + ': {many} per second'").encode(
+        description=alt.Description("line:N")
+    )
+    band = whole.mark_area(opacity=0.15).encode(x=x, y=alt.Y("low:Q", scale=y_scale), y2="high:Q", color=colour(looks))
+    lines = whole.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour(looks), strokeDash=dashes(looks))
+    points = base.mark_point(filled=True, size=28, opacity=1).encode(
+        description=alt.Description("text:N"), x=x, y=y, color=colour(looks), shape=shape(looks)
+    )
+    layers = [band, lines, *([points] if seconds <= 30 else []), *_names(rows, "t", y_scale, 320, looks)]
+    return alt.layer(*layers).properties(width=WIDTH, height=320)
+
+
+def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str]) -> dict[str, Any]:
+    """Measured rates as points over requests under way, and the arithmetic ceiling as a line.
+
+    Rows: label, at_once, value (per second) and text; ``line``: at_once and value.
+    """
+    x_scale, y_scale = (scale_for(figures([*rows, *line], key)) for key in ("at_once", "value"))
+    x = alt.X("at_once:Q", title="requests that can be under way", scale=x_scale, axis=axis_for(x_scale))
+    y = alt.Y("value:Q", title="answered well per second", scale=y_scale, axis=axis_for(y_scale))
+    arithmetic = alt.Chart(values(line)).mark_line(color=MUTED, strokeWidth=1.6, strokeDash=[5, 4]).encode(x=x, y=y)
+    base = described(rows).encode(x=x, y=y, color=colour(looks))
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=shape(looks))
+    least = y_scale.to_dict()["domain"][0]
+    ends = [{**row, "value": max(row["value"], least)} for row in rows]  # zero has no logarithm
+    layers = [arithmetic, points, *_names(ends, "at_once", y_scale, 300, looks)]
+    return finish(alt.layer(*layers).properties(width=WIDTH, height=300), title, subtitle, looks)
+
+
+def _groups(rows: Rows) -> list[list[str]]:
+    """The labels, neighbours together, in as many panels as readable lines need."""
+    labels = list(dict.fromkeys(row["label"] for row in rows))
+    each = math.ceil(len(labels) / math.ceil(len(labels) / LINES))
+    return [labels[start : start + each] for start in range(0, len(labels), each)]
+
+
+def _names(rows: Rows, along: str, y_scale: alt.Scale, height: float, looks: Looks) -> list[alt.Chart]:
+    """The lines' names at the right, each level with its line's end along x and clear of the others."""
+    log = y_scale.to_dict().get("type") == "log"
+    to_linear, from_linear = (math.log, math.exp) if log else (float, float)
+    last = {row["label"]: row for row in sorted(rows, key=lambda row: float(row[along]))}
+    ends = sorted(last.values(), key=lambda row: (float(row["value"]), str(row["label"])))
+    bottom, top = map(to_linear, y_scale.to_dict()["domain"])
+    gap = min(NAME_HEIGHT / height, 1 / max(1, len(ends))) * (top - bottom)
+    heights = _spread([to_linear(float(row["value"])) for row in ends], gap, bottom, top)
+    names = [
+        {"label": row["label"], "value": row["value"], "name_y": from_linear(y), "text": f"{row['label']}: its line"}
+        for row, y in zip(ends, heights, strict=True)
+    ]
+    base = described(names)
+    level = alt.Y("name_y:Q", scale=y_scale)
+    leaders = base.mark_rule(strokeWidth=1).encode(
+        x=alt.value(WIDTH + 3),
+        x2=alt.value(WIDTH + 16),
+        y=alt.Y("value:Q", scale=y_scale),
+        y2="name_y:Q",
+        color=colour(looks),
+    )
+    marks = base.mark_point(filled=True, size=45, opacity=1).encode(
+        x=alt.value(WIDTH + 22), y=level, color=colour(looks), shape=shape(looks)
+    )
+    texts = base.mark_text(align="left", baseline="middle", fontSize=12).encode(
+        x=alt.value(WIDTH + 30), y=level, text="label:N"
+    )
+    return [leaders, marks, texts]
+
+
+def _spread(ends: list[float], gap: float, bottom: float, top: float) -> list[float]:
+    """Heights near the sorted ``ends``, at least ``gap`` from each other and none above the top."""
+    heights: list[float] = []
+    for end in ends:
+        heights.append(max(end, heights[-1] + gap if heights else bottom))
+    ceiling = top
+    for place in reversed(range(len(heights))):
+        heights[place] = min(heights[place], ceiling)
+        ceiling = heights[place] - gap
+    return heights
