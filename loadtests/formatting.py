@@ -1,4 +1,4 @@
-"""Numbers and sentences as a reader sees them, the same in the terminal, the charts and the pages."""
+"""Numbers and phrases as text, alike in the terminal, the charts and the pages."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ from typing import Any, Protocol
 DASH = "–"
 NOT_REACHED = "not reached"  # a percentile beyond the share of requests that were answered well
 
-# A terminal's commands (CSI and OSC, with what belongs to them), then single characters: control characters but tab and
-# newline, those that turn the direction of writing, and what no XML can hold.
+# A terminal's commands (CSI and OSC), then single characters: control characters but tab and newline, those that turn
+# the direction of writing, and what XML forbids.
 _COMMANDS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
 def printable(text: str) -> str:
-    """The text without what a terminal would obey and a page cannot hold. Whatever prints data prints it through this:
-    names, titles, logs and errors may be somebody else's."""
+    """The text without terminal commands and characters that XML forbids. All foreign data is printed through this."""
     return UNPRINTABLE.sub("", _COMMANDS.sub("", text))
 
 
 def number(value: float | None) -> str:
-    """Three significant digits, thousands set apart, a dash for what is not known: ``0.042 4.2 42.1 421 4,210``.
-
-    An infinite one is a percentile that was not reached."""
+    """Three significant digits: ``0.042 4.2 42.1 421 4,210``; a dash for None; infinite is not reached."""
     if value is None:
         return DASH
     if math.isinf(value):
@@ -43,7 +40,7 @@ def number(value: float | None) -> str:
 
 
 def per_second(rate: float) -> str:
-    """A rate of requests as it is found, to three digits: ``4.24``, ``42.1``, ``421``, ``4,213``."""
+    """A rate of requests: ``4.24``, ``42.1``, ``421``, ``4,213``."""
     return f"{rate:.3g}" if rate < 100 else f"{rate:,.0f}"
 
 
@@ -79,22 +76,21 @@ class Bounded(Protocol):
 
 
 def closed(found: Bounded) -> bool:
-    """Whether the interval has both ends; from a single block it has none."""
+    """Whether the interval has both ends."""
     return found.low > 0 and math.isfinite(found.high)
 
 
-# Of an interval whose upper end is this many times its lower one, neither end tells anybody anything.
-TELLS_NOTHING = 100.0
+UNINFORMATIVE = 100.0  # upper over lower end from which an interval is not shown
 
 
-def telling(found: Bounded) -> bool:
-    """Whether the interval's ends tell a reader anything: they are there, and less than a hundredfold apart."""
-    return closed(found) and found.high < TELLS_NOTHING * found.low
+def informative(found: Bounded) -> bool:
+    """Whether the interval is closed, and not a hundredfold wide."""
+    return closed(found) and found.high < UNINFORMATIVE * found.low
 
 
 def interval(found: Bounded) -> str:
-    """``1.98 to 2.10``; nothing where the interval is open, or so wide that it tells nothing."""
-    return f"{number(found.low)} to {number(found.high)}" if telling(found) else ""
+    """``1.98 to 2.10``; empty where the interval is uninformative."""
+    return f"{number(found.low)} to {number(found.high)}" if informative(found) else ""
 
 
 def plus_minus(low: float, high: float) -> float:
@@ -105,9 +101,8 @@ def plus_minus(low: float, high: float) -> float:
 
 
 def relative(found: Bounded) -> str:
-    """Half the interval's width, relative: ``±3%``; a factor (``×÷2.5``) where it is that wide; empty where open, or
-    so wide that it tells nothing."""
-    if not telling(found):
+    """Half the interval's width, relative: ``±3%``, or a factor (``×÷2.5``); empty where it is uninformative."""
+    if not informative(found):
         return ""
     half = plus_minus(found.low, found.high)
     if half >= 1:
@@ -125,7 +120,7 @@ def ratio(value: float) -> str:
 
 
 class Ratio(Protocol):
-    """A ratio of which one side or both may be a lower bound."""
+    """A ratio of figures of which either may be a lower bound."""
 
     @property
     def ratio(self) -> float: ...
@@ -136,22 +131,20 @@ class Ratio(Protocol):
 
 
 def bounded_ratio(found: Ratio) -> str:
-    """``ratio`` of it, with ``at least`` or ``at most`` before a bound; a dash where both sides are bounds, which says
-    nothing of their ratio."""
+    """``ratio``, with ``at least`` or ``at most`` before a bound; a dash where both sides are bounds."""
     if found.at_least and found.at_most:
         return DASH
-    told, bound = ratio(found.ratio), "at least " if found.at_least else "at most " if found.at_most else ""
-    return told if told == DASH else f"{bound}{told}"
+    text, bound = ratio(found.ratio), "at least " if found.at_least else "at most " if found.at_most else ""
+    return text if text == DASH else f"{bound}{text}"
 
 
 def ratio_interval(found: Bounded) -> str:
-    """``×1.01 to ×1.07``, or ``over ×1.01`` where it has one end; nothing where it has none, or where it holds 1 and is
-    so wide that it tells nothing."""
+    """``×1.01 to ×1.07``, or ``over ×1.01`` with one end; empty where it is open, or uninformative and includes 1."""
     if found.low > 0 and math.isinf(found.high):
         return f"over {ratio(found.low)}"
     if found.low <= 0 and math.isfinite(found.high):
         return f"under {ratio(found.high)}"
-    if not closed(found) or (found.low <= 1 <= found.high and not telling(found)):
+    if not closed(found) or (found.low <= 1 <= found.high and not informative(found)):
         return ""
     return f"{ratio(found.low)} to {ratio(found.high)}"
 
@@ -162,7 +155,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 
 
 def span(counts: Iterable[int], one: str, many: str | None = None) -> str:
-    """``2 blocks`` where all counts are alike, ``1 to 2 blocks`` where they are not; ``0 blocks`` of none."""
+    """``2 blocks`` where all counts are alike, else ``1 to 2 blocks``."""
     ends = sorted(counts) or [0]
     most = plural(ends[-1], one, many)
     return most if ends[0] == ends[-1] else f"{ends[0]:,} to {most}"
@@ -185,5 +178,5 @@ def flat(values: Any, prefix: str = "") -> list[tuple[str, str]]:
 
 
 def _worded(key: str) -> str:
-    """``memory_mb`` as words; a name with dots in it (``net.ipv4.tcp_tw_reuse``) is somebody else's and stays."""
+    """``memory_mb`` as words; foreign names with dots (``net.ipv4.tcp_tw_reuse``) stay."""
     return key if "." in key else key.replace("_", " ")

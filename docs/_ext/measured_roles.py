@@ -9,7 +9,7 @@
 METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or a metric of summary.csv by its name; without one
 it is the first that verdicts are given on in a test of that kind. A ratio is to the study's baseline unless OTHER is
 named. VERDICT is what the sentence around it claims: faster, slower, cheaper, dearer, equivalent or inconclusive
-(which is also what a difference inside the noise floor is). Where the newest run says otherwise, the build fails, and
+(as is a difference within the noise floor). Where the newest run says otherwise, the build fails, and
 the sentence has to be written anew. A share is that of the CPU time of a profile's role; CATEGORY is the words of its
 table. Each figure is a link to the page that it comes from.
 """
@@ -160,7 +160,7 @@ def compared(results: Results, label: str, test: str, metric: str, other: str | 
         standings, delta = results.standings, results.study.delta
         # The study's other setups are not compared, and tell how noisy the machine was.
         every = compare(asked, other, delta, standings=standings, candidates=[label])
-        found = next((one for one in every if one.tells), None)
+        found = next((one for one in every if one.informative), None)
     if found is None:
         raise LookupError(f"the run has no block with {metric} of {label} and of {other}")
     return found

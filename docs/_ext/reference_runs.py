@@ -52,7 +52,7 @@ class Reference:
         found = self.page.findings
         certain = found if self.results.study.sweep else [one for one in found if one.certain]
         best = [*certain, *found][0]
-        return f"{best.asked}: {best.brief or best.answer}"
+        return f"{best.question}: {best.brief or best.answer}"
 
 
 class References:

@@ -1,17 +1,13 @@
-"""Which of many cells may be the best? A set of them that holds the true best with 95%.
+"""Which of many cells may be the best: a set that includes the true best with 95%.
 
-The cell that looks best was picked because it looked best: its figure flatters it, and an interval against it that
-ignores the picking is too narrow. So none is compared with it as if it had been named before. Every cell in turn is
-taken for the best, and is dropped only where another is surely better. The true best, whichever it is, is then
-dropped with 5% at most, however many cells there are (Gupta, *On some multiple decision (selection and ranking)
-rules*, Technometrics 7, 1965). In the same 95% every cell is at its worst no further behind the true best than is
-said of it (Hsu, *Constrained simultaneous confidence intervals for multiple comparisons with the best*, Annals of
-Statistics 12, 1984).
+The cell that looks best was selected by its figure, which is therefore biased. So every cell is kept unless another is
+significantly better (Gupta, *On some multiple decision (selection and ranking) rules*, Technometrics 7, 1965). In the
+same 95% no cell is further behind the true best than its ``worst`` (Hsu, *Constrained simultaneous confidence intervals
+for multiple comparisons with the best*, Annals of Statistics 12, 1984).
 
-Two cells are compared within the blocks that both have, where what a whole block has in common cancels, and each has a
-noise of its own (``moderated``): one for all would drop the best in one of eight sweeps where it is three times noisier
-than the others. The level is shared among the comparisons as by Bonferroni. Which cell looks best is read from all
-blocks at once, cell plus block by least squares, so that one that misses blocks has its place as well.
+Cells are compared within common blocks, with the noise of each (``moderated``): a common noise would drop the best in
+one of eight sweeps where it is three times noisier. The level is shared as by Bonferroni. Effects are of the model cell
+plus block, so a cell that misses blocks has its place as well.
 """
 
 from __future__ import annotations
@@ -31,9 +27,8 @@ from loadtests.analyse.trimmed import SAME, Array
 
 @dataclass(frozen=True)
 class Place:
-    """A cell against the best. ``ratio`` is its figure over that of the one that looks best, and ``worst`` what its
-    ratio to the true best may be at the worst (0 or infinite where nothing is known). ``may_be_best``: no other cell
-    is surely better, so it is within noise of the best."""
+    """A cell against the best: ``ratio`` to the one that looks best, ``worst`` possible ratio to the true best (0 or
+    infinite where unknown), and ``may_be_best``: no other cell is significantly better."""
 
     ratio: float
     worst: float
@@ -46,9 +41,9 @@ def places(
     confidence: float = CONFIDENCE,
     bounds: Bounds | None = None,
 ) -> dict[str, Place]:
-    """The place of each cell that has a value; ``samples`` are logarithms by block, of which some are lower ``bounds``.
+    """The place of each cell with a value; ``samples`` are logarithms by block, some of them lower ``bounds``.
 
-    Where nothing tells noise from difference (one block, or cells that share none) all may be the best.
+    Without common blocks, or with one, all may be the best.
     """
     known = {label: sample for label, sample in samples.items() if sample}
     if not known:
@@ -68,14 +63,14 @@ def places(
 
 
 def ranked(samples: Mapping[str, Sample], more_is_better: bool) -> list[str]:
-    """The cells that have a value, from the one that looks best to the one that looks worst."""
+    """The cells with a value, the best first."""
     known = {label: sample for label, sample in samples.items() if sample}
     effects = dict(zip(known, _effects(known), strict=True)) if known else {}
     return sorted(known, key=lambda label: float(effects[label]), reverse=more_is_better)
 
 
 def _ahead(row: Row, sign: float, error: float) -> tuple[Array, Array]:
-    """How far the row's cell is ahead of the column's, at least and at most: either is wrong with that probability."""
+    """Bounds of how far the row's cell is ahead of the column's, each wrong with probability ``error``."""
     low, high = (np.zeros((len(row.samples), len(row.samples))) for _ in range(2))
     for (i, one), (j, other) in combinations(enumerate(row.samples), 2):
         found = row.between(other, one).interval(2 * error)

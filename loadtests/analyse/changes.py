@@ -1,9 +1,7 @@
-"""A study's results over time: which of them are changes and which are noise.
+"""Which results of a study over time are changes, and which are noise.
 
-Runs are not as independent as a test of significance would have them: what the machine did yesterday it does today as
-well, and now and then a run is far off for no reason. So what varies between runs is measured by steps over one to
-three runs, which a slow wander makes longer, and by their median, which neither a far run nor a change moves; and one
-run alone is never a change.
+Runs are correlated, and now and then one is far off for no reason. So the variation between runs is measured by the
+median of steps over one to three runs, which a slow drift makes longer, and one run alone is never a change.
 """
 
 from __future__ import annotations
@@ -18,21 +16,18 @@ import numpy as np
 from loadtests.analyse.trimmed import Array
 from loadtests.analyse.verdicts import DELTA
 
-# Seven is where steps over two runs begin to count.
-RUNS_FOR_MARKS = 7
+RUNS_FOR_MARKS = 7  # from here on steps over two runs count
 RUNS_FOR_LEVEL = 3
 LAGS = (1, 2, 3)
-# In standard errors: in simulated charts of twenty series of twenty runs at most 5% then hold a false mark
-# (``tools.simulation.histories``), though each run is half of the one before.
+# In standard errors: at most 5% of simulated charts of twenty series of twenty runs have a false mark, though
+# consecutive runs correlate by a half (``tools.simulation.histories``).
 LIMIT = 3.4
-# The median of |x| for x from the standard normal distribution.
-MEDIAN_OF_NORMAL = 0.6745
+MEDIAN_OF_NORMAL = 0.6745  # of |x|
 
 
 @dataclass(frozen=True)
 class Point:
-    """A run's mean of one metric of one setup, or its ratio to the baseline, with its 95% interval; ``trouble`` is what
-    failed in it, in words."""
+    """A run's mean of a metric, or its ratio to the baseline, with its 95% interval; ``trouble`` is what failed."""
 
     run: str
     value: float
@@ -50,13 +45,12 @@ class Mark:
 
 
 def changes(points: Sequence[Point], delta: float = DELTA) -> list[Mark]:
-    """The points in order of time, each marked if the series left the level of the runs since the last change there.
+    """The points in order of time, marked where the series leaves its level.
 
-    The level is the median of three runs or more. A change is where a run and the next one are both above it, or both
-    below, by at least ``delta`` and by more than ``LIMIT`` standard errors; how large it is is the mean of the two. So
-    the newest run is never marked. A run's noise is that of its own interval or, where that is more, what varies
-    between runs. Points without a finite interval, or of runs in which requests failed, are never changes, and fewer
-    than ``RUNS_FOR_MARKS`` other points show none.
+    The level is the median of three or more runs since the last change. A change is where a run and the next are both
+    above it, or both below, by at least ``delta`` and more than ``LIMIT`` standard errors; its size is their mean. So
+    the newest run is never marked. A run's noise is that of its interval or, where larger, that between runs. Points
+    without a finite interval, or with failures, are never changes; fewer than ``RUNS_FOR_MARKS`` others show none.
     """
     known = [point for point in points if _known(point)]
     if len(known) < RUNS_FOR_MARKS:
@@ -76,7 +70,7 @@ def changes(points: Sequence[Point], delta: float = DELTA) -> list[Mark]:
 def between_runs(logarithms: Array) -> float:
     """The standard deviation of one run: the largest median step over one to three runs.
 
-    A change is part of as many steps as the lag is long. Where these could be half of all, the lag is not used.
+    A change is in as many steps as the lag is long; lags of which that could be half are not used.
     """
     steps = [np.abs(logarithms[lag:] - logarithms[:-lag]) for lag in LAGS if len(logarithms) - lag >= 2 * lag + 1]
     # A step is the difference of two runs.

@@ -1,4 +1,4 @@
-"""A study's results over time: the runs of one study on one machine, and which of their changes are more than noise."""
+"""A study's results over time on one machine, and their significant changes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ Cell = tuple[str, str, str]  # test, metric, label
 
 @dataclasses.dataclass(frozen=True)
 class Series:
-    """One metric of one setup in one test, run after run; ``name`` is what the metric is called.
+    """One metric of one setup in one test, run after run.
 
-    ``figures`` are its means by run, ``marks`` what they are judged by: the ratios to the baseline ``against`` in the
-    same run, so that what changed for the whole machine is no change of the setup. The baseline itself is judged by
-    its own figures (``against`` is empty)."""
+    ``figures`` are its means by run; ``marks`` judge the ratios to the baseline ``against`` in the same run, so that a
+    change of the machine is no change of the setup. The baseline is judged by its own figures."""
 
     label: str
     test: str
@@ -39,7 +38,7 @@ class Series:
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """A mark with what else changed since ``before``, the run before it in its series."""
+    """A mark, with what else changed since the previous run of its series."""
 
     series: Series
     before: str
@@ -49,7 +48,7 @@ class Change:
 
 @dataclasses.dataclass(frozen=True)
 class History:
-    """The runs of a study on the machine of the newest, oldest first. ``left_out`` are sentences about the others."""
+    """The runs of a study on the newest one's machine, oldest first. ``left_out``: sentences about other runs."""
 
     study: str
     title: str
@@ -59,12 +58,12 @@ class History:
 
     @property
     def too_short(self) -> bool:
-        """Whether no series has the runs that a mark takes."""
+        """Whether no series has enough runs for a mark."""
         return all(len(series.marks) < RUNS_FOR_MARKS for series in self.series)
 
     @property
     def troubled(self) -> list[str]:
-        """Sentences about the runs in which requests failed, once for each setup and test."""
+        """Sentences about failures, once for each run, setup and test."""
         found = (
             (mark.point.run, f"{series.label} in {series.test}", mark.point.trouble)
             for series in self.series
@@ -93,8 +92,8 @@ class History:
 
 
 def history_of(study: str, folder: Path) -> History:
-    """The history of the study of that name in the run folders below ``folder``. Raises UserError where there are
-    fewer than two runs of it on the machine that ran it last, or no figure in them."""
+    """The history of a study in ``folder``. Raises UserError where the newest run's machine has fewer than two runs, or
+    they have no figure."""
     known, left_out = _runs(study, folder)
     newest = known[-1].record
     here = [run for run in known if same_machine(run.record, newest)]
@@ -107,13 +106,13 @@ def history_of(study: str, folder: Path) -> History:
     series = _series(runs)
     if not series:
         raise UserError(
-            f"{study} has no history: none of {plural(len(runs), 'run')} knows a figure that the newest asks for"
+            f"{study} has no history: none of {plural(len(runs), 'run')} has a figure of the newest one's tests"
         )
     return History(study, newest.study.title, runs, series, left_out)
 
 
 def _runs(study: str, folder: Path) -> tuple[list[Run], list[str]]:
-    """The runs of the study, oldest first, and what is left out because it cannot be read."""
+    """The runs of the study, oldest first, and sentences about runs that cannot be read."""
     runs: list[Run] = []
     left_out = []
     for path in run_folders(folder):
@@ -130,7 +129,7 @@ def _runs(study: str, folder: Path) -> tuple[list[Run], list[str]]:
 
 
 def _series(runs: dict[str, Results]) -> list[Series]:
-    """A series for each setup, test and metric of the newest run, over the runs that asked the same."""
+    """A series for each setup, test and metric of the newest run, over the runs with the same test."""
     newest = list(runs.values())[-1]
     baseline = newest.baseline
     figures: dict[Cell, dict[str, Estimate]] = {}
@@ -139,8 +138,8 @@ def _series(runs: dict[str, Results]) -> list[Series]:
         alike = same_tests(newest, results)
         ratios = _ratios(results, baseline)
         for one in estimates(results.judged):
-            told = one.blocks and isfinite(one.value)
-            if told and one.test in alike and one.label in newest.labels and one.label != newest.twin:
+            known = one.blocks and isfinite(one.value)
+            if known and one.test in alike and one.label in newest.labels and one.label != newest.aa_copy:
                 cell = (one.test, one.metric, one.label)
                 figures.setdefault(cell, {})[name] = one
                 judged = one if one.label == baseline else ratios.get(cell)
@@ -166,15 +165,15 @@ def _series(runs: dict[str, Results]) -> list[Series]:
 
 
 def _ratios(results: Results, baseline: str) -> dict[Cell, Estimate]:
-    """The ratios to that baseline, where it answered what it was asked."""
-    twin = results.twin if results.baseline == baseline else None
-    found = ratios_to(results.judged, baseline, twin)
+    """The ratios to the baseline, where it had no failures."""
+    copy = results.aa_copy if results.baseline == baseline else None
+    found = ratios_to(results.judged, baseline, copy)
     return {
         (one.test, one.metric, one.label): one for one in found if not results.standings[baseline, one.test].trouble
     }
 
 
 def _point(run: str, results: Results, figure: Estimate, judged: Estimate | None) -> Point:
-    """What a run's figure is judged by; without an interval where that is not known."""
+    """A point of a series; without an interval where it is not known."""
     value, low, high = (judged.value, judged.low, judged.high) if judged else (nan, 0.0, inf)
     return Point(run, value, low, high, results.standings[figure.label, figure.test].trouble)

@@ -1,27 +1,18 @@
 """Confidence intervals for means over blocks, simultaneous over all comparisons of a study.
 
-The figures are logarithms, so what is reported is a geometric mean: of ratios, the mean by which one is so many times
-the other. From ``trimmed.ENOUGH`` blocks on it is the trimmed mean. The interval lies about it:
+The figures are logarithms, so means are geometric; from ``trimmed.ENOUGH`` blocks on they are trimmed. The interval:
 
-- Where the noise of both setups is known from the whole test (``moderated``), as far to either side as Student's t with
-  the degrees of freedom by which the two variances together are known (Satterthwaite, *An approximate distribution of
-  estimates of variance components*, Biometrics Bulletin 2, 1946).
-- Else, from the sample alone: with few blocks Student's t interval; with ``trimmed.ENOUGH`` as far as the trimmed mean
-  of normal noise strays in units of its own standard error, a studentised bootstrap whose samples are drawn from the
-  normal distribution and not from the blocks. Ten blocks are too few to draw from: that makes the same interval wider.
-  The percentile bootstrap cannot leave the range of the data at all, so with five blocks its promise ends at 94% for
-  one comparison.
+- Where the noise of both setups is known from the whole test (``moderated``): Student's t with the degrees of freedom
+  of the summed variances (Satterthwaite, *An approximate distribution of estimates of variance components*, Biometrics
+  Bulletin 2, 1946).
+- Else, from the sample alone: Student's t; for a trimmed mean a studentised bootstrap from the normal distribution. Ten
+  blocks are too few to draw from, and a percentile bootstrap cannot leave the range of the data.
 
-What the noise really is matters little: the middle of so many blocks is about normal, heavy tails make the interval too
-wide rather than too narrow, and the ratio of two setups that are equal is symmetric whatever their noise, because
-either might have come first.
+The distribution of the noise matters little: heavy tails make the intervals wider rather than too narrow, and the log
+ratio of equal setups is symmetric whatever their noise.
 
-Several comparisons: each interval is made at the level of Bonferroni, so that all hold together with 95%, whatever
-ties them to each other. So any verdict may be read from any interval, and the chance of one false verdict or more in
-the study stays at 5%. Holm's step-down procedure would gain nothing over it: it profits from claims that are settled,
-and here each comparison, whatever its truth, keeps one that would be false: a difference, a difference the other way,
-or equivalence. A level from the comparisons' own correlation would narrow 16 intervals by a tenth, but ten blocks do
-not know that correlation.
+Each interval has the level of Bonferroni, so that all hold together with 95%, however they correlate. Holm's procedure
+would gain nothing, because each comparison keeps a claim that would be false: a difference either way, or equivalence.
 """
 
 from __future__ import annotations
@@ -39,17 +30,17 @@ from loadtests.analyse.moderated import Noise
 from loadtests.analyse.trimmed import Array
 
 CONFIDENCE = 0.95
-# Of intervals that were looked at while blocks were added until they were narrow. They are narrow by chance as well:
-# they hold with 95% where each look is made at this level, and the first at this many blocks (``tools.simulation``).
+# Intervals that are looked at until they are narrow hold with 95% if each look is at this level, the first at this
+# number of blocks (``tools.simulation``).
 CONFIDENCE_OF_LOOKS = 0.98
 FIRST_LOOK = 8
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and what holds it; ``method`` is moderated, trimmed, student, constant (equal but for rounding) or none.
+    """A mean and its interval; ``method`` is moderated, trimmed, student, constant (equal but for rounding) or none.
 
-    Where there is no interval because too many values are infinite, the estimate is their median.
+    With too many infinite values the estimate is their median.
     """
 
     estimate: float
@@ -59,18 +50,18 @@ class Interval:
 
 
 def simultaneous(samples: Sequence[Sequence[float]], confidence: float = CONFIDENCE) -> list[Interval]:
-    """An interval for the mean of each sample, a value for each block; together they hold with ``confidence``."""
+    """An interval for the mean of each sample; together they hold with ``confidence``."""
     error_each = (1 - confidence) / max(1, len(samples))
     return [by_itself(sample, error_each) for sample in samples]
 
 
 def alone(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """The interval for the mean of one sample, not corrected for any other."""
+    """The unadjusted interval for the mean of one sample."""
     return by_itself(values, 1 - confidence)
 
 
 def by_itself(values: Sequence[float], error: float) -> Interval:
-    """The interval that a sample alone gives, which leaves the truth out with the probability ``error``."""
+    """The interval from a sample alone, wrong with probability ``error``."""
     sample = np.array(values, dtype=float)
     if len(sample) < 2 or not trimmed.finite(sample, trimmed.cut_of(len(sample))):
         return Interval(middle(sample), -inf, inf, "none")
@@ -83,7 +74,7 @@ def by_itself(values: Sequence[float], error: float) -> Interval:
 
 
 def by_noise(values: Sequence[float], noise: Noise, error: float) -> Interval:
-    """The interval where the noise of each value is known from elsewhere."""
+    """The interval where the noise is known from elsewhere."""
     sample = np.array(values, dtype=float)
     outside = trimmed.cut_of(len(sample))
     if len(sample) < 2 or not trimmed.finite(sample, outside):
@@ -94,7 +85,7 @@ def by_noise(values: Sequence[float], noise: Noise, error: float) -> Interval:
 
 
 def opened(interval: Interval, below: bool, above: bool) -> Interval:
-    """An interval of which an end is not known: of what is a bound itself it bounds the truth on one side alone."""
+    """The interval, open at an end where the figure is a bound."""
     low, high = -inf if below else interval.low, inf if above else interval.high
     return replace(interval, low=low, high=high)
 
@@ -105,9 +96,9 @@ def around(centre: float, reach: float, method: str) -> Interval:
 
 
 def equal(value: float, count: int, error: float) -> Interval:
-    """The interval of so many equal blocks: figures that come in steps (a capacity) are often equal by chance.
+    """The interval of ``count`` equal values: figures in steps, such as a capacity, are often equal by chance.
 
-    All lie on one side of the truth with the probability 2 ** (1 - count), whatever they are distributed as.
+    All lie on one side of the truth with probability 2 ** (1 - count), whatever their distribution.
     """
     if 2.0 ** (1 - count) > error:
         return Interval(value, -inf, inf, "none")
@@ -115,7 +106,7 @@ def equal(value: float, count: int, error: float) -> Interval:
 
 
 def middle(values: Array) -> float:
-    """The median, among infinite values as well; not a number where it lies between both infinities, or of none."""
+    """The median, of infinite values as well; not a number between both infinities, or of none."""
     if not len(values):
         return nan
     with np.errstate(invalid="ignore"):

@@ -1,17 +1,15 @@
-"""How noisy is each setup? Of a few blocks it cannot say by itself, but the other setups ran on the same machine.
+"""The noise of each setup, from few blocks, moderated by the noise of the others on the same machine.
 
-The logarithm of a figure is setup plus block plus noise, and each setup has a noise of its own. What two setups differ
-by in a block holds the noise of both and nothing of the block, so the variances of all such differences give each
-setup's own (Grubbs, *On estimating precision of measuring instruments and product variability*, Journal of the American
-Statistical Association 43, 1948). With four blocks these are guesses. So each is moderated towards the common one, as
-is done for thousands of genes measured on a few chips: as if more degrees of freedom had been seen of the common
-variance, the more so the more alike the setups' own are (Smyth, *Linear models and empirical Bayes methods for
+The logarithm of a figure is setup plus block plus noise, with a noise for each setup. The difference of two setups in a
+block has the noise of both and no block effect, so the variances of all such differences give each setup's own (Grubbs,
+*On estimating precision of measuring instruments and product variability*, Journal of the American Statistical
+Association 43, 1948). With four blocks these are guesses. So each is moderated towards the common variance, the more so
+the more alike they are, as for genes measured on a few chips (Smyth, *Linear models and empirical Bayes methods for
 assessing differential expression in microarray experiments*, Statistical Applications in Genetics and Molecular Biology
 3, 2004).
 
-Two things keep the noisy one, be it the baseline, from borrowing the others' calm: these degrees of freedom are capped,
-at what the blocks alone give at most, and of the own variance and the moderated one the larger counts. One common
-variance for all would make studies with a noisy baseline wrong three times as often as is promised.
+A noisy setup does not profit from quiet ones: the added degrees of freedom are capped, and the larger of own and
+moderated variance counts. One variance for all would triple the errors of studies with a noisy baseline.
 """
 
 from __future__ import annotations
@@ -26,29 +24,27 @@ from scipy import special
 from loadtests.analyse import trimmed
 from loadtests.analyse.trimmed import SAME, Array
 
-# Two blocks have one degree of freedom, and two setups cannot be told which of them is the noisy one.
 LEAST_BLOCKS = 3
-LEAST_SETUPS = 3
-# What the others' noise may weigh at most, in degrees of freedom; with few blocks less. With more, simulated studies
-# of a baseline that is three times noisier are wrong in 6 to 8% of cases instead of 5%.
+LEAST_SETUPS = 3  # of two, either could be the noisy one
+# The largest weight of the others' noise, in degrees of freedom. With more, simulated studies of a baseline that is
+# three times noisier are wrong in 6 to 8% of cases instead of 5%.
 MOST_PRIOR = 4.0
-# Variances far below the typical one say nothing of how much they differ (as in limma).
-FLOOR = 1e-4
+FLOOR = 1e-4  # of the typical variance; smaller ones do not inform their spread (as in limma)
 
 
 @dataclass(frozen=True)
 class Noise:
-    """The variance of one trial's logarithm, and the degrees of freedom by which it is known."""
+    """The variance of one trial's logarithm, and its degrees of freedom."""
 
     variance: float
     freedom: float
 
 
 def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
-    """The noise of each row; ``values`` are logarithms, setups x blocks, not finite where there is none.
+    """The noise of each row; ``values`` are logarithms, setups x blocks, not finite where missing.
 
-    The rows ``alike`` are one setup and share one noise. None where it cannot be told: the row or too many of the
-    others have too few blocks, or all figures rise and fall together to the last digit.
+    The rows ``alike`` are one setup and share one noise. None where too few blocks or setups are known, or all figures
+    move together to the last digit.
     """
     known: list[Noise | None] = [None] * len(values)
     rows = [row for row, own in enumerate(values) if np.isfinite(own).sum() >= LEAST_BLOCKS]
@@ -73,20 +69,20 @@ def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
 
 
 def _own_variances(values: Array) -> Array | None:
-    """Each row's own variance, unbiased and so now and then negative; None where the pairs do not tell them all."""
+    """Each row's own variance, unbiased, so sometimes negative; None where the pairs do not determine all."""
     count = len(values)
     pairs = list(combinations(range(count), 2))
     below, above = (list(side) for side in zip(*pairs, strict=True))
     sums = _variances(values[above] - values[below])
     design = np.zeros((len(pairs), count))
     design[np.arange(len(pairs)), below] = design[np.arange(len(pairs)), above] = 1.0
-    seen = np.isfinite(sums)
-    found, _, rank, _ = np.linalg.lstsq(design[seen], sums[seen], rcond=None)
+    known = np.isfinite(sums)
+    found, _, rank, _ = np.linalg.lstsq(design[known], sums[known], rcond=None)
     return np.asarray(found, dtype=np.float64) if rank == count else None
 
 
 def _variances(differences: Array) -> Array:
-    """The variance of each row, by the sample with its outermost drawn in where there are blocks enough for that."""
+    """The variance of each row, winsorised where it has enough blocks."""
     finite = np.isfinite(differences)
     if finite.all():
         return _variance(differences)
@@ -105,15 +101,11 @@ def _variance(values: Array) -> Array:
 
 
 def _prior(own: Array, freedom: float, most: float) -> tuple[float, float]:
-    """What the common variance weighs, in degrees of freedom, and how large it is.
-
-    The more the setups' variances differ, beyond what so few degrees of freedom make them differ, the less it weighs:
-    by the spread of their logarithms (Smyth, section 6.2).
-    """
+    """Weight (degrees of freedom) and size of the common variance, by the spread of log variances (Smyth, 6.2)."""
     count = len(own)
-    # As the residuals of setup plus block have it, which is never negative.
-    seen = ((count - 2) * own + own.mean()) / (count - 1)
-    logs = np.log(np.maximum(seen, FLOOR * max(float(np.median(seen)), SAME**2)))
+    # From the residuals of setup plus block, never negative.
+    observed = ((count - 2) * own + own.mean()) / (count - 1)
+    logs = np.log(np.maximum(observed, FLOOR * max(float(np.median(observed)), SAME**2)))
     excess = float(logs.var(ddof=1)) - float(special.polygamma(1, freedom / 2))
     prior = min(2 * _trigamma_inverse(excess), most) if excess > 0 else most
     return prior, float(own.mean())

@@ -1,4 +1,4 @@
-"""The same setup under two labels: what the machine, the schedule and the statistics make of no difference."""
+"""A/A: how often the verdict is wrong for the same setup under two labels."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ SEED = 20161108
 
 @dataclass(frozen=True)
 class AAReport:
-    """``comparisons`` are the labels as they were. ``false_share`` is the share of relabelled studies in which at
-    least one verdict was faster or slower, ``studies`` their number; ``spread`` the standard deviation of the log
-    ratio in one block by (test, metric): times 0.71 it is the noise of one trial."""
+    """``comparisons`` of the labels as they were; ``false_share`` of the relabelled ``studies`` with at least one
+    significant verdict; ``spread``: standard deviation of the log ratio by (test, metric), 1.41 times the noise of one
+    trial."""
 
     comparisons: list[Comparison]
     false_share: float
@@ -33,7 +33,7 @@ class AAReport:
 
     @property
     def false_verdicts(self) -> list[Comparison]:
-        """The comparisons that came out as a difference although there is none."""
+        """The comparisons with a significant verdict, although there is no difference."""
         return [one for one in self.comparisons if one.verdict in WRONG]
 
 
@@ -44,10 +44,8 @@ def aa_report(
 ) -> AAReport:
     """How often the verdict is wrong where both labels are one setup.
 
-    N blocks are one study and give one answer. But which trial of a block bears which label is chance, so swapping
-    the labels in any of the blocks gives a study that might as well have happened: all 2 ** (N - 1) swaps, or
-    ``studies`` of them drawn at random, are judged as the study itself was. Raises ValueError where the
-    observations do not hold two labels, or no block has a figure of both.
+    Labels within a block are exchangeable: all 2 ** (N - 1) relabelled studies of N blocks, or ``studies`` of them
+    drawn at random, are judged as the study itself. Raises ValueError without two labels, or a block with both.
     """
     given = list(observations)
     table = Observations(given)
@@ -72,7 +70,7 @@ def aa_report(
 
 
 def _ratios(row: Mapping[str, Sample], labels: Sequence[str]) -> Sample:
-    """The log ratios of the second label to the first by block; nothing of a block in which neither is reached."""
+    """The log ratios of the second label to the first by block, where at least one is finite."""
     below, above = (row.get(label, {}) for label in labels)
     both = sorted(below.keys() & above.keys())
     return {block: above[block] - below[block] for block in both if min(above[block], below[block]) < inf}
@@ -83,7 +81,7 @@ def _finite(sample: Sample) -> bool:
 
 
 def _swaps(blocks: int, studies: int) -> list[tuple[int, ...]]:
-    # Swapping all labels at once turns every verdict round and none into another: the first block may stay.
+    # Swapping all blocks only reverses every verdict, so the first one stays.
     if blocks <= 1 or 2 ** (blocks - 1) <= studies:
         return [(1, *signs) for signs in product((1, -1), repeat=max(0, blocks - 1))]
     rng = np.random.default_rng(SEED)

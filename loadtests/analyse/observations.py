@@ -1,4 +1,4 @@
-"""What the statistics start from: one figure of one valid trial."""
+"""The input of the statistics: one figure of one valid trial."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from math import log
 
 @dataclass(frozen=True)
 class Observation:
-    """The value of a metric in the trial of a setup (by its label in the study) in a block. ``at_least``: the truth is
-    that or more, for something else than the setup ended there."""
+    """The value of a metric in a trial of a setup in a block. ``at_least``: it is a lower bound."""
 
     label: str
     test: str
@@ -27,11 +26,9 @@ Bounds = dict[str, set[int]]
 
 
 class Observations:
-    """Observations by test, metric, label and block, as logarithms: ratios become differences. ``bounds`` are the
-    blocks by the same keys in which the value is a lower bound.
+    """Logarithms by test, metric, label and block. ``bounds`` are the blocks in which the value is a lower bound.
 
-    Values that are not positive have no ratio (no request was answered, no CPU time was seen) and are left out.
-    Raises ValueError where a cell is given twice: repeated trials are to be settled before.
+    Values that are not positive have no ratio and are left out. Raises ValueError for two values in a block.
     """
 
     def __init__(self, observations: Iterable[Observation]) -> None:
@@ -47,13 +44,13 @@ class Observations:
                     self.bounds.setdefault((one.test, one.metric), {}).setdefault(one.label, set()).add(one.block)
 
     def cells(self) -> list[tuple[str, str, str]]:
-        """Every (test, metric, label) in the order in which they came."""
+        """Every (test, metric, label), in order."""
         return [(test, metric, label) for (test, metric), row in self.samples.items() for label in row]
 
     def sample(self, test: str, metric: str, label: str) -> Sample:
-        """The logarithms by block of one cell."""
+        """The logarithms of a cell by block."""
         return self.samples[test, metric][label]
 
     def bounded(self, test: str, metric: str, label: str) -> bool:
-        """Whether any value of that cell is a lower bound."""
+        """Whether any value of the cell is a lower bound."""
         return bool(self.bounds.get((test, metric), {}).get(label))

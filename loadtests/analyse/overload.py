@@ -1,8 +1,7 @@
-"""Whether a setup did what a test asked of it: how much failed or was lost, and whether it could hold a fixed rate.
+"""Whether a setup did what a test required: what failed or was lost, and whether it sustained a fixed rate.
 
-A rate is judged by what the search for a capacity asks of a probe, but for its limits on response times: errors, and a
-backlog that grows, of what is sent or of what is to be delivered. Response times say nothing of a setup that was asked
-for more than it can do: they are as long as the test was.
+A rate is judged as a probe of a capacity search is, without the limits on response times: by errors, and by a backlog
+that grows. The response times of an overloaded setup say nothing: they are as long as the test was.
 """
 
 from __future__ import annotations
@@ -18,56 +17,48 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.objective import MAX_ERRORS, MAX_MISSING
 from loadtests.records import Result, Second, Trial
 
-# Above this share of failed requests what was answered no longer speaks for the setup.
-FAILED = MAX_ERRORS
-# Above this share of missing deliveries a setup loses messages, whatever else it does.
-LOST = MAX_MISSING
-# A backlog grows if it takes up more than this share of the requests, second after second ...
-GROWTH = 0.01
-# ... steadily (Kendall's rank correlation of backlog and time) ...
-GROWTH_P = 0.05
-# ... or, where it is seen in slices, by so many standard errors (the same p for eight slices: Student, 7 degrees) ...
-STEADY = 1.895
-# ... after the first seconds, in which connections are made.
-SETTLING = 0.2
+FAILED = MAX_ERRORS  # the share of failed requests above which the answered ones no longer speak for the setup
+LOST = MAX_MISSING  # the share of missing deliveries above which a setup loses messages
+GROWTH = 0.01  # a backlog grows if it takes up more than this share of the requests ...
+GROWTH_P = 0.05  # ... steadily (Kendall's rank correlation of backlog and time) ...
+STEADY = 1.895  # ... or, in slices, by so many standard errors (the same p for eight: Student, 7 degrees) ...
+SETTLING = 0.2  # ... after this share of the time, in which connections are made
 
 
 @dataclass(frozen=True)
 class Overload:
-    """A rate that is too much for a setup. ``holds`` is what it answered well per second when it was asked for
-    ``rate``, ``why`` what was seen; ``what`` is what was sent."""
+    """A rate that a setup cannot sustain: the ``rate`` requested, the one it ``sustains``, and ``why``."""
 
     rate: float
-    holds: float
+    sustains: float
     why: str
-    what: str = "requests"
+    units: str = "requests"
 
     def __str__(self) -> str:
-        return f"cannot hold {self.rate:,.4g} {self.what}/s (holds about {self.holds:,.3g})"
+        return f"cannot sustain {self.rate:,.4g} {self.units}/s (sustains about {self.sustains:,.3g})"
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What a setup made of a test: the share of its requests (or ``what`` else it was sent) that ``failed``, 0 to 1,
-    those without an answer among them; the ``overload`` where it could not hold the rate; and the share that is
-    ``allowed`` to fail. ``lost`` is the share of the expected deliveries that never came, ``unconnected`` that of the
-    connections to be held that were refused, or that the setup closed."""
+    """How a setup did in a test. Shares are 0 to 1: ``failed`` of the requests (or other ``units``), unanswered ones
+    included, of which ``allowed`` may fail; ``lost`` of the expected deliveries; ``unconnected`` of the connections,
+    refused or closed by the setup."""
 
     failed: float = 0.0
     overload: Overload | None = None
     allowed: float = FAILED
     lost: float = 0.0
     unconnected: float = 0.0
-    what: str = "requests"
+    units: str = "requests"
 
     @property
     def loses(self) -> bool:
-        """Whether more deliveries are missing than may be."""
+        """Whether more deliveries are missing than allowed."""
         return self.lost > LOST
 
     @property
     def fails(self) -> bool:
-        """Whether more failed than may, or was lost."""
+        """Whether more failed or was lost than allowed."""
         return self.failed > self.allowed or self.loses or self.unconnected > FAILED
 
     @property
@@ -77,7 +68,7 @@ class Standing:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """What failed or was lost and may not, in a few words each; none where it did what it was asked."""
+        """What failed or was lost more than allowed, in a few words each."""
         return (
             *([f"loses {percent(self.lost)}"] if self.loses else []),
             *([f"{self.failed:.2%} failed"] if self.failed > self.allowed else []),
@@ -86,22 +77,21 @@ class Standing:
 
     @property
     def trouble(self) -> str:
-        """What failed, in words; empty where it did what it was asked."""
+        """What went wrong, in words; empty where nothing did."""
         if self.overload:
             lost = f"; loses {percent(self.lost)}" if self.loses else ""
             return f"{self.overload}: {self.overload.why}{lost}"
         return ", ".join(self.failures)
 
-    def told(self, whose: str, all_of_it: bool = False) -> list[str]:
-        """The shares as sentences' ends, such as ``2.00% of its requests failed`` where ``whose`` is its; those that
-        are allowed as well where ``all_of_it`` is wanted."""
+    def failure_shares(self, whose: str, with_allowed: bool = False) -> list[str]:
+        """``2.00% of its requests failed`` where ``whose`` is its, for each share above what is allowed, or above 0."""
         shares = (
             (self.lost, LOST, "deliveries are missing"),
-            (self.failed, self.allowed, f"{self.what} failed"),
+            (self.failed, self.allowed, f"{self.units} failed"),
             (self.unconnected, FAILED, "connections were refused or lost"),
         )
         return [
-            f"{share:.2%} of {whose} {what}" for share, allowed, what in shares if share > (0 if all_of_it else allowed)
+            f"{share:.2%} of {whose} {what}" for share, least, what in shares if share > (0 if with_allowed else least)
         ]
 
 
@@ -109,9 +99,9 @@ SOUND = Standing()
 
 
 def standing(test: Test, trials: Sequence[Trial]) -> Standing:
-    """What a setup made of a test in its valid trials.
+    """How a setup did in its valid trials of a test.
 
-    It cannot hold the rate where it did not in more than half of them: a single one may have been disturbed.
+    It cannot sustain a rate that it did not sustain in more than half of them: a single one may have been disturbed.
     """
     measured = [trial for trial in trials if trial.result]
     found = Standing(
@@ -119,36 +109,35 @@ def standing(test: Test, trials: Sequence[Trial]) -> Standing:
         allowed=test.allowed_failures,
         lost=lost_share(measured),
         unconnected=unconnected_share(measured),
-        what=f"{test.load_unit}s",
+        units=f"{test.load_unit}s",
     )
     if test.fixed_rate is None:
         return found
-    unheld = [trial for trial in measured if not _held(trial, test.fixed_rate)]
-    if 2 * len(unheld) <= len(measured):
+    overloaded = [trial for trial in measured if not _sustained(trial, test.fixed_rate)]
+    if 2 * len(overloaded) <= len(measured):
         return found
-    holds = median(_holds(trial.result) for trial in unheld if trial.result)
-    share = failed_share(unheld)
+    sustains = median(_sustained_rate(trial.result) for trial in overloaded if trial.result)
+    share = failed_share(overloaded)
     why = f"{share:.1%} failed" if share > FAILED else "its backlog grew until the end"
-    return replace(found, overload=Overload(test.fixed_rate, holds, why, found.what))
+    return replace(found, overload=Overload(test.fixed_rate, sustains, why, found.units))
 
 
 def failed_share(trials: Sequence[Trial]) -> float:
-    """The share of the planned requests of some trials, 0 to 1, that failed or were never answered."""
+    """The share of the planned requests that failed or were never answered."""
     results = [trial.result for trial in trials if trial.result]
     planned = sum(result.planned for result in results)
     return sum(sum(result.failed.values()) for result in results) / planned if planned else 0.0
 
 
 def lost_share(trials: Sequence[Trial]) -> float:
-    """The share of the expected deliveries of some trials, 0 to 1, that are missing."""
+    """The share of the expected deliveries that are missing."""
     known = [trial.result.deliveries for trial in trials if trial.result and trial.result.deliveries]
     expected = sum(one.expected for one in known)
     return sum(one.missing for one in known) / expected if expected else 0.0
 
 
 def unconnected_share(trials: Sequence[Trial]) -> float:
-    """The share of the connections that some trials were to hold, 0 to 1, that were refused, or closed by the
-    server."""
+    """The share of the connections that were refused, or closed by the server."""
     known = [trial.result.connections for trial in trials if trial.result and trial.result.connections]
     wanted = sum(one.requested for one in known)
     # One that was lost is opened again, and may be lost again.
@@ -156,25 +145,24 @@ def unconnected_share(trials: Sequence[Trial]) -> float:
 
 
 def backlog_grows(timeline: Sequence[Second], rate: float) -> bool:
-    """Whether requests pile up while they are sent: sent minus answered rises steadily, by over 1% of the rate.
+    """Whether sent minus answered rises steadily, by over 1% of the rate.
 
     By Little's law the backlog is rate times response time, so this also finds response times that only rise.
     """
     sending = [second for second in timeline if second.sent]
-    piled = backlog(sending)[int(len(sending) * SETTLING) :]
-    if len(piled) < 4:
+    settled = backlog(sending)[int(len(sending) * SETTLING) :]
+    if len(settled) < 4:
         return False
-    seconds = np.arange(len(piled))
-    from scipy import stats  # takes a second to import, and only load that piles up needs it
+    seconds = np.arange(len(settled))
+    from scipy import stats  # slow to import
 
-    slope = float(stats.theilslopes(piled, seconds).slope)
-    if slope <= GROWTH * rate:
+    if float(stats.theilslopes(settled, seconds).slope) <= GROWTH * rate:
         return False
-    return bool(stats.kendalltau(seconds, piled, alternative="greater").pvalue < GROWTH_P)
+    return bool(stats.kendalltau(seconds, settled, alternative="greater").pvalue < GROWTH_P)
 
 
 def backlog(timeline: Sequence[Second]) -> list[int]:
-    """The requests that were sent and had no end yet, at the end of each second."""
+    """The requests in flight at the end of each second."""
     in_flight, series = 0, []
     for second in timeline:
         in_flight += second.sent - second.ok - second.errors
@@ -183,9 +171,9 @@ def backlog(timeline: Sequence[Second]) -> list[int]:
 
 
 def slices_pile_up(backlog: Sequence[int], planned: int) -> bool:
-    """Whether slices leave more behind than they found: over 1% of what was ``planned`` in all of them, and steadily.
+    """Whether slices steadily leave a backlog, of over 1% of what was ``planned`` in all of them.
 
-    Each slice begins when all is worked off, so a rate that is too much shows within each of them."""
+    Each slice begins without one, so an overload shows within each of them."""
     if sum(backlog) <= GROWTH * planned:
         return False
     if len(backlog) < 2:
@@ -194,7 +182,7 @@ def slices_pile_up(backlog: Sequence[int], planned: int) -> bool:
     return bool(error == 0 or fmean(backlog) / error > STEADY)
 
 
-def _held(trial: Trial, rate: float) -> bool:
+def _sustained(trial: Trial, rate: float) -> bool:
     result = trial.result
     if result is None:
         return True
@@ -208,8 +196,8 @@ def _held(trial: Trial, rate: float) -> bool:
     return not backlog_grows(result.timeline, rate)
 
 
-def _holds(result: Result) -> float:
-    """What it answered well per second, or passed on in time, where that is less."""
+def _sustained_rate(result: Result) -> float:
+    """What it answered well per second, or delivered in time, where that is less."""
     deliveries = result.deliveries
     if deliveries is None or not deliveries.expected:
         return result.rate

@@ -1,4 +1,4 @@
-"""What is read off trials: the value of every metric, failures, and the generator's own part."""
+"""Reading trials: the value of every metric, and the generator's delays and load."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from loadtests.records.result import PERCENTILES
 
 ROLES = ("web", "worker", "redis")  # the order they are shown in; other roles follow
 ShareOf = Callable[[Result, str], float | None]
-# What the names of percentiles begin with, and the generator's part in such a one: in sending, and in reading.
+# Prefixes of percentiles' names, and the generator's share of such a percentile: in sending, and in reading.
 LAG, LAST = "lag_", "last_"
-OWN_PART: dict[str, tuple[ShareOf, ShareOf | None]] = {
+GENERATOR_SHARE: dict[str, tuple[ShareOf, ShareOf | None]] = {
     LAG: (late_share_of_lag, read_share_of_lag),
     LAST: (late_share_of_last, read_share_of_last),
     "": (late_share, None),
@@ -33,7 +33,7 @@ OWN_PART: dict[str, tuple[ShareOf, ShareOf | None]] = {
 
 
 def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, ...]:
-    """All metrics, in the order of summary.csv: a role's CPU time follows that of all, those not charged come last."""
+    """All metrics, in the order of summary.csv: a role's CPU time follows that of all."""
     found: list[Metric] = []
     for metric in every_metric():
         found.append(metric)
@@ -44,7 +44,7 @@ def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, 
 
 
 def observations(trial: Trial, test: Test | None = None) -> Iterator[Observation]:
-    """All that a valid trial knows, of what the trials of its test tell; what it cannot know is left out."""
+    """The known metrics of a valid trial, of those that its test has."""
     for metric in every(roles([trial]), roles([trial], charged=False)):
         value = metric.read(trial) if test is None or test.has_metric(metric) else None
         if value is not None:
@@ -54,24 +54,22 @@ def observations(trial: Trial, test: Test | None = None) -> Iterator[Observation
 
 
 def roles(trials: Iterable[Trial], charged: bool = True) -> list[str]:
-    """The roles of the processes that the setups pay for, or of those beside them, in the order they are shown."""
-    seen = {process.role for trial in trials for process in trial.processes if process.charged == charged}
-    return [role for role in ROLES if role in seen] + sorted(seen - set(ROLES))
+    """The roles of the charged processes, or of the uncharged ones, in the order they are shown."""
+    found = {process.role for trial in trials for process in trial.processes if process.charged == charged}
+    return [role for role in ROLES if role in found] + sorted(found - set(ROLES))
 
 
 def generator(trial: Trial) -> tuple[float | None, float | None, float | None]:
-    """The generator's own part in a trial: p99 of its lateness in ms, how long at p99 what arrived may have lain in it
-    in ms, and its CPU, 1 a core."""
+    """The generator in a trial: p99 of its scheduling delay and of its reading delay in ms, and its CPU in cores."""
     result = trial.result
     if result is None:
         return None, None, None
-    lain = result.deliveries.reading_lag_ms if result.deliveries else None
-    return result.pacing_lag_ms.get("p99"), lain.get("p99") if lain else None, generator_cpu(result)
+    reading = result.deliveries.reading_lag_ms if result.deliveries else None
+    return result.pacing_lag_ms.get("p99"), reading.get("p99") if reading else None, generator_cpu(result)
 
 
 def generator_cpu(result: Result) -> float | None:
-    """How much of a core the generator took, on the machine where it took most: all of its processes there together,
-    which have one core. None where that is not known."""
+    """The share of a core that the generator used, on the machine where that was most."""
     wall_s = max((process.wall_s for process in result.generator), default=0.0)
     cpu_s: defaultdict[str, float] = defaultdict(float)
     for process in result.generator:
@@ -80,43 +78,42 @@ def generator_cpu(result: Result) -> float | None:
 
 
 def too_few(trials: Iterable[Trial], metric: Metric) -> bool:
-    """Whether a metric is a percentile for which all of these trials have too few requests or messages, one at
-    least."""
+    """Whether a metric is a percentile for which all of these trials have too few requests or messages."""
     key = _key(metric)
     counts = [_count(trial.result, metric) for trial in trials if trial.result]
     return key is not None and bool(counts) and not any(knowable(PERCENTILES[key], count) for count in counts)
 
 
-def why_late(trial: Trial, metric: Metric) -> str:
-    """That the generator's lateness hides a percentile of a trial, with its part in it; empty where it does not."""
+def delay_note(trial: Trial, metric: Metric) -> str:
+    """That the generator's delay is too large a share of a percentile; empty where it is not."""
     key, result = _key(metric), trial.result
     if result is None or key is None:
         return ""
-    sent, read = OWN_PART[_prefix(metric)]
+    sent, read = GENERATOR_SHARE[_prefix(metric)]
     if (share := sent(result, key)) is not None and share > LATE:
-        return f"the generator was late ({share:.0%} of {key})"
+        return f"generator delay is {share:.0%} of {key}"
     if read is not None and (share := read(result, key)) is not None and share > LATE:
-        return f"the generator may have read late ({share:.0%} of {key})"
+        return f"reading delay is up to {share:.0%} of {key}"
     return ""
 
 
 def _key(metric: Metric) -> str | None:
-    """Which percentile a metric is; None where it is none."""
+    """The percentile that a metric is, if any."""
     key = metric.name.removesuffix("_ms").removeprefix(_prefix(metric))
     return key if key in PERCENTILES else None
 
 
 def _prefix(metric: Metric) -> str:
-    """What the name of a percentile of deliveries begins with; empty for another metric."""
-    return next(prefix for prefix in OWN_PART if metric.name.startswith(prefix))
+    """The prefix of a percentile of deliveries; empty for other metrics."""
+    return next(prefix for prefix in GENERATOR_SHARE if metric.name.startswith(prefix))
 
 
 def _count(result: Result, metric: Metric) -> int:
-    """How many tell of a percentile: what was planned, and for a lag the messages that had receivers."""
+    """The sample size of a percentile: planned requests, or for a lag the messages with receivers."""
     return result.ok if _prefix(metric) else result.planned
 
 
 def requests_by_process(trial: Trial, role: str) -> list[int]:
-    """How many requests each process of a role handled, those that handled none included, where they count them."""
+    """The number of requests of each process of a role, where counted."""
     own = [process for process in trial.processes if process.charged and process.role == role]
     return [process.requests for process in own if process.requests is not None]

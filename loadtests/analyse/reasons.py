@@ -1,9 +1,8 @@
 """The one list of what makes a trial invalid or doubtful, and what to do about each.
 
-*Invalid*: the figure is not the server's (the generator was the limit, the contract broke, a process died,
-the clock moved). It is shown and never averaged in; the trial is repeated once. *Doubtful*: the figure is the
-server's, on a machine that was not quite its own. It counts, with its flag beside it: the ratio within a block
-and the mean over blocks, which leaves out the outermost, are there for such trials.
+*Invalid*: the figure is not the server's (the generator was saturated, the contract broke, a process died, the clock
+moved). The trial is shown, never averaged in, and repeated once. *Doubtful*: the server's figure, on a disturbed
+machine. It counts, with its flag.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from enum import Enum
 from loadtests.plan.scheduling_delay import LATE
 from loadtests.records import Flag
 
-# Share of the servers' cores that others took, the hypervisor (steal) included.
+# Share of the servers' cores used by other load, the hypervisor (steal) included.
 OTHERS_CPU_DOUBTFUL = 0.10
 OTHERS_CPU_INVALID = 0.25
 
@@ -25,7 +24,7 @@ class Severity(str, Enum):
 
 
 class Reason(Enum):
-    """Every reason: its severity, what it means, and what the reader can do. The name is the key in JSON."""
+    """Every reason: severity, meaning and remedy. The name is the key in JSON."""
 
     server_did_not_start = (
         Severity.INVALID,
@@ -40,7 +39,7 @@ class Reason(Enum):
     stray_deliveries = (
         Severity.INVALID,
         "messages reached receivers in another room, for whom they were not meant",
-        "Look at how the setup's layer or adapter tells its groups apart. No figure makes up for this.",
+        "Check how the setup's layer or adapter separates its groups: this breaks privacy.",
     )
     process_died = (
         Severity.INVALID,
@@ -49,48 +48,48 @@ class Reason(Enum):
     )
     service_failed = (
         Severity.INVALID,
-        "a service that runs beside the setup did not start, or ended during the trial",
+        "a supporting service did not start, or ended during the trial",
         "Read the end of its log: it is not the setup's fault.",
     )
     did_not_recover = (
         Severity.INVALID,
-        "the server did not serve again as before (after a probe or a slice that was too much for it, or a restart)",
-        "Read the end of its log; lower max_rate, so that no probe is that much too much.",
+        "the server did not recover after an overload or a restart",
+        "Read the end of its log; lower max_rate, so that no probe overloads it as much.",
     )
     connection_lost = (
         Severity.INVALID,
-        "the connection to the machine of the servers was lost",
+        "the connection to the servers' host was lost",
         "Look for what cuts the network between the two (a firewall that forgets, Wi-Fi, a suspended machine).",
     )
     engine_failed = (
         Severity.INVALID,
-        "the load generator broke off",
+        "the load generator failed",
         "Read its message in the trial's log; python -m loadtests doctor checks what it needs.",
     )
     generator_busy = (
         Severity.INVALID,
-        "the generator was close to the end of its core, so it was measured and not the server",
+        "the generator was saturated, so it was measured instead of the server",
         "Keep other programs off the generator's core, lower the test's rate or connections, or give the servers fewer "
         "cores (CORES).",
     )
     generator_limits = (
         Severity.DOUBTFUL,
-        "the generator was close to the end of its core and could ask no faster, so the rate is a lower bound",
-        "Give the servers fewer cores (CORES), or let the setup do more for each request, to see its own limit.",
+        "the generator was saturated, so the rate is a lower bound",
+        "Give the servers fewer cores (CORES), or more work per request, to find the setup's own limit.",
     )
     clients_differ = (
         Severity.INVALID,
-        "the processes that made the load saw different answers, by more than noise",
-        "Look at what else runs on the machine of the one that saw the slower ones, and at its way to the servers.",
+        "the processes of the load generator measured different times or failures, by more than noise",
+        "Check other load on the client host with the slower answers, and its network to the servers.",
     )
     send_lag = (
         Severity.INVALID,
-        "the generator sent late, and its lateness is a large part of the typical response time",
+        "the generator's scheduling delay is a large share of the typical response time",
         "Keep other programs off the generator's core, or lower the test's rate or connections.",
     )
     send_lag_seen = (
         Severity.DOUBTFUL,
-        f"the generator sent late now and then; a percentile of which that is over {LATE:.0%} is not known",
+        f"the generator's scheduling delay is a notable share of a percentile, which is not reported above {LATE:.0%}",
         "Keep other programs off the generator's core, or measure for longer.",
     )
     not_all_sent = (
@@ -100,8 +99,8 @@ class Reason(Enum):
     )
     loop_disagrees = (
         Severity.DOUBTFUL,
-        "users neither thought nor waited for a part of the time, so they asked for less than users over think and "
-        "response time say",
+        "users neither thought nor waited for a part of the time, so they sent less than users over think and "
+        "response time predict",
         "Keep other programs off the generator's core, or have fewer users.",
     )
     clock_jumped = (
@@ -116,45 +115,44 @@ class Reason(Enum):
     )
     cores_taken = (
         Severity.INVALID,
-        f"others took more than {OTHERS_CPU_INVALID:.0%} of the servers' cores (steal included)",
+        f"other load used more than {OTHERS_CPU_INVALID:.0%} of the servers' cores (steal included)",
         "Stop other programs; with steal, choose a machine whose cores are not shared.",
     )
     cores_disturbed = (
         Severity.DOUBTFUL,
-        f"others took more than {OTHERS_CPU_DOUBTFUL:.0%} of the servers' cores (steal included)",
+        f"other load used more than {OTHERS_CPU_DOUBTFUL:.0%} of the servers' cores (steal included)",
         "Stop other programs; with steal, choose a machine whose cores are not shared, or add blocks.",
     )
     service_swapped = (
         Severity.INVALID,
-        "memory was swapped on the machine of a service",
+        "memory was swapped on a service's host",
         "Close other programs there, or turn swap off (swapoff -a) while measuring.",
     )
     service_taken = (
         Severity.INVALID,
-        f"others took more than {OTHERS_CPU_INVALID:.0%} of the cores of a service's machine (steal included)",
+        f"other load used more than {OTHERS_CPU_INVALID:.0%} of the cores of a service's host (steal included)",
         "Stop other programs there; with steal, choose a machine whose cores are not shared.",
     )
     machine_disturbed = (
         Severity.DOUBTFUL,
-        f"others took more than {OTHERS_CPU_DOUBTFUL:.0%} of the generator's core, or of the cores of a service's "
-        "machine (steal included)",
+        f"other load used more than {OTHERS_CPU_DOUBTFUL:.0%} of the generator's core, or of the cores of a service's "
+        "host (steal included)",
         "Stop other programs there; with steal, choose a machine whose cores are not shared, or add blocks.",
     )
     frequency_changed = (
         Severity.DOUBTFUL,
-        "the CPU's frequency was not the one of the run's other trials",
+        "the CPU's frequency differed from that of the run's other trials",
         "Set the governor to performance and turn turbo off; python -m loadtests doctor shows how.",
     )
     shared_core = (
         Severity.DOUBTFUL,
-        "generator and servers shared a core, so each took time from the other",
+        "generator and servers shared a core, so each slowed the other",
         "Measure on a machine with two or more cores.",
     )
     cost_unseen = (
         Severity.DOUBTFUL,
-        "a service that the setup pays for did its work elsewhere, so CPU time and memory of the whole are not known",
-        "Leave REDIS_URL unset while measuring: a Redis is then started beside the setup, and what it takes is "
-        "counted.",
+        "a service charged to the setup ran elsewhere, so its CPU time and memory are not known",
+        "Leave REDIS_URL unset while measuring: then a Redis is started next to the setup and counted.",
     )
 
     def __init__(self, severity: Severity, meaning: str, remedy: str) -> None:
@@ -163,12 +161,12 @@ class Reason(Enum):
         self.remedy = remedy
 
     def flag(self, figures: str = "") -> Flag:
-        """The flag of a trial for this reason; ``figures`` are those that led to it."""
-        seen = f" ({figures})" if figures else ""
-        return Flag(self.name, self.severity.value, f"{self.meaning}{seen}. {self.remedy}")
+        """The flag of a trial for this reason, with the figures that led to it."""
+        detail = f" ({figures})" if figures else ""
+        return Flag(self.name, self.severity.value, f"{self.meaning}{detail}. {self.remedy}")
 
 
-# What the setup did wrong, rather than the machine or the generator: a run that ends with one of these has failed.
+# The setup's fault: a run that ends with one of these has failed.
 SETUPS_OWN = frozenset(
     {
         Reason.server_did_not_start,
@@ -179,7 +177,7 @@ SETUPS_OWN = frozenset(
     }
 )
 
-# What the machine or the generator did: no setup would have been measured then. A service that fails is neither's.
+# The fault of the machine or the generator. A service that fails is neither's.
 MACHINES_OWN = frozenset(
     {
         Reason.connection_lost,
@@ -198,13 +196,12 @@ MACHINES_OWN = frozenset(
 
 
 def is_setups_own(flags: Iterable[Flag]) -> bool:
-    """Whether one of these flags is the setup's own fault."""
+    """Whether one of these flags is the setup's fault."""
     return not {reason.name for reason in SETUPS_OWN}.isdisjoint(flag.reason for flag in flags)
 
 
 def machines_own(flags: Iterable[Flag]) -> set[Reason]:
-    """The reasons among these flags for which the machine or the generator spoiled a trial; none where the setup is at
-    fault as well."""
+    """The reasons that are the machine's or the generator's fault; none where the setup is at fault."""
     found = {flag.reason for flag in flags}
     if not {reason.name for reason in SETUPS_OWN}.isdisjoint(found):
         return set()

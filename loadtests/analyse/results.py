@@ -1,4 +1,4 @@
-"""What a run found: a cell for each setup and test, with its trials, its estimates and its comparisons."""
+"""The results of a run: a cell for each setup and test, estimates and comparisons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from loadtests.records.run.run_record import SetupRecord
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """The trials of one setup in one test. Only the valid ones enter any figure, one for each block."""
+    """The trials of one setup in one test; figures are from the valid ones, one for each block."""
 
     label: str
     test: str
@@ -28,8 +28,8 @@ class Cell:
 
 
 class Results:
-    """A run, read once. ``labels`` and ``tests`` are in the order of the study, ``roles`` those of processes that the
-    setups pay for and ``uncharged`` those of processes beside them."""
+    """A run, read once. ``labels`` and ``tests`` are in the study's order; ``roles`` are of charged processes,
+    ``uncharged`` of supporting services."""
 
     def __init__(self, run: Run) -> None:
         self.record = run.record
@@ -51,35 +51,38 @@ class Results:
         """The labels without those that were left out of the test."""
         return [label for label in self.labels if self.left_out.isdisjoint({(label, test), (label, None)})]
 
+    def labels_without_copy(self, test: str) -> list[str]:
+        """The labels in a test without the A/A copy of the baseline."""
+        return [label for label in self.labels_in(test) if label != self.aa_copy]
+
     def called(self, test: str, metric: str) -> str:
         """What a metric is called in a test: ``p99 response time``."""
         return metric_of(metric).in_words(self.latency(test))
 
     def latency(self, test: str) -> str:
-        """What the test's percentiles are of: its own time (response time), or service time where its engine knows no
-        better."""
+        """What the test's percentiles are of: its own time, or service time where its engine knows no other."""
         found = {trial.result.latency_of for trial in self.trials if trial.test == test and trial.result}
         return "service time" if "service_time" in found else self.test(test).time_name
 
     def setup(self, label: str) -> SetupRecord:
-        """What the supervisor file says of the setup under that label."""
+        """The setup of that label."""
         return self.record.setups[label]
 
     @cached_property
-    def twin(self) -> str | None:
-        """The label under which the baseline runs a second time, where it does: the machine's noise floor."""
+    def aa_copy(self) -> str | None:
+        """The label of the baseline's A/A copy, which gives the noise floor; None without one."""
         entries = {entry.label: (entry.setup, entry.env) for entry in self.study.entries}
-        how = entries[self.baseline]
-        return next((label for label, one in entries.items() if one == how and label != self.baseline), None)
+        own = entries[self.baseline]
+        return next((label for label, one in entries.items() if one == own and label != self.baseline), None)
 
     @property
     def candidates(self) -> list[str]:
-        """What is compared with the baseline."""
-        return [label for label in self.labels if label not in (self.baseline, self.twin)]
+        """The labels to compare with the baseline."""
+        return [label for label in self.labels if label not in (self.baseline, self.aa_copy)]
 
     @cached_property
     def cells(self) -> dict[tuple[str, str], Cell]:
-        """The trials by label and test. An invalid trial's repeat takes its place in the block."""
+        """The trials by label and test. The repeat of an invalid trial takes its place in the block."""
         cells = {}
         for label in self.labels:
             for test in self.tests:
@@ -91,7 +94,7 @@ class Results:
 
     @cached_property
     def standings(self) -> dict[tuple[str, str], Standing]:
-        """What each setup made of each test, by label and test: what failed, and whether it held the rate."""
+        """How each setup did in each test, by label and test."""
         return {key: standing(self.test(key[1]), cell.valid) for key, cell in self.cells.items()}
 
     @cached_property
@@ -106,7 +109,7 @@ class Results:
         return {(one.label, one.test, one.metric): one for one in estimates(self.observations) if one.blocks}
 
     def estimate(self, label: str, test: str, metric: str) -> Estimate | None:
-        """The mean over blocks and its interval; None where no valid trial knows it."""
+        """The mean over blocks and its interval; None where no valid trial has it."""
         return self._estimates.get((label, test, metric))
 
     @cached_property
@@ -117,16 +120,18 @@ class Results:
 
     @cached_property
     def comparisons(self) -> dict[tuple[str, str, str], Comparison]:
-        """Every candidate against the baseline, by label, test and metric; one family, corrected together, and for the
-        looks at it where blocks were added until the intervals were narrow."""
+        """Every candidate against the baseline, by label, test and metric; one family, adjusted together, and for
+        repeated looks where blocks were added until a goal."""
         confidence = CONFIDENCE_OF_LOOKS if self.record.goal else CONFIDENCE
-        found = compare(self.judged, self.baseline, self.study.delta, self.twin, self.standings, confidence=confidence)
-        return {(one.candidate, one.test, one.metric): one for one in found if one.tells}
+        found = compare(
+            self.judged, self.baseline, self.study.delta, self.aa_copy, self.standings, confidence=confidence
+        )
+        return {(one.candidate, one.test, one.metric): one for one in found if one.informative}
 
     @cached_property
     def floors(self) -> dict[tuple[str, str], NoiseFloor]:
         """The noise floor by test and metric, where the baseline ran twice."""
-        if self.twin is None:
+        if self.aa_copy is None:
             return {}
-        found = noise_floors(self.judged, self.baseline, self.twin)
+        found = noise_floors(self.judged, self.baseline, self.aa_copy)
         return {(one.test, one.metric): one for one in found if one.blocks}

@@ -1,4 +1,4 @@
-"""What a sweep found: where every cell stands in every measure, what it takes, and which one to choose."""
+"""The results of a sweep: the place of every cell in every measure, its memory, and the choice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from loadtests.plan.sweep import Sweep
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Measure:
-    """What cells are compared in: the decisive metric of a test, and what it is called."""
+    """The decisive metric of a test, by which cells are compared."""
 
     test: Test
     metric: Metric
@@ -25,13 +25,13 @@ class Measure:
 
 
 class SweepResults:
-    """A run of a sweep. ``labels`` are its cells in the study's order, which should be from simple to costly."""
+    """A run of a sweep. ``labels`` are its cells in the study's order."""
 
     def __init__(self, results: Results, sweep: Sweep) -> None:
         self.results = results
         self.sweep = sweep
         self.env = {entry.label: entry.env for entry in results.study.entries}
-        self.labels = [label for label in results.labels if label != results.twin]
+        self.labels = [label for label in results.labels if label != results.aa_copy]
 
     @cached_property
     def measures(self) -> list[Measure]:
@@ -46,7 +46,7 @@ class SweepResults:
 
     @cached_property
     def places(self) -> dict[Measure, dict[str, Place]]:
-        """Every cell's place in every measure; all of them hold together with 95%."""
+        """Every cell's place in every measure; all hold together with 95%."""
         table = Observations(self.results.observations)
         level = 1 - (1 - CONFIDENCE) / len(self.measures)
         by_measure = {}
@@ -60,12 +60,12 @@ class SweepResults:
         return by_measure
 
     def _fails(self, label: str, measure: Measure) -> bool:
-        """Whether a percentile says nothing of the cell, because it did not answer the rest of what it was asked."""
+        """Whether too much failed for a percentile of the cell to count."""
         return not measure.metric.more_is_better and self.results.standings[label, measure.test.name].fails
 
     @cached_property
     def memory(self) -> dict[str, float]:
-        """Peak memory of a cell in MB, in the test in which it takes the most; without cells where it is not known."""
+        """Peak memory of each cell over all tests, in MB, where known."""
         most: dict[str, float] = {}
         for label, test in itertools.product(self.labels, self.results.tests):
             estimate = self.results.estimate(label, test.name, MEMORY_PEAK.name)
@@ -75,7 +75,7 @@ class SweepResults:
 
     @property
     def halved(self) -> bool:
-        """Whether the cells were measured by ``advise``, round by round, and not all alike."""
+        """Whether the cells were measured by ``advise``, round by round."""
         return self.results.record.advice is not None
 
     def looks_best(self, measure: Measure) -> str | None:
@@ -83,16 +83,16 @@ class SweepResults:
         return next((label for label, place in self.places[measure].items() if place.ratio == 1), None)
 
     @property
-    def tells_noise(self) -> bool:
-        """Whether noise can be told from difference: not in a single block, and not in a search by halving, which
-        measured a cell the less the worse it looked."""
+    def knows_noise(self) -> bool:
+        """Whether noise is known: not with a single block, nor after a search by halving, which measures bad cells
+        less."""
         return not self.halved and all(
             0 < place.worst < float("inf") for cells in self.places.values() for place in cells.values()
         )
 
     @property
     def known_measures(self) -> list[Measure]:
-        """The measures that any cell has a figure of: a short trial knows no 99th percentile."""
+        """The measures of which any cell has a figure."""
         return [measure for measure in self.measures if self.places[measure]]
 
     @cached_property
@@ -109,9 +109,9 @@ class SweepResults:
 
     @cached_property
     def choice(self) -> str | None:
-        """Of the cells within noise of the best the one that takes the least memory: what is within delta of that is
-        alike, and of those it is the first in the study's order. None where there is none, or noise is not known."""
-        if not self.within_noise or not self.tells_noise:
+        """Of the cells within noise of the best the first in the study's order whose memory is within delta of the
+        least; None without such cells, or where noise is not known."""
+        if not self.within_noise or not self.knows_noise:
             return None
         known = [label for label in self.within_noise if label in self.memory]
         if not known:
@@ -121,7 +121,7 @@ class SweepResults:
 
     @property
     def advised(self) -> str | None:
-        """The cell to take: what a search by halving picked, or else ``choice``. None where there is none."""
+        """The pick of a search by halving, or else ``choice``."""
         advice = self.results.record.advice
         if advice is None:
             return self.choice
@@ -133,6 +133,6 @@ class SweepResults:
 
 
 def read_sweep(results: Results) -> SweepResults | None:
-    """What a run found where its study is a sweep; None where it is none."""
+    """The results of a sweep; None for other runs."""
     sweep = results.study.sweep
     return SweepResults(results, sweep) if sweep else None

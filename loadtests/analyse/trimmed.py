@@ -1,10 +1,9 @@
-"""The trimmed mean and its standard error: what lies in the middle of a few blocks, whatever the outermost did.
+"""The trimmed mean and its standard error, which one disturbed block does not move.
 
-A mean uses all that normal noise has to say, and one disturbed block moves it as far as it likes. The median heeds no
-block's size, which costs a third of what the blocks know. Between the two: leave out the lowest and the highest tenth,
-and judge the spread with those drawn in to their neighbours (Tukey and McLaughlin, *Less vulnerable confidence and
-significance procedures for location based on a single sample*, Sankhya A 25, 1963; Yuen, *The two-sample trimmed t for
-unequal population variances*, Biometrika 61, 1974).
+The lowest and the highest tenth are left out, and the spread is that of the winsorised sample (Tukey and McLaughlin,
+*Less vulnerable confidence and significance procedures for location based on a single sample*, Sankhya A 25, 1963;
+Yuen, *The two-sample trimmed t for unequal population variances*, Biometrika 61, 1974). The median
+would lose a third of the information.
 """
 
 from __future__ import annotations
@@ -18,22 +17,15 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# With fewer blocks the outermost two are too many to do without: in the simulation Student's t then finds more, with
-# one bad block as well.
-ENOUGH = 8
+ENOUGH = 8  # with fewer blocks, simulated Student's t finds more, even with one bad block
 SHARE = 10
-# Samples of noise that the quantiles are taken from: 40 of them lie beyond the limits of one in sixty comparisons.
-RESAMPLES = 50_000
+RESAMPLES = 50_000  # noise samples for quantiles: 40 lie beyond the limits of one in sixty comparisons
 SEED = 20161108
-# Logarithms that differ by less are one ratio, counted in another order: floats hold 16 digits.
-SAME = 1e-12
+SAME = 1e-12  # logarithms that differ by less are equal but for rounding
 
 
 def cut(values: Array) -> int:
-    """How many of the values to leave out at either end.
-
-    None where all in the middle are the same: then the outermost are all that tells of a spread.
-    """
+    """How many values to leave out at either end; none where all in the middle are equal."""
     outside = cut_of(len(values))
     return (
         0 if outside and finite(values, 0) and constant(np.sort(values)[outside : len(values) - outside]) else outside
@@ -63,14 +55,14 @@ def centre(values: Array, outside: int) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=64)
 def of_noise(count: int, outside: int) -> tuple[Array, Array]:
-    """``centre`` of many samples of ``count`` values of standard normal noise: always the same ones."""
+    """``centre`` of many fixed samples of ``count`` values of standard normal noise."""
     return centre(np.random.default_rng(SEED).normal(size=(RESAMPLES, count)), outside)
 
 
 @dataclass(frozen=True)
 class Scale:
-    """What ``centre`` makes of so many values of standard normal noise: the mean of its squared standard error, the
-    variance of the centre itself, and the degrees of freedom that the squared standard error has."""
+    """For standard normal noise: the mean of the squared standard error of ``centre``, the variance of the centre, and
+    the degrees of freedom of the squared standard error."""
 
     of_error: float
     of_centre: float
@@ -79,7 +71,7 @@ class Scale:
 
 @lru_cache(maxsize=64)
 def scale(count: int) -> Scale:
-    """That of ``count`` values (two at least), with as many left out as ``cut_of`` says."""
+    """The scale of ``count`` values (two at least)."""
     outside = cut_of(count)
     if not outside:
         return Scale(1 / count, 1 / count, count - 1.0)

@@ -1,4 +1,4 @@
-"""Judges a trial by its evidence: what made it invalid, or doubtful (``loadtests.analyse.reasons``)."""
+"""Flags a trial as invalid or doubtful by its evidence (``loadtests.analyse.reasons``)."""
 
 from __future__ import annotations
 
@@ -10,93 +10,89 @@ from loadtests.formatting import percent, plural, series
 from loadtests.plan.scheduling_delay import LATE, late_share, late_share_of_lag
 from loadtests.records import Evidence, Flag, HostConditions, Result
 
-# Above this share of its core an event loop queues its own work: send lag grows before the core is full.
-GENERATOR_CPU = 0.85
-# Lateness is part of every response time: a tenth of it shows. Above ``lateness.LATE`` a percentile is not known,
-# and a trial whose typical time is not known says nothing.
-LATE_SEEN = 0.10
-JUDGED = ("p50", "p99")  # that get verdicts, the typical one first
-# Wall clock against monotonic clock. The kernel slews at most 500 ppm for NTP: 0.3 s in ten minutes.
-CLOCK_JUMP_S = 0.5
-# Frequency moves a CPU-bound figure one to one: over the default delta it could be a verdict.
-FREQUENCY_CHANGE = 0.03
-# A closed loop's rate is arithmetic. Of the rest of the time users neither thought nor waited for an answer.
-LOOP_DISAGREES = 0.02
+GENERATOR_CPU = 0.85  # above this share of its core an event loop delays its own work
+NOTABLE_DELAY = 0.10  # scheduling delay as a share of a percentile; above LATE the percentile is not reported
+JUDGED = ("p50", "p99")
+CLOCK_JUMP_S = 0.5  # wall against monotonic clock; NTP slews at most 0.3 s in ten minutes
+FREQUENCY_CHANGE = 0.03  # more could make a verdict with the default delta
+LOOP_DISAGREES = 0.02  # of a closed loop's rate, which follows from users, think and response time
 
 
 def judge(
     evidence: Evidence, result: Result | None = None, unseen: Sequence[str] = (), closed_loop: bool = False
 ) -> list[Flag]:
-    """All flags of a trial, in the order of the list of reasons: the cause tends to come before its effects.
+    """All flags of a trial, in the order of the list of reasons.
 
-    ``result`` is what it measured, by which the generator's lateness is judged; ``unseen`` are the services that the
-    setup pays for and of which no process was seen. ``closed_loop``: it asked as fast as it was answered, so that a
-    generator at its end leaves the rate known as a lower bound."""
+    ``unseen``: charged services without a known process. ``closed_loop``: a saturated generator leaves a lower bound.
+    """
     flags = list(_flags(evidence, result, Reason.generator_limits if closed_loop else Reason.generator_busy))
     if unseen:
         flags.append(Reason.cost_unseen.flag(series(list(unseen))))
     return flags
 
 
-def _flags(seen: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag]:
-    if seen.started is False:
+def _flags(evidence: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag]:
+    if evidence.started is False:
         yield Reason.server_did_not_start.flag()
-    # What strays is a failure of its own; in a search, which has many results, it is one of the differences.
+    # Stray deliveries have their own reason; in a search they are differences.
     stray = result.deliveries.stray if result and result.deliveries else 0
-    if (differences := (seen.contract_differences or 0) - stray) > 0:
+    if (differences := (evidence.contract_differences or 0) - stray) > 0:
         yield Reason.contract_broken.flag(plural(differences, "difference"))
     if stray:
         yield Reason.stray_deliveries.flag(plural(stray, "time"))
-    if seen.processes_died:
-        yield Reason.process_died.flag("; ".join([plural(seen.processes_died, "time"), *_journeys_lost(result)]))
-    if seen.service_failed:
+    if evidence.processes_died:
+        yield Reason.process_died.flag("; ".join([plural(evidence.processes_died, "time"), *_journeys_lost(result)]))
+    if evidence.service_failed:
         yield Reason.service_failed.flag("; ".join(_journeys_lost(result)))
-    if seen.recovered is False:
+    if evidence.recovered is False:
         yield Reason.did_not_recover.flag()
-    if seen.connection_lost:
+    if evidence.connection_lost:
         yield Reason.connection_lost.flag()
-    if seen.engine_failed:
+    if evidence.engine_failed:
         yield Reason.engine_failed.flag()
-    if seen.generator_cpu is not None and seen.generator_cpu > GENERATOR_CPU:
-        yield busy.flag(f"{seen.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
+    if evidence.generator_cpu is not None and evidence.generator_cpu > GENERATOR_CPU:
+        yield busy.flag(f"{evidence.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
     yield from map(Reason.clients_differ.flag, agreement.differing(result))
     yield from _send_lag(result)
-    yield from _not_all_sent(seen)
+    yield from _not_all_sent(evidence)
     yield from _loop(result)
-    if seen.clock_jump_s is not None and abs(seen.clock_jump_s) > CLOCK_JUMP_S:
-        yield Reason.clock_jumped.flag(f"by {seen.clock_jump_s:+.2f} s")
-    if seen.swapped_pages:
-        yield Reason.swapped.flag(plural(seen.swapped_pages, "page"))
-    yield from _others(seen)
-    yield from _beside(seen.other_hosts)
-    yield from _frequency(seen)
-    if seen.shared_core:
+    if evidence.clock_jump_s is not None and abs(evidence.clock_jump_s) > CLOCK_JUMP_S:
+        yield Reason.clock_jumped.flag(f"by {evidence.clock_jump_s:+.2f} s")
+    if evidence.swapped_pages:
+        yield Reason.swapped.flag(plural(evidence.swapped_pages, "page"))
+    yield from _other_load(evidence)
+    yield from _other_hosts(evidence.other_hosts)
+    yield from _frequency(evidence)
+    if evidence.shared_core:
         yield Reason.shared_core.flag()
 
 
 def _journeys_lost(result: Result | None) -> Iterator[str]:
-    """What share of the users' journeys was broken off, where there were any: what people met of it."""
-    told = result.journeys if result else None
-    if told is not None and (ended := told.completed + told.broken_off):
-        yield f"{told.broken_off:,} of {plural(ended, 'journey')} broken off, {percent(told.broken_off / ended)}"
+    """The share of journeys that were broken off."""
+    journeys = result.journeys if result else None
+    if journeys is not None and (ended := journeys.completed + journeys.broken_off):
+        broken = journeys.broken_off
+        yield f"{broken:,} of {plural(ended, 'journey')} broken off, {percent(broken / ended)}"
 
 
 def _send_lag(result: Result | None) -> Iterator[Flag]:
-    """Each percentile that gets a verdict is judged by the lateness at that percentile."""
+    """Scheduling delay as a share of each judged percentile, of the lag where there are deliveries."""
     if result is None:
         return
-    # Where messages go to receivers it is the lag that is judged.
     share_of = late_share if result.deliveries is None else late_share_of_lag
-    late = {key: share for key in JUDGED if (share := share_of(result, key)) is not None}
-    if max(late.values(), default=0.0) <= LATE_SEEN:
-        return
-    reason = Reason.send_lag if late.get(JUDGED[0], 0.0) > LATE else Reason.send_lag_seen
-    yield reason.flag(series([f"{share:.0%} of {key}" for key, share in late.items()]))
+    shares = {key: share for key in JUDGED if (share := share_of(result, key)) is not None}
+    if max(shares.values(), default=0.0) > NOTABLE_DELAY:
+        reason = Reason.send_lag if shares.get("p50", 0.0) > LATE else Reason.send_lag_seen
+        yield reason.flag(series([f"{share:.0%} of {key}" for key, share in shares.items()]))
 
 
-def _not_all_sent(seen: Evidence) -> Iterator[Flag]:
-    if seen.planned is not None and seen.sent is not None and seen.sent + seen.refused < seen.planned:
-        yield Reason.not_all_sent.flag(f"{seen.sent} of {seen.planned}")
+def _not_all_sent(evidence: Evidence) -> Iterator[Flag]:
+    if (
+        evidence.planned is not None
+        and evidence.sent is not None
+        and evidence.sent + evidence.refused < evidence.planned
+    ):
+        yield Reason.not_all_sent.flag(f"{evidence.sent} of {evidence.planned}")
 
 
 def _loop(result: Result | None) -> Iterator[Flag]:
@@ -107,14 +103,14 @@ def _loop(result: Result | None) -> Iterator[Flag]:
         yield Reason.loop_disagrees.flag(f"{expected:,.1f} requests/s expected, {ended:,.1f} measured")
 
 
-def _beside(beside: Iterable[HostConditions]) -> Iterator[Flag]:
-    """Of a machine that makes load what others do shows as lateness, which is judged by itself; here it is doubted."""
-    services = [one for one in beside if not one.generates]
+def _other_hosts(hosts: Iterable[HostConditions]) -> Iterator[Flag]:
+    """On client hosts, other load shows as scheduling delay, so it is only doubtful."""
+    services = [one for one in hosts if not one.generates]
     if swapped := [f"{plural(one.swapped_pages, 'page')} on {one.called}" for one in services if one.swapped_pages]:
         yield Reason.service_swapped.flag(series(swapped))
-    if taken := [one for one in services if one.other_load > OTHERS_CPU_INVALID]:
-        yield Reason.service_taken.flag(_shares(taken))
-    if disturbed := [one for one in beside if one.other_load > OTHERS_CPU_DOUBTFUL and one not in taken]:
+    if busy := [one for one in services if one.other_load > OTHERS_CPU_INVALID]:
+        yield Reason.service_taken.flag(_shares(busy))
+    if disturbed := [one for one in hosts if one.other_load > OTHERS_CPU_DOUBTFUL and one not in busy]:
         yield Reason.machine_disturbed.flag(_shares(disturbed))
 
 
@@ -122,9 +118,9 @@ def _shares(machines: Iterable[HostConditions]) -> str:
     return series([f"{one.other_load:.0%} on {one.called}" for one in machines])
 
 
-def _frequency(seen: Evidence) -> Iterator[Flag]:
-    services = [(one.frequency_change, f" on {one.called}") for one in seen.other_hosts if not one.generates]
-    changes = [(seen.frequency_change, ""), *services]
+def _frequency(evidence: Evidence) -> Iterator[Flag]:
+    services = [(one.frequency_change, f" on {one.called}") for one in evidence.other_hosts if not one.generates]
+    changes = [(evidence.frequency_change, ""), *services]
     figures = [
         f"{change:+.0%}{where}" for change, where in changes if change is not None and abs(change) > FREQUENCY_CHANGE
     ]
@@ -132,10 +128,10 @@ def _frequency(seen: Evidence) -> Iterator[Flag]:
         yield Reason.frequency_changed.flag(series(figures))
 
 
-def _others(seen: Evidence) -> Iterator[Flag]:
-    if seen.other_load is None:
+def _other_load(evidence: Evidence) -> Iterator[Flag]:
+    if evidence.other_load is None:
         return
-    if seen.other_load > OTHERS_CPU_INVALID:
-        yield Reason.cores_taken.flag(f"{seen.other_load:.0%}")
-    elif seen.other_load > OTHERS_CPU_DOUBTFUL:
-        yield Reason.cores_disturbed.flag(f"{seen.other_load:.0%}")
+    if evidence.other_load > OTHERS_CPU_INVALID:
+        yield Reason.cores_taken.flag(f"{evidence.other_load:.0%}")
+    elif evidence.other_load > OTHERS_CPU_DOUBTFUL:
+        yield Reason.cores_disturbed.flag(f"{evidence.other_load:.0%}")

@@ -1,4 +1,4 @@
-"""From an interval to a verdict, and how far it is from one."""
+"""From an interval to a verdict, and how many blocks one would take."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from loadtests.analyse.moderated import Noise
 from loadtests.analyse.overload import Standing
 
 DELTA = 0.03
-MOST_BLOCKS = 1000  # that anybody would run
-WIDEST = 6  # a range from 10 to 60 blocks can be planned by, one from 10 to 100 cannot
+MOST_BLOCKS = 1000
+WIDEST = 6  # ends of a useful range, most over least
 
 
 class Verdict(str, Enum):
@@ -21,20 +21,19 @@ class Verdict(str, Enum):
     SLOWER = "slower"
     EQUIVALENT = "equivalent"
     INCONCLUSIVE = "inconclusive"
-    CANNOT_HOLD = "cannot hold"
+    CANNOT_SUSTAIN = "cannot sustain"
     LOSES = "loses"
 
     @property
     def above_ratios(self) -> bool:
-        """Whether it stands above any ratio, and without one as well."""
-        return self in (Verdict.CANNOT_HOLD, Verdict.LOSES)
+        """Whether it needs no ratio."""
+        return self in (Verdict.CANNOT_SUSTAIN, Verdict.LOSES)
 
 
 def verdict(low: float, high: float, delta: float, more_is_better: bool) -> Verdict:
-    """The verdict on a candidate whose ratio to the baseline lies between ``low`` and ``high``.
+    """The verdict on a ratio between ``low`` and ``high``; for memory and CPU faster means better.
 
-    Equivalent comes first: a difference that is surely there and surely under ``delta`` does not matter. For
-    memory and CPU read faster as better.
+    Equivalent comes first: a significant difference below ``delta`` does not matter.
     """
     if 1 - delta <= low and high <= 1 + delta:
         return Verdict.EQUIVALENT
@@ -45,36 +44,32 @@ def verdict(low: float, high: float, delta: float, more_is_better: bool) -> Verd
     return Verdict.INCONCLUSIVE
 
 
-def with_failures(read: Verdict, baseline: Standing, candidate: Standing) -> Verdict:
-    """The verdict that stands where requests failed, of the one that was ``read`` from the interval.
+def with_failures(by_interval: Verdict, baseline: Standing, candidate: Standing) -> Verdict:
+    """The verdict, with failures taken into account.
 
-    A rate that the candidate cannot hold is above any ratio, and so are deliveries that it loses. Where requests
-    failed, what was answered was answered with less to do: so one that fails is neither faster than nor equivalent to
-    another, and none is slower than one that fails.
+    An unsustained rate and lost deliveries outweigh any ratio. A setup that fails has less to do: it is neither faster
+    nor equivalent, and none is slower than it.
     """
     if candidate.overload:
-        return Verdict.CANNOT_HOLD
+        return Verdict.CANNOT_SUSTAIN
     if candidate.loses:
         return Verdict.LOSES
     doubted = {
         *((Verdict.FASTER, Verdict.EQUIVALENT) if candidate.fails else ()),
         *((Verdict.SLOWER, Verdict.EQUIVALENT) if baseline.fails else ()),
     }
-    return Verdict.INCONCLUSIVE if read in doubted else read
+    return Verdict.INCONCLUSIVE if by_interval in doubted else by_interval
 
 
 def blocks_needed(
     log_ratio: float, noise: Noise | None, blocks: int, delta: float, family: int
 ) -> tuple[int, int] | None:
-    """From how many to how many blocks would probably (four times in five) settle a comparison, if this is how things
-    are.
+    """The range of blocks that would probably (four times in five) settle a comparison.
 
-    ``log_ratio`` is the mean of the log ratios seen in ``blocks`` blocks, ``noise`` how far they vary from block to
-    block, ``family`` the number of comparisons corrected for. As few blocks know neither well, it is a range. Even
-    numbers, as blocks come in mirrored pairs. None where nothing is known of the noise, where it is more than anybody
-    would run, and where the range is so wide that nobody could plan by it. Where the truth is within reach the range
-    nearly always holds it; where it is far off (five times the blocks there are), a range is given to the few
-    studies that look better than they are, and is too low (``tools.simulation.needed``).
+    ``log_ratio`` is the mean over ``blocks``, ``noise`` its variation between blocks, ``family`` the number of
+    comparisons adjusted for. Even numbers, as blocks come in mirrored pairs. None where the noise is not known, the
+    number too large or the range too wide. A number far off (five times the blocks) is mostly not given, or too low
+    (``tools.simulation.needed``).
     """
     if noise is None or not isfinite(log_ratio) or blocks < 2:
         return None
@@ -93,7 +88,7 @@ def blocks_needed(
     return ends if ends[1] < MOST_BLOCKS else None
 
 
-def _even_after(blocks: int, wanted: float) -> int:
-    """The even number that is ``wanted`` or more, and more than there are."""
-    least = max(ceil(wanted), blocks + 1)
-    return least + least % 2
+def _even_after(blocks: int, least: float) -> int:
+    """The next even number of at least ``least`` blocks, and more than there are."""
+    count = max(ceil(least), blocks + 1)
+    return count + count % 2

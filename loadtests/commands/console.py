@@ -13,7 +13,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from loadtests.formatting import printable
-from loadtests.report.terminal_tables import told, wrapped
+from loadtests.report.terminal_tables import safe_text, wrapped
 
 if TYPE_CHECKING:
     from loadtests.setups.application.progress import Announce
@@ -49,7 +49,7 @@ err = _console(stderr=True)
 
 def data(value: object, style: str = "") -> Text:
     """A value as a cell of a table or a part of a line: its markup is text, and a terminal obeys nothing in it."""
-    return told(str(value), style)
+    return safe_text(str(value), style)
 
 
 def row(values: Iterable[object]) -> list[Text]:

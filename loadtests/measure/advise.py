@@ -10,7 +10,7 @@ from typing import Any
 
 from loadtests import hosts, setups
 from loadtests.analyse.overload import FAILED, failed_share
-from loadtests.analyse.readings import why_late
+from loadtests.analyse.readings import delay_note
 from loadtests.analyse.reasons import is_setups_own
 from loadtests.errors import UserError, require_within
 from loadtests.formatting import plural, series
@@ -176,7 +176,7 @@ def _values(run: Run, step: Round, metric: Metric) -> dict[str, dict[int, float]
         if not trial.valid or trial.label not in values:
             continue
         value = metric.read(trial)
-        if failed_share([trial]) > FAILED or value == 0 or (value is None and not why_late(trial, metric)):
+        if failed_share([trial]) > FAILED or value == 0 or (value is None and not delay_note(trial, metric)):
             failed.add(trial.label)
         elif value is not None:
             values[trial.label][trial.block] = value

@@ -41,7 +41,7 @@ class CostUnit:
             short="CPU",
             better="cheaper",
             worse="dearer",
-            question=Question(f"CPU time per {self.singular}", "is the cheapest", "every other costs at least ×{}"),
+            question=Question(f"CPU time per {self.singular}", "is the cheapest"),
             cost_units=(self.plural,),
         )
 

@@ -17,13 +17,11 @@ from loadtests.records.result import PERCENTILES
 
 @dataclass(frozen=True)
 class Question:
-    """A metric as a reader asks for it. ``first`` says what the first one does, and ``others`` what the others do at
-    least or at most, as a ratio to the first. ``{latency}`` and ``{one}`` stand for the time that is known and for one
-    of what it is of."""
+    """A metric as a reader asks for it; ``first`` is the verb of the winner. ``{latency}`` and ``{one}`` stand for the
+    time that is known and for one of what it is of."""
 
     text: str
     first: str
-    others: str
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,7 @@ class Metric:
     @property
     def as_question(self) -> Question:
         """``question``, or one in plain words."""
-        others = "every other has at most ×{}" if self.more_is_better else "every other has at least ×{}"
-        return self.question or Question(self.label, "has the most" if self.more_is_better else "has the least", others)
+        return self.question or Question(self.label, "has the most" if self.more_is_better else "has the least")
 
     def with_unit(self, words: str) -> str:
         """Its name in words, and its unit where the words do not say it."""
@@ -104,13 +101,9 @@ def time_in_ms(key: str, question: Question | None = None) -> Metric:
     )
 
 
-P50 = time_in_ms("p50", Question("typical {latency} (p50)", "is the fastest", "every other takes at least ×{}"))
-P99 = time_in_ms(
-    "p99", Question("{latency} that 1 {one} in 100 exceeds (p99)", "is the fastest", "every other takes at least ×{}")
-)
-P95 = time_in_ms(
-    "p95", Question("{latency} that 1 {one} in 20 exceeds (p95)", "is the fastest", "every other takes at least ×{}")
-)
+P50 = time_in_ms("p50", Question("typical {latency} (p50)", "is the fastest"))
+P99 = time_in_ms("p99", Question("{latency} that 1 {one} in 100 exceeds (p99)", "is the fastest"))
+P95 = time_in_ms("p95", Question("{latency} that 1 {one} in 20 exceeds (p95)", "is the fastest"))
 TIMES = (P50, time_in_ms("p90"), P95, P99, time_in_ms("p99.9"))
 
 MEMORY_PEAK = Metric("memory_peak_mb", "peak memory", "MB", _memory("peak_rss_mb"))

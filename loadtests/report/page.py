@@ -1,5 +1,4 @@
-"""The report, top down: what was found, what was compared and on what, verdicts, a section for each kind of test, cost,
-what was invalid, and how to repeat it."""
+"""The whole report: the answer, the findings, and the sections in their order."""
 
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ from loadtests.report.view import Page
 
 
 def compose(results: Results, price: float | None = None) -> Page:
-    """The whole report of a run; ``price`` of a core-hour, where it is not to be the study's."""
-    # A search measured a setup the less the worse it looked, which no verdict allows for.
+    """The report of a run; ``price`` of a core-hour overrides the study's."""
+    # A search measures bad setups less, which no verdict allows for.
     searched = results.record.advice is not None
     sections = [sweep.section(results), overview.section(results), None if searched else verdicts.section(results)]
     sections += [*kinds.sections(results), arithmetic.section(results), pictures.section(results)]
@@ -53,9 +52,9 @@ def _notes(results: Results) -> Iterator[str]:
         yield "Nothing was measured: the run ended before its first trial did."
         return
     if invalid == trials:
-        yield "No trial is valid, so nothing is known of any setup; the page says what was invalid, and why."
+        yield "No trial is valid, so no setup has a figure; the page has the reasons."
     if results.blocks == 1 and invalid < trials and len(results.labels) > 1:
-        yield "One block gives no interval, so nothing is certain and nothing is ranked."
+        yield "One block gives no interval, so nothing is significant and nothing is ranked."
     planned = len(results.record.order)
     measured = len({trial.number for trial in results.trials})
     if measured < planned:
@@ -69,7 +68,7 @@ def _notes(results: Results) -> Iterator[str]:
 def _own_project(own: OwnProject) -> Iterator[str]:
     yield f"The project served is {own.options['app']}, on Django {own.django} and Python {own.python}."
     if isinstance(talk := own.options.get("websocket"), dict):
-        yield f"Over WebSockets it was talked to at {talk['path']}, by {talk['send']}."
+        yield f"Its WebSocket conversation was at {talk['path']}, sending {talk['send']}."
     yield from (f"{remark[0].upper()}{remark[1:]}." for remark in own.remarks)
 
 
@@ -77,6 +76,6 @@ def _left_out(results: Results) -> Iterator[str]:
     skipped = [one.label for one in results.record.left_out if one.test is None]
     partly = [f"{one.label} in {one.test}" for one in results.record.left_out if one.test is not None]
     if skipped:
-        yield f"Skipped, and the page says why: {series(skipped)}."
+        yield f"Skipped (reasons on the page): {series(skipped)}."
     if partly:
-        yield f"Left out, and the page says why: {series(partly)}."
+        yield f"Left out (reasons on the page): {series(partly)}."

@@ -1,4 +1,4 @@
-"""Measured figures as charts draw them, and as they are told to those who cannot see a chart."""
+"""Measured figures as rows of charts, and as the words of their alternative texts."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 
 ChartRow = dict[str, Any]  # a row of a chart's data
-BEYOND = 1e300  # of every chart, and JSON can hold it
-INTERVALS = "Whiskers are 95% intervals over blocks; one that ends in an arrow goes on beyond the chart."
+BEYOND = 1e300  # outside of any chart
+INTERVALS = "Whiskers are 95% intervals over blocks; an arrow marks one that goes on beyond the chart."
 
 
 def subtitle(results: Results, test: Test) -> list[str]:
-    """What stands under the title of a chart of one test."""
+    """The subtitle of a chart of one test."""
     blocks = valid_blocks(results, test)
     within = "" if max(blocks, default=0) < 2 else " with 95% interval"
     return [f"{test.description}, {test.engine}; mean of {span(blocks, 'block')}{within}"]
 
 
 def by_engine(results: Results, test: Test) -> str:
-    """``, by loadtest``, where the study has another engine ask the same; else nothing."""
+    """``, by loadtest``, where the study runs the same test with another engine as well."""
     others = (
         other for other in results.tests if type(other) is type(test) and other.comparison_key == test.comparison_key
     )
@@ -34,32 +34,31 @@ def by_engine(results: Results, test: Test) -> str:
 
 
 def valid_blocks(results: Results, test: Test) -> list[int]:
-    """In how many blocks each setup that has any valid trial of the test has one."""
+    """The number of valid trials of each setup that has any."""
     cells = (results.cells[label, test.name] for label in results.labels_in(test.name))
     return [len(cell.valid) for cell in cells if cell.valid]
 
 
 def point(results: Results, label: str, test: Test, metric: Metric, name: str, unit: str) -> ChartRow:
-    """One estimate as it is drawn; without a value where there is none."""
+    """An estimate as a chart's row; without a value where there is none."""
     estimate = results.estimate(label, test.name, metric.name)
     if estimate is None:
         why = why_unknown(results, label, test, metric)
         return {"label": label, "note": why, "text": f"{label}: {name}: {why}"}
     if math.isinf(estimate.value):
         return {"label": label, "note": NOT_REACHED, "text": f"{label}: {name}: {NOT_REACHED}, too many failed"}
-    within = f" ({told})" if (told := interval(estimate)) else ""
-    row = {
+    within = f" ({text})" if (text := interval(estimate)) else ""
+    return {
         "label": label,
         "value": estimate.value,
         "note": figure(estimate),
         "text": f"{label}: {name} {figure(estimate)} {unit}{within}",
+        **whiskers(estimate),
     }
-    return {**row, **whiskers(estimate)}
 
 
 def whiskers(estimate: Estimate) -> ChartRow:
-    """The ends of an interval as they are drawn; those of a lower bound leave the chart above. None where it is open
-    for want of blocks."""
+    """The ends of an interval; that of a lower bound leaves the chart above. Empty where the interval is open."""
     if estimate.at_least:
         return {"low": estimate.low or estimate.value, "high": BEYOND}
     return {"low": estimate.low, "high": estimate.high} if closed(estimate) else {}
@@ -72,10 +71,10 @@ def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str
         return "no valid trial" if cell.invalid else "not measured"
     if readings.too_few(cell.valid, metric):
         return f"too few {test.load_unit}s to know"
-    late = (why for trial in cell.valid if (why := readings.why_late(trial, metric)))
-    return next(late, "not known")
+    delayed = (why for trial in cell.valid if (why := readings.delay_note(trial, metric)))
+    return next(delayed, "not known")
 
 
-def told(rows: Sequence[ChartRow]) -> str:
-    """``gunicorn 2.03, daphne 4.10 and ...``: a chart's rows as words."""
+def in_words(rows: Sequence[ChartRow]) -> str:
+    """``gunicorn 2.03, daphne 4.10 and ...``"""
     return series([f"{row['label']} {row['note']}" for row in rows])

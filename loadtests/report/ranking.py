@@ -1,11 +1,6 @@
-"""The order of rows: by effect, the best first, so that a long table or chart reads from one end to the other.
-
-An order is no verdict: neighbours may be the same within their intervals, and the verdicts say so.
-"""
+"""The order of rows, the best first. An order is no verdict: neighbours may be equivalent."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
 
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
@@ -13,21 +8,22 @@ from loadtests.plan.metrics import Metric
 
 
 def by_estimate(results: Results, test: Test, metric: Metric) -> list[str]:
-    """All labels in a test, by their own figure; those without one last, as in the study."""
+    """All labels in a test, by their figures; those without one last."""
     labels = results.labels_in(test.name)
     estimates = {label: results.estimate(label, test.name, metric.name) for label in labels}
-    return _sorted(labels, {label: one.value for label, one in estimates.items() if one}, metric)
+    return _sorted({label: one.value if one else None for label, one in estimates.items()}, metric)
 
 
 def by_ratio(results: Results, test: Test, metric: Metric) -> list[str]:
-    """What is compared with the baseline, by its ratio; what has none last, as in the study."""
+    """The candidates, by their ratios to the baseline; those without one last."""
     labels = [label for label in results.candidates if label in results.labels_in(test.name)]
     comparisons = {label: results.comparisons.get((label, test.name, metric.name)) for label in labels}
-    return _sorted(labels, {label: one.ratio for label, one in comparisons.items() if one}, metric)
+    return _sorted({label: one.ratio if one else None for label, one in comparisons.items()}, metric)
 
 
-def _sorted(labels: Sequence[str], values: Mapping[str, float], metric: Metric) -> list[str]:
-    known = sorted((label for label in labels if label in values), key=values.__getitem__)
+def _sorted(values: dict[str, float | None], metric: Metric) -> list[str]:
+    known = {label: value for label, value in values.items() if value is not None}
+    ordered = sorted(known, key=known.__getitem__)
     if metric.more_is_better:
-        known.reverse()
-    return [*known, *(label for label in labels if label not in values)]
+        ordered.reverse()
+    return [*ordered, *(label for label in values if label not in known)]

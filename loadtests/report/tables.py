@@ -1,4 +1,4 @@
-"""The tables of measured figures, and the fields they are made of."""
+"""Tables of measured figures, and their fields."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def measured(
     optional: Sequence[str] = (),
     note: str = MEAN,
 ) -> Table:
-    """A row for each setup, by effect; ``shown`` are the metrics and their headings, ``more`` the columns after them.
+    """A row for each setup, the best first.
 
-    ``more`` is how many requests failed and on how many trials the figures stand, unless it says otherwise;
-    ``optional`` are the headings of what a narrow terminal leaves out, the first to go first.
+    ``shown``: metrics with their headings. ``more``: the columns after them, by default failures and trials.
+    ``optional``: the headings that a narrow terminal drops, the first to go first.
     """
-    after: Columns = {"failed": failures, "trials": counted} if more is None else more
+    after: Columns = {"failed": failures, "trials": trials} if more is None else more
     rows = []
     for label in ranking.by_estimate(results, test, next(iter(shown))):
         cell = results.cells[label, test.name]
@@ -55,12 +55,12 @@ def measured(
 
 
 def unknown(why: str = "") -> Field:
-    """What is not known."""
+    """An unknown figure."""
     return Field(DASH, why, DASH, tone="muted")
 
 
 def why_empty(cell: Cell) -> str:
-    """Why there is no figure: what made the last trial invalid, or that there was none."""
+    """Why there is no figure."""
     if not cell.invalid:
         return "not measured"
     reasons = [flag.reason.replace("_", " ") for flag in cell.invalid[-1].flags if flag.invalid]
@@ -72,7 +72,7 @@ def estimate(results: Results, label: str, test: Test, metric: Metric) -> Field:
     known = results.estimate(label, test.name, metric.name)
     if known is None:
         valid = results.cells[label, test.name].valid
-        return unknown(next((why for trial in valid if (why := readings.why_late(trial, metric))), ""))
+        return unknown(next((why for trial in valid if (why := readings.delay_note(trial, metric))), ""))
     text = figure(known)
     return Field(text, interval(known), f"{text} {relative(known)}".strip())
 
@@ -81,28 +81,22 @@ def failures(cell: Cell) -> Field:
     """How many requests of the valid trials failed, and how."""
     if not cell.valid:
         return unknown()
-    kinds: Counter[str] = Counter()
-    sent = 0
-    for trial in cell.valid:
-        if trial.result:
-            sent += trial.result.sent
-            kinds.update(trial.result.failed)
-    count = sum(kinds.values())
-    if not count:
+    measured = [trial.result for trial in cell.valid if trial.result]
+    sent = sum(result.sent for result in measured)
+    kinds = sum((Counter(result.failed) for result in measured), Counter[str]())
+    if not (count := kinds.total()):
         return Field("0")
     share = f"{count / sent:.2%}" if sent else ""
-    return Field(
-        f"{count:,}",
-        ", ".join(filter(None, [share, *(f"{kind} {many:,}" for kind, many in sorted(kinds.items()))])),
-        f"{count:,} ({share})" if share else f"{count:,}",
-        tone="bad",
-    )
+    parts = [share, *(f"{kind} {many:,}" for kind, many in sorted(kinds.items()))]
+    short = f"{count:,} ({share})" if share else f"{count:,}"
+    return Field(f"{count:,}", ", ".join(filter(None, parts)), short, tone="bad")
 
 
-def counted(cell: Cell) -> Field:
-    """How many trials the figures stand on, and how many were left out."""
+def trials(cell: Cell) -> Field:
+    """The number of valid trials, and of invalid ones."""
+    count = str(len(cell.valid))
     invalid = f"{len(cell.invalid)} invalid" if cell.invalid else ""
-    return Field(str(len(cell.valid)), invalid, f"{len(cell.valid)} ({invalid})" if invalid else str(len(cell.valid)))
+    return Field(count, invalid, f"{count} ({invalid})" if invalid else count)
 
 
 def pairs(rows: list[tuple[str, str]]) -> tuple[tuple[Field, ...], ...]:

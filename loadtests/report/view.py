@@ -1,7 +1,4 @@
-"""What a report says, before anything says how it looks: sections of tables and charts.
-
-The terminal, the reST page and the HTML page are three ways to write the same sections down.
-"""
+"""The content of a report, independent of its format: the terminal, the reST page and the HTML page render it."""
 
 from __future__ import annotations
 
@@ -14,9 +11,9 @@ from loadtests.report.charts.base import Chart
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """One field of a table: its text, its interval or remark, and the shorter form of it for a terminal.
+    """One field of a table: text, interval or remark, and a ``short`` form for the terminal.
 
-    ``tone`` is how it is to be read: "good", "bad", "muted" or "".
+    ``tone`` is "good", "bad", "muted" or "".
     """
 
     text: str
@@ -27,7 +24,7 @@ class Field:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table. The first column names the row; ``numeric`` columns (from 0) are set flush right."""
+    """A table whose first column names the row; ``numeric`` columns (from 0) are flush right."""
 
     name: str
     caption: str
@@ -35,15 +32,15 @@ class Table:
     rows: tuple[tuple[Field, ...], ...]
     note: str = ""
     numeric: frozenset[int] = frozenset()
-    optional: tuple[int, ...] = ()  # the columns that a narrow terminal leaves out, the first to go first
-    folded: bool = False  # where a page can fold, it shows the caption alone
-    grouped: int | None = None  # the column that a page may turn into a heading over the rows that share its text
+    optional: tuple[int, ...] = ()  # the columns that a narrow terminal drops, the first to go first
+    folded: bool = False  # a page may show the caption alone
+    grouped: int | None = None  # the column that a page may turn into headings over rows
     only_on_pages: bool = False  # not in a terminal
 
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """A heading with what stands below it. ``name`` is its anchor."""
+    """A heading and its content. ``name`` is its anchor."""
 
     name: str
     heading: str
@@ -51,40 +48,38 @@ class Section:
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
     commands: tuple[str, ...] = ()
-    folded: tuple[tuple[str, str], ...] = ()  # titles and texts to be shown as they are, where a page can fold
+    folded: tuple[tuple[str, str], ...] = ()  # titles and preformatted texts that a page may fold
     only_on_pages: bool = False  # not in a terminal
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One answer of the run: what was asked, and what came out of it, in a sentence or three.
+    """A question of the run and its answer. ``brief`` is the answer's first sentence.
 
-    ``brief`` is the first of these sentences, and shorter where many are in front. The answer is ``certain`` where it
-    names one setup first. ``front`` says no more than who is: of tests that are alike but for their load, that is told
-    in one sentence, ``about`` what they were all asked. ``test`` is the name of the one that was.
+    ``certain``: it names a winner. ``leaders`` names the leading setups for the sentence that load steps share;
+    ``topic`` is the question without its load, ``test`` the name of the test.
     """
 
-    asked: str
+    question: str
     answer: str
     brief: str = ""
     certain: bool = False
-    front: str = ""
-    about: str = ""
+    leaders: str = ""
+    topic: str = ""
     test: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class RunAnswer:
-    """What the run has to say, for a reader in a hurry.
+    """The answer of a run in brief.
 
-    ``foremost`` is what ran where, if not all on one machine, what failed and what is advised; ``firsts``, who is first
-    in what was asked. The ``table`` has a row for each setup, and beside a figure what is certain of it; ``conditions``
-    say of each of its columns under which condition the figures hold, and ``marks`` what stands beside them, each under
-    the sign by which it is known. ``notes`` say what all of this stands on.
+    ``headlines``: what ran where, what failed, what is advised; ``winners``: a sentence for each question. The
+    ``table`` has a row for each setup, ``conditions`` under which each of its columns was measured, and ``marks``
+    (sign, explanation) for the signs in it. ``notes`` are remarks on the run.
     """
 
-    foremost: tuple[str, ...]
-    firsts: tuple[str, ...]
+    headlines: tuple[str, ...]
+    winners: tuple[str, ...]
     table: Table | None
     conditions: tuple[str, ...]
     marks: tuple[tuple[str, str], ...]
@@ -92,23 +87,23 @@ class RunAnswer:
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """What the whole table means, and ``notes``."""
+        """The whole table's legend, the marks, and ``notes``."""
         legend = [self.legend(range(len(self.conditions)))] if self.table else []
-        return (*legend, *(f"{sign}: {meaning}" for sign, meaning in self.marks), *self.notes)
+        return (*legend, *(text for _, text in self.marks), *self.notes)
 
     def legend(self, places: Iterable[int]) -> str:
         """The conditions of some columns, in a sentence."""
-        if self.table is None:
+        names: dict[str, list[str]] = {}
+        if (table := self.table) is None:
             return ""
-        shown = [(self.table.columns[place].partition(",")[0], self.conditions[place]) for place in places]
-        told = {condition: series([name for name, own in shown if own == condition]) for _, condition in shown}
-        return f"{'; '.join(f'{names} {condition}' for condition, names in told.items() if condition)}."
+        for place in places:
+            names.setdefault(self.conditions[place], []).append(table.columns[place].partition(",")[0])
+        return f"{'; '.join(f'{series(own)} {condition}' for condition, own in names.items() if condition)}."
 
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-    """The whole report: ``answer`` first; then ``findings``, one for each thing asked, what their
-    ``certainty`` is, and the sections."""
+    """The whole report: ``answer``, a finding for each question and how certain they are, and the sections."""
 
     title: str
     question: str

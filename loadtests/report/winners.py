@@ -1,8 +1,9 @@
-"""Who is first, in a sentence for each thing asked: the middle of a run's answer."""
+"""Who wins, in a sentence for each question: the middle of a run's answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Sequence
 
 from loadtests.analyse.results import Results
 from loadtests.formatting import series
@@ -11,41 +12,25 @@ from loadtests.report.load_steps import LoadCurve
 from loadtests.report.view import Finding
 
 
-def firsts(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
-    """Who is first, and after that who may be; what is asked at more and more load is told together. Who cannot hold a
-    rate is told elsewhere."""
-    told = [(one.certain, f"{one.asked}: {one.brief}", one) for one in findings if one.brief]
-    of_test = {test.name: load_steps.curve(results, test) for test in results.tests}
-    sentences: list[tuple[bool, str]] = []
-    done: set[tuple[str, str]] = set()
-    for certain, sentence, one in told:
-        curve = of_test.get(one.test, []) if one.front else []
-        if not curve:
-            sentences.append((certain, sentence))
+def sentences(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Certain winners first; the steps of a load curve share one sentence."""
+    curves = {test.name: load_steps.curve(results, test) for test in results.tests}
+    found: dict[tuple[str, str], tuple[bool, str]] = {}
+    for one in findings:
+        if not one.brief:
             continue
-        first = curve[0][1].name
-        if (first, one.about) not in done:
-            done.add((first, one.about))
-            alike = [other for _, _, other in told if other.about == one.about and other.front]
-            sentences.append(_over(curve, alike))
-    return tuple(sentence for _, sentence in sorted(sentences, key=lambda one: not one[0]))
-
-
-def _over(curve: LoadCurve, findings: Sequence[Finding]) -> tuple[bool, str]:
-    """Who is in front at which steps of a curve, and whether that is one setup at each of them."""
-    by_test = {one.test: one for one in findings}
-    steps = [(step.short_label, by_test[test.name]) for step, test in curve if test.name in by_test]
-    about = steps[0][1].about
-    fronts = "; ".join(f"{front} at {series(at)}" for front, at in _runs([(one.front, at) for at, one in steps]))
-    return all(one.certain for _, one in steps), f"{about}, over {curve[0][0].axis}: {fronts}."
-
-
-def _runs(told: Sequence[tuple[str, str]]) -> Iterator[tuple[str, list[str]]]:
-    """Who is in front, and at which steps one after the other."""
-    found: list[tuple[str, list[str]]] = []
-    for front, at in told:
-        if found and found[-1][0] == front:
-            found[-1][1].append(at)
+        curve = curves.get(one.test, []) if one.leaders else []
+        if curve:
+            alike = {other.test: other for other in findings if other.topic == one.topic and other.leaders}
+            found.setdefault((curve[0][1].name, one.topic), _over_load(curve, alike))
         else:
-            found.append((front, [at]))
-    yield from found
+            found[one.question, ""] = (one.certain, f"{one.question}: {one.brief}")
+    return tuple(sentence for _, sentence in sorted(found.values(), key=lambda one: not one[0]))
+
+
+def _over_load(curve: LoadCurve, findings: dict[str, Finding]) -> tuple[bool, str]:
+    """Who leads at which steps of a curve, and whether each step has a certain winner."""
+    steps = [(findings[test.name], step.short_label) for step, test in curve if test.name in findings]
+    runs = itertools.groupby(steps, key=lambda one: one[0].leaders)
+    leaders = "; ".join(f"{who} at {series([label for _, label in run])}" for who, run in runs)
+    return all(one.certain for one, _ in steps), f"{steps[0][0].topic}, over {curve[0][0].axis}: {leaders}."

@@ -70,7 +70,7 @@ def test_a_change_is_marked_at_its_first_run_with_what_else_changed(days):
 
 
 def test_what_nothing_explains_is_said(days):
-    assert "Nothing that the runs have kept." in printed(history_of("first-look", days(*STEADY, 0.5, 0.5)))
+    assert "Nothing in the records." in printed(history_of("first-look", days(*STEADY, 0.5, 0.5)))
 
 
 def test_what_changes_for_the_whole_machine_changes_only_the_baseline(days):
@@ -92,7 +92,7 @@ def test_where_the_baseline_failed_nothing_is_judged_by_it(days):
 def test_fewer_than_seven_runs_mark_nothing_and_that_is_said(days):
     found = history_of("first-look", days(*STEADY, 3.0))
     assert found.changes == []
-    said = "No change is marked: it takes 7 runs to see what is noise between them."
+    said = "No change is marked: that takes 7 runs."
     assert said in printed(found)
     assert said in str(spec(found)["title"])
 
@@ -100,7 +100,7 @@ def test_fewer_than_seven_runs_mark_nothing_and_that_is_said(days):
 def test_noise_is_not_marked(days):
     found = history_of("first-look", days(*STEADY, 1.01, 1.0, aa=True))
     assert found.changes == []
-    assert "No change is more than noise." in printed(found)
+    assert "No significant change." in printed(found)
     assert {series.label for series in found.series} == set(LABELS)  # the twin says nothing of its own
 
 

@@ -39,16 +39,16 @@ def test_who_answers_all_in_time_is_sound(results):
 def test_a_rate_at_which_requests_fail_is_not_held(results):
     found = results(change=failing("daphne", share=0.2))
     overload = found.standings["daphne", "latency"].overload
-    assert str(overload) == "cannot hold 300 requests/s (holds about 240)"
+    assert str(overload) == "cannot sustain 300 requests/s (sustains about 240)"
     assert overload.why == "20.0% failed"
-    assert set(verdicts(found).values()) == {Verdict.CANNOT_HOLD}
+    assert set(verdicts(found).values()) == {Verdict.CANNOT_SUSTAIN}
     assert not found.standings["gunicorn", "latency"].overload
 
 
 def test_a_backlog_that_grows_is_overload_though_all_is_answered_in_the_end(results):
     found = results(change=piling)
     assert found.standings["daphne", "latency"].overload.why == "its backlog grew until the end"
-    assert found.standings["daphne", "latency"].overload.holds == 270
+    assert found.standings["daphne", "latency"].overload.sustains == 270
     assert found.standings["daphne", "throughput"].overload is None  # it is asked for no rate
 
 
@@ -56,7 +56,7 @@ def test_a_backlog_that_grows_is_overload_though_all_is_answered_in_the_end(resu
 def test_more_than_half_of_the_blocks_decide(results, blocks, overloaded):
     found = results(change=failing("daphne", blocks=blocks))
     assert bool(found.standings["daphne", "latency"].overload) is overloaded
-    assert (Verdict.CANNOT_HOLD in verdicts(found).values()) is overloaded
+    assert (Verdict.CANNOT_SUSTAIN in verdicts(found).values()) is overloaded
 
 
 def test_who_fails_is_neither_faster_nor_equivalent(results):
@@ -96,10 +96,10 @@ def test_a_run_whose_answers_became_quicker_by_failing_is_not_faster(build_run):
     found = compare_sides(before.path, after.path, rule="slower>5%")
     said = {(row.label, row.test, row.metric): row.comparison.verdict for row in found.rows}
     assert {said["daphne", "latency", metric] for metric in ("p50_ms", "p99_ms", "cpu_ms_per_request")} == {
-        Verdict.CANNOT_HOLD
+        Verdict.CANNOT_SUSTAIN
     }
     assert said["daphne", "throughput", "rps"] is Verdict.INCONCLUSIVE
-    assert "daphne in latency cannot hold 300 requests/s (holds about 225)" in found.failure
+    assert "daphne in latency cannot sustain 300 requests/s (sustains about 225)" in found.failure
     assert "daphne in throughput, 25.00% of the requests failed" in found.failure
     assert "gunicorn" not in found.failure
 
@@ -136,8 +136,8 @@ def test_deliveries_that_fall_behind_are_overload_though_all_come_in_the_end(res
         return dataclasses.replace(result, rate=20.0, planned=200, sent=200, ok=200, completed=200, deliveries=told)
 
     found = results(tests=(conversing("broadcast"),), change=behind)
-    assert str(found.standings["daphne", "broadcast"].overload) == "cannot hold 20 messages/s (holds about 12)"
-    assert found.standings["gunicorn", "broadcast"] == dataclasses.replace(SOUND, what="messages")
-    assert set(verdicts(found, "broadcast").values()) == {Verdict.CANNOT_HOLD}
+    assert str(found.standings["daphne", "broadcast"].overload) == "cannot sustain 20 messages/s (sustains about 12)"
+    assert found.standings["gunicorn", "broadcast"] == dataclasses.replace(SOUND, units="messages")
+    assert set(verdicts(found, "broadcast").values()) == {Verdict.CANNOT_SUSTAIN}
     per_s = {trial.label: metric("deliveries_per_s").read(trial) for trial in found.trials}
     assert per_s == {"gunicorn": 999.0, "daphne": 600.0}

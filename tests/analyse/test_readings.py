@@ -102,5 +102,5 @@ def test_a_percentile_of_which_the_generator_was_a_large_part_is_not_known(trial
     known = dataclasses.replace(trial, result=dataclasses.replace(trial.result, pacing_lag_ms=late))
     assert "p99_ms" not in values(known)
     assert values(known)["p50_ms"] == values(trial)["p50_ms"]
-    assert readings.why_late(known, P99) == "the generator was late (30% of p99)"
-    assert readings.why_late(known, P50) == ""
+    assert readings.delay_note(known, P99) == "generator delay is 30% of p99"
+    assert readings.delay_note(known, P50) == ""

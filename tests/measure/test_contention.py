@@ -38,7 +38,7 @@ def test_four_in_a_row_of_two_setups_for_one_reason_are_enough():
     number, error = told(*[trial("a", LATE), trial("a", LATE, TAKEN), trial("b", LATE), trial("b", LATE, TAKEN)] * 2)
     assert number == 4
     assert error == (
-        "4 trials in a row are invalid by no setup's fault: the generator sent late, and its lateness is a large part "
+        "4 trials in a row are invalid by no setup's fault: the generator's scheduling delay is a large share "
         "of the typical response time; just now nothing else takes the cores"
     )
 
@@ -157,7 +157,9 @@ def test_the_command_says_it_in_one_line_and_leaves_a_report(busy, capsys):
     errors = capsys.readouterr().err
     assert ended.value.code == 1
     assert errors.count("\n") == 1
-    assert errors.startswith("error: 4 trials in a row are invalid by no setup's fault: the generator sent late")
+    assert errors.startswith(
+        "error: 4 trials in a row are invalid by no setup's fault: the generator's scheduling delay"
+    )
     assert "just now the cores are taken by a compiler (pid 7, 99% of a core)" in errors
     assert errors.endswith(f"--resume {folder}; with --anyway it goes on regardless\n")
     assert "The run is not complete: 2 of 4 planned trials were measured." in (folder / "index.rst").read_text()

@@ -46,7 +46,7 @@ def test_each_setup_has_a_line_with_what_is_certain_of_it(build_run):
     assert row(lines, "uvicorn")[1:5] == ["6,316", "×0.66–0.67", "3.17", "×1.50–1.51"]
     assert not any(line.startswith("gunicorn-again") for line in lines)
     assert "requests/s with 10 connections; p50, p99 and CPU at 300 requests/s; MB at peak." in lines
-    assert "×: of gunicorn's; like who is first, 95% sure, in all 16 comparisons at once." in lines
+    assert "×N relative to gunicorn; 95% confidence intervals, adjusted for 16 comparisons." in lines
 
 
 def test_who_is_first_is_said_before_the_rows(build_run):
@@ -57,15 +57,17 @@ def test_who_is_first_is_said_before_the_rows(build_run):
 def test_what_is_not_certain_has_no_figures_and_what_would_settle_it_is_said_once(build_run):
     lines = printed(build_run(labels=("gunicorn", "uvicorn"), blocks=4, change=noisy))
     assert row(lines, "uvicorn")[2] == row(lines, "uvicorn")[4] == "?"
-    [told] = [place for place, line in enumerate(lines) if line.startswith("?: too close to call")]
+    [told] = [place for place, line in enumerate(lines) if line.startswith("?: inconclusive")]
     assert "would" in " ".join(lines[told : told + 3])
     assert "1000" not in "".join(lines)
 
 
 def test_who_cannot_hold_the_rate_is_said_first_and_has_no_time(build_run):
     lines = printed(build_run(labels=("gunicorn", "uvicorn"), blocks=6, change=failing("uvicorn")))
-    assert next(line for line in lines[1:] if line).startswith("uvicorn cannot hold 300 requests/s (holds about 225)")
-    assert row(lines, "uvicorn")[4:7] == ["–", "cannot", "hold"]
+    assert next(line for line in lines[1:] if line).startswith(
+        "uvicorn cannot sustain 300 requests/s (sustains about 225)"
+    )
+    assert row(lines, "uvicorn")[4:7] == ["–", "cannot", "sustain"]
 
 
 def test_who_fails_is_said_first_and_is_not_compared(build_run):
@@ -81,7 +83,7 @@ def test_a_setup_without_a_valid_trial_is_said_first(build_run):
     lines = printed(build_run(labels=("gunicorn", "uvicorn"), lost=lost))
     said = next(line for line in lines[1:] if line)
     assert said == "No valid trial at 300 requests/s: uvicorn (invalid: generator busy)."
-    assert "4 invalid (the generator was close to the end of its core)." in " ".join(map(str.strip, lines))
+    assert "4 invalid (the generator was saturated)." in " ".join(map(str.strip, lines))
 
 
 def test_nineteen_setups_find_room(build_run):
@@ -125,7 +127,7 @@ def test_any_run_has_an_answer(build_run, shape):
 
 def test_one_block_claims_nothing(build_run):
     lines = printed(build_run(blocks=1))
-    assert "One block gives no interval, so nothing is certain and nothing is ranked." in lines
+    assert "One block gives no interval, so nothing is significant and nothing is ranked." in lines
     assert not any("–" in word for line in lines for word in line.split() if word.startswith("×"))
 
 
@@ -135,9 +137,9 @@ def test_the_page_has_the_same_answer(build_run):
     answer = pages.compose(Results(run)).answer
     for page in ("report.html", "index.rst"):
         text = html.unescape((run.path / page).read_text(encoding="utf-8").replace("\\", ""))
-        assert all(said in text for said in (*answer.foremost, *answer.firsts, *answer.all_notes))
+        assert all(said in text for said in (*answer.headlines, *answer.winners, *answer.all_notes))
         main = text.partition("</nav>")[2] or text
-        assert main.index(answer.foremost[0]) < main.index("Question by question") < main.index("How to repeat it")
+        assert main.index(answer.headlines[0]) < main.index("Question by question") < main.index("How to repeat it")
 
 
 def test_sessions_that_were_not_kept_are_said_before_anything_else(build_run):

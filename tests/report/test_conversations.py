@@ -45,17 +45,17 @@ def test_the_answer_has_the_share_delivered_beside_the_lag(run):
 def test_nobody_is_first_who_loses(run):
     page = pages.compose(Results(run("broadcast", change=delivering(missing={"daphne": 0.03}, lag={"daphne": 0.1}))))
     first, *rest = page.findings
-    assert first.asked == "Who delivers all messages, at 20 messages/s"
+    assert first.question == "Which setups deliver all messages, at 20 messages/s"
     assert first.answer == "daphne loses 3.0%. Every other does."
     assert all("Not ranked: daphne (3.00% of its deliveries are missing)." in one.answer for one in rest)
-    lags = [one.answer for one in rest if "lag" in one.asked.lower()]
+    lags = [one.answer for one in rest if "lag" in one.question.lower()]
     assert len(lags) == 2
     assert all(" Every message reached every receiver." in answer for answer in lags)
 
 
 def test_a_share_is_told_where_it_is_not_whole(run):
     page = pages.compose(Results(run("broadcast", change=delivering(missing={"daphne": 0.0001}))))
-    lags = [one.answer for one in page.findings if "lag" in one.asked.lower()]
+    lags = [one.answer for one in page.findings if "lag" in one.question.lower()]
     assert len(lags) == 2
     assert all(" Delivered: 99.9" in answer and "% or more." in answer for answer in lags)
 
@@ -80,7 +80,7 @@ def test_a_lag_that_the_generator_may_have_read_late_is_no_figure_and_the_reason
     page = pages.compose(Results(run("broadcast", change=reading_late)))
     [figures, _] = next(section.tables for section in page.sections if section.name == "broadcast")
     [daphne] = [one for one in figures.rows if one[0].text == "daphne"]
-    assert (daphne[1].text, daphne[1].detail) == ("–", "the generator may have read late (50% of p50)")
+    assert (daphne[1].text, daphne[1].detail) == ("–", "reading delay is up to 50% of p50")
     assert any(one.answer.endswith(" Without a figure: daphne.") for one in page.findings)
     [generator] = [table for section in page.sections for table in section.tables if table.name == "generator"]
     assert {row[0].text: row[3].text for row in generator.rows}["daphne"] == "2.00"
@@ -121,7 +121,7 @@ def test_no_page_speaks_of_requests_where_none_were_sent(run, kind):
     made = run(kind)
     reports.write(made)
     page = pages.compose(Results(made))
-    told = [page.answer.foremost, page.answer.firsts, [one.answer for one in page.findings]]
+    told = [page.answer.headlines, page.answer.winners, [one.answer for one in page.findings]]
     assert "request" not in " ".join(" ".join(part) for part in told)
     for section in page.sections:
         words = [*(table.caption for table in section.tables), *(" ".join(table.columns) for table in section.tables)]
@@ -179,8 +179,8 @@ def test_what_came_back_has_times_and_no_cost(run):
     rows = {one[0].text: [field.text for field in one] for one in figures.rows}
     assert rows["daphne"][1:5] == ["8.04", "4.02", "4.02", "4.02"]
     assert rows["daphne"][6:] == ["3.00", "20.0", "0", "0", "6"]
-    assert "CPU" not in " ".join(one.asked for one in page.findings)
-    answers = {one.asked: one.answer for one in page.findings}
+    assert "CPU" not in " ".join(one.question for one in page.findings)
+    answers = {one.question: one.answer for one in page.findings}
     assert "daphne 8.04 s." in answers["Time until all are back with 1,000 connections"]
 
 

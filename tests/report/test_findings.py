@@ -32,29 +32,29 @@ def times(**factors):
 
 def test_a_certain_first_is_named_with_its_margin(page):
     found = page(labels=("a", "b", "c"), tests=("latency",), blocks=10, change=times(a=1, b=0.5, c=2))
-    assert answers(found)[0].startswith("b is the fastest, 1.00 ms; every other takes at least ×2.00")
+    assert answers(found)[0].startswith("b is the fastest, 1.00 ms; all others at least ×2.00")
     assert "The rest: 2.00 to 4.00 ms." in answers(found)[0]
-    assert "95% confidence, in all 6 comparisons" in found.certainty
+    assert "95% confidence, adjusted for 6 comparisons" in found.certainty
 
 
 def test_two_candidates_that_differ_less_than_is_certain_are_not_ranked(page):
     change = times(a=1, noisy_b=0.5, noisy_cc=0.52)
     found = page(labels=("a", "noisy-b", "noisy-cc"), tests=("latency",), blocks=10, change=change)
-    assert answers(found)[0].startswith("In front, not told apart by 10 blocks: noisy-b")
+    assert answers(found)[0].startswith("No clear winner after 10 blocks. Leading group: noisy-b")
     assert "fastest" not in answers(found)[0]
     assert answers(found)[0].endswith("a 2.00 ms.")
 
 
 def test_equals_are_said_to_be_alike(page):
     found = page(labels=("a", "b"), tests=("latency",), blocks=10, change=times(a=1, b=1.001))
-    assert answers(found)[0].startswith("All are alike within ±3%: a 2.00 and b 2.00 ms.")
+    assert answers(found)[0].startswith("All equivalent within ±3%: a 2.00 and b 2.00 ms.")
 
 
 def test_a_difference_inside_the_noise_is_no_difference(page):
     change = times(a=1, b=1.2, a_again=1.3)
     found = page(labels=("a", "b"), tests=("latency",), blocks=10, aa=True, change=change)
-    assert answers(found)[0].startswith("No two are told apart by 10 blocks")
-    assert "outside the machine's own noise" in found.certainty
+    assert answers(found)[0].startswith("No significant difference after 10 blocks")
+    assert "outside the machine's noise floor" in found.certainty
 
 
 def test_one_block_ranks_nothing(page):
@@ -71,9 +71,9 @@ def test_a_setup_without_a_figure_is_named(page):
 
 def test_who_cannot_hold_the_rate_is_said_first_and_not_ranked(page):
     found = page(labels=("a", "b", "c"), tests=("latency",), blocks=2, change=failing("b"))
-    assert found.findings[0].asked == "Who holds the load, at 300 requests/s"
+    assert found.findings[0].question == "Which setups sustain the load, at 300 requests/s"
     first, *rest = answers(found)
-    assert first == "b cannot hold 300 requests/s (holds about 225): 25.0% failed. Every other does."
+    assert first == "b cannot sustain 300 requests/s (sustains about 225): 25.0% failed. All others do."
     assert all("Not ranked: b (25.00% of its requests failed)." in answer for answer in rest)
     assert not any("b 1" in answer for answer in rest)
 
@@ -87,7 +87,7 @@ def test_who_fails_is_not_the_fastest(page):
 
 def test_where_all_fail_nobody_is_ranked(page):
     [answer] = answers(page(labels=("a", "b"), tests=("throughput",), change=failing("a", "b")))
-    assert answer.startswith("Nobody is ranked. Not ranked: a (25.00%")
+    assert answer.startswith("No setup is ranked. Not ranked: a (25.00%")
 
 
 def test_a_single_setup_has_its_figures(page):
@@ -99,7 +99,7 @@ def test_what_two_engines_are_asked_alike_is_told_apart_by_the_engine(page):
     theirs = dataclasses.replace(ours, name="throughput-as-then", engine="loadtest")
     other = dataclasses.replace(ours, name="throughput-of-more", connections=20)
     found = page(labels=("a", "b"), tests=(theirs, ours, other), blocks=1)
-    assert [finding.asked for finding in found.findings if finding.asked.startswith("Throughput")] == [
+    assert [finding.question for finding in found.findings if finding.question.startswith("Throughput")] == [
         "Throughput with 10 connections, by loadtest",
         "Throughput with 10 connections, by openloop",
         "Throughput with 20 connections",

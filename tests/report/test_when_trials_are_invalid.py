@@ -39,7 +39,7 @@ def section(page, name):
 
 
 def sentences(page):
-    yield from (*page.answer.foremost, *page.answer.firsts, *page.answer.all_notes, page.certainty)
+    yield from (*page.answer.headlines, *page.answer.winners, *page.answer.all_notes, page.certainty)
     for finding in page.findings:
         yield finding.answer
     for found in page.sections:
@@ -51,7 +51,7 @@ def sentences(page):
 
 def test_where_all_are_invalid_that_is_said_first(page):
     found = page(aa=True, lost=lost((*LABELS, "gunicorn-again")))
-    assert found.answer.notes[0].startswith("No trial is valid, so nothing is known of any setup; ")
+    assert found.answer.notes[0].startswith("No trial is valid, so no setup has a figure; ")
     assert found.findings == ()
     assert section(found, "cost") is None
     assert not any("95% confidence" in one or "ranked" in one for one in sentences(found))
@@ -73,7 +73,7 @@ def test_an_empty_run_has_no_flags_because_nothing_was_measured(page):
             "no block has a figure of both gunicorn and gunicorn-again.",
         ),
         ({"lost": lost(("gunicorn",))}, "no trial of gunicorn is valid."),
-        ({}, "the baseline ran under one label only."),
+        ({}, "the baseline has no A/A copy."),
     ],
 )
 def test_why_the_noise_floor_is_not_known(page, shape, says):
@@ -84,9 +84,9 @@ def test_why_the_noise_floor_is_not_known(page, shape, says):
 def test_the_noise_is_claimed_only_where_it_is_known(page):
     shape = {"aa": True, "tests": ("latency", "throughput"), "blocks": 4}
     certainty = page(**shape).certainty
-    assert "and outside the machine's own noise;" in certainty
+    assert "and outside the machine's noise floor;" in certainty
     certainty = page(**shape, name="b", lost=lost(("gunicorn-again",), range(1, 5))).certainty
-    assert "and, where that is known, outside the machine's own noise;" in certainty
+    assert "and, where it is known, outside the machine's noise floor;" in certainty
 
 
 def test_a_chart_counts_the_blocks_that_are_in_it(page):
@@ -100,7 +100,7 @@ def test_a_chart_counts_the_blocks_that_are_in_it(page):
 
 def test_told_apart_counts_the_blocks_that_were_compared(page):
     answer = page(blocks=4, lost=lost(("uvicorn",), (1, 2, 3))).findings[0].answer
-    assert "told apart by 1 block:" in answer
+    assert "after 1 block:" in answer
 
 
 def test_who_has_no_figure_says_why(page):
@@ -164,7 +164,7 @@ def test_who_has_no_figure_because_the_generator_was_late_says_so(page):
         return dataclasses.replace(result, pacing_lag_ms=lag)
 
     [chart] = section(page(change=late), "latency").charts
-    assert "uvicorn the generator was late (30% of p99)" in chart.alt
+    assert "uvicorn generator delay is 30% of p99" in chart.alt
 
 
 def test_advice_names_only_options_that_a_run_has():
@@ -226,5 +226,5 @@ def test_what_cannot_be_compared_is_said_as_it_is(build_run):
 def test_a_history_of_nothing_valid_is_none(build_run, tmp_path):
     for name in ("a", "b"):
         build_run(name=name, labels=LABELS, tests=("latency",), lost=lost(LABELS))
-    with pytest.raises(UserError, match="first-look has no history: none of 2 runs knows a figure"):
+    with pytest.raises(UserError, match="first-look has no history: none of 2 runs has a figure"):
         history_of("first-look", tmp_path)

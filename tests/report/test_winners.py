@@ -39,14 +39,14 @@ def answer(build_run):
 
 
 def of_p50(found):
-    return [said for said in found.firsts if said.startswith("Typical response time")]
+    return [said for said in found.winners if said.startswith("Typical response time")]
 
 
 def test_a_curve_is_told_in_one_sentence_for_each_thing_asked(answer):
     found = answer([at(rate) for rate in RATES], slower_from(200.0))
     assert of_p50(found) == [
-        "Typical response time (p50), over requests per second: all alike within ±3% at 50/s and 150/s; "
-        "gunicorn in front at 250/s and 290/s."
+        "Typical response time (p50), over requests per second: all (equivalent within ±3%) at 50/s and 150/s; "
+        "gunicorn first at 250/s and 290/s."
     ]
 
 
@@ -59,7 +59,7 @@ def test_of_its_columns_only_the_ends_are_shown(answer):
 
 def test_one_setup_that_is_in_front_all_along_is_told_first(answer):
     found = answer([at(rate) for rate in RATES], slower_from(0.0))
-    assert found.firsts[0].endswith(": gunicorn in front at 50/s, 150/s, 250/s and 290/s.")
+    assert found.winners[0].endswith(": gunicorn first at 50/s, 150/s, 250/s and 290/s.")
 
 
 def test_of_two_rates_each_has_its_sentence(answer):
@@ -70,11 +70,11 @@ def test_of_two_rates_each_has_its_sentence(answer):
 
 def test_where_nothing_is_certain_nobody_is_in_front(answer):
     [told] = of_p50(answer([at(rate) for rate in RATES], slower_from(0.0), blocks=1))
-    assert told.endswith("over requests per second: all not told apart at 50/s, 150/s, 250/s and 290/s.")
+    assert told.endswith("over requests per second: all (no significant difference) at 50/s, 150/s, 250/s and 290/s.")
 
 
 def test_those_in_front_are_named_where_another_is_not_ranked(answer):
     labels = ("gunicorn", "uvicorn", "daphne")
     [told] = of_p50(answer([at(rate) for rate in RATES], failing("daphne"), labels=labels, blocks=2))
-    assert ": gunicorn and uvicorn in front, not told apart, at 50/s" in told
+    assert ": gunicorn and uvicorn lead (no significant difference) at 50/s" in told
     assert "all" not in told

@@ -1,8 +1,6 @@
-"""Two runs against each other: blocks of different runs are no pairs, so the samples stand side by side.
+"""Two runs against each other: their blocks are no pairs, so the samples are independent.
 
-What changed for the whole machine between the runs (its temperature, its neighbours, a kernel) is in the ratio and
-not in the interval: only a setup that ran in both and did not change can show it. The caller says whether machines
-and packages differ.
+What changed for the whole machine between the runs is in the ratio and not in the interval.
 """
 
 from __future__ import annotations
@@ -31,31 +29,28 @@ def compare_runs(
     delta: float = DELTA,
     standings: tuple[Standings, Standings] = ({}, {}),
 ) -> list[Comparison]:
-    """Every label, test and metric that both runs have; ``ratio`` is the mean after over the mean before.
-
-    Baseline and candidate are the same label. ``standings`` are those of each run, by label and test.
-    """
+    """Every label, test and metric of both runs; ``ratio`` is the mean after over the mean before."""
     first, second = Observations(before), Observations(after)
     both = set(second.cells())
     cells = [cell for cell in first.cells() if cell in both]
     pairs = [(_values(first.sample(*cell)), _values(second.sample(*cell))) for cell in cells]
-    # A run is what it is compared with itself, whatever its figures are bounds of.
+    # Compared with itself, a run is equal, even in bounds.
     itself = all(trimmed.same(*pair) for pair in pairs)
     bounds = [(not itself and first.bounded(*cell), not itself and second.bounded(*cell)) for cell in cells]
     found = [opened(one, below, above) for one, (below, above) in zip(simultaneous(pairs), bounds, strict=True)]
     return [
         settle(
             Pairing(
-                label,
-                label,
-                test,
-                metric,
-                min(map(len, pair)),
-                _spread(pair),
-                standings[0].get((label, test), SOUND),
-                standings[1].get((label, test), SOUND),
-                above,
-                below,
+                baseline=label,
+                candidate=label,
+                test=test,
+                metric=metric,
+                blocks=min(map(len, pair)),
+                spread=_spread(pair),
+                baseline_standing=standings[0].get((label, test), SOUND),
+                candidate_standing=standings[1].get((label, test), SOUND),
+                at_least=above,
+                at_most=below,
             ),
             interval,
             delta,
@@ -66,12 +61,10 @@ def compare_runs(
 
 
 def simultaneous(pairs: Sequence[Pair], confidence: float = CONFIDENCE) -> list[Interval]:
-    """An interval for the second mean minus the first of each pair of ordered samples; together they hold with
-    ``confidence``.
+    """Intervals for the second mean minus the first of each pair of ordered samples, which hold together.
 
-    Where all figures of both are the same, it is one run compared with itself, and nothing is uncertain. Otherwise as
-    ``intervals.simultaneous``, with Yuen's standard error: the two runs may be differently noisy. Too few blocks
-    on either side: Welch's t interval.
+    A run compared with itself has no uncertainty. Otherwise as ``intervals.simultaneous``, with Yuen's standard error,
+    because the runs may be differently noisy; with few blocks Welch's t interval.
     """
     if all(trimmed.same(*pair) for pair in pairs):
         return [_exactly(pair) for pair in pairs]
@@ -103,7 +96,7 @@ def _apart(pair: Pair) -> float:
 
 
 def _cuts(pair: Pair) -> tuple[int, int]:
-    """What to leave out of each side: of both or of neither, as one reference serves the two."""
+    """How many values to leave out of each side: of both or of neither."""
     before, after = map(trimmed.cut, pair)
     return (before, after) if before and after else (0, 0)
 
@@ -132,12 +125,12 @@ def _of_welch(pair: Pair, errors: tuple[float, float], error: float) -> float:
 
 
 def _of_yuen(pair: Pair, cuts: tuple[int, int], errors: tuple[float, float], error: float) -> float:
-    """From pairs of samples of noise that differ as the two sides do."""
+    """By simulation, with pairs of noise samples that differ as the two sides do."""
     (first, first_error), (second, second_error) = (
         trimmed.of_noise(len(values), outside) for values, outside in zip(pair, cuts, strict=True)
     )
     scale, other = errors[0] / first_error.mean(), errors[1] / second_error.mean()
-    # Samples of one size are the same ones: shifted, they are independent.
+    # Samples of one size are identical; shifted, they are independent.
     distance = scale * first - other * np.roll(second, 1)
     drawn_error = np.hypot(scale * first_error, other * np.roll(second_error, 1))
     return float(np.quantile(np.abs(distance) / drawn_error, 1 - error))

@@ -1,4 +1,4 @@
-"""What differs between two runs beside their figures: machine, software, revision, knobs, study."""
+"""What else differs between two runs: machine, software, revision, knobs, study."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.study import Entry
 from loadtests.records.run.run_record import RunRecord
 
-# What never stands still, and says nothing of the machine.
+# Always moving: no property of the machine.
 MOVING = ("mhz", "steal_s_since_boot")
-# What makes a machine this one. A kernel or a governor is a setting: it may change, and is then said to have.
+# What identifies a machine. A kernel or a governor is a setting.
 IDENTITY = ("cpu", "architecture", "cores", "virtualization")
 MEMORY_TOLERANCE = 0.05  # what a kernel keeps for itself varies
-# Changes nothing that is measured, or is said elsewhere.
+# No parameters of the measurement, or compared elsewhere.
 NOT_PARAMETERS = ("name", "title", "question", "entries", "tests")
 
 
 @dataclasses.dataclass(frozen=True)
 class RunDifference:
-    """One thing that is not the same; None where a run does not have it. ``kind`` is the part of run.json it is in."""
+    """One difference; None where a run does not have it. ``kind`` is the part of run.json."""
 
     kind: str
     what: str
@@ -33,7 +33,7 @@ class RunDifference:
 
 
 def differences(before: RunRecord, after: RunRecord) -> list[RunDifference]:
-    """All that differs between two runs, the machine first."""
+    """All differences between two runs, the machine first."""
     first, second = _facts(before), _facts(after)
     return [
         RunDifference(*key, first.get(key), second.get(key))
@@ -43,8 +43,7 @@ def differences(before: RunRecord, after: RunRecord) -> list[RunDifference]:
 
 
 def same_machine(before: RunRecord, after: RunRecord) -> bool:
-    """Whether both ran on one machine, as far as processor, cores, memory and virtualization tell. A run whose load
-    came from a machine of its own did not, nor did one with a service on such a one."""
+    """Whether processor, cores, memory and virtualization of all hosts are the same."""
     services = [{one.service: one.machine for one in run.service_hosts} for run in (before, after)]
     if services[0].keys() != services[1].keys():
         return False
@@ -64,12 +63,12 @@ def _one(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
 
 
 def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
-    """All that could differ, as text, by kind and name."""
+    """Everything that could differ, as text, by kind and name."""
     study, versions = run.study.to_dict(), dict(run.versions)
     packages, node_packages = versions.pop("packages", {}), versions.pop("node_packages", {})
     facts = {
         "machine": _machine(run.machine) | _rows({"cores used by the": run.cores}),
-        "where": _way(run),
+        "where": _hosts(run),
         "version": _rows({name: version for name, version in versions.items() if version is not None}),
         "package": dict(packages),
         "node package": dict(node_packages),
@@ -92,8 +91,8 @@ def _machine(machine: Mapping[str, Any]) -> dict[str, str]:
     return _rows(still) | ({"memory": f"{memory / 1024:.0f} GiB"} if memory else {})
 
 
-def _way(run: RunRecord) -> dict[str, str]:
-    """On which machines servers and generator were, and services."""
+def _hosts(run: RunRecord) -> dict[str, str]:
+    """The machines of servers, generator and services."""
     services = {
         name: value
         for one in run.service_hosts
@@ -119,7 +118,7 @@ def _way(run: RunRecord) -> dict[str, str]:
 def _revision(run: RunRecord) -> str:
     if not run.git.revision:
         return "not known"
-    # Two trees with changes are two trees, whatever revision they began from.
+    # Two dirty trees differ, even from one revision.
     changed = f" with changes of {run.created}" if run.git.dirty else ""
     return f"{run.git.revision[:12]}{changed}"
 

@@ -15,9 +15,8 @@ from loadtests.analyse.observations import Bounds, Sample
 
 @dataclass(frozen=True)
 class Pair:
-    """The log ratios of a candidate to the baseline, one for each block that has both, and their noise where the whole
-    test tells it. ``at_least``: the candidate's values, of which one at least is a lower bound, make the ratio one;
-    ``at_most``: so do the baseline's, and make it an upper bound."""
+    """The log ratios of a candidate to the baseline by block, and their noise where the whole test gives it.
+    ``at_least``: the ratio is a lower bound, as one of the candidate's values is; ``at_most``: an upper bound."""
 
     ratios: tuple[float, ...]
     noise: Noise | None
@@ -26,7 +25,7 @@ class Pair:
 
     @property
     def spread(self) -> Noise | None:
-        """How far the ratios vary from block to block: the whole test's word, or their own; None of too few."""
+        """How far the ratios vary between blocks, by the whole test or by themselves; None of too few."""
         values = np.array(self.ratios, dtype=float)
         if self.noise or len(values) < 2 or not trimmed.finite(values, trimmed.cut_of(len(values))):
             return self.noise
@@ -35,7 +34,7 @@ class Pair:
         return Noise(float(error) ** 2 / scale.of_error, scale.freedom)
 
     def interval(self, error: float) -> Interval:
-        """What holds the ratio but for the probability ``error``."""
+        """The interval of the log ratio, wrong with probability ``error``."""
         if self.noise is None:
             found = intervals.by_itself(self.ratios, error)
         else:
@@ -44,9 +43,8 @@ class Pair:
 
 
 class Row:
-    """All setups in one metric of one test: ``samples`` by label. The labels in ``baselines`` are one setup: where it
-    ran twice in a block, its value is the mean of the two, and its noise is known twice as well. Values that are lower
-    ``bounds`` tell nothing of the noise: what ended them is as even as the generator."""
+    """All setups in one metric of one test: ``samples`` by label. The labels in ``baselines`` are one setup, whose two
+    values in a block are averaged. Lower ``bounds`` do not inform the noise: they are as even as the generator."""
 
     def __init__(self, samples: Mapping[str, Sample], baselines: Sequence[str], bounds: Bounds | None = None) -> None:
         self.samples = samples
@@ -59,17 +57,17 @@ class Row:
         self._noises = dict(zip(labels, noises(values, same), strict=True)) if labels else {}
 
     def _noisy(self, label: str, block: int) -> float:
-        """The value from which the noise is told; not a number where there is none."""
+        """The value that informs the noise; not a number where there is none."""
         return np.nan if block in self.bounds.get(label, ()) else self.samples[label].get(block, np.nan)
 
     def against_baseline(self, candidate: str) -> Pair:
-        """A candidate that is none of the baseline's labels."""
+        """The candidate over the baseline."""
         own = self.samples.get(candidate, {})
         found: dict[int, float] = {}
         shares: list[float] = []
         for block in sorted(own):
             below = [self.samples[label][block] for label in self.baselines if block in self.samples[label]]
-            # Where neither is reached nothing is known.
+            # Where neither percentile is reached, their ratio is unknown.
             if below and min(own[block], *below) < np.inf:
                 found[block] = own[block] - float(np.mean(below))
                 shares.append(1 / len(below))
@@ -81,18 +79,18 @@ class Row:
         )
 
     def between(self, one: str, other: str) -> Pair:
-        """The second label against the first, whichever they are."""
+        """The second label over the first."""
         below, above = self.samples.get(one, {}), self.samples.get(other, {})
         both = sorted(block for block in below.keys() & above.keys() if min(below[block], above[block]) < np.inf)
         ratios = tuple(above[block] - below[block] for block in both)
         return Pair(ratios, self._together(other, one, 1.0), self._bounded(both, other), self._bounded(both, one))
 
     def _bounded(self, blocks: Iterable[int], *labels: str) -> bool:
-        """Whether one of these labels has a lower bound for its value in one of these blocks."""
+        """Whether any of these values is a lower bound."""
         return any(block in self.bounds.get(label, ()) for block in blocks for label in labels)
 
     def _together(self, label: str, other: str, share: float) -> Noise | None:
-        """The noise of a difference, of which ``share`` of the other's variance is a part (Satterthwaite)."""
+        """The noise of a difference with ``share`` of the other's variance (Satterthwaite)."""
         own, further = self._noises.get(label), self._noises.get(other)
         if own is None or further is None:
             return None

@@ -28,7 +28,7 @@ class ComparisonRow:
 
 @dataclasses.dataclass(frozen=True)
 class Compared:
-    """Two sides and all that was compared. ``left_out`` are sentences about what could not be."""
+    """Two sides and their comparisons. ``left_out``: sentences about what could not be compared."""
 
     before: str
     after: str
@@ -41,25 +41,25 @@ class Compared:
 
     @property
     def comparisons(self) -> list[Comparison]:
-        """Those that there are."""
+        """All comparisons."""
         return [row.comparison for row in self.rows if row.comparison is not None]
 
     @property
     def failure(self) -> str:
-        """Why ``--fail-if`` fails, in a line; empty where it does not. What cannot be judged fails as well."""
+        """Why ``--fail-if`` fails, in a line; empty where it passes. What cannot be judged fails."""
         if self.rule is None:
             return ""
         broken = fail_if.failures(self.rule, self.comparisons)
-        told = dict.fromkeys(
+        reasons = dict.fromkeys(
             _why(self.rule, row, row.comparison) for row in self.rows if row.comparison and row.comparison in broken
         )
-        if told:
-            return f"{self.rule}: {'; '.join(told)}"
-        unjudged = [f"{_told(row)}: {row.missing}" for row in self.rows if row.comparison is None]
+        if reasons:
+            return f"{self.rule}: {'; '.join(reasons)}"
+        unjudged = [f"{_name(row)}: {row.missing}" for row in self.rows if row.comparison is None]
         return f"--fail-if cannot be judged: {'; '.join(unjudged)}" if unjudged else ""
 
     def to_json(self) -> dict[str, Any]:
-        """The object that ``--json`` prints; an end of an interval that is not known is null."""
+        """The object that ``--json`` prints; an open end of an interval is null."""
         return {
             "before": self.before,
             "after": self.after,
@@ -73,15 +73,16 @@ class Compared:
 
 
 def _why(rule: fail_if.Rule, row: ComparisonRow, broken: Comparison) -> str:
-    """What breaks the rule: a ratio, or what is said once for all metrics of the test."""
-    if broken.of_candidate.overload and rule.verdict is not None:
-        return f"{row.label} in {row.test} {broken.of_candidate.overload}"
-    if broken.of_candidate.fails or rule.verdict is None:
-        return f"{row.label} in {row.test}, {series(broken.of_candidate.told('the', rule.verdict is None))}"
-    return f"{_told(row)} {bounded_ratio(broken)}"
+    """What breaks the rule."""
+    standing = broken.candidate_standing
+    if standing.overload and rule.verdict is not None:
+        return f"{row.label} in {row.test} {standing.overload}"
+    if standing.fails or rule.verdict is None:
+        return f"{row.label} in {row.test}, {series(standing.failure_shares('the', rule.verdict is None))}"
+    return f"{_name(row)} {bounded_ratio(broken)}"
 
 
-def _told(row: ComparisonRow) -> str:
+def _name(row: ComparisonRow) -> str:
     return f"{row.label} in {row.test}, {row.name}"
 
 
@@ -95,9 +96,9 @@ def _to_json(row: ComparisonRow) -> dict[str, Any]:
         "after": _bounded(row.after.value, row.after) if row.after else None,
         "ratio": _bounded(one.ratio, one) if one else None,
         "verdict": one.verdict.value if one else None,
-        "failed": {"before": one.of_baseline.failed, "after": one.of_candidate.failed} if one else None,
-        "lost": {"before": one.of_baseline.lost, "after": one.of_candidate.lost} if one else None,
-        "holds": one.of_candidate.overload.holds if one and one.of_candidate.overload else None,
+        "failed": {"before": one.baseline_standing.failed, "after": one.candidate_standing.failed} if one else None,
+        "lost": {"before": one.baseline_standing.lost, "after": one.candidate_standing.lost} if one else None,
+        "sustains": one.candidate_standing.overload.sustains if one and one.candidate_standing.overload else None,
         "inside_noise": one.inside_noise if one else None,
         "blocks": one.blocks if one else 0,
         "blocks_needed": one.blocks_needed if one else None,

@@ -19,10 +19,10 @@ from loadtests.records.run.folder import Run
 
 
 def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: str | None = None) -> Compared:
-    """Compares ``run`` with ``other`` or, without it, its setups with each other, the first being the baseline.
+    """Compares ``run`` with ``other`` or, without it, its setups with the first of them.
 
-    ``setups`` are labels with commas between; all that both runs have where it is empty. ``rule`` is that of
-    ``--fail-if``, where there is one. Raises UserError for what does not exist and where nothing can be compared.
+    ``setups`` are comma-separated labels, by default all common ones; ``rule`` is that of ``--fail-if``. Raises
+    UserError for what does not exist and where nothing can be compared.
     """
     labels = [label.strip() for label in setups.split(",") if label.strip()]
     try:
@@ -43,16 +43,16 @@ def _within(results: Results, labels: list[str], run: str) -> Compared:
         raise UserError("name a second run, or two setups or more of this one: --setups gunicorn,daphne")
     _require(labels, results, run)
     baseline, *candidates = labels
-    twin = results.twin if baseline == results.baseline and results.twin not in labels else None
+    copy = results.aa_copy if baseline == results.baseline and results.aa_copy not in labels else None
     delta = results.study.delta
-    comparisons = compare(results.judged, baseline, delta, twin, results.standings, candidates)
+    comparisons = compare(results.judged, baseline, delta, copy, results.standings, candidates)
     before = _Side(results, baseline, baseline)
     pairs = [(before, _Side(results, label, label)) for label in candidates]
     return Compared(baseline, " and ".join(candidates), delta, _rows(pairs, judged_cells(results), comparisons))
 
 
 def _between(first: Run, second: Run, labels: list[str]) -> Compared:
-    """The same setups of two runs; their blocks are no pairs."""
+    """The same setups of two runs."""
     before, after = Results(first), Results(second)
     _require(labels, before, first.path.name)
     _require(labels, after, second.path.name)
@@ -81,13 +81,13 @@ def _between(first: Run, second: Run, labels: list[str]) -> Compared:
 
 
 def same_tests(before: Results, after: Results) -> list[str]:
-    """The names of the tests that ask the same in both runs."""
+    """The names of the tests that are the same in both runs."""
     tests = {test.name: test for test in after.tests}
     return [test.name for test in before.tests if test.name in tests and test.same_as(tests[test.name])]
 
 
 def judged_cells(results: Results) -> list[tuple[str, str]]:
-    """The names of the tests and metrics that verdicts are given on, in the order they are shown."""
+    """The names of all tests and their judged metrics."""
     return [(test.name, metric.name) for test in results.tests for metric in test.judged]
 
 
@@ -96,7 +96,7 @@ def _shared(results: Results, labels: list[str], tests: list[str]) -> list[Obser
 
 
 def _rates(before: Results, after: Results, test: str) -> str:
-    """The rates at which a test was made, where that is what differs: each run may have found one of its own."""
+    """The rates of a test, where they differ: each run may have found its own."""
     tests = [one for results in (before, after) for one in results.tests if one.name == test]
     found = [one.fixed_rate for one in tests]
     if len(found) < 2 or None in found or found[0] == found[1]:
@@ -105,12 +105,12 @@ def _rates(before: Results, after: Results, test: str) -> str:
 
 
 def _own(results: Results) -> list[str]:
-    """The labels without the baseline's twin, which says nothing that the baseline does not."""
-    return [label for label in results.labels if label != results.twin]
+    """The labels without the A/A copy."""
+    return [label for label in results.labels if label != results.aa_copy]
 
 
 def _left_out(before: Results, after: Results, alike: list[str]) -> list[str]:
-    """What is in one of the runs only, or not the same in both."""
+    """Setups and tests that are not in both runs, or not the same."""
     labels = dict.fromkeys([*_own(before), *_own(after)])
     alone = [label for label in labels if not (label in before.labels and label in after.labels)]
     names = dict.fromkeys(test.name for results in (before, after) for test in results.tests)
@@ -136,7 +136,7 @@ def _name(run: Run, other: Run) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class _Side:
-    """A setup in a run; ``name`` is what its side is called where something is missing."""
+    """A setup in a run; ``name`` is the side's name in messages."""
 
     results: Results
     label: str
@@ -146,9 +146,8 @@ class _Side:
 def _rows(
     pairs: list[tuple[_Side, _Side]], cells: list[tuple[str, str]], comparisons: list[Comparison]
 ) -> list[ComparisonRow]:
-    """A row for each pair, test and metric but those that neither side can know. Raises UserError where none has
-    a comparison."""
-    by_key = {(one.candidate, one.test, one.metric): one for one in comparisons if one.tells}
+    """A row for each pair, test and metric that either side has. Raises UserError where none has a comparison."""
+    by_key = {(one.candidate, one.test, one.metric): one for one in comparisons if one.informative}
     rows = []
     for test, metric in cells:
         for before, after in pairs:
@@ -166,7 +165,7 @@ def _rows(
 
 
 def _missing(sides: tuple[_Side, _Side], test: str, known: list[Estimate | None]) -> str:
-    """Why there is no comparison; empty where the metric is known on neither side, as p99 of a few requests is."""
+    """Why there is no comparison; empty where neither side has the metric."""
     out = [side.name for side in sides if side.label not in side.results.labels_in(test)]
     if out:
         return f"left out in {series(out)}"

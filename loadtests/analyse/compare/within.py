@@ -1,8 +1,7 @@
-"""Setups against the study's baseline: ratios, intervals, verdicts, and the floor of the machine's own noise.
+"""Setups against the study's baseline: ratios, intervals, verdicts, and the machine's noise floor.
 
-Every comparison is a ratio within each block, so that what drifts from block to block cancels; the figure is the
-mean ratio, its interval is that of ``intervals``. One call is one family: the intervals of all its comparisons
-hold at once. Hand in the metrics that the study is about, not all that can be counted: each more widens them all.
+Every comparison is a ratio within each block, so that drift between blocks cancels; the figure is the mean ratio. One
+call is one family: the intervals of all its comparisons hold together, so each further metric widens them all.
 """
 
 from __future__ import annotations
@@ -24,50 +23,46 @@ from loadtests.plan.kinds import metric as metric_of
 Standings = Mapping[tuple[str, str], Standing]  # by label and test
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A candidate against the baseline. ``ratio`` is candidate over baseline, whichever way is better: infinite (or 0)
-    where the candidate (or the baseline) answered too little to reach the percentile, and not a number where neither
-    did."""
+@dataclass(frozen=True, kw_only=True)
+class Pairing:
+    """Two setups to compare in a metric of a test. ``spread``: how far their log ratio varies between blocks."""
 
     baseline: str
     candidate: str
     test: str
     metric: str
+    blocks: int  # in which both have a valid trial
+    spread: Noise | None
+    baseline_standing: Standing = SOUND
+    candidate_standing: Standing = SOUND
+    at_least: bool = False  # the candidate's figure is a lower bound: the interval is open above
+    at_most: bool = False  # the baseline's figure is a lower bound: the interval is open below
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Pairing):
+    """``ratio`` is candidate over baseline, whichever way is better: infinite (or 0) where the candidate (or the
+    baseline) answered too little to reach the percentile, and not a number where neither did."""
+
     ratio: float
     low: float
     high: float
     verdict: Verdict
-    blocks: int
-    """Blocks in which both have a valid trial."""
-    blocks_needed: tuple[int, int] | None
-    """How many would probably settle it, from and to; None where it is settled, or where that cannot be said."""
+    blocks_needed: tuple[int, int] | None  # how many would probably settle it, from and to, where that can be said
     delta: float
-    family: int
-    """How many comparisons the interval is corrected for, this one included."""
-    method: str
-    """How the interval came about: moderated, trimmed, student, constant or none."""
-    at_least: bool = False
-    """The candidate's figure is a lower bound, and so is the ratio: its interval is open above."""
-    at_most: bool = False
-    """The baseline's figure is a lower bound, which makes the ratio an upper one: its interval is open below."""
-    inside_noise: bool = False
-    """The ratio is no further from 1 than the same setup under two labels may be on this machine."""
-    of_baseline: Standing = SOUND
-    of_candidate: Standing = SOUND
-    """What failed of the test's requests, or was lost, and whether its rate was too much."""
+    family: int  # the number of comparisons that the interval is adjusted for
+    method: str  # of the interval: moderated, trimmed, student, constant or none
+    inside_noise: bool = False  # the same setup under two labels may differ as much on this machine
 
     @property
-    def tells(self) -> bool:
-        """Whether it says anything: there is a block with both, or the candidate cannot hold the rate or loses what it
-        was to deliver."""
+    def informative(self) -> bool:
+        """Whether a block has both, or the candidate's verdict needs no ratio."""
         return self.blocks > 0 or self.verdict.above_ratios
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A setup by itself: the mean of a metric over blocks (``intervals``), with its own 95% interval, for bars and
-    points."""
+    """The mean of a metric of a setup over blocks, with its own 95% interval."""
 
     label: str
     test: str
@@ -77,13 +72,12 @@ class Estimate:
     high: float
     blocks: int
     method: str
-    at_least: bool = False
-    """The value is a lower bound, as one of its blocks' is: the interval is open above."""
+    at_least: bool = False  # a lower bound, as one of its blocks' is: the interval is open above
 
 
 @dataclass(frozen=True)
 class NoiseFloor:
-    """What the machine alone makes of two labels of one setup: the 95% interval of their ratio."""
+    """The 95% interval of the ratio of two labels of one setup."""
 
     test: str
     metric: str
@@ -92,8 +86,8 @@ class NoiseFloor:
     high: float
     blocks: int
 
-    def holds(self, ratio: float) -> bool:
-        """Whether a ratio is inside the floor. Which label came first is chance, so the floor is symmetric."""
+    def covers(self, ratio: float) -> bool:
+        """Whether a ratio is within the floor. Which label came first is chance, so the floor is symmetric."""
         if not 0 < ratio < inf:
             return False
         if self.low <= 0 or self.high == inf:
@@ -110,63 +104,41 @@ def compare(
     candidates: Collection[str] | None = None,
     confidence: float = CONFIDENCE,
 ) -> list[Comparison]:
-    """Every other label (of ``candidates``, where they are given) against ``baseline`` in every test and metric.
+    """Every other label (of ``candidates``, where given) against ``baseline`` in every test and metric.
 
-    ``aa`` is the label under which the baseline ran a second time: it is a second baseline and sets the noise floor, is
-    no candidate and does not count in the family. Labels that are not compared tell of the machine's noise all the
-    same. ``standings`` are what the setups made of the tests. All intervals together are made to hold with
-    ``confidence``. Raises ValueError for an unknown metric.
+    ``aa`` is the label of the baseline's A/A copy: a second baseline that sets the noise floor and is no candidate.
+    Labels that are not compared still inform the noise. All intervals hold together with ``confidence``. Raises
+    ValueError for an unknown metric.
     """
     table = Observations(observations)
     known = standings or {}
     rows = _rows(table, baseline, aa)
     floors = {key: _floor(key, row, baseline, aa) for key, row in rows.items() if aa in row.samples}
-    pairs = [
+    cells = [
         (test, metric, label)
         for test, metric, label in table.cells()
         if label not in (baseline, aa)
         and baseline in table.samples[test, metric]
         and (candidates is None or label in candidates)
     ]
-    return [
-        settle(
-            Pairing(
-                baseline,
-                label,
-                test,
-                metric,
-                len(pair.ratios),
-                pair.spread,
-                known.get((baseline, test), SOUND),
-                known.get((label, test), SOUND),
-                pair.at_least,
-                pair.at_most,
-            ),
-            pair.interval((1 - confidence) / len(pairs)),
-            delta,
-            len(pairs),
-            floors.get((test, metric)),
+    found = []
+    for test, metric, label in cells:
+        pair = rows[test, metric].against_baseline(label)
+        pairing = Pairing(
+            baseline=baseline,
+            candidate=label,
+            test=test,
+            metric=metric,
+            blocks=len(pair.ratios),
+            spread=pair.spread,
+            baseline_standing=known.get((baseline, test), SOUND),
+            candidate_standing=known.get((label, test), SOUND),
+            at_least=pair.at_least,
+            at_most=pair.at_most,
         )
-        for test, metric, label in pairs
-        for pair in [rows[test, metric].against_baseline(label)]
-    ]
-
-
-@dataclass(frozen=True)
-class Pairing:
-    """What is set against what, in how many blocks, how far their log ratio varies from block to block where that is
-    known, what each made of the test, and whether the ratio is a bound (see Comparison)."""
-
-    baseline: str
-    candidate: str
-    test: str
-    metric: str
-    blocks: int
-    spread: Noise | None
-    of_baseline: Standing = SOUND
-    of_candidate: Standing = SOUND
-    at_least: bool = False
-    at_most: bool = False
+        interval = pair.interval((1 - confidence) / len(cells))
+        found.append(settle(pairing, interval, delta, len(cells), floors.get((test, metric))))
+    return found
 
 
 def settle(
@@ -174,30 +146,22 @@ def settle(
 ) -> Comparison:
     """The comparison that an interval of log ratios amounts to."""
     ratio, low, high = ratios(interval)
-    read = verdict(low, high, delta, metric_of(pairing.metric).more_is_better)
-    outcome = with_failures(read, pairing.of_baseline, pairing.of_candidate)
+    by_interval = verdict(low, high, delta, metric_of(pairing.metric).more_is_better)
+    outcome = with_failures(by_interval, pairing.baseline_standing, pairing.candidate_standing)
     needed = None
-    if read is outcome is Verdict.INCONCLUSIVE and not (pairing.at_least or pairing.at_most):
+    if by_interval is outcome is Verdict.INCONCLUSIVE and not (pairing.at_least or pairing.at_most):
         needed = blocks_needed(interval.estimate, pairing.spread, pairing.blocks, delta, family)
     return Comparison(
-        baseline=pairing.baseline,
-        candidate=pairing.candidate,
-        test=pairing.test,
-        metric=pairing.metric,
+        **vars(pairing),
         ratio=ratio,
         low=low,
         high=high,
         verdict=outcome,
-        blocks=pairing.blocks,
         blocks_needed=needed,
         delta=delta,
         family=family,
         method=interval.method,
-        at_least=pairing.at_least,
-        at_most=pairing.at_most,
-        inside_noise=(floor is not None and pairing.blocks > 0 and not outcome.above_ratios and floor.holds(ratio)),
-        of_baseline=pairing.of_baseline,
-        of_candidate=pairing.of_candidate,
+        inside_noise=(floor is not None and pairing.blocks > 0 and not outcome.above_ratios and floor.covers(ratio)),
     )
 
 
@@ -208,7 +172,7 @@ def noise_floors(observations: Iterable[Observation], baseline: str, aa: str) ->
 
 
 def estimates(observations: Iterable[Observation]) -> list[Estimate]:
-    """Every label by itself. These intervals are not for comparing: they hold the drift that ratios cancel."""
+    """Every label by itself. These intervals include the drift that ratios cancel: they are not for comparing."""
     table = Observations(observations)
     found = []
     for test, metric, label in table.cells():
@@ -220,8 +184,7 @@ def estimates(observations: Iterable[Observation]) -> list[Estimate]:
 
 
 def ratios_to(observations: Iterable[Observation], baseline: str, aa: str | None = None) -> list[Estimate]:
-    """Every other label over ``baseline`` within each block, to be followed from run to run: each ratio has its own 95%
-    interval, corrected for no other. ``aa`` is the label under which the baseline ran a second time."""
+    """Every other label over ``baseline`` within each block, each with its own unadjusted 95% interval."""
     table = Observations(observations)
     found = []
     for (test, metric), row in _rows(table, baseline, aa).items():
@@ -233,16 +196,14 @@ def ratios_to(observations: Iterable[Observation], baseline: str, aa: str | None
 
 
 def widest_interval(comparisons: Sequence[Comparison]) -> float:
-    """The widest interval, as plus or minus a share of the ratio: at 0.02 a run ``--until 2%`` has what it wants.
+    """The widest interval, as plus or minus a share of the ratio, for ``run --until 2%``.
 
-    Stopping on the width, which knows nothing of the direction, does not look for a verdict. But an interval of a few
-    blocks is narrow by chance now and then, and is wrong just then: so it is infinite where a comparison has fewer than
-    ``FIRST_LOOK`` blocks, and looks should be made at ``CONFIDENCE_OF_LOOKS``. Infinite as well while an interval is
-    open, or with nothing to compare.
+    Infinite with nothing to compare, while an interval is open, and with fewer than ``FIRST_LOOK`` blocks: intervals of
+    few blocks are narrow by chance now and then, and wrong just then.
     """
     if any(one.blocks < FIRST_LOOK for one in comparisons):
         return inf
-    # That of a bound is open, however many blocks there are.
+    # That of a bound stays open.
     return max((plus_minus(one.low, one.high) for one in comparisons if not (one.at_least or one.at_most)), default=inf)
 
 

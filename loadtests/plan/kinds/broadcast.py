@@ -44,7 +44,7 @@ def _of_lag(key: str, asked: str) -> Metric:
         _lag(key),
         called=f"{key} lag",
         short=f"lag {key}",
-        question=Question(asked, "is the fastest", "every other takes at least ×{}"),
+        question=Question(asked, "is the fastest"),
         cost_units=(DELIVERIES.plural,),
     )
 
@@ -68,7 +68,7 @@ def _of_last(key: str, asked: str) -> Metric:
         _last(key),
         called=f"{key} time to the last receiver",
         short=f"last {key}",
-        question=Question(asked, "is the fastest", "every other takes at least ×{}"),
+        question=Question(asked, "is the fastest"),
         cost_units=(DELIVERIES.plural,),
     )
 

@@ -61,7 +61,7 @@ MEMORY = Metric(
     short="memory",
     better="smaller",
     worse="larger",
-    question=Question("memory a connection", "takes the least", "every other takes at least ×{}"),
+    question=Question("memory a connection", "takes the least"),
     cost_units=(HELD.plural,),
 )
 OPENED_IN = Metric("opened_in_s", "time to accept all", "s", _opened_in_s, short="all open", cost_units=(HELD.plural,))

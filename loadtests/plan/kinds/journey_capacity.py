@@ -50,7 +50,7 @@ def _found(users: bool) -> Metric:
         short=f"{unit} borne",
         says_unit=True,
         is_lower_bound=lambda trial: trial.capacity is not None and trial.capacity.at_least,
-        question=Question(f"capacity in {unit}", "bears the most", "every other bears at most ×{}"),
+        question=Question(f"capacity in {unit}", "sustains the most"),
     )
 
 

@@ -32,9 +32,7 @@ RECOVERY = Metric(
     short="recovery",
     better="sooner",
     worse="later",
-    question=Question(
-        "time to recover once the origin is well again", "is back the soonest", "every other takes at least ×{}"
-    ),
+    question=Question("time to recover once the origin is well again", "is back the soonest"),
     cost_units=("requests",),
     shows_figures=True,
 )

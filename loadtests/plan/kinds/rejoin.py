@@ -75,7 +75,7 @@ ALL_BACK = Metric(
     _all_back_s,
     called="time until all are back",
     short="all back",
-    question=Question("time until all are back", "has them back first", "every other takes at least ×{}"),
+    question=Question("time until all are back", "has them back first"),
 )
 AWAY_P50 = Metric(
     "away_p50_s",
@@ -84,7 +84,7 @@ AWAY_P50 = Metric(
     _away_s("p50"),
     called="p50 time away",
     short="away p50",
-    question=Question("typical time that a connection is away (p50)", "is the shortest", "every other at least ×{}"),
+    question=Question("typical time that a connection is away (p50)", "is the shortest"),
 )
 AWAY_P95 = Metric("away_p95_s", "time away p95", "s", _away_s("p95"), short="away p95")
 AWAY_P99 = Metric("away_p99_s", "time away p99", "s", _away_s("p99"), short="away p99")

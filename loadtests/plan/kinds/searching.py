@@ -48,7 +48,7 @@ def capacity_of(name: str, counts: str) -> Metric:
         more_is_better=True,
         called="capacity",
         short="capacity",
-        question=Question("capacity", "holds the most", "every other holds at most ×{}"),
+        question=Question("capacity", "sustains the most"),
         cost_units=(counts,),
         is_lower_bound=_at_least,
     )

@@ -21,7 +21,7 @@ BAND = "#c9d3de"
 NOISE = "#9fb0c2"
 PAPER = "#fdfdfe"
 
-# Roles are told apart by lightness as well, so that a stacked bar reads in grey.
+# Roles differ in lightness as well, so that a stacked bar reads in grey.
 ROLE_COLOURS = ("#0072B2", "#B97F00", "#8C2D5A", "#3592C8", "#8A8A8A")
 
 # A heat map's steps, from the weakest to the strongest: one hue, so that its lightness says it all. In the dark the

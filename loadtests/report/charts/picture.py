@@ -1,7 +1,6 @@
-"""What happened to one setup second by second: several panels, one under another, on one time axis.
+"""One setup second by second: panels on one time axis, over the stages of the origin where there was one.
 
-Behind all of them stand the stages of the origin, where there was one. Over the first lies a column for each moment
-that says all of its figures; the page's script shows it wherever the pointer is at that moment, and by the keyboard."""
+A transparent column for each moment lies over the first panel with all of its figures, for the page's script."""
 
 from __future__ import annotations
 
@@ -26,10 +25,10 @@ FAILED = ("#D55E00", "#CC79A7", "#8C2D5A", "#B97F00", "#8A8A8A")
 
 @dataclass(frozen=True)
 class Seconds:
-    """The rows of each panel, of ``lasts`` seconds; a panel without rows is not drawn.
+    """The rows of each panel over ``lasts`` seconds; a panel without rows is not drawn.
 
-    ``ends``: t, t2, name, low and high (per second, one standing on the other), good; ``times`` and the other lines: t,
-    name, value (None where a line breaks off); ``heat``: t, t2, low, high, share (0 to 1). ``stages``: t, t2, told,
+    ``ends``: t, t2, name, low and high (per second, stacked), good; ``times`` and the other lines: t,
+    name, value (None where a line breaks off); ``heat``: t, t2, low, high, share (0 to 1). ``stages``: t, t2, text,
     usual. ``columns``: t, t2, text.
     """
 
@@ -46,16 +45,16 @@ class Seconds:
 
 @dataclass(frozen=True)
 class _Panel:
-    """A panel: its heading, its height in pixels, and what draws its rows over so many seconds."""
+    """A panel: heading, height in pixels, rows, and the function that draws them over a duration."""
 
-    called: str
+    heading: str
     height: int
     rows: Rows
     draw: Callable[[Rows, float], Any]
 
 
 def spec(seconds: Seconds, time: str, many: str, title: str, subtitle: list[str]) -> dict[str, Any]:
-    """All panels that have something to show. ``time`` is which time it is, ``many`` what is answered."""
+    """All panels with rows. ``time`` is the kind of time, ``many`` the unit of what is answered."""
     shown = [
         _Panel(f"{many} answered per second, by status", HIGH, seconds.ends, _ends),
         _Panel(f"{time}, ms", HIGH, seconds.times, _times),
@@ -66,11 +65,11 @@ def spec(seconds: Seconds, time: str, many: str, title: str, subtitle: list[str]
     ]
     drawn = [panel for panel in shown if panel.rows]
     layers = [[*_bands(seconds), panel.draw(panel.rows, seconds.lasts)] for panel in drawn]
-    layers[0] += [*_told(seconds), _columns(seconds)]
+    layers[0] += [*_stage_names(seconds), _columns(seconds)]
     panels = [
         alt.layer(*of_panel)
         .resolve_scale(color="independent")
-        .properties(width=WIDTH, height=panel.height, title=heading(panel.called))
+        .properties(width=WIDTH, height=panel.height, title=heading(panel.heading))
         for panel, of_panel in zip(drawn, layers, strict=True)
     ]
     chart: Any = alt.vconcat(*panels, spacing=10)
@@ -117,7 +116,7 @@ def _lines(rows: Rows, lasts: float) -> Any:
 
 
 def _drawn(rows: Rows, lasts: float, y: alt.Y) -> Any:
-    """Lines by name, which a legend tells apart where there are several."""
+    """Lines by name, with a legend where there are several."""
     names = list(dict.fromkeys(row["name"] for row in rows))
     colours = [LINE_COLOURS[place % len(LINE_COLOURS)] for place in range(len(names))]
     paint = _legend(names, colours) if len(names) > 1 else alt.value(LINE_COLOURS[0])
@@ -142,11 +141,11 @@ def _bands(seconds: Seconds) -> list[Any]:
     return [band.encode(x=_x(seconds.lasts), x2="t2:Q", y=alt.value(0), y2=alt.value("height"))] if rows else []
 
 
-def _told(seconds: Seconds) -> list[Any]:
-    """What each stage is, in words, over the first panel; a column says it of one that has no room for them."""
+def _stage_names(seconds: Seconds) -> list[Any]:
+    """The stages' names over the first panel, where there is room."""
     rows = [row for row in seconds.stages if row["t2"] - row["t"] >= ROOM_OF_TEXT * seconds.lasts]
     texts = alt.Chart(values(rows)).mark_text(align="left", baseline="top", dx=3, dy=2, fontSize=10, color=INK)
-    return [texts.encode(x=_x(seconds.lasts), y=alt.value(0), text="told:N")] if rows else []
+    return [texts.encode(x=_x(seconds.lasts), y=alt.value(0), text="text:N")] if rows else []
 
 
 def _columns(seconds: Seconds) -> Any:

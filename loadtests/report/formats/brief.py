@@ -1,4 +1,4 @@
-"""The answer of a run as lines of text: no more of them, and none longer, than a terminal shows at once."""
+"""The answer of a run as lines of text that fit an 80x25 terminal."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from loadtests.formatting import plural, printable
-from loadtests.report.terminal_tables import GAP, told, wrapped
+from loadtests.report.terminal_tables import GAP, safe_text, wrapped
 from loadtests.report.view import Page, RunAnswer, Table
 
-LINES, WIDTH = 25, 80  # of a terminal as it comes, with a line for the prompt
+LINES, WIDTH = 25, 80
 STYLES = {"good": "green", "bad": "red", "muted": "dim", "": ""}
 APART = 4  # empty lines between the parts
 NAMES = 30  # a longer label is cut in a table
@@ -21,7 +21,7 @@ NAMES = 30  # a longer label is cut in a table
 
 @dataclass
 class _Column:
-    """A column of the table: its heading, and for each row a figure and what stands beside it."""
+    """A column of the table: its heading, and for each row a figure and a detail."""
 
     heading: str
     figures: list[str]
@@ -44,55 +44,54 @@ class _Column:
         return max(self.least, longest, self.figure + (1 + self.detail if self.detail else 0))
 
     def cell(self, row: int) -> Text:
-        """The figures are flush right, and so are, where nothing stands beside any, the cells."""
+        """Figures are flush right, details flush left."""
         text = _right(self.figures[row], self.figure)
         if not self.detail:
-            return told(_right(text, self.width), STYLES[self.tones[row]])
-        return told(_left(f"{text} {self.details[row]}", self.width), STYLES[self.tones[row]])
+            return safe_text(_right(text, self.width), STYLES[self.tones[row]])
+        return safe_text(_left(f"{text} {self.details[row]}", self.width), STYLES[self.tones[row]])
 
     def headings(self) -> list[str]:
-        """The heading in lines, over its figures."""
+        """The wrapped heading, aligned with its figures."""
         align = _left if self.detail or self.names else _right
         return [align(line, self.width) for line in textwrap.wrap(self.heading, self.width, break_on_hyphens=False)]
 
 
 def lines(page: Page, where: str = "") -> list[Text]:
-    """The answer of a page, in at most LINES lines of WIDTH columns; ``where`` is the path of the whole report, whose
-    line may be longer, and which has none where it is empty.
+    """The answer of a page, in at most LINES lines of WIDTH columns; ``where``, the path of the page, may be longer.
 
-    What finds no room is left out, for the page has it: of who is first, of which the rows tell as well, then of rows.
+    What does not fit is left out: sentences on winners first, then rows.
     """
     found = page.answer
     title = wrapped(page.title, WIDTH, "bold")[:2]
-    end = [told(f"The page: {where}")] if where else []
+    end = [safe_text(f"The page: {where}")] if where else []
     columns = _columns(found.table) if found.table else {}
     table = _rows(list(columns.values()))
     room = LINES - len(title) - 1
-    foremost = _cut([line for one in found.foremost for line in wrapped(one, WIDTH)], room // 3)
+    headlines = _cut([line for one in found.headlines for line in wrapped(one, WIDTH)], room // 3)
     notes = _fitting((wrapped(one, WIDTH, "dim") for one in _notes(found, columns)), room // 2)
-    table = _cut(table, room - len(foremost) - len(notes))
-    room -= len(foremost) + len(table) + len(notes)
-    sentences = [wrapped(one, WIDTH) for one in found.firsts]
-    # Sooner a sentence or two with room to breathe than all of them without.
-    firsts = _fitting(sentences, room - APART) or _fitting(sentences, room)
-    parts = [part for part in (title, [*foremost, *firsts], table, notes, end) if part]
+    table = _cut(table, room - len(headlines) - len(notes))
+    room -= len(headlines) + len(table) + len(notes)
+    sentences = [wrapped(one, WIDTH) for one in found.winners]
+    # Rather fewer sentences with empty lines between the parts.
+    winners = _fitting(sentences, room - APART) or _fitting(sentences, room)
+    parts = [part for part in (title, [*headlines, *winners], table, notes, end) if part]
     apart = sum(map(len, parts)) + len(parts) - 1 <= LINES
     return [line for place, part in enumerate(parts) for line in [*([Text()] if apart and place else []), *part]]
 
 
 def _notes(found: RunAnswer, columns: Mapping[int, _Column]) -> Iterator[str]:
-    """What the columns that are shown mean, and what it all stands on."""
+    """The legend of the columns that are shown, and the notes."""
     if found.table is not None:
         left = len(found.table.columns) - len(columns)
         more = f" On the page: {plural(left, 'more column')}." if left else ""
         yield f"{found.legend(columns)}{more}"
     shown = "".join(detail for column in columns.values() for detail in column.details)
-    yield from (f"{sign}: {meaning}" for sign, meaning in found.marks if sign in shown)
+    yield from (text for sign, text in found.marks if sign in shown)
     yield from found.notes
 
 
 def _fitting(parts: Iterable[list[Text]], room: int) -> list[Text]:
-    """The lines of the parts that fit, in their order; one that does not leaves its room to those after it."""
+    """The lines of all parts that fit."""
     kept: list[Text] = []
     for part in parts:
         if len(kept) + len(part) <= room:
@@ -101,15 +100,14 @@ def _fitting(parts: Iterable[list[Text]], room: int) -> list[Text]:
 
 
 def _cut(lines: list[Text], room: int) -> list[Text]:
-    """The first lines, where not all fit, and how many there are beside."""
+    """The first lines, and how many more there are."""
     if len(lines) <= room:
         return lines
-    return [*lines[: room - 1], told(f"... and {len(lines) - room + 1} more, on the page", "dim")]
+    return [*lines[: room - 1], safe_text(f"... and {len(lines) - room + 1} more, on the page", "dim")]
 
 
 def _columns(table: Table) -> dict[int, _Column]:
-    """The columns that find room, by their places. From the right go what stands beside figures and then figures, in
-    the order that the table has for that."""
+    """The columns that fit, by their places. Optional columns lose their details first, then go."""
     columns = dict(enumerate(_column(table, place) for place in range(len(table.columns))))
     for place in table.optional:
         if _width(columns.values()) > WIDTH:
@@ -118,7 +116,7 @@ def _columns(table: Table) -> dict[int, _Column]:
         if _width(columns.values()) > WIDTH:
             del columns[place]
     for column in columns.values():
-        # Sooner wide than a heading in two lines.
+        # Rather a wide column than a wrapped heading.
         column.least = len(column.heading)
         if _width(columns.values()) > WIDTH:
             column.least = 0
@@ -126,13 +124,13 @@ def _columns(table: Table) -> dict[int, _Column]:
 
 
 def _rows(columns: Sequence[_Column]) -> list[Text]:
-    """A line a row, below the headings."""
+    """The headings, then a line for each row."""
     if not columns:
         return []
     heads = [column.headings() for column in columns]
     height = max(map(len, heads))
     padded = [[*[""] * (height - len(head)), *head] for head in heads]
-    drawn = [_row(told(line, "dim") for line in _padded(level, columns)) for level in zip(*padded, strict=True)]
+    drawn = [_row(safe_text(line, "dim") for line in _padded(level, columns)) for level in zip(*padded, strict=True)]
     return [*drawn, *(_row(column.cell(row) for column in columns) for row in range(len(columns[0].figures)))]
 
 
@@ -141,7 +139,7 @@ def _padded(level: Iterable[str], columns: Sequence[_Column]) -> Iterator[str]:
 
 
 def _column(table: Table, place: int) -> _Column:
-    """A column as it is drawn where there is room; the first has the names."""
+    """A column at full width; the first has the names."""
     fields = [row[place] for row in table.rows]
     if not place:
         names = [_shortened(field.text) for field in fields]

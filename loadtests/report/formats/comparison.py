@@ -11,33 +11,35 @@ from loadtests.formatting import DASH, figure
 from loadtests.plan.kinds import metric
 from loadtests.report.formats.terminal import print_table
 from loadtests.report.sections import verdicts
-from loadtests.report.terminal_tables import grid, told, unwrapped
+from loadtests.report.terminal_tables import grid, safe_text, unwrapped
 from loadtests.report.verdict_text import what_would_settle
 from loadtests.report.view import Field, Table
 
 
 def print_comparison(compared: Compared, console: Console) -> None:
-    """Prints what differs, then a table for each test, with a row for each setup and metric."""
+    """Prints the differences, then a table for each test."""
     with unwrapped(console):
         _print(compared, console)
 
 
 def _print(compared: Compared, console: Console) -> None:
-    console.print(told(f"A: {compared.before}\nB: {compared.after}", style="bold"))
+    console.print(safe_text(f"A: {compared.before}\nB: {compared.after}", style="bold"))
     if not compared.one_machine:
-        console.print(told("The machines differ: what follows compares them as well, not the setups alone.", "red"))
+        console.print(safe_text("The machines differ: this compares machines as well as setups.", "red"))
     if compared.differences:
-        table = grid(("not the same", "", "A", "B"))
+        table = grid(("difference", "", "A", "B"))
         for one in compared.differences:
-            table.add_row(told(one.kind, style="dim"), *map(told, (one.what, one.before or DASH, one.after or DASH)))
+            table.add_row(
+                safe_text(one.kind, style="dim"), *map(safe_text, (one.what, one.before or DASH, one.after or DASH))
+            )
         console.print()
         console.print(table)
     for sentence in compared.left_out:
-        console.print(told(f"Not compared: {sentence}.", style="yellow"))
+        console.print(safe_text(f"Not compared: {sentence}.", style="yellow"))
     for test in dict.fromkeys(row.test for row in compared.rows):
         console.print()
         print_table(_table(test, [row for row in compared.rows if row.test == test]), console)
-    console.print(told(_note(compared), style="dim"))
+    console.print(safe_text(_note(compared), style="dim"))
 
 
 def _table(test: str, rows: Sequence[ComparisonRow]) -> Table:
@@ -57,7 +59,7 @@ def _fields(row: ComparisonRow) -> tuple[Field, ...]:
 
 def _note(compared: Compared) -> str:
     family = compared.comparisons[0].family
-    held = f"The intervals hold together with 95% for all {family} comparisons" if family > 1 else "95% interval"
+    adjusted = f"s, adjusted for {family} comparisons" if family > 1 else ""
     settling = what_would_settle(compared.comparisons)
-    told = f"{held}; equivalent: within ±{compared.delta:.0%}. Invalid trials are left out. {settling}"
-    return told.rstrip()
+    delta = f"equivalent: within ±{compared.delta:.0%}"
+    return f"95% confidence interval{adjusted}; {delta}. Invalid trials are left out. {settling}".rstrip()

@@ -12,8 +12,7 @@ from loadtests.formatting import closed
 
 
 def csv_text(results: Results) -> str:
-    """The table's text. A figure that is not known or not reached, and an interval from a single block, are empty; of a
-    lower bound the interval's upper end is."""
+    """The table's text. Unknown figures and open ends of intervals are empty."""
     metrics = readings.every(results.roles, results.uncharged)
     names = [metric.name for metric in metrics if any(test.has_metric(metric) for test in results.tests)]
     text = io.StringIO()

@@ -1,4 +1,4 @@
-"""A study's history: the chart as a file, and a table in a terminal."""
+"""A study's history: its chart as a file, and a table in a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loadtests.formatting import DASH, figure, plural, ratio
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.report.formats import render
 from loadtests.report.sections.history import TOO_SHORT, spec
-from loadtests.report.terminal_tables import grid, told, unwrapped
+from loadtests.report.terminal_tables import grid, safe_text, unwrapped
 
 
 def write(history: History, output: Path | None = None) -> Path:
@@ -27,22 +27,22 @@ def write(history: History, output: Path | None = None) -> Path:
 
 
 def print_history(history: History, chart: Path, console: Console) -> None:
-    """Prints the marked changes with what else changed, and where the chart is."""
+    """Prints the significant changes, what else changed, and where the chart is."""
     with unwrapped(console):
         _print(history, console)
-    console.print(told(f"The chart: {chart}"), soft_wrap=True)
+    console.print(safe_text(f"The chart: {chart}"), soft_wrap=True)
 
 
 def _print(history: History, console: Console) -> None:
     first, *_, last = history.runs
-    console.print(told(f"{history.title}: {plural(len(history.runs), 'run')}, {first} to {last}", style="bold"))
+    console.print(safe_text(f"{history.title}: {plural(len(history.runs), 'run')}, {first} to {last}", style="bold"))
     for sentence in history.left_out:
-        console.print(told(f"Left out: {sentence}.", style="yellow"))
+        console.print(safe_text(f"Left out: {sentence}.", style="yellow"))
     for sentence in history.troubled:
-        console.print(told(sentence, style="red"))
+        console.print(safe_text(sentence, style="red"))
     console.print()
     if not history.changes:
-        console.print(TOO_SHORT if history.too_short else "No change is more than noise.")
+        console.print(TOO_SHORT if history.too_short else "No significant change.")
         return
     table = grid(("run", "setup", "test", "metric", "now", "against", "change", ""), right=(4, 6))
     for change in history.changes:
@@ -51,9 +51,9 @@ def _print(history: History, console: Console) -> None:
     since = {(change.before, change.mark.point.run): change.differences for change in history.changes}
     for (before, run), differences in since.items():
         console.print()
-        console.print(told(f"What else changed from {before} to {run}:", style="bold"))
+        console.print(safe_text(f"What else changed from {before} to {run}:", style="bold"))
         if not differences:
-            console.print("Nothing that the runs have kept.")
+            console.print("Nothing in the records.")
             continue
         table = grid(("", "", "before", "now"))
         for one in differences:
@@ -65,11 +65,16 @@ def _fields(change: Change) -> list[Text]:
     series, point, moved = change.series, change.mark.point, change.mark.change
     assert moved is not None
     better = (moved > 1) == metric_of(series.metric).more_is_better
-    names = [told(text) for text in (point.run, series.label, series.test, series.name)]
+    names = [safe_text(text) for text in (point.run, series.label, series.test, series.name)]
     now = figure(series.figures[point.run])
-    figures = [told(text) for text in (now, series.against or "itself", ratio(moved))]
-    return [*names, *figures, told("better", style="green") if better else told("worse", style="red")]
+    figures = [safe_text(text) for text in (now, series.against or "itself", ratio(moved))]
+    return [*names, *figures, safe_text("better", style="green") if better else safe_text("worse", style="red")]
 
 
 def _difference(one: RunDifference) -> list[Text]:
-    return [told(one.kind, style="dim"), told(one.what), told(one.before or DASH), told(one.after or DASH)]
+    return [
+        safe_text(one.kind, style="dim"),
+        safe_text(one.what),
+        safe_text(one.before or DASH),
+        safe_text(one.after or DASH),
+    ]

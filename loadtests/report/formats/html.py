@@ -1,7 +1,6 @@
-"""The HTML page: one file that needs no network and, but for its highlights, no script.
+"""The HTML page: one file that needs no network.
 
-The charts are embedded as drawings, not as Vega programs: a tenth of the bytes, they take on the page's theme, they
-print, and what a script adds (highlighting a setup, the figure under the pointer) is some forty lines.
+Charts are embedded as SVG, not as Vega programs: a tenth of the bytes, and they follow the page's theme.
 """
 
 from __future__ import annotations
@@ -18,18 +17,17 @@ SVG = "http://www.w3.org/2000/svg"
 
 
 def html(page: Page, drawings: dict[str, str]) -> str:
-    """The page's text. ``drawings`` are the charts' SVG documents by the charts' names."""
+    """The page's text. ``drawings`` are the charts' SVG documents by name."""
     inline = {chart.name: inlined(drawings[chart.name], chart.alt, chart.name, page.labels) for chart in page.charts}
     template = environment().get_template("report.html.j2")
     return template.render(page=page, drawings=inline, css=source("report.css"), javascript=source("report.js"))
 
 
 def inlined(document: str, alt: str, prefix: str, labels: Container[str]) -> str:
-    """An SVG document as an element of the page.
+    """An SVG document as an element of the page, for a screen reader one image described by ``alt``.
 
-    To a screen reader it is one image that says ``alt`` (the numbers stand in the tables as well). A mark's
-    description, ``label: text``, becomes its title and the name of its setup where the label is one of ``labels``.
-    ``prefix`` keeps its ids apart from those of other drawings.
+    The description of a mark, ``label: text``, becomes its title, and its setup where the label is one of ``labels``.
+    ``prefix`` makes its ids unique.
     """
     ET.register_namespace("", SVG)
     root = ET.fromstring(document)
@@ -46,7 +44,7 @@ def inlined(document: str, alt: str, prefix: str, labels: Container[str]) -> str
 
 
 def _plain(element: ET.Element, labels: Container[str]) -> None:
-    """Takes out what the page says once for all, and turns the mark's description into a title."""
+    """Removes attributes that the page does not need, and turns the description into a title."""
     label, _, text = element.attrib.pop("aria-label", "").partition(": ")
     for key in ("role", "aria-roledescription", "aria-hidden", "class", "pointer-events"):
         element.attrib.pop(key, None)

@@ -12,7 +12,7 @@ from loadtests.report.view import Field, Page
 
 
 def rst(page: Page) -> str:
-    """The page's text; its figures are files in ``charts/`` beside it."""
+    """The page's text; its figures are files in ``charts/``."""
     templates = environment()
     templates.filters.update(rst=escape, paragraph=paragraph, cell=_cell)
     templates.globals["heading"] = _heading
@@ -20,17 +20,17 @@ def rst(page: Page) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-# What would begin something else than a paragraph: a directive, a field, a list, a line of a heading.
+# The beginnings of directives, fields, lists and heading lines.
 _BEGINS_MARKUP = re.compile(r"(?=[!-\'*-/:-@\[\]^`{-~•‣⁃]|\(?(?:\w|[0-9]+|[ivxlcdmIVXLCDM]+)[.)](?: |$)|\(?#)")
 
 
 def escape(text: str) -> str:
-    """The text with what reST would read as markup taken literally, on one line."""
+    """The text on one line, with reST markup escaped."""
     return re.sub(r"([\\*`|_<>])", r"\\\1", " ".join(text.split()))
 
 
 def paragraph(text: str) -> str:
-    """The text as a paragraph of its own: nor does its begin or its end make it anything else."""
+    """The text as a plain paragraph, whatever it begins or ends with."""
     line = re.sub(r"::$", r":\\:", escape(text))
     return f"\\{line}" if _BEGINS_MARKUP.match(line) else line
 

@@ -1,4 +1,4 @@
-"""The report in a terminal: its answer, and where the page is; with all tables of the page where they are wanted."""
+"""The report in a terminal: its answer, and with ``--tables`` all tables of the page."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from rich.text import Text
 from loadtests.formatting import DASH
 from loadtests.report.formats import brief
 from loadtests.report.formats.brief import STYLES
-from loadtests.report.terminal_tables import GAP, grid, print_grid, told, unwrapped
+from loadtests.report.terminal_tables import GAP, grid, print_grid, safe_text, unwrapped
 from loadtests.report.view import Field, Page, Section, Table
 
 
 def show(page: Page, console: Console, where: str) -> None:
-    """Prints the answer (``loadtests.report.formats.brief``)."""
+    """Prints the answer."""
     for line in brief.lines(page, where):
         console.print(line, soft_wrap=True)
 
 
 def show_all(page: Page, console: Console, where: str) -> None:
-    """Prints the answer, then all tables of the page. Not on a terminal they are plain and aligned, and nothing is
-    wrapped."""
+    """Prints the answer, then all tables of the page."""
     with unwrapped(console):
         _print(page, console, where)
 
 
 def print_table(table: Table, console: Console) -> None:
-    """Prints one table of a page, in what room there is."""
+    """Prints a table, with the columns that fit."""
     with unwrapped(console):
         print_grid(console, _table(table, console.width), table.caption, table.note)
 
@@ -41,12 +40,12 @@ def _print(page: Page, console: Console, where: str) -> None:
     console.print()
     console.print(_findings(page))
     if page.certainty:
-        console.print(told(page.certainty, style="dim"))
+        console.print(safe_text(page.certainty, style="dim"))
     for section in page.sections:
         if not section.only_on_pages:
             _section(section, console)
     console.print()
-    console.print(told(f"The page: {where}"), soft_wrap=True)
+    console.print(safe_text(f"The page: {where}"), soft_wrap=True)
 
 
 def _findings(page: Page) -> RichTable:
@@ -54,7 +53,7 @@ def _findings(page: Page) -> RichTable:
     drawn.add_column(ratio=2)
     drawn.add_column(ratio=3)
     for finding in page.findings:
-        drawn.add_row(told(finding.asked, style="bold"), told(finding.answer))
+        drawn.add_row(safe_text(finding.question, style="bold"), safe_text(finding.answer))
     return drawn
 
 
@@ -63,7 +62,7 @@ def _section(section: Section, console: Console) -> None:
     if not shown:
         console.print()
         for paragraph in section.paragraphs:
-            console.print(told(paragraph))
+            console.print(safe_text(paragraph))
     for table in shown:
         console.print()
         print_table(table, console)
@@ -79,7 +78,7 @@ def _table(table: Table, width: int) -> RichTable:
 
 
 def _fitting(table: Table, width: int) -> list[int]:
-    """The columns that are shown: without those that are empty, and without the optional ones that find no room."""
+    """The columns that are not empty, without optional ones that do not fit."""
     places = [place for place in range(len(table.columns)) if not place or not _empty(table, place)]
     for optional in table.optional:
         if sum(_width(table, place) + GAP for place in places) - GAP <= width:
@@ -89,7 +88,7 @@ def _fitting(table: Table, width: int) -> list[int]:
 
 
 def _heading(table: Table, place: int) -> str:
-    """The column's heading, in lines that are no longer than its fields need."""
+    """The column's heading, wrapped to the width of its fields."""
     longest = max((cell_len(_text(row[place]).plain) for row in table.rows), default=0)
     words = table.columns[place].split()
     return textwrap.fill(" ".join(words), max(longest, *(cell_len(word) for word in ("", *words))))
@@ -105,4 +104,4 @@ def _empty(table: Table, place: int) -> bool:
 
 
 def _text(field: Field) -> Text:
-    return told(field.short or field.text, style=STYLES[field.tone])
+    return safe_text(field.short or field.text, style=STYLES[field.tone])

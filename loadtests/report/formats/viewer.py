@@ -1,4 +1,4 @@
-"""Shows a page to whoever sits at this machine: ``report RUN --open``."""
+"""Opens a page in the browser of this machine: ``report RUN --open``."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from pathlib import Path
 
 PATIENCE_S = 3.0  # a browser that has not failed by then is showing the page
 
-# webbrowser waits for some browsers to end and lets others write into the terminal; from a process of its own neither
-# reaches the command.
+# In a subprocess, because webbrowser waits for some browsers and lets others write into the terminal.
 OPEN = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 
 
 def show(page: Path, patience_s: float = PATIENCE_S) -> str:
-    """Opens the page in the browser that ``BROWSER`` names, or else the desktop's; returns a line that says what came
-    of it: where there is no browser to be had, where the page is. Waits no longer than ``patience_s``."""
+    """Opens the page in ``BROWSER`` or the desktop's browser, waiting at most ``patience_s``; returns the outcome."""
     if not _has_display():
         return f"There is no display to open a browser on (nor is BROWSER set); the page is {page.resolve()}"
     command = [sys.executable, "-c", OPEN, page.resolve().as_uri()]
     environment = {name: value for name, value in os.environ.items() if name != "TERM"}  # no browser in the terminal
     quiet = subprocess.DEVNULL
     try:
-        # On time-out the helper is killed and what it started goes on, in a session that Ctrl-C here does not reach.
+        # On time-out the subprocess is killed; the browser, in its own session, stays.
         done = subprocess.run(
             command,
             env=environment,
@@ -42,5 +40,5 @@ def show(page: Path, patience_s: float = PATIENCE_S) -> str:
 
 
 def _has_display() -> bool:
-    """Whether a browser has somewhere to appear. Without this, one in the terminal might be started unseen."""
+    """Whether a browser has a display. Otherwise a text browser might start unseen."""
     return sys.platform == "darwin" or any(map(os.environ.get, ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")))

@@ -1,4 +1,4 @@
-"""What to choose among the cells of a sweep, in sentences, however they were measured."""
+"""The advice of a sweep, in sentences."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def what_to_choose(swept: SweepResults) -> str:
         return " ".join([*sentences(record, swept.sweep), line(record)]).strip()
     if not swept.known_measures:
         return "Nothing: no cell has a figure."
-    if not swept.tells_noise:
+    if not swept.knows_noise:
         return (
-            "Not known: too few blocks hold valid trials of the cells to tell noise from difference. "
-            "More blocks can (--blocks)."
+            "Not known: too few blocks have valid trials of the cells to separate noise from difference. "
+            "Add blocks (--blocks)."
         )
     choice = swept.choice
     if choice is None:
@@ -29,10 +29,7 @@ def what_to_choose(swept: SweepResults) -> str:
             for measure in swept.known_measures
             if (label := swept.looks_best(measure))
         ]
-        return (
-            "It depends on what counts, for no cell is within noise of the best in every measure: "
-            f"{series(best)} look best."
-        )
+        return f"It depends on the measure, for no cell is within noise of the best in all: {series(best)} look best."
     unknown = [measure.name for measure in swept.measures if measure not in swept.known_measures]
     without = f" Not known, for the trials are too short: {series(unknown)}." if unknown else ""
     return f"{_standing(swept, choice)}{_memory(swept, choice)}.{without} Set {environment(swept.env[choice])}"
@@ -45,7 +42,7 @@ def _standing(swept: SweepResults, choice: str) -> str:
         best = swept.looks_best(measure)
         if place.ratio != 1 and best is not None:
             behind.append(
-                f"{ratio(place.ratio)} the {measure.name} of {swept.words(best)}, at the worst {ratio(place.worst)}"
+                f"{ratio(place.ratio)} the {measure.name} of {swept.words(best)}, at worst {ratio(place.worst)}"
             )
     if not behind:
         return f"{swept.words(choice)} looks best in {series([measure.name for measure in swept.known_measures])}"
@@ -53,7 +50,7 @@ def _standing(swept: SweepResults, choice: str) -> str:
 
 
 def _memory(swept: SweepResults, choice: str) -> str:
-    """What it takes beside the cell that looks best in the first measure in which the choice itself does not."""
+    """Its memory compared with the cell that looks best in the first measure in which the choice does not."""
     looking_best = (swept.looks_best(measure) for measure in swept.known_measures)
     best = next((label for label in looking_best if label not in (None, choice)), None)
     if best is None or choice not in swept.memory or best not in swept.memory:
@@ -66,10 +63,10 @@ def _memory(swept: SweepResults, choice: str) -> str:
 
 
 def sentences(record: RunRecord, sweep: Sweep) -> list[str]:
-    """What a search by halving found: the pick, how sure it is, and what the search saved."""
+    """The pick of a search by halving, how certain it is, and what the search saved."""
     advice = record.advice
     if advice is None or advice.outcome is None:
-        return ["Not known: the search did not come to its end."]
+        return ["Not known: the search did not finish."]
     words = {entry.label: sweep.words(entry.env) for entry in record.study.entries}
     called = metric_of(advice.metric).label
     pick = words[advice.outcome.pick]
@@ -81,7 +78,7 @@ def sentences(record: RunRecord, sweep: Sweep) -> list[str]:
 
 
 def line(record: RunRecord) -> str:
-    """The environment of the pick, to paste; empty where nothing was found."""
+    """The environment of the pick, to paste."""
     if record.advice is None or record.advice.outcome is None:
         return ""
     pick = record.advice.outcome.pick
@@ -93,12 +90,12 @@ def _certainty(outcome: AdviceOutcome, words: dict[str, str], called: str) -> st
         return "No other candidate was left after the earlier rounds."
     other = words[outcome.runner_up]
     if outcome.ratio is None or outcome.low is None or outcome.high is None:
-        return f"Against the runner-up, {other}, too few blocks are valid to say how sure that is."
+        return f"Against the runner-up, {other}, too few blocks are valid for an interval."
     within = f"95%: {ratio(outcome.low)} to {ratio(outcome.high)}"
     against = f"Its {called} is {ratio(outcome.ratio)} that of the runner-up, {other} ({within})"
     if outcome.significant:
-        return f"{against}: more than noise."
-    return f"{against}: nothing between these two was measurable."
+        return f"{against}: significantly different."
+    return f"{against}: no significant difference."
 
 
 def _saved(advice: Advice, cells: int) -> str:

@@ -1,4 +1,4 @@
-"""What waiting for an origin allows by arithmetic, printed and drawn beside what was measured."""
+"""The ceiling that waiting for an origin sets by arithmetic, compared with the measurement."""
 
 from __future__ import annotations
 
@@ -19,21 +19,19 @@ LINE_POINTS = 60
 
 
 def section(results: Results) -> Section | None:
-    """A table and a chart for each test in which setups wait for an origin; None where none does."""
+    """A table and a chart for each test in which setups wait for an origin."""
     found = [(test, rows) for test in results.tests if (rows := waiting(results, test))]
     if not found:
         return None
     about = (
-        "By Little's law a setup that can have so many requests under way answers at most that number over the time "
-        "that each of them waits, whatever its server costs: threads over latency, or connections of a pool over "
-        "latency. The latency is the mean one that the origin itself saw; at a fixed rate no more is answered than was "
-        "really sent. "
+        "By Little's law the highest rate of a setup is its concurrency over the time that each request waits: threads "
+        "over latency, or connections of a pool over latency. The latency is the origin's own mean; at a fixed rate "
+        "the ceiling is also what was sent. "
         f"Both agree where they differ by no more than {AGREES:.0%}, or by {ERRORS_OF_CHANCE:g} standard errors of the "
-        "count that was measured. What is below the arithmetic has another limit first: its CPU time, above all. In a "
-        "closed loop that hardly needs all of a core: what was sent together is answered together, sent together "
-        "again, and worked off one by one each time."
+        "measured count. A setup below the ceiling has another limit, mostly CPU time. In a closed loop that need not "
+        "be a full core: requests sent together are answered together, sent together again, and processed one by one."
     )
-    charts = tuple(_chart(results, test, rows) for test, rows in found if len({one.own.many for one in rows}) > 1)
+    charts = tuple(_chart(results, test, rows) for test, rows in found if len({one.own.limit for one in rows}) > 1)
     return Section("arithmetic", "The arithmetic of waiting", (about,), tuple(_table(*one) for one in found), charts)
 
 
@@ -53,10 +51,9 @@ def _table(test: Test, rows: Sequence[Waiting]) -> Table:
         f"arithmetic-{test.name}",
         f"Arithmetic and measurement: {test.description}",
         heads,
-        tuple(_row(one) for one in sorted(rows, key=lambda one: one.own.many)),
-        "Means over blocks. Off: measured over expected, minus 1, and by how much it may differ. KB each: by how much "
-        "the setup's memory grew from rest to its peak, for each request that was under way at the origin; where these "
-        "are few, it is mostly what is allocated once.",
+        tuple(_row(one) for one in sorted(rows, key=lambda one: one.own.limit)),
+        "Means over blocks. Off: measured over expected, minus 1, and the tolerance. KB each: growth of the setup's "
+        "memory from rest to peak per request under way at the origin; with few of them mostly fixed costs.",
         numeric=frozenset(range(2, len(heads))),
         optional=(7, 3, 2, 8),
     )
@@ -65,7 +62,7 @@ def _table(test: Test, rows: Sequence[Waiting]) -> Table:
 def _row(one: Waiting) -> tuple[Field, ...]:
     return (
         Field(one.label),
-        Field(one.at_once.of),
+        Field(one.at_once.reason),
         Field(number(one.service_s * 1000)),
         Field("" if one.sent is None else per_second(one.sent)),
         Field(per_second(one.expected)),
@@ -83,25 +80,25 @@ def _tone(one: Waiting) -> str:
 
 
 def _chart(results: Results, test: Test, rows: Sequence[Waiting]) -> Chart:
-    told = [
+    parts = [
         f"{one.label} {per_second(one.measured)} of {per_second(one.expected)}"
-        for one in sorted(rows, key=lambda one: one.own.many)
+        for one in sorted(rows, key=lambda one: one.own.limit)
     ]
     points = [
         {
             "label": one.label,
-            "at_once": one.own.many,
+            "at_once": one.own.limit,
             "value": one.measured,
             "text": f"{one.label}: {per_second(one.measured)}/s, by arithmetic {per_second(one.expected)}/s "
-            f"({one.at_once.of})",
+            f"({one.at_once.reason})",
         }
         for one in rows
     ]
     return Chart(
         f"arithmetic-{test.name}",
-        "What was answered well per second over how many requests can be under way. The broken line is the arithmetic: "
-        "that number over the origin's mean latency, as far as so many are asked.",
-        f"Answered per second, {test.description}; measured, of what arithmetic says: {series(told)}.",
+        "Answered well per second over the number of requests that can be under way. The dashed line is the ceiling by "
+        "arithmetic: that number over the origin's mean latency, up to the requested rate.",
+        f"Answered per second, {test.description}; measured, of what arithmetic says: {series(parts)}.",
         partial(
             lines.ceiling,
             points,
@@ -114,12 +111,11 @@ def _chart(results: Results, test: Test, rows: Sequence[Waiting]) -> Chart:
 
 
 def _line(rows: Sequence[Waiting]) -> list[dict[str, float]]:
-    """The arithmetic from the least to the most that a setup of the test can have under way: up to where all that is
-    asked is answered."""
+    """The ceiling over the concurrencies of the test's setups."""
     service_s = sum(one.service_s for one in rows) / len(rows)
     most = max(one.expected for one in rows)
-    low, high = min(one.own.many for one in rows), max(one.own.many for one in rows)
+    low, high = min(one.own.limit for one in rows), max(one.own.limit for one in rows)
     steps = [low * (high / low) ** (place / LINE_POINTS) for place in range(LINE_POINTS + 1)]
-    knee = most * service_s  # a corner is to be one
+    knee = most * service_s
     places = sorted([*steps, *([knee] if low < knee < high else [])])
     return [{"at_once": place, "value": min(place / service_s, most)} for place in places]

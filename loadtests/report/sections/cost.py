@@ -1,5 +1,4 @@
-"""What a request (a message, a connection) costs: CPU time by role, memory, money, and how evenly the processes share
-the work."""
+"""The cost of a request (or other unit): CPU time by role, memory, money, and how processes share the work."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from statistics import median
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
-from loadtests.formatting import number, relative, series, telling
+from loadtests.formatting import informative, number, relative, series
 from loadtests.plan.cost_unit import CostUnit
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, Metric
@@ -25,7 +24,7 @@ SPELT_OUT = {"ms": "milliseconds", "µs": "microseconds"}
 
 
 def _shown(counted: CostUnit) -> dict[Metric, str]:
-    """What a table of cost has beside CPU time, and its headings."""
+    """The metrics of a table of cost after CPU time, and their headings."""
     return {
         counted.per_cpu_s: f"{counted.plural}/CPU s",
         MEMORY_PEAK: "peak MB",
@@ -35,18 +34,17 @@ def _shown(counted: CostUnit) -> dict[Metric, str]:
 
 
 def section(results: Results, price: float | None) -> Section | None:
-    """Tables and charts of cost; None where no process was seen. ``price`` goes before the study's."""
-    tests = [test for test in results.tests if test.has_metric(test.cost_unit.cpu) and _seen(results, test)]
+    """Tables and charts of cost; None without process data. ``price`` overrides the study's."""
+    tests = [test for test in results.tests if test.has_metric(test.cost_unit.cpu) and _has_processes(results, test)]
     if not tests:
         return None
     if price is None:
         price = results.study.price_per_core_hour
     counts = list(dict.fromkeys(test.cost_unit for test in tests))
     text = (
-        f"CPU time of all processes of a setup, for each {_either([one.success for one in counts])}: what failed "
-        f"{_either([one.plural for one in counts])} burn is borne by "
-        "those that succeed. Memory is the sum over processes of what each has resident, so pages they share are "
-        "counted in each."
+        f"CPU time of all processes of a setup, for each {_either([one.success for one in counts])}: the cost "
+        f"of failed {_either([one.plural for one in counts])} is included. "
+        "Memory is the sum of the processes' resident memory, so shared pages count in each."
     )
     return Section(
         "cost",
@@ -57,7 +55,7 @@ def section(results: Results, price: float | None) -> Section | None:
     )
 
 
-def _seen(results: Results, test: Test) -> bool:
+def _has_processes(results: Results, test: Test) -> bool:
     return any(trial.processes for label in results.labels for trial in results.cells[label, test.name].valid)
 
 
@@ -69,9 +67,9 @@ def _either(words: Sequence[str]) -> str:
 def _about_uncharged(results: Results, counts: Sequence[CostUnit]) -> Iterator[str]:
     if results.uncharged:
         yield (
-            f"Not charged to a setup is what stands beside it ({series(results.uncharged)}): its CPU time for each "
-            f"{_either([one.singular for one in counts])} has a column of its own, and is in no other figure, nor is "
-            "its memory."
+            f"Supporting services ({series(results.uncharged)}) are not charged to a setup: their CPU time for each "
+            f"{_either([one.singular for one in counts])} has its own column and is in no other figure, nor is their "
+            "memory."
         )
 
 
@@ -79,12 +77,12 @@ def _about_price(price: float | None, counts: Sequence[CostUnit]) -> str:
     many, one = (_either([getattr(each, name) for each in counts]) for name in ("plural", "singular"))
     if price is None:
         return (
-            "With a price of a core-hour (python -m loadtests report RUN --price 0.04) a column says what a million "
-            f"{many} cost."
+            f"For a column with the cost of a million {many}, give the price of a core-hour: "
+            "python -m loadtests report RUN --price 0.04"
         )
     return (
         f"The cost of a million {many} is CPU seconds per {one}, times a million, over 3,600, at {price:g} for a "
-        "core-hour: the CPU time that was used. Cores that are reserved and idle cost as well and are not in it."
+        "core-hour of used CPU time. Reserved, idle cores cost as well and are not included."
     )
 
 
@@ -104,7 +102,7 @@ def _table(results: Results, test: Test, price: float | None) -> Table:
     dropped = [heading for metric, heading in _shown(counted).items() if metric is not MEMORY_PEAK]
     note = tables.MEAN
     if shared:
-        note += " Requests per process: the fewest, the most, and the busiest one's share, each the median over trials."
+        note += " Requests per process: the fewest, the most, and the share of the busiest, as medians over trials."
     return tables.measured(
         results,
         test,
@@ -122,7 +120,7 @@ def _estimated(results: Results, test: Test, metric: Metric) -> tables.Column:
 
 
 def _million(results: Results, test: Test, price: float) -> tables.Column:
-    """A million requests' CPU time in core-hours, times the price."""
+    """The cost of a million requests."""
     each = test.cost_unit.core_hours(1e6) * price
 
     def field(cell: Cell) -> Field:
@@ -130,7 +128,7 @@ def _million(results: Results, test: Test, price: float) -> tables.Column:
         if cpu is None:
             return tables.unknown()
         text = _money(cpu.value * each)
-        within = f"{_money(cpu.low * each)} to {_money(cpu.high * each)}" if telling(cpu) else ""
+        within = f"{_money(cpu.low * each)} to {_money(cpu.high * each)}" if informative(cpu) else ""
         return Field(text, within, f"{text} {relative(cpu)}".strip())
 
     return field
@@ -141,7 +139,7 @@ def _money(value: float) -> str:
 
 
 def _spread(cell: Cell, role: str) -> list[list[int]]:
-    """Requests by process, for each trial in which several processes of the role could have had them."""
+    """Requests by process, for each trial with several processes of the role."""
     by_trial = [readings.requests_by_process(trial, role) for trial in cell.valid]
     return [requests for requests in by_trial if len(requests) > 1 and any(requests)]
 
@@ -160,7 +158,7 @@ def _sharing(role: str) -> tables.Column:
 
 
 def _charts(results: Results, test: Test) -> Iterator[Chart]:
-    """CPU time per request, stacked by role; none where no CPU time is known."""
+    """CPU time per request, stacked by role."""
     counted = test.cost_unit
     labels = ranking.by_estimate(results, test, counted.cpu)
     per = f"{counted.unit} per {counted.singular}"
@@ -171,7 +169,7 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
     yield Chart(
         f"cpu-{test.name}",
         f"CPU time per {counted.success}, by the role of the processes. {points.INTERVALS}",
-        f"CPU {SPELT_OUT[counted.unit]} per {counted.singular}, {test.description}: {points.told(totals)}.",
+        f"CPU {SPELT_OUT[counted.unit]} per {counted.singular}, {test.description}: {points.in_words(totals)}.",
         partial(
             cost.spec,
             parts,
@@ -186,12 +184,12 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def _parts(results: Results, test: Test, total: ChartRow) -> Iterator[ChartRow]:
-    """The bar of one setup, a part for each role."""
+    """A setup's bar, a part for each role."""
     counted = test.cost_unit
     label, start = total["label"], 0.0
     estimates = {role: results.estimate(label, test.name, counted.of_role(role).name) for role in results.roles}
     known = {role: estimate.value for role, estimate in estimates.items() if estimate is not None}
-    # Means of logarithms need not add up; the bar's length is the whole's.
+    # Geometric means do not add up; the bar has the length of the whole.
     scale = total["value"] / sum(known.values()) if known and "value" in total else 0.0
     for role, value in known.items():
         text = f"{label}: {role} {number(value)} {counted.unit} CPU per {counted.singular}"

@@ -1,4 +1,4 @@
-"""The capacity chart's data: response times of the probes of all blocks against their rate, up to the knee."""
+"""The capacity chart's data: response times of probes against their rate, up to the knee."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from loadtests.report import ranking
 from loadtests.report.charts import capacity
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
-from loadtests.report.points import ChartRow, valid_blocks, whiskers, why_unknown
+from loadtests.report.points import INTERVALS, ChartRow, valid_blocks, whiskers, why_unknown
 
-STEP = 1.05  # the bisections of different blocks ask nearly the same rates: those within 5% are one point
-BEYOND = 1.1  # past capacity an open loop measures its own backlog: so far over the last rate that passed
+STEP = 1.05  # probes of different blocks within 5% of a rate are one point
+BEYOND = 1.1  # drawn up to this multiple of the last rate that passed: beyond, an open loop measures its backlog
 LIMITED = {
     "generator": "the generator's limit",
     "max_rate": "the highest rate allowed",
@@ -29,7 +29,7 @@ LIMITED = {
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
-    """Percentiles against rate with the capacity of each setup; none where no probe was made."""
+    """Percentiles against rate with the capacity of each setup."""
     limits = {limit.key: limit.ms for limit in test.search[0].limits} if test.search else {}
     keys = list(dict.fromkeys([*limits, "p99", "p50"]))
     rows = [row for label in results.labels for row in _curve(results, label, test, keys)]
@@ -38,13 +38,13 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
     if not rows:
         return
     marks = [_mark(results, label, test) for label in ranking.by_estimate(results, test, test.decisive)]
-    told = [f"{mark['label']} {mark['note']}{mark['within']}" for mark in marks]
+    capacities = [f"{mark['label']} {mark['note']}{mark['within']}" for mark in marks]
     yield Chart(
         f"capacity-{test.name}",
-        f"{time.capitalize()} against rate, up to the knee, and the capacity that each setup has {test.condition}. "
-        "A point is the median of the probes at about that rate, a hollow one was over the objective, a large one is "
-        "the capacity. Whiskers are 95% intervals over blocks; one that ends in an arrow goes on beyond the chart.",
-        f"Capacity in {counts} per second, {test.description}: {series(told)}.",
+        f"{time.capitalize()} against rate, up to the knee, and each setup's capacity {test.condition}. "
+        "A point is the median of the probes at about that rate, hollow where over the objective; a large one is "
+        f"the capacity. {INTERVALS}",
+        f"Capacity in {counts} per second, {test.description}: {series(capacities)}.",
         partial(
             capacity.spec,
             rows,
@@ -59,16 +59,16 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def _curve(results: Results, label: str, test: Test, keys: list[str]) -> list[ChartRow]:
-    """A setup's points. A percentile is drawn where the probes of a point hold enough requests to know it."""
-    made = [
+    """A setup's points, as far as their probes have enough requests."""
+    probes = [
         probe
         for trial in results.cells[label, test.name].valid
         for probe in (trial.capacity.probes if trial.capacity else ())
         if probe.outcome != "invalid" and probe.response_time_ms
     ]
-    top = max((probe.rate for probe in made if probe.outcome == "pass"), default=0.0) * BEYOND
+    top = max((probe.rate for probe in probes if probe.outcome == "pass"), default=0.0) * BEYOND
     alike: dict[int, list[ProbeRecord]] = {}
-    for probe in made:
+    for probe in probes:
         if probe.rate <= top:
             alike.setdefault(round(math.log(probe.rate) / math.log(STEP)), []).append(probe)
     return [
@@ -99,14 +99,14 @@ def _point(label: str, key: str, together: list[ProbeRecord], test: Test) -> Cha
 
 
 def _mark(results: Results, label: str, test: Test) -> ChartRow:
-    """A setup's capacity as it is drawn; without a value where no search of its own found one."""
+    """A setup's capacity as a row; without a value where no search found one."""
     estimate = results.estimate(label, test.name, test.decisive.name)
     if estimate is None:
         searches = [trial.capacity for trial in results.cells[label, test.name].valid if trial.capacity]
         ends = dict.fromkeys(LIMITED.get(search.limited_by, "no rate") for search in searches)
         why = series(list(ends)) if searches else why_unknown(results, label, test, test.decisive)
         return {"label": label, "note": why or DASH, "within": "", "text": f"{label}: capacity: {why}"}
-    within = f" ({told})" if (told := interval(estimate)) else ""
+    within = f" ({text})" if (text := interval(estimate)) else ""
     row = {
         "label": label,
         "value": estimate.value,

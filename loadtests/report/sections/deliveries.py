@@ -1,4 +1,4 @@
-"""Messages that were meant for one receiver or many: how many arrived, how late, and which did not."""
+"""Deliveries of messages: how many arrived, after how long, and which did not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = ("setup", "delivered", *COUNTS, *(f"lag {key}, ms" for key in PERCENTI
 
 
 def deliveries(results: Results, test: Test) -> Iterator[Table]:
-    """What became of a test's messages, a row for each setup; none where its trials deliver nothing."""
+    """A table of a test's deliveries; none where it has none."""
     cells = [results.cells[label, test.name] for label in results.labels_in(test.name)]
     rows = tuple(row for cell in cells if (row := _row(cell)))
     if rows:
@@ -29,11 +29,10 @@ def deliveries(results: Results, test: Test) -> Iterator[Table]:
             f"Deliveries: {test.description}",
             COLUMNS,
             rows,
-            "Delivered: the share of the messages that arrived, each counted for every receiver that it was meant for. "
-            "Reordered: those that came after one that the same sender had sent later. Stray: came to a receiver in "
-            "another room, which makes a trial invalid. Lag: from the intended send to the arrival at the receiver, "
-            "those that are missing being infinitely late. Counts are the sum over valid trials, that of stray ones "
-            "over all; times are the median.",
+            "Delivered: the share of messages that arrived, counted for each intended receiver. Reordered: after one "
+            "that the same sender had sent later. Stray: to a receiver in another room, which makes a trial invalid. "
+            "Lag: from the intended send to the arrival, infinite for missing deliveries. Counts are sums over valid "
+            "trials, of stray deliveries over all; times are medians.",
             numeric=frozenset(range(1, len(COLUMNS))),
             optional=tuple(COLUMNS.index(f"lag {key}, ms") for key in ("p95", "p90", "p99.9")),
         )
@@ -62,8 +61,7 @@ def _row(cell: Cell) -> tuple[Field, ...] | None:
 
 
 def _lag(results: list[Result], key: str) -> Field:
-    """A percentile of the lag over all that was expected; not known where any trial has too few messages to know it,
-    or a generator that was late."""
+    """The median of a percentile of the lag; not known where a trial has too few messages or too much delay."""
     lags = [of_deliveries(one, key) for one in results if knows_lag(one, key) and not lag_too_late(one, key)]
     times = [lag for lag in lags if lag is not None]
     return Field(number(median(times))) if len(times) == len(results) else tables.unknown()

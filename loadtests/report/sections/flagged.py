@@ -1,4 +1,4 @@
-"""What was skipped, invalid or doubtful, and why: in short by reason, and trial by trial."""
+"""What was skipped, invalid or doubtful, and why: by reason, and by trial."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from loadtests.records.run.run_record import LeftOut
 from loadtests.report.view import Field, Section, Table
 
 NUMBERED = 6  # trials that the short form names
-# What differs among the sentences of one reason (``loadtests.analyse.reasons``): a figure, with the word it counts.
+# What differs among the sentences of one reason: a figure, with the word it counts.
 _NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?")
 _FIGURE = re.compile(rf"((?<![\w.,]){_NUMBER.pattern}(?: (?:difference|time|page)s?\b)?)")
 
 
 def section(results: Results) -> Section:
-    """The setups that could not run, the flags, the generator's own part, and the ends of the logs."""
+    """Skipped setups, flags, the generator's share of the figures, and the ends of logs."""
     left_out = tuple(_left_out(one) for one in results.record.left_out)
     flags = [(trial, flag) for trial in results.trials for flag in trial.flags]
     if not flags:
         text: tuple[str, ...] = ("No trial was invalid or doubtful." if results.trials else "Nothing was measured.",)
     else:
         text = (
-            "An invalid trial says nothing of the server: it is shown here, repeated once, and never averaged in. A "
-            "doubtful one counts.",
+            "An invalid trial says nothing about the server: it is listed here, repeated once, and never averaged in. "
+            "A doubtful one counts.",
             *_by_reason(flags),
         )
     rows = tuple(
@@ -56,26 +56,26 @@ def _left_out(one: LeftOut) -> str:
 
 
 def _by_reason(flags: list[tuple[Trial, Flag]]) -> list[str]:
-    """``generator_busy: 2 trials invalid (0014, 0015)`` and what they say, with the range of their figures."""
+    """``generator_busy: 2 trials invalid (0014, 0015)``, with their common sentence and the range of its figures."""
     lines = []
     for reason, severity in dict.fromkeys((flag.reason, flag.severity) for _, flag in flags):
         alike = [(trial, flag) for trial, flag in flags if (flag.reason, flag.severity) == (reason, severity)]
         numbers = list(dict.fromkeys(f"{trial.number:04d}" for trial, _ in alike))
         more = f" and {len(numbers) - NUMBERED} more" if len(numbers) > NUMBERED else ""
         named = f"{', '.join(numbers[:NUMBERED])}{more}"
-        said = _together([flag.sentence for _, flag in alike])
-        lines.append(f"{reason}: {plural(len(alike), 'trial')} {severity} ({named}): {said}")
+        text = _merged([flag.sentence for _, flag in alike])
+        lines.append(f"{reason}: {plural(len(alike), 'trial')} {severity} ({named}): {text}")
     return lines
 
 
-def _together(sentences: Sequence[str]) -> str:
-    """What sentences say that are alike but for their figures: ``86 to 97% of a core``. Of others the first."""
+def _merged(sentences: Sequence[str]) -> str:
+    """Sentences that differ by their figures as one: ``86 to 97% of a core``; of others the first."""
     parts = [_FIGURE.split(sentence) for sentence in sentences]
     words = {tuple(one[::2]) for one in parts}
     if len(words) > 1:
-        return f"of the first, {sentences[0]}"
-    said = [_range([one[place] for one in parts]) if place % 2 else parts[0][place] for place in range(len(parts[0]))]
-    return "".join(said)
+        return f"the first is: {sentences[0]}"
+    columns = zip(*parts, strict=True)
+    return "".join(_range(column) if place % 2 else column[0] for place, column in enumerate(columns))
 
 
 def _range(figures: Sequence[str]) -> str:
@@ -91,20 +91,20 @@ def _value(figure: str) -> float:
 
 
 def _generator(results: Results) -> tuple[Table, ...]:
-    """What the generator itself did to the figures, at its worst."""
+    """The worst of the generator's own delays and load."""
     rows = []
     for cell in results.cells.values():
         if cell.valid:
             found = zip(*(readings.generator(trial) for trial in cell.valid), strict=True)
             lag, lain, share = (max((value for value in values if value is not None), default=None) for values in found)
-            told = (number(lag), number(lain), DASH if share is None else f"{share:.0%}")
-            rows.append((Field(cell.label), Field(cell.test), *map(Field, told)))
+            figures = (number(lag), number(lain), DASH if share is None else f"{share:.0%}")
+            rows.append((Field(cell.label), Field(cell.test), *map(Field, figures)))
     if not rows:
         return ()
-    heads = ("setup", "test", "lateness p99, ms", "reading p99, ms", "CPU, of one core")
+    heads = ("setup", "test", "scheduling delay p99, ms", "reading delay p99, ms", "CPU, of one core")
     note = (
-        "The worst of each setup's valid trials. Lateness: how late the generator noticed that a request was due. "
-        "Reading: how long a delivery may have lain in the generator since that last looked."
+        "The worst of each setup's valid trials. Scheduling delay: actual minus intended send time. Reading delay: how "
+        "long a delivery may have waited in the generator before it was read."
     )
-    caption = "The generator's own part"
+    caption = "Delays and CPU of the load generator"
     return (Table("generator", caption, heads, tuple(rows), note, frozenset({2, 3, 4}), only_on_pages=True),)

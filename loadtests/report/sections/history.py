@@ -1,4 +1,4 @@
-"""A study's history as a chart's data: a panel for each test and metric."""
+"""A study's history as rows of a chart, a panel for each test and metric."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loadtests.report.charts import history as history_chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import ChartRow
 
-TOO_SHORT = f"No change is marked: it takes {RUNS_FOR_MARKS} runs to see what is noise between them."
+TOO_SHORT = f"No change is marked: that takes {RUNS_FOR_MARKS} runs."
 
 
 def spec(history: History) -> dict[str, Any]:
@@ -26,10 +26,10 @@ def spec(history: History) -> dict[str, Any]:
         f"{plural(len(history.runs), 'run')} on one machine; means over blocks with 95% intervals.",
         TOO_SHORT
         if history.too_short
-        else f"A ring marks a change that is more than noise{_against(history)}, as a ratio to the level before it.",
+        else f"A ring marks a significant change{_against(history)}, as a ratio to the level before it.",
     ]
     if history.troubled:
-        subtitle.append("A ring with the word failed marks a run in which requests failed: no part of any level.")
+        subtitle.append("A ring with the word failed marks a run in which requests failed.")
     return history_chart.spec(panels, _dates(history), looks(labels), f"{history.title}: over time", subtitle)
 
 

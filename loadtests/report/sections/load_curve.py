@@ -1,4 +1,4 @@
-"""Response time over load, where a study has tests that ask the same at several: the chart's data."""
+"""The data of the chart of response time over load."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ DRAWN = (P50, P99)
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
-    """The chart of the tests that differ from this one by their load alone, with the first of them; else none."""
+    """The chart of the test's load curve, given with its first test."""
     steps = load_steps.curve(results, test)
     if steps and test is min((one for _, one in steps), key=results.tests.index):
         yield from _chart(results, steps)
 
 
 def _chart(results: Results, steps: Sequence[tuple[LoadStep, Test]]) -> Iterator[Chart]:
-    """p50 and p99 of each setup over the tests' loads, as far as it bears them; none where nothing is known."""
+    """p50 and p99 of each setup over the loads that it sustains."""
     (step, first), (_, last) = steps[0], steps[-1]
-    labels = [label for label in ranking.by_estimate(results, last, P50) if label != results.twin]
+    labels = [label for label in ranking.by_estimate(results, last, P50) if label != results.aa_copy]
     rows = [
         row for metric in DRAWN for label in labels for one in steps for row in _point(results, label, *one, metric)
     ]
@@ -39,10 +39,10 @@ def _chart(results: Results, steps: Sequence[tuple[LoadStep, Test]]) -> Iterator
     blocks = span([count for _, test in steps for count in points.valid_blocks(results, test)], "block")
     yield Chart(
         f"over-load-{first.name}",
-        f"{time.capitalize()} over load. A line has no point at a load under which the setup did not do what it was "
-        f"asked, or the figure is not known. {points.INTERVALS}",
+        f"{time.capitalize()} over load. A line has no point at a load that the setup failed, or without a figure. "
+        f"{points.INTERVALS}",
         f"{time.capitalize()} in milliseconds over {step.axis}, {first.short_description}. "
-        f"{_told(results, steps, rows)}.",
+        f"{_in_words(results, steps, rows)}.",
         partial(
             lines.over_load,
             rows,
@@ -55,7 +55,7 @@ def _chart(results: Results, steps: Sequence[tuple[LoadStep, Test]]) -> Iterator
 
 
 def _point(results: Results, label: str, step: LoadStep, test: Test, metric: Metric) -> Iterator[ChartRow]:
-    """A setup's point at the load of a test; none where it did not do what it was asked, or the figure is not known."""
+    """A setup's point at the load of a test, where it has one."""
     if results.standings[label, test.name].trouble:
         return
     row = points.point(results, label, test, metric, metric.short, f"{metric.unit} at {step.label}")
@@ -63,16 +63,16 @@ def _point(results: Results, label: str, step: LoadStep, test: Test, metric: Met
         yield {**row, "percentile": metric.short, "load": step.value, "brief": step.short_label}
 
 
-def _told(results: Results, steps: Sequence[tuple[LoadStep, Test]], rows: Sequence[ChartRow]) -> str:
-    """The figures in words, and who did not do what it was asked under which load."""
+def _in_words(results: Results, steps: Sequence[tuple[LoadStep, Test]], rows: Sequence[ChartRow]) -> str:
+    """The figures in words, and who failed at which load."""
     lines: dict[str, list[str]] = {}
     for row in rows:
         lines.setdefault(f"{row['percentile']}, {row['label']}", []).append(f"{row['note']} at {row['brief']}")
-    told = [f"{name}: {series(figures)}" for name, figures in lines.items()]
-    unable = [
+    parts = [f"{name}: {series(figures)}" for name, figures in lines.items()]
+    failing = [
         f"{label} {standing.overload or f'at {step.label}: {standing.trouble}'}"
         for step, test in steps
         for label in results.labels_in(test.name)
-        if label != results.twin and (standing := results.standings[label, test.name]).trouble
+        if label != results.aa_copy and (standing := results.standings[label, test.name]).trouble
     ]
-    return "; ".join([*told, *unable])
+    return "; ".join([*parts, *failing])

@@ -1,4 +1,4 @@
-"""What was compared, and on what."""
+"""What was compared, and on which machines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from loadtests.records.run.run_record import OtherClient, OtherHost, ServiceHost
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
 
-SPINS_TO_SAY = 4
+LEAST_CALIBRATIONS = 4  # from which the speed of the machine is reported
 
 
 def section(results: Results) -> Section:
@@ -23,7 +23,7 @@ def section(results: Results) -> Section:
     return Section(
         "compared",
         "What was compared, and on what",
-        (_where(results) + _services(results), _how(results) + _speed(results)),
+        (_where(results) + _services(results), _order(results) + _calibration(results)),
         (
             _setups(results),
             _tests(results),
@@ -33,43 +33,44 @@ def section(results: Results) -> Section:
     )
 
 
-def _how(results: Results) -> str:
-    """In which order the setups were measured."""
-    together = [test for test in results.tests if results.study.interleaved(test)]
-    if not together:
-        return "In each block every setup was started for each test, one after the other, in shuffled order."
-    # Before each round of slices the machine's speed was seen, so there were as many rounds.
-    rounds = {test.name: _rounds(results, test.name) for test in together}
-    whole = [test.name for test in together if rounds[test.name] == 1 and test.seconds > SLICE_S]
-    apart = [test.name for test in results.tests if test not in together]
-    some = f" In {series(whole)}, where answers take long, a turn was the whole of the test." if whole else ""
-    but = f" In {series(apart)} one was started after the other." if apart else ""
-    each = "" if len(whole) == len(together) else "half a second each, "
-    some_of = f"{results.study.at_once} setups ran at once, the baseline among them"
-    who = some_of if results.study.at_once else "all setups ran at once"
-    at_once = f"In each block {who}, each on a port of its own, and were asked by turns"
-    return f"{at_once}, {each}in shuffled order.{some}{but}"
+def _order(results: Results) -> str:
+    """The order of measurement."""
+    interleaved = [test for test in results.tests if results.study.interleaved(test)]
+    if not interleaved:
+        return "In each block the setups were started one after the other for each test, in shuffled order."
+    # The calibration loop ran once before each round of slices.
+    rounds = {
+        test.name: max((len(one.evidence.calibration_s) for one in results.trials if one.test == test.name), default=0)
+        for test in interleaved
+    }
+    whole = [test.name for test in interleaved if rounds[test.name] == 1 and test.seconds > SLICE_S]
+    others = [test.name for test in results.tests if test not in interleaved]
+    at_once = results.study.at_once
+    who = f"{at_once} setups ran at once, the baseline among them" if at_once else "all setups ran at once"
+    slices = "" if len(whole) == len(interleaved) else f" in {SLICE_S:g} s slices"
+    text = f"In each block {who}, each on its own port; load was interleaved{slices}, in shuffled order."
+    if whole:
+        text += f" In {series(whole)}, where answers take long, a slice was the whole test."
+    if others:
+        text += f" In {series(others)} setups were started one after the other."
+    return text
 
 
-def _rounds(results: Results, test: str) -> int:
-    return max((len(trial.evidence.calibration_s) for trial in results.trials if trial.test == test), default=0)
-
-
-def _speed(results: Results) -> str:
-    """How the machine's speed wandered meanwhile, where that was seen."""
-    # The trials of a test in a block were measured by turns, and have the same; one that failed knows of no others.
+def _calibration(results: Results) -> str:
+    """How the machines' speed drifted, where it was measured."""
+    # The trials of a test in a block share these figures; a failed one lacks those of other hosts.
     known = sorted(results.trials, key=lambda trial: len(trial.evidence.other_hosts))
     moments = {(trial.test, trial.block, trial.attempt): trial.evidence for trial in known}
     seconds = [one for evidence in moments.values() for one in evidence.calibration_s]
-    if len(seconds) < SPINS_TO_SAY:
+    if len(seconds) < LEAST_CALIBRATIONS:
         return ""
-    beside: dict[str, list[float]] = {}
+    hosts: dict[str, list[float]] = {}
     for evidence in moments.values():
         for machine in evidence.other_hosts:
-            beside.setdefault(machine.called, []).extend(machine.calibration_s)
-    there = "".join(f"; that of {called}: {_spread(own)}" for called, own in beside.items() if own)
-    whose = "The speed of the servers' machine" if results.record.servers else "This machine's speed"
-    return f" {whose} while this ran: {_spread(seconds)} of the usual, by a fixed piece of work{there}."
+            hosts.setdefault(machine.called, []).extend(machine.calibration_s)
+    others = "".join(f"; on {name} {_spread(own)} ×" for name, own in hosts.items() if own)
+    where = " on the servers' machine" if results.record.servers else ""
+    return f" Calibration loop{where}: {_spread(seconds)} × its usual speed{others}."
 
 
 def _spread(seconds: Sequence[float]) -> str:
@@ -78,7 +79,7 @@ def _spread(seconds: Sequence[float]) -> str:
 
 
 def two_machines(results: Results) -> Iterator[str]:
-    """What ran where, in a sentence; nothing where all ran on one machine."""
+    """What ran where, in a sentence; nothing with one machine."""
     servers, services = results.record.servers, results.record.service_hosts
     apart = "".join(f", {one.service} on {one.address} ({_named(one.machine)})" for one in services)
     if servers is None and services:
@@ -93,20 +94,20 @@ def two_machines(results: Results) -> Iterator[str]:
 def _where(results: Results) -> str:
     machine = ", ".join([machine_in_short(results.record.machine), *database_in_short(results)])
     servers = results.record.servers
-    apart = "".join(f" {_service(one)}" for one in results.record.service_hosts)
+    services = "".join(f" {_service(one)}" for one in results.record.service_hosts)
     if servers is None:
-        return f"Measured on {machine}.{apart}"
+        return f"Measured on {machine}.{services}"
     return (
         f"The servers ran on {servers.address}: {machine}. The load came from {_called(servers)}: "
-        f"{machine_in_short(servers.generator)}. Between the two {_network(servers)}: the former is in every response "
-        "time, and where answers together come near the latter, the network is the limit."
+        f"{machine_in_short(servers.generator)}. Between the two {_network(servers)}. The former is in every response "
+        "time; near the latter, the network is the limit."
         + "".join(f" {_client(one)}" for one in results.record.clients)
-        + apart
+        + services
     )
 
 
 def _services(results: Results) -> str:
-    """Where the services ran that were not where the servers were, in a sentence each."""
+    """The cores of the services that had their own."""
     labels: dict[tuple[tuple[int, ...], bool], dict[str, None]] = {}
     for trial in results.trials:
         if (cores := trial.cores.get("services")) is not None:
@@ -120,15 +121,15 @@ def _services(results: Results) -> str:
 
 
 def _client(client: OtherClient) -> str:
-    """A further machine that made load, in a sentence."""
+    """A further client host, in a sentence."""
     return (
-        f"An equal part of the load came from {client.address}: {machine_in_short(client.machine)}; from there "
+        f"An equal share of the load came from {client.address}: {machine_in_short(client.machine)}; from there "
         f"{_network(client)}. Its clock was known to within {number(client.clock_uncertainty_ms)} ms."
     )
 
 
 def _service(service: ServiceHost) -> str:
-    """A service on a machine of its own, in a sentence."""
+    """A service on its own host, in a sentence."""
     version = f" {service.version}" if service.version else ""
     return (
         f"The service {service.service}{version} ran on {service.address}, on {_called(service)}: "
@@ -144,7 +145,7 @@ def _network(servers: OtherHost | OtherClient | ServiceHost) -> str:
     if servers.round_trip_ms is None or servers.megabits_per_s is None:
         return "the network was not measured"
     return (
-        f"a bare answer takes {servers.round_trip_ms:.2f} ms and a long one comes at "
+        f"an empty answer takes {servers.round_trip_ms:.2f} ms and a long one arrives at "
         f"{servers.megabits_per_s:,.0f} Mbit/s"
     )
 
@@ -154,7 +155,7 @@ def _named(machine: Mapping[str, Any]) -> str:
 
 
 def machine_in_short(machine: Mapping[str, Any]) -> str:
-    """``AMD EPYC, 2 cores, kvm, Linux 6.18``: what of a machine a reader asks first, as far as it is known."""
+    """``AMD EPYC, 2 cores, kvm, Linux 6.18``"""
     count = machine.get("cores")
     cores = plural(count, "core") if isinstance(count, int) else None
     named = [machine.get(name) for name in ("cpu", "virtualization", "kernel", "distribution")]
@@ -162,7 +163,7 @@ def machine_in_short(machine: Mapping[str, Any]) -> str:
 
 
 def database_in_short(results: Results) -> list[str]:
-    """``PostgreSQL`` where DATABASE_URL named one; nothing of the sample project's own SQLite."""
+    """``PostgreSQL`` where DATABASE_URL named one; nothing for SQLite."""
     return ["PostgreSQL"] if (results.record.database or "").startswith("postgres") else []
 
 

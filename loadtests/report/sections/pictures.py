@@ -1,4 +1,4 @@
-"""Each setup second by second: a picture for each test that has a timeline, of the block that stands for the others."""
+"""Each setup second by second: a picture for each test with a timeline, of its median block."""
 
 from __future__ import annotations
 
@@ -22,25 +22,24 @@ from loadtests.report.charts.base import Chart
 from loadtests.report.charts.picture import Rows, Seconds
 from loadtests.report.view import Section
 
-MOST_COLUMNS = 60  # of a picture: a longer test has several seconds in each
-LEAST_SECONDS = 3  # fewer are no picture
-MOST_SETUPS = 8  # of a test: more pictures nobody looks at, and a page is to stay light
-WITHIN_S = 0.25  # before its end a sample of CPU is surely of the second that it is drawn in
-WELL = ("2", "3")  # what the statuses begin with that are no failure
+MOST_COLUMNS = 60  # of a picture; a longer test has several seconds in each
+LEAST_SECONDS = 3  # of a picture
+MOST_SETUPS = 8  # of a test
+WITHIN_S = 0.25  # a sample of CPU is drawn in the second in which it was this long before its end
+WELL = ("2", "3")  # first digits of statuses that are no failure
 STALE, OK = "stale", "ok"
 
 
 def section(results: Results) -> Section | None:
-    """A picture for each setup and test; None where no trial has seconds that say how their requests ended."""
+    """A picture for each setup and test whose timeline has statuses."""
     charts = tuple(chart for test in results.tests for chart in _of_test(results, test))
     if not charts:
         return None
     about = (
-        "What happened second by second, on one time axis: answers by status, response times, requests in flight, CPU, "
-        "and behind them the stages of the origin, where one stood beside the setup. Each picture is of one block, the "
-        f"one whose figure is in the middle. A test of more than {MOST_COLUMNS} seconds has several in each column: "
-        "their counts are averaged, of their percentiles the highest is drawn. Times are those of requests answered "
-        "well; they stand in the second in which they were answered, not in which they were sent."
+        "Answers by status, response times, requests in flight and CPU on one time axis, over the stages of the origin "
+        "where there was one. Each picture is of the block with the median figure. "
+        f"In a test of more than {MOST_COLUMNS} seconds a column averages the counts of several and has their highest "
+        "percentile. Times are of requests answered well, in the second of the answer."
     )
     texts = (about, *_about_stale(results), *_left_out(results))
     return Section("seconds", "Second by second", texts, charts=charts, only_on_pages=True)
@@ -50,8 +49,8 @@ def _about_stale(results: Results) -> Iterator[str]:
     ends = (second.ends or {} for trial in results.trials if trial.result for second in trial.result.timeline)
     if any(STALE in one for one in ends):
         yield (
-            "Stale is what was answered with a copy of earlier, for the origin failed, and says so (X-Stale): it "
-            "counts as answered well, and is drawn apart."
+            "Stale: answered with an earlier copy because the origin failed, as its X-Stale header says. It counts as "
+            "answered well."
         )
 
 
@@ -59,7 +58,7 @@ def _left_out(results: Results) -> Iterator[str]:
     for test in results.tests:
         labels = _labels(results, test)
         if len(labels) > MOST_SETUPS:
-            yield f"Of {plural(len(labels), 'setup')} in {test.name} {MOST_SETUPS} are drawn, the first by its figure."
+            yield f"Of {plural(len(labels), 'setup')} in {test.name} the best {MOST_SETUPS} are drawn."
 
 
 def _labels(results: Results, test: Test) -> list[str]:
@@ -78,7 +77,7 @@ def _of_test(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def _representative(results: Results, cell: Cell, test: Test) -> Trial | None:
-    """The trial whose decisive figure is in the middle, of those whose seconds say how their requests ended."""
+    """The trial with the median decisive figure, of those whose timeline has statuses."""
     drawn = [trial for trial in cell.valid if trial.result and _whole(trial.result.timeline)]
     if not drawn:
         return None
@@ -95,8 +94,7 @@ def _whole(timeline: Sequence[Second]) -> bool:
 
 @dataclass(frozen=True)
 class _Column:
-    """Some seconds that are drawn as one, from ``t`` to ``t2``; ``in_flight`` is how many requests there are at its
-    end."""
+    """Seconds drawn as one, from ``t`` to ``t2``; ``in_flight`` requests at their end."""
 
     t: float
     t2: float
@@ -132,7 +130,7 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
     columns, time, many = _columns(timeline), results.latency(test.name), test.cost_unit.plural
     answered = [column.per_second(sum(second.ok for second in column.seconds)) for column in columns]
     slowest = max((p99 for column in columns if (p99 := column.highest("p99_ms")) is not None), default=None)
-    said = (
+    summary = (
         f"{number(min(answered))} to {number(max(answered))} {many} answered well per second, "
         f"p99 up to {number(slowest)} ms, up to {number(max(column.in_flight for column in columns))} in flight"
     )
@@ -145,7 +143,7 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
     return Chart(
         f"seconds-{test.name}-{trial.label}",
         f"{trial.label} in {test.name}, second by second, in block {trial.block}.",
-        f"{trial.label}, {test.description}, second by second: {said}{played}.",
+        f"{trial.label}, {test.description}, second by second: {summary}{played}.",
         partial(
             picture.spec,
             _seconds(trial, columns),
@@ -157,7 +155,7 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
                 f"seconds since the measurement began, each column {grain}",
             ],
         ),
-        summary=f"{trial.label}, {test.name}: {said}",
+        summary=f"{trial.label}, {test.name}: {summary}",
     )
 
 
@@ -172,15 +170,15 @@ def _seconds(trial: Trial, columns: Sequence[_Column]) -> Seconds:
     in_flight: Rows = [{"t": column.t2, "name": "in flight", "value": float(column.in_flight)} for column in columns]
     cpu, pool = _cpu(trial, columns), _pool(trial, columns)
     stages = _stages(trial, lasts)
-    told = [_text(trial.label, column, stages, [*pool, *cpu]) for column in columns]
-    shown: Rows = [{"t": one.t, "t2": one.t2, "text": text} for one, text in zip(columns, told, strict=True)]
+    texts = [_text(trial.label, column, stages, [*pool, *cpu]) for column in columns]
+    shown: Rows = [{"t": one.t, "t2": one.t2, "text": text} for one, text in zip(columns, texts, strict=True)]
     return Seconds(
         lasts, ends, times if any(row["value"] for row in times) else [], heat, in_flight, pool, cpu, stages, shown
     )
 
 
 def _ends(columns: Sequence[_Column]) -> Rows:
-    """How many ended how, one standing on the other: what was answered well at the bottom."""
+    """Stacked rates by status, with good ones at the bottom."""
     names = sorted({name for column in columns for name in column.ends}, key=lambda name: (not _good(name), name))
     rows: Rows = []
     for column in columns:
@@ -215,34 +213,34 @@ def _heat(columns: Sequence[_Column]) -> Rows:
 
 
 def _cpu(trial: Trial, columns: Sequence[_Column]) -> Rows:
-    """The cores that each role took, in each column as it is drawn: the mean of the samples in it."""
+    """The mean number of cores that each role used in each column."""
     samples = trial.meanwhile.cpu if trial.meanwhile else ()
     roles = sorted({role for sample in samples for role in sample.cores})
     rows: Rows = []
     for role in roles:
         for column in columns:
-            taken = [one.cores.get(role, 0.0) for one in samples if column.t <= one.t - WITHIN_S < column.t2]
-            if taken:
+            cores = [one.cores.get(role, 0.0) for one in samples if column.t <= one.t - WITHIN_S < column.t2]
+            if cores:
                 middle = (column.t + column.t2) / 2
-                value = round(sum(taken) / len(taken), 3)
+                value = round(sum(cores) / len(cores), 3)
                 rows.append({"t": middle, "name": role, "value": value, "text": f"{role} {value:.2f} cores"})
     return rows
 
 
 def _pool(trial: Trial, columns: Sequence[_Column]) -> Rows:
-    """The connections of the pools that were in use, and how many fetches waited for one: the most in each column."""
+    """Pool connections in use, and fetches waiting for one: the maximum in each column."""
     rows: Rows = []
     for name, shown in trial.gauges.items():
         for column in columns:
-            seen = [value for t, value in shown if column.t <= t < column.t2]
-            if seen:
-                row = {"t": (column.t + column.t2) / 2, "name": name, "value": float(max(seen))}
-                rows.append({**row, "text": f"{name} {max(seen):,}"})
+            found = [value for t, value in shown if column.t <= t < column.t2]
+            if found:
+                row = {"t": (column.t + column.t2) / 2, "name": name, "value": float(max(found))}
+                rows.append({**row, "text": f"{name} {max(found):,}"})
     return rows
 
 
 def _stages(trial: Trial, lasts: float) -> Rows:
-    """The origin's stages as far as they are within the time that is drawn; the usual one is the first."""
+    """The origin's stages within the time that is drawn; the first is the usual one."""
     stages = trial.meanwhile.origin.stages if trial.meanwhile and trial.meanwhile.origin else ()
     if not stages:
         return []
@@ -251,7 +249,7 @@ def _stages(trial: Trial, lasts: float) -> Rows:
     for stage, end in zip(stages, ends, strict=True):
         t, t2 = max(0.0, stage.t), min(end, lasts)
         if t < t2:
-            rows.append({"t": t, "t2": t2, "told": stage.text, "usual": stage.text == stages[0].text})
+            rows.append({"t": t, "t2": t2, "text": stage.text, "usual": stage.text == stages[0].text})
     return rows
 
 
@@ -262,6 +260,6 @@ def _text(label: str, column: _Column, stages: Rows, lines: Rows) -> str:
     times = [f"{key} {number(value)} ms" for key in ("p50", "p95", "p99") if (value := column.highest(f"{key}_ms"))]
     middle = (column.t + column.t2) / 2
     more = [row["text"] for row in lines if row["t"] == middle]
-    stage = [f"origin: {row['told']}" for row in stages if row["t"] <= column.t < row["t2"]]
+    stage = [f"origin: {row['text']}" for row in stages if row["t"] <= column.t < row["t2"]]
     parts = (ends or ["nothing ended"], times, [f"{column.in_flight:,} in flight"], more, stage)
     return f"{label}: {when}: {', '.join(itertools.chain.from_iterable(parts))}"

@@ -1,4 +1,4 @@
-"""How to repeat a run exactly: revision, command and seed, and what it stood on."""
+"""How to repeat a run exactly: revision, command, seed and software."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from loadtests.report.view import Section, Table
 
 
 def section(results: Results) -> Section:
-    """The commands, the software, and in full the packages and each setup's supervisor configuration."""
+    """The commands, the software, the packages and each setup's supervisor configuration."""
     record = results.record
     git, versions = record.git, record.versions
-    dirty = " with changes that were not committed, so it cannot be repeated exactly" if git.dirty else ""
+    dirty = " with uncommitted changes, so it cannot be repeated exactly" if git.dirty else ""
     revision = f"Revision {git.revision}{dirty}." if git.revision else "The revision is not known."
     checkout = [f"git checkout {git.revision}"] if git.revision else []
     stacks = ["make stack-2016"] if "stack_2016" in versions else []
@@ -38,7 +38,7 @@ def section(results: Results) -> Section:
 
 
 def command(record: RunRecord) -> str:
-    """The command that was given, with the seed and the environment that it was given under."""
+    """The command with its seed and environment."""
     seed = "" if "--seed" in record.command else f" --seed {record.seed}"
     knobs = "".join(f"{key}={shlex.quote(value)} " for key, value in record.knobs.items())
     return f"{knobs}{record.command}{seed}"
@@ -49,7 +49,7 @@ def _counted(value: Any) -> Any:
 
 
 def _configurations(results: Results) -> list[tuple[str, str]]:
-    """Each setup's supervisor file, once, however many labels it runs under, and those of the services."""
+    """The supervisor files of setups and services."""
     files = {f"conf.d/{entry.setup}.conf": results.setup(entry.label).config for entry in results.study.entries}
     files |= {f"services/{name}.conf": config for name, config in results.record.services.items()}
     return [(f"supervisor/{name}", config.strip()) for name, config in files.items() if config]

@@ -1,4 +1,4 @@
-"""The requests of a mix, each by itself: the response time of the whole says nothing of a single one."""
+"""The requests of a mix, each by itself."""
 
 from __future__ import annotations
 
@@ -25,19 +25,18 @@ def section(results: Results) -> Section | None:
         "requests",
         "Request by request",
         (
-            "What became of each request of a mix: times are the median of the valid trials, counts their sum. A "
-            "percentile of the whole mix can lie between the times of a quick request and those of a slow one, where "
-            "no request is.",
+            "Each request of a mix by itself: times are medians over valid trials, counts sums. A percentile of the "
+            "whole mix can lie between the times of quick and slow requests, where no request is.",
         ),
         tuple(tables),
     )
 
 
 def _table(results: Results, test: Test) -> Table:
-    asked = sorted(test.requests, key=lambda request: -request.weight)
+    requests = sorted(test.requests, key=lambda request: -request.weight)
     cells = [results.cells[label, test.name] for label in results.labels]
-    rows = [row for request in asked[:SHOWN] for cell in cells if (row := _row(request.name, cell))]
-    left_out = len(asked) - SHOWN
+    rows = [row for request in requests[:SHOWN] for cell in cells if (row := _row(request.name, cell))]
+    left_out = len(requests) - SHOWN
     return Table(
         f"requests-{test.name}",
         f"Response time by request, ms: {test.description}",
@@ -52,20 +51,20 @@ def _table(results: Results, test: Test) -> Table:
 
 def _row(name: str, cell: Cell) -> tuple[Field, ...] | None:
     results = [trial.result for trial in cell.valid if trial.result]
-    told = [of for result in results for of in result.requests if of.name == name]
-    if not told:
+    found = [of for result in results for of in result.requests if of.name == name]
+    if not found:
         return None
-    failed = sum(of.planned - of.ok for of in told)
+    failed = sum(of.planned - of.ok for of in found)
     return (
         Field(name),
         Field(cell.label),
-        *(_time(told, key) for key in COLUMNS),
-        Field(f"{sum(of.sent for of in told):,}"),
+        *(_time(found, key) for key in COLUMNS),
+        Field(f"{sum(of.sent for of in found):,}"),
         Field(f"{failed:,}", tone="bad" if failed else ""),
     )
 
 
-def _time(told: list[RequestResult], key: str) -> Field:
-    """A percentile; not known where any trial has too few requests to know it."""
-    known = [time for of in told if (time := of_request(of, key)) is not None]
-    return Field(number(statistics.median(known))) if len(known) == len(told) else unknown()
+def _time(found: list[RequestResult], key: str) -> Field:
+    """The median of a percentile; not known where a trial has too few requests."""
+    known = [time for of in found if (time := of_request(of, key)) is not None]
+    return Field(number(statistics.median(known))) if len(known) == len(found) else unknown()

@@ -1,4 +1,4 @@
-"""The section on a sweep: what to choose, a heat map of each measure and of memory, and the figures of every cell."""
+"""A sweep: what to choose, a heat map of each measure and of memory, and all figures."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from loadtests.report.sections.advice import what_to_choose
 from loadtests.report.view import Field, Finding, Section, Table
 
 HOW = (
-    "The cell that looks best was picked because it did, so its figure flatters it. Therefore every cell in turn was "
-    "taken for the best, and dropped only where another is surely better: those that are left, within noise of the "
-    "best, hold the true best with 95%, in all measures at once. In the same 95% no cell is further behind the best "
-    "than its figure at the worst says. Of the cells that are left in every measure the one to choose takes the least "
-    "memory; what is within ±{delta:.0%} of that counts as alike, and the first in the order of the study is taken."
+    "The cell that looks best was selected by its figure, which is therefore biased. So every cell is kept unless "
+    "another is significantly better: the cells that are left, within noise of the best, include the true best with "
+    "95%, in all measures at once. In the same 95% no cell is further behind the best than its figure at worst. Of the "
+    "cells left in every measure, the choice is the one with the least memory; within ±{delta:.0%} of that, the first "
+    "in the order of the study."
 )
 STRONGER = "The stronger the colour, the better."
 HALVED = (
-    "Found by successive halving: in each round the worse half was dropped and the rest measured twice as often. So "
-    "the figures of what was dropped early stand on few blocks, and are only what the search saw. The comparison "
-    "with the runner-up stands on the last round alone, before which the two had been fixed."
+    "Found by successive halving: each round dropped the worse half and measured the rest twice as often. So the "
+    "figures of cells that were dropped early are from few blocks. The comparison with the runner-up uses the last "
+    "round alone, before which the two had been fixed."
 )
 MARKED = "Framed: looks best; dashed: within noise of the best."
 IN_WORDS = {"within": "within noise of the best"}
@@ -80,8 +80,8 @@ def _table(swept: SweepResults) -> Table:
         f"Every cell of {swept.sweep.setup}",
         tuple(columns),
         tuple(rows),
-        note=f"{tables.MEAN} Of the best: the ratio within the blocks, and what it is at the worst; muted where "
-        "another cell is surely better. Memory: the sum over processes.",
+        note=f"{tables.MEAN} Of the best: the ratio within the blocks, and its bound at worst; muted where "
+        "another cell is significantly better. Memory: the sum over processes.",
         numeric=frozenset(range(1, len(columns))),
     )
 
@@ -94,11 +94,11 @@ def _place(swept: SweepResults, label: str, measure: Measure) -> Field:
     place = swept.places[measure].get(label)
     if place is None:
         return tables.unknown()
-    if not swept.tells_noise:
+    if not swept.knows_noise:
         return Field(ratio(place.ratio))
     worst = ratio(place.worst)
     tone = "" if place.may_be_best else "muted"
-    return Field(ratio(place.ratio), f"at the worst {worst}", f"{ratio(place.ratio)} (to {worst})", tone)
+    return Field(ratio(place.ratio), f"at worst {worst}", f"{ratio(place.ratio)} (to {worst})", tone)
 
 
 def _chart(swept: SweepResults, measure: Measure) -> Chart | None:
@@ -108,19 +108,19 @@ def _chart(swept: SweepResults, measure: Measure) -> Chart | None:
         if (estimate := swept.results.estimate(label, measure.test.name, measure.metric.name))
         and math.isfinite(estimate.value)
     }
-    places = swept.places[measure] if swept.tells_noise else {}
+    places = swept.places[measure] if swept.knows_noise else {}
     details = {label: "looks best" if place.ratio == 1 else ratio(place.ratio) for label, place in places.items()}
     marks = {label: _mark(place) for label, place in places.items()}
-    said = f"{_with_unit(measure)}: {measure.test.description}"
+    text = f"{_with_unit(measure)}: {measure.test.description}"
     name, better = f"sweep-{measure.test.name}", measure.metric.more_is_better
-    return _map(swept, name, [measure.test], said, figures, better, details, marks)
+    return _map(swept, name, [measure.test], text, figures, better, details, marks)
 
 
 def _memory(swept: SweepResults) -> Chart | None:
     least = min(swept.memory.values(), default=0.0)
     details = {label: "least" if figure == least else ratio(figure / least) for label, figure in swept.memory.items()}
-    said = "peak memory, MB: the sum over processes"
-    return _map(swept, "sweep-memory", swept.results.tests, said, swept.memory, False, details, {})
+    text = "peak memory, MB: the sum over processes"
+    return _map(swept, "sweep-memory", swept.results.tests, text, swept.memory, False, details, {})
 
 
 def _mark(place: Place) -> str:
@@ -133,7 +133,7 @@ def _map(
     swept: SweepResults,
     name: str,
     tests: Iterable[Test],
-    said: str,
+    text: str,
     figures: Mapping[str, float],
     more_is_better: bool,
     details: Mapping[str, str],
@@ -158,20 +158,20 @@ def _map(
             row["advised"] = "advised" if label == swept.advised else ""
         remarks = [row["note"], row.get("detail", ""), IN_WORDS.get(row.get("mark", ""), ""), row.get("advised", "")]
         rows.append({**row, "text": f"{label}: {', '.join(filter(None, remarks))}"})
-    heading, _, what_is_sent = said.partition(": ")
+    heading, _, description = text.partition(": ")
     key = f"{MARKED} {STRONGER}" if marks else STRONGER
     blocks = [len(cell.valid) for cell in swept.results.cells.values() if cell.valid]
     return Chart(
         name,
         f"{heading[0].upper()}{heading[1:]}, by {series(list(swept.sweep.swept))}. {key}",
-        f"{said}. {'; '.join(row['text'] for row in rows)}.",
+        f"{text}. {'; '.join(row['text'] for row in rows)}.",
         partial(
             heatmap.spec,
             rows,
             (down, across),
             more_is_better,
             f"{heading[0].upper()}{heading[1:]}",
-            [f"{what_is_sent}; mean of {span(blocks, 'block')}", key],
+            [f"{description}; mean of {span(blocks, 'block')}", key],
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The verdicts: tables, charts, and how to read them."""
+"""Verdicts: tables, charts, and how to read them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from loadtests.report.charts import verdicts
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.points import BEYOND, INTERVALS, ChartRow
-from loadtests.report.verdict_text import TONES, remark, short_remark, short_word, word
+from loadtests.report.verdict_text import TONES, remark, word
 from loadtests.report.view import Field, Section, Table
 
 NOT_COMPARED = "no block has both"
@@ -43,12 +43,12 @@ def section(results: Results) -> Section | None:
     if len(results.labels) < 2:
         return None
     every = [_table(results, test) for test in results.tests]
-    # Where a setup was measured against itself alone, the noise is all there is to say.
-    said = [table.note for table in every if not table.rows and table.note]
+    # Where a setup ran against itself alone, there is the noise floor only.
+    notes = [table.note for table in every if not table.rows and table.note]
     return Section(
         "verdicts",
         "Verdicts",
-        tuple(said) if len(said) == len(every) else (_how_to_read(results), *said),
+        tuple(notes) if len(notes) == len(every) else (_how_to_read(results), *notes),
         tuple(table for table in every if table.rows),
         tuple(chart for test in results.tests for chart in _charts(results, test)),
     )
@@ -57,26 +57,25 @@ def section(results: Results) -> Section | None:
 def _how_to_read(results: Results) -> str:
     family = max((one.family for one in results.comparisons.values()), default=0)
     text = (
-        f"Each setup against {results.baseline}: the ratio within each block, their mean, and an interval over blocks. "
-        "A verdict is given only where the interval allows it: faster or slower where it leaves out 1, equivalent "
-        f"where it lies within ±{results.study.delta:.0%}, otherwise inconclusive. Above all ratios stands "
-        "that a setup cannot hold the rate it was asked for. Requests that failed count as infinitely slow, and who "
-        f"fails more than {FAILED:.1%} of them is neither faster nor equivalent. Rows are in the order of the ratio, "
-        "which alone says nothing: neighbours may be the same. An interval that is open holds 1 and goes a hundredfold "
-        "or further: nothing can be said of that ratio."
+        f"Each setup against {results.baseline}: the mean ratio within blocks, and its interval over blocks. A setup "
+        "is faster or slower where the interval excludes 1, equivalent where it lies within "
+        f"±{results.study.delta:.0%}, otherwise inconclusive. A setup that cannot sustain the requested rate gets that "
+        "verdict, whatever the ratio. Failed requests count as infinitely slow, and a setup that fails more than "
+        f"{FAILED:.1%} of them is neither faster nor equivalent. Rows are in the order of the ratio; neighbours may be "
+        "equivalent. An open interval includes 1 and spans a hundredfold or more."
     )
     if any(test.cost_unit in (MESSAGES, DELIVERIES) for test in results.tests):
         text += (
-            " Deliveries that are missing count as infinitely late, and above all ratios stands that a setup loses "
-            f"more than {LOST:.2%} of them."
+            " Missing deliveries count as infinitely late, and a setup that loses more than "
+            f"{LOST:.2%} of them gets that verdict."
         )
     if any(one.at_least or one.at_most for one in results.comparisons.values()):
         text += (
-            " Where something else than the setup was the limit, such as the generator, its figure is a lower bound "
-            "(at least) and the interval of its ratio has one end."
+            " Where something other than the setup was saturated, such as the generator, its figure is a lower bound "
+            "(at least), and the interval of its ratio is open at one end."
         )
     if family:
-        text += f" The intervals hold together with 95% for all {plural(family, 'comparison')} of the run."
+        text += f" Intervals are adjusted for {plural(family, 'comparison')}: all hold together with 95%."
     return text
 
 
@@ -104,7 +103,7 @@ def _table(results: Results, test: Test) -> Table:
 def _with_figures(
     results: Results, test: Test, label: str, metric: Metric, compared: tuple[Field, ...]
 ) -> tuple[Field, ...]:
-    """Ratio, verdict, remark and blocks; before the remark the two figures, of a metric that is to be told so."""
+    """Ratio, verdict, remark and blocks; in the remark also the two figures, of a metric that shows them."""
     if not metric.shows_figures:
         return compared
     figures = [
@@ -112,14 +111,14 @@ def _with_figures(
         for whose, of in ((label, ""), (results.baseline, f" of {results.baseline}"))
         if (found := results.estimate(whose, test.name, metric.name))
     ]
-    ratio_field, verdict, said, blocks = compared
-    told = "; ".join(filter(None, [", ".join(figures), said.text]))
-    return ratio_field, verdict, dataclasses.replace(said, text=told, short=told), blocks
+    ratio_field, verdict, note, blocks = compared
+    text = "; ".join(filter(None, [", ".join(figures), note.text]))
+    return ratio_field, verdict, dataclasses.replace(note, text=text, short=text), blocks
 
 
 def _known(results: Results, test: Test) -> list[Metric]:
-    """The metrics that are compared; all where none is. One that no trial knows is said once, not for each setup."""
-    compared = {metric for _, asked, metric in results.comparisons if asked == test.name}
+    """The metrics that are compared; all where none is."""
+    compared = {metric for _, name, metric in results.comparisons if name == test.name}
     return [metric for metric in test.judged if metric.name in compared] or list(test.judged)
 
 
@@ -129,50 +128,50 @@ def fields(comparison: Comparison | None) -> tuple[Field, ...]:
         return Field(DASH, tone="muted"), Field(NOT_COMPARED, tone="muted"), Field(""), Field("0")
     muted = comparison.inside_noise or comparison.verdict in (Verdict.INCONCLUSIVE, Verdict.EQUIVALENT)
     tone = "muted" if muted else TONES[comparison.verdict]
-    told = bounded_ratio(comparison)
+    text = bounded_ratio(comparison)
     within = NOT_REACHED if ratio(comparison.ratio) == DASH else ratio_interval(comparison) or "open interval"
-    short = f"{told} ({within.replace('×', '')})"
+    short = f"{text} ({within.replace('×', '')})"
     return (
-        Field(told, within, short, tone="muted" if muted else ""),
-        Field(word(comparison), short=short_word(comparison), tone=tone),
-        Field(remark(comparison), short=short_remark(comparison), tone="muted"),
+        Field(text, within, short, tone="muted" if muted else ""),
+        Field(word(comparison), short=word(comparison, short=True), tone=tone),
+        Field(remark(comparison), short=remark(comparison, short=True), tone="muted"),
         Field(str(comparison.blocks)),
     )
 
 
 def _unknown(results: Results, test: Test, metrics: Sequence[Metric]) -> str:
-    """The caption's part on metrics in which nothing could be compared."""
+    """Which metrics could not be compared, for a table's note."""
     trials = [trial for label in results.labels for trial in results.cells[label, test.name].valid]
     short = [metric for metric in metrics if readings.too_few(trials, metric)]
-    told = ""
-    for why, which in (
-        ("Not known, for the trials are too short", short),
-        (
-            f"Not compared, for no block has it of {results.baseline} and of another",
-            [m for m in metrics if m not in short],
-        ),
-    ):
-        if which:
-            told += f" {why}: {series([results.called(test.name, metric.name) for metric in which])}."
-    return told
+    rest = [metric for metric in metrics if metric not in short]
+    reasons = {
+        "Not known, for the trials are too short": short,
+        f"Not compared, for no block has it of {results.baseline} and of another": rest,
+    }
+    return "".join(
+        f" {why}: {series([results.called(test.name, metric.name) for metric in which])}."
+        for why, which in reasons.items()
+        if which
+    )
 
 
 def _noise(results: Results, test: Test) -> str:
-    """The caption's part on the noise floor."""
+    """The noise floor, for a table's note."""
     floors = [
         f"{results.called(test.name, metric.name)} {ratio_interval(floor) or ratio(floor.ratio)}"
         for metric in test.judged
         if (floor := results.floors.get((test.name, metric.name)))
     ]
     if not floors:
-        if results.twin is not None:
-            return f"The noise floor is not known: no block has a figure of both {results.baseline} and {results.twin}."
-        if not results.cells[results.baseline, test.name].valid:
-            return f"The noise floor is not known: no trial of {results.baseline} is valid."
-        return "The noise floor is not known: the baseline ran under one label only."
+        why = "the baseline has no A/A copy"
+        if results.aa_copy is not None:
+            why = f"no block has a figure of both {results.baseline} and {results.aa_copy}"
+        elif not results.cells[results.baseline, test.name].valid:
+            why = f"no trial of {results.baseline} is valid"
+        return f"The noise floor is not known: {why}."
     return (
-        f"Noise floor: {results.baseline} against itself as {results.twin} gave {series(floors)}. "
-        "Differences inside it are grey."
+        f"Noise floor: {results.baseline} against itself as {results.aa_copy} gave {series(floors)}. "
+        "Differences within it are grey."
     )
 
 
@@ -184,11 +183,11 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
     ]
     if not any("ratio" in row for row in rows):
         return
-    said = "; ".join(f"{row['metric']}, {row['label']}: {row['note']}" for row in rows)
+    text = "; ".join(f"{row['metric']}, {row['label']}: {row['note']}" for row in rows)
     yield Chart(
         f"verdicts-{test.name}",
-        f"Ratio to {results.baseline}, with the band that counts as equal and the machine's noise floor. {INTERVALS}",
-        f"Ratio to {results.baseline}, {test.description}. {said}.",
+        f"Ratio to {results.baseline}, with the equivalence band and the machine's noise floor. {INTERVALS}",
+        f"Ratio to {results.baseline}, {test.description}. {text}.",
         partial(
             verdicts.spec,
             rows,
@@ -222,11 +221,11 @@ def _ratio(results: Results, label: str, test: Test, metric: Metric) -> ChartRow
     if comparison is None:
         return {"label": label, "metric": name, "note": NOT_COMPARED, "text": f"{label}: {name}: {NOT_COMPARED}"}
     note = f"{bounded_ratio(comparison)} {word(comparison)}".removeprefix(f"{DASH} ")
-    overload = comparison.of_candidate.overload
+    overload = comparison.candidate_standing.overload
     row: ChartRow = {
         "label": label,
         "metric": name,
-        "note": f"cannot hold {overload.rate:,.4g}/s" if overload else note,
+        "note": f"cannot sustain {overload.rate:,.4g}/s" if overload else note,
         "text": f"{label}: {name} {note} {ratio_interval(comparison)}".rstrip(),
     }
     if ratio(comparison.ratio) == DASH:
@@ -235,6 +234,5 @@ def _ratio(results: Results, label: str, test: Test, metric: Metric) -> ChartRow
         **row,
         "ratio": comparison.ratio,
         "low": comparison.low,
-        # Open at both ends: drawn as an interval that leaves the chart on both sides.
         "high": min(comparison.high, BEYOND),
     }

@@ -38,7 +38,7 @@ def read(trial):
 
 PONG = Metric(
     "pong_ms", "pong", "ms", read, called="pong", short="pong", better="livelier", worse="lamer",
-    question=Question("a pong", "answers first", "every other needs at least ×{}"),
+    question=Question("a pong", "answers first"),
 )
 
 

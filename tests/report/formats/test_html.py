@@ -176,7 +176,7 @@ def test_what_is_long_is_folded(page):
 def test_it_says_when_the_revision_is_not_all(page):
     dirty = {"git": Git("0123456789", dirty=True)}
     one = {"labels": ("gunicorn",), "blocks": 1}
-    assert "changes that were not committed" in page(**one, record=dirty).text
+    assert "uncommitted changes" in page(**one, record=dirty).text
     assert "The revision is not known." in page(**one, record={"git": Git(None, dirty=None)}, name="other").text
 
 
@@ -193,7 +193,7 @@ def test_a_difference_inside_the_noise_is_grey(page):
 
     found = page(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=10, aa=True, change=alike)
     p50 = found.source.partition('scope="rowgroup" colspan="5">p50 response time')[2].split("<tr")[1]
-    assert "inside the noise" in p50
+    assert "within the noise" in p50
     assert 'data-tone="muted">slower' in p50
     assert "bad" not in p50
 
@@ -233,7 +233,7 @@ def test_what_was_skipped_is_told_with_the_reason(page):
         LeftOut("nginx", None, "nginx is not on PATH"),
     )
     found = page(labels=("gunicorn",), blocks=1, record={"left_out": left_out})
-    assert "Skipped, and the page says why: uwsgi and nginx." in found.text
+    assert "Skipped (reasons on the page): uwsgi and nginx." in found.text
     below = found.text.partition("What was invalid, and why")[2].partition("What was invalid, and why")[2]
     assert "uwsgi was skipped: uwsgi is not installed: pip install uwsgi." in below
     assert "Skipped" not in page(labels=("gunicorn",), blocks=1, name="none").text

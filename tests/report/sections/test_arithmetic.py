@@ -72,7 +72,7 @@ def by_label(found):
 def test_threads_and_pools_over_the_origins_mean_latency_are_the_most_there_can_be(results):
     found = by_label(waiting(results(), CLOSED))
     assert set(found) == {"few", "many", "pool"}  # of the other neither threads nor a pool are known
-    assert {label: (one.own.many, one.at_once.of) for label, one in found.items()} == {
+    assert {label: (one.own.limit, one.at_once.reason) for label, one in found.items()} == {
         "few": (16, "16 threads"),
         "many": (128, "100 connections"),  # the test has no more
         "pool": (32, "32 connections of the pool"),

@@ -30,7 +30,7 @@ def test_a_million_requests_cost_their_cpu_time(cost):
     rows, text = cost(price=0.072)
     # 3.03 CPU seconds for 3,000 requests: 1.01 ms each, 0.28056 core-hours a million.
     assert rows["gunicorn"]["cost of a million requests"].text == "0.0202"
-    assert "the CPU time that was used" in text
+    assert "core-hour of used CPU time" in text
     assert "0.072" in text
 
 
@@ -74,7 +74,7 @@ def test_what_stands_beside_a_setup_is_shown_and_in_no_other_figure(cost):
     alone, text = cost(name="alone")
     assert "Not charged" not in text
     rows, text = cost(change=beside, name="beside")
-    assert "Not charged to a setup is what stands beside it (postgres)" in text
+    assert "Supporting services (postgres) are not charged" in text
     shown = rows["gunicorn"].pop("postgres ms, not charged")
     assert shown.text == "2.00"  # 6 CPU seconds for 3,000 requests
     assert rows["gunicorn"] == alone["gunicorn"]

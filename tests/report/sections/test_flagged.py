@@ -29,13 +29,13 @@ def section(page, name):
 
 def test_a_setup_that_no_test_had_was_skipped(page):
     found = page(LeftOut("nginx", None, "nginx is not on PATH"))
-    assert "Skipped, and the page says why: nginx." in found.answer.notes
+    assert "Skipped (reasons on the page): nginx." in found.answer.notes
     assert section(found, "invalid").paragraphs[0] == "nginx was skipped: nginx is not on PATH."
 
 
 def test_a_setup_that_one_test_had_not_was_left_out_of_it(page):
     found = page(LeftOut("uvicorn", "latency", "it cannot run that"))
-    assert "Left out, and the page says why: uvicorn in latency." in found.answer.notes
+    assert "Left out (reasons on the page): uvicorn in latency." in found.answer.notes
     assert section(found, "invalid").paragraphs[0] == "uvicorn was left out of latency: it cannot run that."
 
 

@@ -80,7 +80,7 @@ def test_a_line_ends_with_the_last_rate_that_is_held(charts):
 
     [chart] = charts(*map(at, RATES), change=overloaded)
     assert {row["load"] for row in rows(chart) if row["label"] == "uvicorn"} == {50.0, 150.0}
-    assert "uvicorn cannot hold 250 requests/s" in chart.alt
+    assert "uvicorn cannot sustain 250 requests/s" in chart.alt
 
 
 def users(number):

@@ -27,22 +27,22 @@ def how(build_run):
 
 def test_setups_that_were_asked_by_turns(how):
     said = how({"latency": 20, "throughput": 20})
-    assert "were asked by turns, half a second each, in shuffled order. This machine's speed" in said
+    assert "load was interleaved in 0.5 s slices, in shuffled order. Calibration loop: " in said
 
 
 def test_a_turn_that_was_the_whole_of_a_test_is_no_half_second(how):
     said = how({"latency": 20, "throughput": 1})
-    assert "In throughput, where answers take long, a turn was the whole of the test." in said
+    assert "In throughput, where answers take long, a slice was the whole test." in said
 
 
 def test_where_all_turns_were_whole_tests_nothing_is_said_of_half_a_second(how):
     said = how({"latency": 1, "throughput": 1})
-    assert "half a second" not in said
+    assert "0.5 s" not in said
     assert "In latency and throughput, where answers take long" in said
 
 
 def test_setups_that_were_measured_one_after_the_other(how):
-    assert how({}, interleave=False).endswith("one after the other, in shuffled order.")
+    assert how({}, interleave=False).endswith("one after the other for each test, in shuffled order.")
 
 
 def test_the_speed_of_every_machine_is_told(build_run, other_host):
@@ -55,10 +55,8 @@ def test_the_speed_of_every_machine_is_told(build_run, other_host):
         evidence = dataclasses.replace(trial.evidence, calibration_s=(0.1, 0.1), other_hosts=beside)
         results.trials[place] = dataclasses.replace(trial, evidence=evidence)
     told = overview.section(results).paragraphs[1]
-    assert (
-        "The speed of the servers' machine while this ran: 1.00 to 1.00 of the usual, by a fixed piece of work" in told
-    )
-    assert "; that of the machine that the load came from: 1.00 to 2.00; that of ssh://redis: 1.00 to 1.00." in told
+    assert "Calibration loop on the servers' machine: 1.00 to 1.00 × its usual speed" in told
+    assert "; on the machine that the load came from 1.00 to 2.00 ×; on ssh://redis 1.00 to 1.00 ×." in told
 
 
 def test_what_ran_where_on_two_machines_and_what_the_network_took(build_run, other_host):
@@ -66,7 +64,7 @@ def test_what_ran_where_on_two_machines_and_what_the_network_took(build_run, oth
     [told] = overview.two_machines(results)
     assert told.startswith("Servers on ssh://bench@10.0.0.2 (")
     assert "load from another machine (A generator's CPU, 4 cores); " in told
-    assert told.endswith("a bare answer takes 0.21 ms and a long one comes at 943 Mbit/s.")
+    assert told.endswith("an empty answer takes 0.21 ms and a long one arrives at 943 Mbit/s.")
     assert "The load came from another machine" in overview.section(results).paragraphs[0]
 
 

@@ -86,7 +86,7 @@ def test_one_that_never_recovers_has_not_reached_it(results):
     [table] = verdicts.section(found).tables
     assert table.rows[0][4].text.startswith("not reached, 10.5 s of gunicorn")
     page = pages.compose(found)
-    assert any("time to recover" in finding.asked.lower() for finding in page.findings)
+    assert any("time to recover" in finding.question.lower() for finding in page.findings)
     assert "recovery_s" in csv_text(found).splitlines()[0]
 
 

@@ -51,7 +51,7 @@ def field(table, row, column):
 def test_the_cheapest_cell_within_noise_of_the_best_is_advised(swept):
     found = swept(noise=0.3, tests=("throughput",))
     told = pages.compose(found).findings[0]
-    assert told.asked == "What to choose"
+    assert told.question == "What to choose"
     assert told.answer.startswith("2 workers × 1 thread is within noise of the best (×0.9")
     assert "of 4 workers × " in told.answer
     assert told.answer.endswith("uses 50% of its memory (80.0 instead of 160 MB). Set WORKERS=2 THREADS=1")
@@ -70,7 +70,7 @@ def test_where_no_cell_is_good_in_everything_both_are_named(swept):
         return dataclasses.replace(result, response_time_ms=dict.fromkeys(result.response_time_ms, time))
 
     said = pages.compose(swept(noise=0.003, also=one_worker_is_quick)).findings[0].answer
-    assert "It depends on what counts" in said
+    assert "It depends on the measure" in said
     assert "4 workers" in said
     assert "1 worker " in said
 

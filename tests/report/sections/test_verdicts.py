@@ -89,7 +89,7 @@ def test_what_would_settle_the_inconclusive_is_one_sentence(build_run):
         return what_would_settle(comparisons)
 
     told = unsettled(name="wild", blocks=2, change=wild)
-    assert told == "More blocks (--blocks) or a quieter machine would tell."
+    assert told == "More blocks (--blocks) or a quieter machine would settle it."
     assert unsettled(name="calm", blocks=10, tests=("throughput",)) == ""
     few = unsettled(name="few", blocks=6)
     assert few.endswith(" blocks (--blocks) would probably settle it.")

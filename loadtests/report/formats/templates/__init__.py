@@ -1,4 +1,4 @@
-"""The pages' templates, and the one place that reads them."""
+"""The pages' templates."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def environment() -> jinja2.Environment:
-    """Templates that escape what they are given where they write HTML, leave out of it what no page can hold, and fail
-    on a name they were not given."""
+    """Templates that escape HTML, drop unprintable characters, and fail on unknown names."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=lambda name: name is not None and name.endswith(".html.j2"),
@@ -25,12 +24,12 @@ def environment() -> jinja2.Environment:
 
 
 def finalized(value: Any) -> Any:
-    """What a template writes, without what no page can hold."""
+    """A template's output without unprintable characters."""
     if not isinstance(value, str):
         return value
     return type(value)(printable(value))  # Markup stays Markup
 
 
 def source(name: str) -> str:
-    """The text of a file beside the templates."""
+    """The text of a file in the templates' folder."""
     return (FOLDER / name).read_text(encoding="utf-8")

@@ -60,7 +60,7 @@ def _unsettled(results: Results, test: Test) -> Iterator[Table]:
 
 
 ADDITIONS = Additions(
-    columns={"limited by": _limited_by, "probes": _probes, "trials": tables.counted},
+    columns={"limited by": _limited_by, "probes": _probes, "trials": tables.trials},
     note=f"{tables.MEAN} Probes: how many the median search made.",
     tables=_unsettled,
     charts=curves.charts,

@@ -71,7 +71,7 @@ def _row(results: Results, test: Test, cell: Cell, role: str, charged: bool) -> 
 
 
 ADDITIONS = Additions(
-    columns={"refused": refused, "lost": lost, "trials": tables.counted},
+    columns={"refused": refused, "lost": lost, "trials": tables.trials},
     note=f"{tables.MEAN} Lost: closed by the server while it was to be held.",
     tables=_by_role,
 )

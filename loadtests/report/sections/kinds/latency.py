@@ -36,7 +36,7 @@ def percentiles(results: Results, test: Test) -> Iterator[Chart]:
     ]
     if not any("value" in row for row in rows):
         return
-    said = [f"{key}: {points.told([row for row in rows if row['percentile'] == key])}" for key in DRAWN]
+    said = [f"{key}: {points.in_words([row for row in rows if row['percentile'] == key])}" for key in DRAWN]
     yield Chart(
         f"latency-{test.name}",
         f"{time.capitalize()} by percentile and setup. {points.INTERVALS}",

@@ -31,7 +31,7 @@ ADDITIONS = Additions(
         "usual p50, ms": _median(lambda found: found.usual_ms),
         "lost": _median(lambda found: found.lost, bad=True),
         "stale": _median(lambda found: found.stale),
-        "trials": tables.counted,
+        "trials": tables.trials,
     },
     note=f"{tables.MEAN} Usual, lost and stale: the median over blocks.",
 )

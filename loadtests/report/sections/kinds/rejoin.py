@@ -7,6 +7,6 @@ from loadtests.report.sections.additions import Additions
 from loadtests.report.sections.kinds.idle import lost, refused
 
 ADDITIONS = Additions(
-    columns={"refused": refused, "never back": lost, "trials": tables.counted},
+    columns={"refused": refused, "never back": lost, "trials": tables.trials},
     note=f"{tables.MEAN} Refused: before the restart.",
 )

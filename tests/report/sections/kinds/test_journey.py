@@ -167,7 +167,7 @@ def test_cost_is_that_of_a_completed_journey_by_role(results):
     # 3.03 CPU seconds for 290 journeys, and 3.06 for 280.
     assert {rows[0][heading] for heading in ("CPU ms", "web ms")} == {"10.7"}
     assert float(rows[0]["journeys/CPU s"]) == pytest.approx(93.6, rel=0.01)
-    assert "for each journey completed: what failed journeys burn" in cost.paragraphs[0]
+    assert "for each journey completed: the cost of failed journeys" in cost.paragraphs[0]
     summary = next(csv.DictReader(io.StringIO(csv_text(found))))
     assert summary["cpu_ms_per_journey"] == summary["web_cpu_ms_per_journey"]
     assert float(summary["cpu_ms_per_request"]) < float(summary["cpu_ms_per_journey"])

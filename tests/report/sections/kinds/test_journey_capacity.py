@@ -89,4 +89,4 @@ def test_the_answer_and_the_summary_have_it(results, model, column):
     assert page.answer.table is not None
     text = rest.rst(page)
     assert "Capacity in users" in text
-    assert "bears the most" in text
+    assert "sustains the most" in text

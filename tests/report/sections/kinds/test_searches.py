@@ -54,7 +54,7 @@ def test_no_page_of_it_speaks_of_requests(run, kind):
         words += [f"{chart.caption} {chart.alt}" for chart in part.charts]
         assert "request" not in " ".join(words), part.name
     answer = page.findings[0].answer
-    assert "holds the most, " in answer
+    assert "sustains the most, " in answer
     assert f" {COUNTS[kind]}/s" in answer
 
 
