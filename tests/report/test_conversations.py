@@ -46,7 +46,7 @@ def test_nobody_is_first_who_loses(run):
     page = pages.compose(Results(run("broadcast", change=delivering(missing={"daphne": 0.03}, lag={"daphne": 0.1}))))
     first, *rest = page.findings
     assert first.question == "Which setups deliver all messages, at 20 messages/s"
-    assert first.answer == "daphne loses 3.0%. Every other does."
+    assert first.answer == "daphne loses 3.0%. All others do."
     assert all("Not ranked: daphne (3.00% of its deliveries are missing)." in one.answer for one in rest)
     lags = [one.answer for one in rest if "lag" in one.question.lower()]
     assert len(lags) == 2

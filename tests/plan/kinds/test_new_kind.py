@@ -162,8 +162,8 @@ def test_the_verdicts_are_in_its_words(page: Page) -> None:
 
 def test_the_findings_are_in_its_words(page: Page) -> None:
     [finding] = page.findings
-    assert finding.asked == "A pong with pings"
-    assert finding.answer.startswith("uvicorn answers first, 2,002 ms; every other needs at least ×1.99")
+    assert finding.question == "A pong with pings"
+    assert finding.answer.startswith("uvicorn answers first, 2,002 ms; all others at least ×1.99")
     assert finding.certain
 
 
