@@ -1,10 +1,10 @@
 """The session store, for SESSION_ENGINE."""
 
+import datetime
 import logging
 from typing import Any
 
 from django.contrib.sessions.backends.base import VALID_KEY_CHARS, CreateError, SessionBase, UpdateError
-from django.utils import timezone
 from google.api_core.exceptions import Conflict, NotFound
 
 from datastore_sessions import messages
@@ -34,18 +34,20 @@ class SessionStore(SessionBase):
 
     def _loaded(self, response: Any) -> dict[str, Any]:
         found = messages.found(response).get(self.session_key)
-        if found is None or found.expires_at <= timezone.now():
+        if found is None or found.expires_at <= _now():
             self._session_key = None
             return {}
         return self.decode(found.data)
 
-    def exists(self, session_key: str) -> bool:
+    def exists(self, session_key: str | None) -> bool:
         """Whether there is a session of this key, expired or not."""
-        return session_key in messages.found(call("lookup", messages.lookup([session_key])))
+        return bool(session_key) and session_key in messages.found(call("lookup", messages.lookup([session_key])))
 
-    async def aexists(self, session_key: str) -> bool:
+    async def aexists(self, session_key: str | None) -> bool:
         """As `exists`."""
-        return session_key in messages.found(await acall("lookup", messages.lookup([session_key])))
+        return bool(session_key) and session_key in messages.found(
+            await acall("lookup", messages.lookup([session_key]))
+        )
 
     def create(self) -> None:
         """A session under a key that nobody has."""
@@ -108,10 +110,10 @@ class SessionStore(SessionBase):
         In transactions, which read them again: the index may be older than a session, and a session that is saved
         between the read and the commit makes the commit fail.
         """
-        while keys := messages.keys(call("run_query", messages.expired(timezone.now()))):
+        while keys := messages.keys(call("run_query", messages.expired(_now()))):
             transaction = call("begin_transaction", messages.begin()).transaction
             found = messages.found(call("lookup", messages.lookup(keys, transaction)))
-            now = timezone.now()
+            now = _now()
             gone = [key for key, session in found.items() if session.expires_at < now]
             if not gone:
                 return
@@ -119,6 +121,11 @@ class SessionStore(SessionBase):
                 call("commit", messages.delete(gone, transaction))
             except Conflict as error:  # ABORTED, or over HTTP its status
                 logger.info("expired sessions were in use; they are looked at again: %s", error.message)
+
+
+def _now() -> datetime.datetime:
+    """The time as the datastore has it, whatever USE_TZ says."""
+    return datetime.datetime.now(datetime.timezone.utc)
 
 
 def _meaning(error: Conflict | NotFound) -> Exception:

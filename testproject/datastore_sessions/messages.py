@@ -43,12 +43,13 @@ def found(response: types.LookupResponse) -> dict[str, Found]:
 
 def write(key: str, data: str, expires_at: datetime.datetime, new: bool) -> types.CommitRequest:
     """Writes a session: a `new` one is refused with ALREADY_EXISTS where there is one of that key, another with
-    NOT_FOUND where there is none. The datastore sees to it within one commit, so it takes no transaction."""
+    NOT_FOUND where there is none. The datastore sees to it within one commit, so it takes no transaction. A time
+    without a zone, as USE_TZ=False has it, is local."""
     entity = types.Entity(
         key=_key(key),
         properties={
             "session_data": types.Value(string_value=data, exclude_from_indexes=True),
-            "expires_at": types.Value(timestamp_value=expires_at),
+            "expires_at": types.Value(timestamp_value=expires_at.astimezone(datetime.timezone.utc)),
         },
     )
     return _commit([types.Mutation(insert=entity) if new else types.Mutation(update=entity)])
