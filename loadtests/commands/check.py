@@ -40,8 +40,8 @@ def command(
         served = project.chosen(own, find(setups or []), announce)
     for remark in served.remarks:
         say(f"note: {remark}")
-    asked = named or ((Request("GET /"),) if own else REQUESTS)
-    checked = check(setups or [], lambda doing: say(f"{doing} ..."), served.application, asked)
+    requests = named or ((Request("GET /"),) if own else REQUESTS)
+    checked = check(setups or [], lambda doing: say(f"{doing} ..."), served.application, requests)
     print_check(checked)
     if not checked.good:
         different = checked.differences or checked.failed or not any(checked.websocket_failures.values())

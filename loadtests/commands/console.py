@@ -38,9 +38,9 @@ class _Printed:
 
 
 def _console(stderr: bool = False) -> Console:
-    made = Console(stderr=stderr, highlight=False, emoji=False)
-    made.push_render_hook(_Printable())
-    return made
+    console = Console(stderr=stderr, highlight=False, emoji=False)
+    console.push_render_hook(_Printable())
+    return console
 
 
 out = _console()

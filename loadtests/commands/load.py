@@ -89,9 +89,9 @@ def _websocket_counts(result: Result) -> Iterator[tuple[str, int]]:
     if found := result.deliveries:
         for what in ("missing", "duplicate", "reordered"):
             yield f"deliveries {what}", getattr(found, what)
-    if held := result.connections:
+    if connections := result.connections:
         for what in ("opened", "refused", "lost"):
-            yield f"connections {what}", getattr(held, what)
+            yield f"connections {what}", getattr(connections, what)
 
 
 def _print_requests(result: Result, columns: Sequence[str]) -> None:

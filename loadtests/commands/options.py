@@ -76,9 +76,9 @@ JOURNEY: dict[str, Any] = {
 
 
 def with_options(
-    keyword: str, options: dict[str, Any], made_of: Callable[[dict[str, Any]], Any]
+    keyword: str, options: dict[str, Any], build: Callable[[dict[str, Any]], Any]
 ) -> Callable[[Command], Command]:
-    """A decorator that adds options to a command, which gets ``made_of(those given)`` as one keyword."""
+    """A decorator that adds options to a command, which gets ``build(those given)`` as one keyword."""
 
     def decorate(command: Command) -> Command:
         parameters = inspect.signature(command, eval_str=True).parameters.values()
@@ -90,7 +90,7 @@ def with_options(
 
         def wrapped(**values: Any) -> None:
             chosen = {name: values.pop(name) for name in options}
-            command(**values, **{keyword: made_of({k: v for k, v in chosen.items() if v not in (None, [])})})
+            command(**values, **{keyword: build({k: v for k, v in chosen.items() if v not in (None, [])})})
 
         wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
         wrapped.__signature__ = signature  # type: ignore[attr-defined]

@@ -68,17 +68,17 @@ def print_accuracy(found: OriginAccuracy) -> None:
         ("answered well", f"{found.ok:,}"),
         ("most in flight at a time", f"{found.most_in_flight:,}"),
         ("connections", f"{found.connections:,}"),
-        ("the origin's own lateness, ms: p50", f"{found.late_p50_ms:.1f}"),
+        ("scheduling delay of the origin, ms: p50", f"{found.late_p50_ms:.1f}"),
         ("  p99", f"{found.late_p99_ms:.1f}"),
         ("  longest", f"{found.late_max_ms:.1f}"),
-        ("over its latency as the client sees it, ms: p50", f"{found.seen_p50_ms:.1f}"),
+        ("delay observed by the client, ms: p50", f"{found.seen_p50_ms:.1f}"),
         ("  p99", f"{found.seen_p99_ms:.1f}"),
-        ("send lag of the client, ms: p99", f"{found.send_lag_p99_ms:.1f}"),
+        ("scheduling delay of the client, ms: p99", f"{found.send_lag_p99_ms:.1f}"),
         ("CPU of the origin", f"{found.cpu:.0%}"),
         ("CPU of the client", f"{found.client_cpu:.0%}"),
     ):
         table.add_row(label, value)
     where = f"core {found.core}" + (", which it shared with the client" if found.core == found.client_core else "")
     print_grid(out, table, f"An origin on {where}")
-    lateness = f"{found.late_p99_ms:.1f} ms, and {found.seen_p99_ms:.1f} ms as the client sees it"
-    out.print(f"Its lateness p99 is {lateness}; under {MOST_P99_MS:g} is asked for.")
+    delay = f"{found.late_p99_ms:.1f} ms, and {found.seen_p99_ms:.1f} ms observed by the client"
+    out.print(f"Its scheduling delay p99 is {delay}; the target is under {MOST_P99_MS:g}.")

@@ -101,8 +101,8 @@ class RunProgress:
 
 
 def _figures(result: Result, sends: str) -> str:
-    held = result.connections
-    parts = [f"{result.rate:,.0f} {sends}s/s"] if result.planned or not held else [_connections(held)]
+    connections = result.connections
+    parts = [f"{result.rate:,.0f} {sends}s/s"] if result.planned or not connections else [_connections(connections)]
     p50, p99 = result.response_time_ms["p50"], result.response_time_ms["p99"]
     if p50 is not None and p99 is not None:  # an engine may not know them
         parts += [f"p50 {p50:.1f} ms", f"p99 {p99:.1f} ms"]
@@ -112,16 +112,16 @@ def _figures(result: Result, sends: str) -> str:
     if result.deliveries and result.deliveries.missing:
         expected = plural(result.deliveries.expected, "delivery", "deliveries")
         parts.append(f"{result.deliveries.missing:,} of {expected} missing")
-    if held and held.refused + held.lost:
-        parts.append(f"{held.refused:,} connections refused, {held.lost:,} lost")
+    if connections and connections.refused + connections.lost:
+        parts.append(f"{connections.refused:,} connections refused, {connections.lost:,} lost")
     return ", ".join(parts)
 
 
-def _connections(held: Connections) -> str:
+def _connections(connections: Connections) -> str:
     """The outcome of connections over which nothing was sent."""
-    found = held.rejoined
+    found = connections.rejoined
     if found is None:
-        return f"{plural(held.opened, 'connection')} held"
+        return f"{plural(connections.opened, 'connection')} held"
     within = "" if found.all_back_s is None else f" after {found.all_back_s:.1f} s"
     return f"{found.back:,} of {plural(found.lost, 'connection')} back{within}"
 

@@ -37,8 +37,8 @@ class Threads:
 
 def executable() -> str | None:
     """The path of py-spy; None where it is not installed."""
-    beside = Path(sys.executable).parent / "py-spy"
-    return str(beside) if beside.exists() else shutil.which("py-spy")
+    installed = Path(sys.executable).parent / "py-spy"
+    return str(installed) if installed.exists() else shutil.which("py-spy")
 
 
 class Spy:
@@ -68,13 +68,13 @@ class Spy:
             return Threads(Counter(), 0, failure="py-spy is not installed: run `make setup`")
         self._process.send_signal(signal.SIGINT)
         try:
-            said, _ = self._process.communicate(timeout=ENDED_WITHIN_S)
+            output, _ = self._process.communicate(timeout=ENDED_WITHIN_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            said, _ = self._process.communicate()
-        counts = _COUNTS.search(said)
+            output, _ = self._process.communicate()
+        counts = _COUNTS.search(output)
         if counts is None or not self.file.exists():
-            return Threads(Counter(), 0, failure=why(said))
+            return Threads(Counter(), 0, failure=why(output))
         stacks, looks = parse(self.file.read_text(encoding="utf-8", errors="replace"), reader)
         return Threads(stacks, looks, int(counts[2]))
 
@@ -98,9 +98,9 @@ def _frame(text: str, reader: Reader) -> Frame:
     return reader.frame(match[1], match[2], int(match[3] or 0))
 
 
-def why(said: str, yama: Path = Path("/proc/sys/kernel/yama/ptrace_scope")) -> str:
-    """What to do about what py-spy said when it failed, in a line."""
-    if "permission" in said.lower() or "EPERM" in said:
+def why(output: str, yama: Path = Path("/proc/sys/kernel/yama/ptrace_scope")) -> str:
+    """What to do about a failure of py-spy, in a line, from its output."""
+    if "permission" in output.lower() or "EPERM" in output:
         scope = yama.read_text().strip() if yama.exists() else "0"
         if scope == "3":
             return "py-spy may not look into processes, and kernel.yama.ptrace_scope=3 holds until the next boot"
@@ -109,6 +109,6 @@ def why(said: str, yama: Path = Path("/proc/sys/kernel/yama/ptrace_scope")) -> s
             f"py-spy may not look into other processes ({cause}): run "
             f"`sudo setcap cap_sys_ptrace+ep {executable()}`, or in a container start it with --cap-add SYS_PTRACE"
         )
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    error = next((line for line in lines if line.startswith("Error")), lines[-1] if lines else "it said nothing")
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    error = next((line for line in lines if line.startswith("Error")), lines[-1] if lines else "it printed nothing")
     return f"py-spy: {error}"

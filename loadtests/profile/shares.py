@@ -119,9 +119,9 @@ def _counts(processes: Iterable[Sampled], busy: bool) -> Counter[Category]:
     for process in processes:
         for stack, number in (process.stacks or Counter()).items():
             counts[category(stack)] += number
-        seen = sum(process.stacks.values()) if process.stacks is not None else 0
+        sampled = sum(process.stacks.values()) if process.stacks is not None else 0
         if busy or process.stacks is None:
-            counts[Category.NATIVE] += max(0, round(process.cpu_s / process.interval_s) - seen)
+            counts[Category.NATIVE] += max(0, round(process.cpu_s / process.interval_s) - sampled)
     return counts
 
 

@@ -14,10 +14,10 @@ NOTHING = Frame("no Python frame", "")
 def document(name: str, profiles: Mapping[str, tuple[Stacks, float]]) -> dict[str, Any]:
     """One file of several profiles, each by its title: the stacks, and how many seconds a sample stands for."""
     places: dict[Frame, int] = {}
-    made = []
+    converted = []
     for title, (stacks, seconds) in profiles.items():
         ordered = sorted(stacks.items())
-        made.append(
+        converted.append(
             {
                 "type": "sampled",
                 "name": title,
@@ -36,7 +36,7 @@ def document(name: str, profiles: Mapping[str, tuple[Stacks, float]]) -> dict[st
         "activeProfileIndex": 0,
         "exporter": "python -m loadtests profile",
         "shared": {"frames": [_frame(frame) for frame in places]},
-        "profiles": made,
+        "profiles": converted,
     }
 
 
