@@ -32,7 +32,7 @@ def test_the_table_has_what_was_asked_for_and_what_came(capsys):
         "An origin on core 0",
         "most in flight at a time 2,140",
         "p99 1.4",
-        "2.5 ms as the client sees it; under 5 is asked for.",
+        "2.5 ms observed by the client; the target is under 5.",
     ):
         assert words in printed
     assert "shared" not in printed
