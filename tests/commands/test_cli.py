@@ -53,6 +53,38 @@ import pytest
         (["capacity", "http://127.0.0.1:1/", "--max-rate", "inf"], "the highest rate is inf; from 1 to 1,000,000"),
         (["profile", "gunicorn", "--rounds", "0"], "--rounds 0: from 1 to 1,000 is allowed"),
         (["profile", "gunicorn", "--duration", "0.0001"], "between 1ms and a week is"),
+        (["profile", "gunicorn", "--path", "here"], "--path: is 'here'; it must begin with '/'"),
+        (["profile", "gunicorn", "--rate", "0"], "--rate 0: more than 0 and at most 1,000,000"),
+        (["profile", "gunicorn", "--duration", "soon"], "'soon' is not a duration"),
+        (["profile", "gunicorn", "--output", "."], ". exists already; name another folder with --output"),
+        (["load", "wss://127.0.0.1/"], "wss:// cannot be loaded; write the ws:// address of the server behind it"),
+        (
+            ["load", "http://127.0.0.1/", "--size", "5"],
+            "--size says how long a message over WebSockets is; it goes with ws://",
+        ),
+        (
+            ["load", "ws://127.0.0.1/", "--body", "x"],
+            "over ws:// messages are sent; --method, --body and --workload do not go",
+        ),
+        (["load", "ws://127.0.0.1/", "--size", "0"], "a payload has from 1 to 1,000,000 bytes, not 0"),
+        (["load", "ws://192.0.2.1/"], "192.0.2.1 is not this machine; load on another needs its owner's consent"),
+        (
+            ["capacity", "http://127.0.0.1:1/", "--max-time", "10s"],
+            "a probe at 100 requests/s and one that confirms it take 40 s, and 10 s are allowed",
+        ),
+        (["capacity", "http://127.0.0.1:1/", "--max-time", "soon"], "'soon' is not a duration"),
+        (
+            ["capacity", "http://127.0.0.1:1/", "--start-rate", "1"],
+            "its percentile needs 1,000 requests in a probe, which at 1 requests/s take over 600 s",
+        ),
+        (
+            ["capacity", "http://127.0.0.1:1/", "--max-rate", "5", "--objective", "p99.9<1s"],
+            "Begin at 16.7 requests/s or more, or limit a lower percentile",
+        ),
+        (["advise", "workers-and-threads", "--path", "/"], "a study says what is asked; --path goes with a setup"),
+        (["advise", "workers-and-threads", "--rate", "10"], "a study says what is asked; --rate goes with a setup"),
+        (["advise", "first-look"], "first-look is no sweep; a setup, or a study with a table [sweep], is needed"),
+        (["advise", "sweep"], "sweep has 2 tests (latency and throughput); a search is decided by one"),
     ],
 )
 def test_wrong_input_gets_one_line(command, arguments, says):

@@ -137,27 +137,6 @@ def test_a_capacity_takes_no_longer_than_it_may(server, command):
     assert "the time was up" in printed + errors.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--max-time", "10s"), "a probe at 100 requests/s and one that confirms it take 40 s, and 10 s are allowed"),
-        (("--max-time", "soon"), "'soon' is not a duration"),
-        (
-            ("--start-rate", "1"),
-            "its percentile needs 1,000 requests in a probe, which at 1 requests/s take over 600 s",
-        ),
-        (
-            ("--max-rate", "5", "--objective", "p99.9<1s"),
-            "Begin at 16.7 requests/s or more, or limit a lower percentile",
-        ),
-    ],
-)
-def test_a_search_that_cannot_know_is_refused_before_it_begins(command, options, says):
-    code, printed, errors = command("capacity", "http://127.0.0.1:1/", *options)
-    assert (code, printed, errors.count("\n")) == (1, "", 1)
-    assert says in errors
-
-
 @pytest.mark.servers
 def test_messages_over_websockets(conversing, command):
     server = conversing(twice=10)
@@ -173,19 +152,3 @@ def test_messages_over_websockets(conversing, command):
     code, printed, errors = command("capacity", address, *quickly)
     assert (code, printed.startswith("at least 40 messages/s, the highest rate that was allowed")) == (0, True)
     assert "40 messages/s for 0.5 s, to confirm" in errors
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("wss://127.0.0.1/",), "wss:// cannot be loaded; write the ws:// address of the server behind it"),
-        (("http://127.0.0.1/", "--size", "5"), "--size says how long a message over WebSockets is; it goes with ws://"),
-        (("ws://127.0.0.1/", "--body", "x"), "over ws:// messages are sent; --method, --body and --workload do not go"),
-        (("ws://127.0.0.1/", "--size", "0"), "a payload has from 1 to 1,000,000 bytes, not 0"),
-        (("ws://192.0.2.1/",), "192.0.2.1 is not this machine; load on another needs its owner's consent"),
-    ],
-)
-def test_what_does_not_go_with_websockets(command, arguments, says):
-    code, printed, errors = command("load", *arguments)
-    assert (code, printed, errors.count("\n")) == (1, "", 1)
-    assert says in errors

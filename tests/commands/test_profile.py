@@ -80,24 +80,6 @@ def test_known_shares_are_found_through_a_server(command, project, setup, tmp_pa
     assert str(project) not in (folder / "web.speedscope.json").read_text()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["gunicron"], "unknown setup 'gunicron'; did you mean gunicorn"),
-        (["gunicorn", "--path", "here"], "--path: is 'here'; it must begin with '/'"),
-        (["gunicorn", "--rate", "0"], "--rate 0: more than 0 and at most 1,000,000"),
-        (["gunicorn", "--duration", "soon"], "'soon' is not a duration"),
-        (["gunicorn", "--output", "."], ". exists already; name another folder with --output"),
-    ],
-)
-def test_wrong_input_gets_one_line(command, arguments, says):
-    code, printed, errors = command("profile", *arguments)
-    assert code == 1
-    assert printed == ""
-    assert says in errors
-    assert errors.count("\n") == 1
-
-
 @pytest.mark.servers
 def test_a_path_that_does_not_answer_gets_one_line_and_leaves_nothing(cli, tmp_path):
     folder = tmp_path / "profile"
