@@ -77,8 +77,9 @@ test test-all test-quick test-durations: export PYTHONDONTWRITEBYTECODE :=
 test: setup  ## run the tests, on real servers, but for the exhaustive ones
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'not exhaustive'
 
+test-all: export HYPOTHESIS_EXAMPLES := 50
 test-all: setup  ## run the exhaustive tests: what `make test` leaves out
-	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'exhaustive'
+	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'exhaustive or hypothesis'
 
 test-quick: setup  ## run the quick tests, which start no server: for each save
 	$(BIN)/pytest --numprocesses auto -m 'not servers and not slow and not exhaustive'

@@ -17,11 +17,13 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
-    """A file is a group, so that what its tests share is made once, unless it is marked with ``split``. The longest
-    group is begun first, so that no process ends long after the others."""
+    """A file is a group, so that what its tests share is made once, unless it is marked with ``split``; its exhaustive
+    tests are another. The longest group is begun first, so that no process ends long after the others."""
     for item in items:
         if not item.get_closest_marker("xdist_group") and not item.get_closest_marker("split"):
-            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(TESTS).with_suffix("").as_posix()))
+            exhaustive = " (exhaustive)" if item.get_closest_marker("exhaustive") else ""
+            file = item.path.relative_to(TESTS).with_suffix("").as_posix()
+            item.add_marker(pytest.mark.xdist_group(file + exhaustive))
     seconds = json.loads(DURATIONS.read_text())
     items.sort(key=lambda item: -seconds.get(_group(item), 0.0))
 

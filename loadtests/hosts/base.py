@@ -21,14 +21,14 @@ from loadtests.setups.application import Application
 
 
 class ConnectionLost(UserError):
-    """The way to another machine is gone, and all that was started there ends. What is measured just then says nothing;
-    the next question is asked over a new connection."""
+    """The connection to another machine is lost, and all that was started there ends. The current measurement is
+    invalid; the next call makes a new connection."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A process that supervisord started: its role (web, worker_0, redis), state, pid and exit status; whether it is
-    on another machine than the servers, where its pid is none of theirs (see ``loadtests.hosts.with_services``)."""
+    """A process of supervisord: its role (web, worker_0, redis), state, pid and exit status. ``elsewhere``: it runs on
+    another machine than the servers (see ``loadtests.hosts.with_services``)."""
 
     role: str
     state: str
@@ -43,13 +43,13 @@ class Supervised(Protocol):
     folder: Path
 
     def start(self, group: str) -> None:
-        """Starts a setup's or a service's group without waiting for it to be ready."""
+        """Starts a setup's or a service's group without waiting until it is ready."""
 
     def stop(self, group: str) -> None:
-        """Stops a group and waits until its processes have ended. Raises UserError where they do not in their time."""
+        """Stops a group and waits until its processes have ended. Raises UserError when they do not end in time."""
 
     def programs(self, group: str) -> list[Program]:
-        """The group's processes as supervisord sees them now."""
+        """The group's processes and their present state."""
 
     def has(self, file: str) -> bool:
         """Whether a file of that name is in the folder."""
@@ -59,71 +59,71 @@ class Supervised(Protocol):
 
 
 class Host(Protocol):
-    """A machine where servers and services run. The generator runs on this one. One that is another machine raises
-    ConnectionLost, whatever it is asked."""
+    """A machine where servers and services run; the generator runs on this one. Each method of a remote host may raise
+    ConnectionLost."""
 
     name: str
 
     def boot(self) -> str:
-        """What tells the machine, since it was started, from all others. Raises UserError."""
+        """The machine's identity since it was started. Raises UserError."""
 
     def bind(self) -> str:
-        """The address that servers are to listen on there. Raises UserError."""
+        """The address that servers listen on there. Raises UserError."""
 
     def address(self, bind: str) -> str:
-        """Where to ask a server that listens on ``bind`` there."""
+        """The address of a server that listens on ``bind`` there."""
 
     def application(self, given: Application) -> Application:
-        """What is to be served, as it is there. Raises UserError for what cannot be served there."""
+        """The application as it is there. Raises UserError for one that cannot be served there."""
 
     def missing(self, needs: Iterable[str]) -> str | None:
-        """What it lacks of these (see ``loadtests.setups.needs.missing``)."""
+        """The needs that it lacks (see ``loadtests.setups.needs.missing``)."""
 
     def require_reachable(self, bind: str, port: int, allow_remote: bool, look: Look = network.look) -> Network | None:
-        """The way to that port, from where one is to ``look``; None where there is none between. Raises UserError where
-        load would not reach it, or somebody else; does not where it is to go there ``allow_remote``."""
+        """The network to that port from where ``look`` runs; None on this machine. Raises UserError when load would not
+        reach it, or would reach somebody else; with ``allow_remote`` it then returns None."""
 
     def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
-        """The way from it to an address of another host (see ``loadtests.hosts.network.look``). Raises UserError."""
+        """The network from it to another host's address (see ``loadtests.hosts.network.look``). Raises UserError."""
 
     def require_free(self, bind: str, port: int) -> None:
-        """Raises UserError where something listens on the port already, and says whose it is."""
+        """Raises UserError when something listens on the port already, and names it."""
 
     def supervise(self, env: Mapping[str, str]) -> AbstractContextManager[Supervised]:
-        """Starts a supervisord, which takes the knobs as environment variables. On leaving, and equally when this
-        process dies, all that it started is stopped. Raises UserError."""
+        """Starts a supervisord with the knobs as environment variables. On leaving, and when this process dies, all
+        that it started is stopped. Raises UserError."""
 
     def parts(self) -> list[Part]:
-        """What of the harness itself runs there, beside what is measured."""
+        """The harness's own processes there."""
 
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
-        """What each part and all its descendants have used so far, by pid; ``folder`` is the supervisord's."""
+        """What each part with its descendants has used so far, by pid; ``folder`` is supervisord's."""
 
     def cpu_s(self, pids: Iterable[int]) -> dict[int, float] | None:
-        """The CPU seconds that processes have used so far, by pid; one that has ended is left out. Takes next to no
-        time: it is asked while load is made. None where asking would disturb that."""
+        """CPU seconds so far of the processes that live, by pid; cheap enough to be called during load. None where it
+        would disturb the load."""
 
     def moment(self, cores: Sequence[int]) -> Moment:
-        """The machine at this moment; ``cores`` are the servers'."""
+        """The machine's conditions now; ``cores`` are the servers'."""
 
     def top_processes(self) -> Takers:
-        """Who takes its cores just now, beside this process and what it started; watches for about a second."""
+        """Which other programs take its cores; watches for about a second."""
 
     def calibrate(self, core: int) -> float:
-        """How many seconds a fixed piece of work takes on a core there, now (see ``loadtests.observe.calibration``)."""
+        """Seconds of the calibration loop on a core there, now (see ``loadtests.observe.calibration``)."""
 
     def load_elsewhere(self) -> dict[str, OthersMoment]:
-        """What others have done by this moment on the machines of the run that it knows of beside itself, by their
-        addresses: that of this process where that is another one (its address is empty), and those of services."""
+        """The work of others so far on the run's other machines, by address: this process's (with an empty address)
+        where it is another one, and those of services."""
 
     def calibrations_elsewhere(self) -> dict[str, float]:
-        """How long ``spin`` takes on each of these machines, now."""
+        """Seconds of the calibration loop on each of these machines, now."""
 
-    def allot(self, wanted: str | None) -> Cores:
-        """The cores of servers and generator there (see ``loadtests.observe.cores.allot``). Raises UserError."""
+    def allot(self, requested: str | None) -> Cores:
+        """The cores of servers and generator (see ``loadtests.observe.cores.allot``). Raises UserError."""
 
     def machine(self) -> dict[str, Any]:
-        """What a reader must know of it (see ``loadtests.observe.machine.describe``)."""
+        """Its description (see ``loadtests.observe.machine.describe``)."""
 
     def free_memory_mb(self) -> int:
         """The memory that programs could still take there, in MB."""
@@ -132,4 +132,4 @@ class Host(Protocol):
         """The software there (see ``loadtests.observe.machine.versions``)."""
 
     def other_host(self) -> OtherHost | None:
-        """What run.json keeps of it and of the way to it; None for this machine."""
+        """Its entry in run.json; None for this machine."""

@@ -1,5 +1,4 @@
-"""What ``hosts prepare`` does: brings this project to another machine as it is here, sets it up there, and leaves a
-marker, which says that load may come."""
+"""``hosts prepare``: copies this project to another machine, sets it up, and leaves a marker that allows load."""
 
 from __future__ import annotations
 
@@ -26,15 +25,15 @@ from loadtests.setups.application.progress import Announce
 BROUGHT_WITHIN_S = 300.0
 SET_UP_WITHIN_S = 3600.0
 BUSY = 75  # the exit status where somebody else has the lock (sysexits(3), EX_TEMPFAIL)
-STAYS_HERE = ("deploy/", "docs/", "results/", "tests/")  # what serves nothing; nor does a page beside them
-CLEARED = ("loadtests", "testproject", "supervisor")  # no file of an earlier revision is to stay there
+STAYS_HERE = ("deploy/", "docs/", "results/", "tests/")  # not needed to serve; nor are the .md files
+CLEARED = ("loadtests", "testproject", "supervisor")  # without files of an earlier revision
 MOST_NAMED = 3
 
 
 @dataclasses.dataclass(frozen=True)
 class Marker:
-    """What ``prepare`` left there: a token by which the host proves that it is the one, what it brought (the revision,
-    whether it had changes that are not committed, and each file's SHA-256 by its path)."""
+    """What ``prepare`` left there: a token that proves the host, the revision and whether it had uncommitted changes,
+    and the SHA-256 of each file by path."""
 
     token: str
     revision: str | None
@@ -42,15 +41,14 @@ class Marker:
     files: Mapping[str, str]
 
 
-def prepare(address: Address, told: Announce, python: str | None = None, venv: str | None = None) -> Marker:
-    """Brings what git has of this project, with the changes that are not committed, and sets it up.
+def prepare(address: Address, announce: Announce, python: str | None = None, venv: str | None = None) -> Marker:
+    """Copies the files that git tracks, with uncommitted changes, and sets the project up.
 
-    ``python`` is the one there for its ``.venv``, where it is not ``python3``; ``venv`` is a virtual environment there
-    that is taken instead of making one. Raises UserError.
+    ``python`` makes its ``.venv`` there instead of ``python3``; ``venv`` is an existing one to use. Raises UserError.
     """
     files = tracked()
     marker = Marker(secrets.token_hex(16), **machine.git(), files=digests(ROOT, files))
-    told(f"bringing {len(files)} files to {address}")
+    announce(f"bringing {len(files)} files to {address}")
     clear = " ".join(CLEARED)
     _run(
         address,
@@ -61,22 +59,22 @@ def prepare(address: Address, told: Announce, python: str | None = None, venv: s
         _archive(files),
     )
     if venv is not None:
-        told("taking the virtual environment that is there")
+        announce("taking the virtual environment that is there")
         there = shlex.quote(venv)
         make = f'[ -x {there}/bin/python ] || {{ echo "{there} is no virtual environment there" >&2; exit 1; }}; '
         make += f"rm -rf .venv && ln -s {there} .venv"
     else:
-        told("setting it up there (make setup), which takes minutes the first time")
+        announce("setting it up there (make setup), which takes minutes the first time")
         make = f"make setup{f' PYTHON={shlex.quote(python)}' if python else ''} >&2"
     _run(address, f'cd "$HOME/{FOLDER}/tree" && {make}', SET_UP_WITHIN_S)
-    told("leaving the marker")
+    announce("leaving the marker")
     text = json.dumps(dataclasses.asdict(marker)).encode()
     _run(address, f'umask 077 && cd "$HOME/{FOLDER}" && cat > {MARKER}.new && mv {MARKER}.new {MARKER}', 60.0, text)
     return marker
 
 
 def tracked() -> list[str]:
-    """The paths of the project's files that serve something, as git has them. Raises UserError."""
+    """The paths of the tracked files that are needed there. Raises UserError."""
     try:
         done = subprocess.run(
             ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, timeout=60, check=True
@@ -93,7 +91,7 @@ def digests(root: Path, paths: list[str]) -> dict[str, str]:
 
 
 def differing(here: Mapping[str, str], there: Mapping[str, str]) -> str | None:
-    """Which files are not the same here and there, in words; None where all are."""
+    """The names of files that differ, in words; None without a difference."""
     names = sorted(path for path in {**here, **there} if here.get(path) != there.get(path))
     if not names:
         return None
@@ -127,39 +125,31 @@ def _archive(paths: list[str]) -> bytes:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for path in paths:
-            tar.add(ROOT / path, path, recursive=False, filter=_nobodys)
+            tar.add(ROOT / path, path, recursive=False, filter=_without_owner)
     return packed.getvalue()
 
 
-def _nobodys(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Who owns a file here says nothing there."""
+def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     return entry
 
 
 def _run(address: Address, script: str, within_s: float, given: bytes = b"") -> None:
-    """Runs a script there. Raises UserError, with what it said last."""
-    with tempfile.TemporaryFile() as said:
+    """Runs a script there, with ``given`` as its input. Raises UserError with its reason."""
+    with tempfile.TemporaryFile() as errors:  # a pipe would wait for what ssh leaves behind
         try:
-            process = subprocess.Popen(
-                address.command(script),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                start_new_session=True,  # a Ctrl-C is for this process, which then ends it
-            )
+            # In a session of its own: a Ctrl-C is for this process, which then ends it.
+            ended = subprocess.run(
+                address.command(script), input=given, stdout=subprocess.DEVNULL, stderr=errors, timeout=within_s,
+                start_new_session=True, check=False,
+            )  # fmt: skip
         except OSError as error:
             raise UserError(f"ssh cannot be run: {error.strerror}") from None
-        try:
-            process.communicate(given, within_s)
         except subprocess.TimeoutExpired:
             raise UserError(f"{address}: it had not ended after {within_s:g} s: {script}") from None
-        finally:
-            process.kill()
-            process.wait()
-        if process.returncode == BUSY:
+        if ended.returncode == BUSY:
             raise UserError(f"{address}: a run is going on there; wait for its end")
-        if process.returncode:
-            said.seek(0)
-            raise failure(address, process.returncode, said.read().decode(errors="replace"))
+        if ended.returncode:
+            errors.seek(0)
+            raise failure(address, ended.returncode, errors.read().decode(errors="replace"))

@@ -1,7 +1,7 @@
-"""One SSH connection to an agent on another machine: questions and answers, one after the other.
+"""One SSH connection to an agent on another machine: calls and replies, one after the other.
 
-It is the user's own ``ssh``, with their configuration, keys and agent, but for what would outlive us or disturb: no
-connection is shared with others of theirs, nothing is forwarded, nothing is asked of a person.
+It is the user's own ``ssh`` with their configuration and keys. It shares no connection with theirs, forwards nothing
+and asks nothing of a person.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ REMEDIES = {
     "verification failed": " Look whether its key is the one you know; if it is, connect to it once by hand",
     "denied": " A key that needs no password is needed: ssh-add it, or name it in ~/.ssh/config",
 }
-# What is said when the reason was said already.
+# Lines that follow the reason.
 _AFTERWARDS = re.compile(r"make(\[\d+\])?: (\*\*\* \[.*\] Error \d+$|Leaving directory )|tar: (Exiting|Error) ")
 _ADDRESS = re.compile(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?"
@@ -63,7 +63,7 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True)
 class Address:
-    """Where SSH goes: a host (or an alias of the user's configuration), and user and port where they are said."""
+    """Where SSH goes: a host or an alias of the user's configuration, with an optional user and port."""
 
     host: str
     user: str | None = None
@@ -84,8 +84,7 @@ class Address:
         return f"ssh://{user}{host}{f':{self.port}' if self.port else ''}"
 
     def command(self, script: str) -> list[str]:
-        """The command that runs a shell script there, whatever shell the user has there; SSH_COMMAND may say which
-        ``ssh`` it is, and with which options (``ssh -F file``)."""
+        """The command that runs a script in sh there; SSH_COMMAND replaces ``ssh``, with options (``ssh -F file``)."""
         ssh = shlex.split(os.environ.get("SSH_COMMAND") or "ssh")
         options = [word for name, value in OPTIONS.items() for word in ("-o", f"{name}={value}")]
         user = ["-l", self.user] if self.user else []
@@ -99,11 +98,11 @@ def in_tree(command: str) -> str:
 
 
 def failure(address: Address, status: int, errors: str) -> UserError:
-    """Why a command did not run there, in one line: ``status`` is how it ended, ``errors`` what it said."""
+    """Why a command failed there, in one line: ``status`` is its exit status, ``errors`` its standard error."""
     if status == NOT_PREPARED:
         return UserError(f"{address} is not prepared; prepare it: {called()} hosts prepare {address}")
-    said = [line.strip() for line in errors.splitlines() if line.strip()]
-    lines = [line for line in said if not _AFTERWARDS.match(line)] or said
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    lines = [line for line in lines if not _AFTERWARDS.match(line)] or lines
     why = shown_end(lines[-1]) if lines else f"it ended with {status} and said nothing"
     remedy = ""
     if status == SSH_FAILED:
@@ -114,15 +113,15 @@ def failure(address: Address, status: int, errors: str) -> UserError:
 class Link:
     """A connection to the agent there, until it is closed or lost. ``arguments`` are the agent's.
 
-    Raises UserError where there is none to be had.
+    Raises UserError where none can be made.
     """
 
     def __init__(self, address: Address, arguments: Sequence[str], answers_within_s: float) -> None:
         self.address = address
         script = in_tree(f".venv/bin/python -m loadtests.hosts.agent.main {shlex.join(arguments)}")
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the link
-        self._words = ""
-        self._numbers = 0
+        self._error_text = ""
+        self._calls = 0
         self._writing = threading.Lock()
         self._ended = threading.Event()
         try:
@@ -139,54 +138,53 @@ class Link:
         assert self._ssh.stdin is not None
         assert self._ssh.stdout is not None
         self._out = self._ssh.stdin.fileno()
-        self._frames = wire.Frames(self._ssh.stdout.fileno())
+        self._reader = wire.MessageReader(self._ssh.stdout.fileno())
         atexit.register(self.close)
         threading.Thread(target=self._beat, daemon=True).start()
         try:
-            self._greeted(answers_within_s)
+            self._wait_for_greeting(answers_within_s)
         except BaseException:
             self.close()
             raise
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked: it was neither closed nor lost."""
+        """Whether it was neither closed nor lost."""
         return not self._ended.is_set()
 
-    def ask(self, asked: str, kind: type[T], within_s: float = ANSWERED_WITHIN_S, **values: Any) -> T:
-        """The agent's answer, as the kind of thing that it is. Raises UserError for what it refuses, and
-        ConnectionLost."""
+    def call(self, method: str, kind: type[T], within_s: float = ANSWERED_WITHIN_S, **arguments: Any) -> T:
+        """The value of the agent's method. Raises UserError for what it refuses, and ConnectionLost."""
         if not self.alive:
-            raise self.lost("it was closed")
-        self._numbers += 1
+            raise self._lost("it was closed")
+        self._calls += 1
         try:
-            self._write(wire.AgentCall(self._numbers, asked, values))
-            reply = self._reply(within_s)
+            self._write(wire.AgentCall(self._calls, method, arguments))
+            reply = self._reader.next(wire.AgentReply, within_s)
         except TimeoutError:
             self._end(GONE_WITHIN_S)
-            raise self.lost(f"it did not answer within {within_s:g} s ({asked})") from None
-        except (EOFError, OSError, wire.NoFrame):
+            raise self._lost(f"it did not answer within {within_s:g} s ({method})") from None
+        except (EOFError, OSError, wire.NotAMessage):
             self._end(GONE_WITHIN_S)
-            raise self.lost(self._said()) from None
-        except BaseException:  # Ctrl-C: the answer that is under way would be taken for that to another question
+            lines = [line.strip() for line in self._error_text.splitlines() if line.strip()]
+            raise self._lost(shown(lines[-1]) if lines else "it ended") from None
+        except BaseException:  # Ctrl-C: the reply under way would be taken for that to another call
             self.close()
             raise
         if reply.error is not None:
             raise UserError(f"{self.address}: {reply.error}")
         if reply.defect is not None:
-            raise RuntimeError(f"the agent on {self.address}, asked {asked}:\n{reply.defect}")
+            raise RuntimeError(f"the agent on {self.address}, method {method}:\n{reply.defect}")
         return msgspec.json.decode(reply.value, type=kind)
-
-    def lost(self, why: str) -> ConnectionLost:
-        """The error that says that the connection is."""
-        return ConnectionLost(f"the connection to {self.address} was lost: {why}")
 
     def close(self) -> None:
         """Has the agent end all that it started, and waits for that."""
         self._end(CLOSED_WITHIN_S)
 
+    def _lost(self, why: str) -> ConnectionLost:
+        return ConnectionLost(f"the connection to {self.address} was lost: {why}")
+
     def _end(self, within_s: float) -> None:
-        """Ends it; what has not ended by itself within a time is not waited for: the agent then misses its client."""
+        """Ends the connection; after ``within_s`` ssh is killed, and the agent misses its client."""
         if self._ended.is_set():
             return
         self._ended.set()
@@ -194,8 +192,7 @@ class Link:
         assert self._ssh.stdin is not None
         assert self._ssh.stdout is not None
         # What is being written now is written first, unless it is stuck.
-        stuck = not self._writing.acquire(timeout=GONE_WITHIN_S)
-        if not stuck:
+        if self._writing.acquire(timeout=GONE_WITHIN_S):
             with contextlib.suppress(OSError):
                 self._ssh.stdin.close()
             self._writing.release()
@@ -206,14 +203,13 @@ class Link:
             self._ssh.wait()
         self._ssh.stdout.close()
         self._errors.seek(0)
-        self._words = self._errors.read().decode(errors="replace")
+        self._error_text = self._errors.read().decode(errors="replace")
         self._errors.close()
 
-    def _greeted(self, within_s: float) -> None:
-        """Waits for the agent's first words."""
+    def _wait_for_greeting(self, within_s: float) -> None:
         try:
-            reply = self._reply(within_s)
-        except wire.NoFrame as error:
+            reply = self._reader.next(wire.AgentReply, within_s)
+        except wire.NotAMessage as error:
             raise UserError(
                 f"{self.address}: something there prints before the harness can speak ({shown(str(error))}): what a "
                 "shell prints when it starts (.bashrc) must be for terminals only"
@@ -222,28 +218,18 @@ class Link:
             raise UserError(f"{self.address}: no answer within {within_s:g} s") from None
         except (EOFError, OSError):
             self.close()
-            raise failure(self.address, self._ssh.wait(), self._words) from None
+            raise failure(self.address, self._ssh.wait(), self._error_text) from None
         if reply.error is not None:
             raise UserError(f"{self.address}: {reply.error}")
 
-    def _reply(self, within_s: float) -> wire.AgentReply:
-        return msgspec.json.decode(self._frames.next(within_s), type=wire.AgentReply)
-
-    def _write(self, question: wire.AgentCall) -> None:
-        left = memoryview(wire.frame(question))
+    def _write(self, call: wire.AgentCall) -> None:
         with self._writing:
             if self._ended.is_set():
                 raise BrokenPipeError
-            while left:
-                left = left[os.write(self._out, left) :]
+            wire.write(self._out, call)
 
     def _beat(self) -> None:
-        """Says now and then that the client is there: where the network is cut, nothing else tells the agent."""
+        """Says regularly that the client is there: nothing else tells the agent that the network was cut."""
         while not self._ended.wait(wire.BEAT_S):
-            with contextlib.suppress(OSError):  # it shows where something is asked
+            with contextlib.suppress(OSError):  # the next call reports it
                 self._write(wire.AgentCall(wire.BEAT))
-
-    def _said(self) -> str:
-        """What ssh said last."""
-        lines = [line.strip() for line in self._words.splitlines() if line.strip()]
-        return shown(lines[-1]) if lines else "it ended"

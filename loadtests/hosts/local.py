@@ -94,8 +94,8 @@ class Local:
     def calibrations_elsewhere(self) -> dict[str, float]:
         return {}
 
-    def allot(self, wanted: str | None) -> Cores:
-        return cores.allot(wanted)
+    def allot(self, requested: str | None) -> Cores:
+        return cores.allot(requested)
 
     def machine(self) -> dict[str, Any]:
         return machine.describe()

@@ -1,4 +1,4 @@
-"""The way to another machine: whether it leads there, how long it takes, and how wide it is."""
+"""The network to another machine: whether it leads there, its round trip and its bandwidth."""
 
 from __future__ import annotations
 
@@ -14,15 +14,23 @@ from loadtests.errors import UserError
 
 REACHED_WITHIN_S = 5.0
 ROUND_TRIPS = 40
-PORTS = 40  # that a run may take, one after the other
+PORTS = 40  # a run may use that many in a row
 
 
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """The median time to an answer of a bare server, and how fast a long one came."""
+    """The median time to an answer of a bare server, and the bandwidth of a long one."""
 
     round_trip_ms: float
     megabits_per_s: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Clock:
+    """How far another machine's clock is ahead of this one, plus or minus ``within_s``."""
+
+    ahead_s: float
+    within_s: float
 
 
 Look = Callable[[str, tuple[str, int], str, str], Network]
@@ -30,9 +38,9 @@ Look = Callable[[str, tuple[str, int], str, str], Network]
 
 
 def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
-    """The way to an address, at which a server (``loadtests.hosts.agent.proof``) has to prove that it knows the token.
+    """The network to an address, where a server (``loadtests.hosts.agent.proof``) has to prove that it knows the token.
 
-    ``host`` is called so by the user, and knows this machine as ``client``. Raises UserError.
+    ``host`` is the user's name for it; ``client`` is this machine's address there. Raises UserError.
     """
     where = "{}:{}".format(*address)
     nonce = secrets.token_hex(16)
@@ -55,7 +63,7 @@ def look(host: str, address: tuple[str, int], token: str, client: str) -> Networ
 
 
 def proof(token: str, nonce: str) -> bytes:
-    """What only who knows the token makes of a nonce (RFC 2104)."""
+    """The keyed hash of a nonce, which takes the token (RFC 2104)."""
     return hmac.new(token.encode(), nonce.encode(), "sha256").hexdigest().encode()
 
 

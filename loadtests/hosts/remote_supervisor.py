@@ -1,21 +1,21 @@
-"""supervisord on another machine: each question of a run about it goes to the agent that started it."""
+"""supervisord on another machine: each call goes to the agent that started it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any, TypeVar
 
 from loadtests.hosts.base import Program
-from loadtests.hosts.link import Link
+from loadtests.hosts.link import ANSWERED_WITHIN_S, Link
 
+T = TypeVar("T")
 NOTHING = type(None)
-STARTED_WITHIN_S = 60.0
-STOPPED_WITHIN_S = 60.0
 
 
 class RemoteSupervisor:
-    """A supervisord of our own there, see ``loadtests.hosts.base.Supervised``; a context manager."""
+    """See ``loadtests.hosts.base.Supervised``; a context manager."""
 
     def __init__(self, link: Link, env: Mapping[str, str]) -> None:
         self._link = link
@@ -24,7 +24,7 @@ class RemoteSupervisor:
         self.folder = Path()
 
     def __enter__(self) -> RemoteSupervisor:
-        self._number, folder = self._link.ask("supervise", tuple[int, str], STARTED_WITHIN_S, env=self._env)
+        self._number, folder = self._link.call("supervise", tuple[int, str], env=self._env)
         self.folder = Path(folder)
         return self
 
@@ -32,19 +32,22 @@ class RemoteSupervisor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._link.alive:  # else the agent has ended it already, or is about to
-            self._link.ask("stop", NOTHING, STOPPED_WITHIN_S, number=self._number)
+            self._call("end_supervisor", NOTHING)
 
     def start(self, group: str) -> None:
-        self._link.ask("start", NOTHING, number=self._number, group=group)
+        self._call("start", NOTHING, group=group)
 
     def stop(self, group: str) -> None:
-        self._link.ask("stop_group", NOTHING, STOPPED_WITHIN_S, number=self._number, group=group)
+        self._call("stop", NOTHING, group=group)
 
     def programs(self, group: str) -> list[Program]:
-        return self._link.ask("programs", list[Program], number=self._number, group=group)
+        return self._call("programs", list[Program], group=group)
 
     def has(self, file: str) -> bool:
-        return self._link.ask("has", bool, number=self._number, file=file)
+        return self._call("has", bool, file=file)
 
     def logs(self) -> str:
-        return self._link.ask("logs", str, number=self._number)
+        return self._call("logs", str)
+
+    def _call(self, method: str, kind: type[T], **arguments: Any) -> T:
+        return self._link.call(method, kind, ANSWERED_WITHIN_S, number=self._number, **arguments)

@@ -13,10 +13,10 @@ from loadtests import setups
 from loadtests.errors import UserError
 from loadtests.hosts import deploy, network
 from loadtests.hosts.base import ConnectionLost
-from loadtests.hosts.facts import Clock, Facts
 from loadtests.hosts.link import ANSWERED_WITHIN_S, CONNECT_S, Address, Link
-from loadtests.hosts.network import Look, Network
-from loadtests.hosts.remote_supervisor import RemoteSupervisor
+from loadtests.hosts.network import Clock, Look, Network
+from loadtests.hosts.remote_supervisor import NOTHING, RemoteSupervisor
+from loadtests.hosts.wire import AgentFacts
 from loadtests.observe import calibration, cores, machine, other_load
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
@@ -30,16 +30,15 @@ from loadtests.setups.application import Application
 from loadtests.setups.application.remote_application import RemoteApplication
 
 T = TypeVar("T")
-NOTHING = type(None)
 
-# The agent of a run before may still be ending what it started; after a lost connection it first has to miss us.
+# The agent of an earlier run may still be ending what it started; after a lost connection it first has to miss us.
 FREE_WITHIN_S, FREE_AGAIN_WITHIN_S = 15, 60
 GREETED_WITHIN_S = 30.0
 BACK_WITHIN_S = 300.0
 PAUSE_S = 1.0
 ENDED_WITHIN_S = 15.0  # where an agent was killed, the guards of what it started take a few seconds
 PREPARED_WITHIN_S = 700.0  # longer than loadtests.setups.application takes for it
-SEEN_WITHIN_S = 60.0
+NETWORK_WITHIN_S = 60.0
 CLOCK_LOOKS = 8
 
 
@@ -50,20 +49,20 @@ class Ssh:
         self.name = str(address)
         self._address = address
         self._link: Link | None = None
-        self._facts: Facts | None = None
+        self._facts: AgentFacts | None = None
         self.network: Network | None = None
         self._ended_by = 0.0  # when what was started over a lost connection has to be gone
 
     @property
-    def facts(self) -> Facts:
-        """What the agent says of itself. Raises UserError."""
+    def facts(self) -> AgentFacts:
+        """The agent and its machine. Raises UserError."""
         self._linked()
         assert self._facts is not None
         return self._facts
 
     @property
     def same_machine(self) -> bool:
-        """Whether it is this very machine, by another way."""
+        """Whether it is this very machine."""
         return self.facts.boot == boot()
 
     def boot(self) -> str:
@@ -75,7 +74,7 @@ class Ssh:
         return self.listens_on()
 
     def listens_on(self) -> str:
-        """The address there that SSH came to, for whatever is to listen. Raises UserError."""
+        """The address there that SSH came to. Raises UserError."""
         if self.facts.ipv4 is None:
             raise UserError(
                 f"{self.name}: SSH came to {self.facts.address}, and not every server can be told to listen on an IPv6 "
@@ -90,15 +89,15 @@ class Ssh:
         return RemoteApplication.of(given, self)
 
     def missing(self, needs: Iterable[str]) -> str | None:
-        return self._ask("missing", str, needs=list(needs)) or None
+        return self._call("missing", str, needs=list(needs)) or None
 
     def missing_for(self, setup: Setup) -> str | None:
         """What it lacks for a setup (see ``loadtests.setups.missing``)."""
-        return self._ask("missing_for", str, setup=setup.name) or None
+        return self._call("missing_for", str, setup=setup.name) or None
 
     def prepare_sample(self) -> None:
         """Prepares the sample project there. Raises UserError."""
-        self._ask("prepare", NOTHING, PREPARED_WITHIN_S)
+        self._call("prepare", NOTHING, PREPARED_WITHIN_S)
 
     def require_reachable(self, bind: str, port: int, allow_remote: bool, look: Look = network.look) -> Network | None:
         try:
@@ -114,22 +113,23 @@ class Ssh:
         return found
 
     def look(self, bind: str, port: int, look: Look = network.look) -> Network:
-        """The way to a port there, from this machine or from where else one looks, which has to prove that it leads to
-        the host that SSH came to. Raises UserError."""
-        self._ask("prove", NOTHING, bind=bind, port=port)
+        """The network to a port there, which has to prove that it is the host that SSH came to. Raises UserError."""
+        self._call("prove", NOTHING, bind=bind, port=port)
         try:
             return look(self.name, (self.address(bind), port), self.facts.token, self.facts.client)
         finally:
             if self._link is not None and self._link.alive:
-                self._ask("proved", NOTHING)
+                self._call("end_proof", NOTHING)
 
     def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
-        return self._ask("network_to", Network, SEEN_WITHIN_S, host=host, address=address, token=token, client=client)
+        return self._call(
+            "network_to", Network, NETWORK_WITHIN_S, host=host, address=address, token=token, client=client
+        )
 
     def require_free(self, bind: str, port: int) -> None:
         while True:
             try:
-                self._ask("require_free", NOTHING, bind=bind, port=port)
+                self._call("require_free", NOTHING, bind=bind, port=port)
                 return
             except ConnectionLost:
                 raise
@@ -145,27 +145,27 @@ class Ssh:
         return list(self.facts.parts)
 
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
-        return self._ask("usage", dict[int, Usage], parts=list(parts), folder=str(folder))
+        return self._call("usage", dict[int, Usage], parts=list(parts), folder=str(folder))
 
     def cpu_s(self, pids: Iterable[int]) -> None:
         return None  # each question crosses the network on which the load is
 
     def moment(self, cores: Sequence[int]) -> Moment:
-        return self._ask("moment", Moment, cores=list(cores))
+        return self._call("moment", Moment, cores=list(cores))
 
     def top_processes(self) -> Takers:
-        return self._ask("top_processes", Takers)
+        return self._call("top_processes", Takers)
 
     def calibrate(self, core: int) -> float:
-        return self._ask("calibrate", float, core=core)
+        return self._call("calibrate", float, core=core)
 
     def calibrate_anywhere(self) -> float:
-        """How long ``spin`` takes on the first core that it has."""
-        return self._ask("calibrate", float, core=None)
+        """``calibrate`` on its first core."""
+        return self._call("calibrate", float, core=None)
 
     def others(self) -> OthersMoment:
-        """What others have done on all of its cores by this moment."""
-        return self._ask("others", OthersMoment)
+        """The work of others on all of its cores so far."""
+        return self._call("others", OthersMoment)
 
     def load_elsewhere(self) -> dict[str, OthersMoment]:
         if self.same_machine:
@@ -175,31 +175,31 @@ class Ssh:
     def calibrations_elsewhere(self) -> dict[str, float]:
         return {} if self.same_machine else {"": calibration.calibrate(_generator_cores()[0])}
 
-    def allot(self, wanted: str | None) -> Cores:
+    def allot(self, requested: str | None) -> Cores:
         if self.same_machine:
-            return self._ask("allot", Cores, wanted=wanted)
-        servers = self._ask("all_cores", tuple[int, ...], wanted=wanted)
+            return self._call("allot", Cores, requested=requested)
+        servers = self._call("all_cores", tuple[int, ...], requested=requested)
         return Cores(servers, _generator_cores(), machines=2)
 
     def machine(self) -> dict[str, Any]:
-        return self._ask("machine", dict[str, Any])
+        return self._call("machine", dict[str, Any])
 
     def free_memory_mb(self) -> int:
-        return self._ask("free_memory_mb", int)
+        return self._call("free_memory_mb", int)
 
     def versions(self) -> dict[str, Any]:
-        return self._ask("versions", dict[str, Any])
+        return self._call("versions", dict[str, Any])
 
     def findings(self) -> list[tuple[str, str, str]]:
-        """What ``doctor`` finds there, but for engines, which run here: level, what, and the remedy."""
-        return self._ask("doctor", list[tuple[str, str, str]])
+        """What ``doctor`` finds there, without engines: level, finding and remedy."""
+        return self._call("doctor", list[tuple[str, str, str]])
 
     def clock(self) -> Clock:
-        """How its clock goes, by the quickest of some looks."""
+        """Its clock, by the quickest of several looks."""
         looks = []
         for _ in range(CLOCK_LOOKS):
             begun, before = time.monotonic(), time.time()
-            there = self._ask("clock", float)
+            there = self._call("clock", float)
             half = (time.monotonic() - begun) / 2
             looks.append((half, there - before - half))
         half, ahead = min(looks)
@@ -222,35 +222,34 @@ class Ssh:
 
     def remarks(self) -> tuple[str, ...]:
         """What a person should know before load goes there."""
-        found = []
+        remarks = []
         if self.same_machine:
-            found.append(f"{self.name} is this very machine, so generator and servers share it")
+            remarks.append(f"{self.name} is this very machine, so generator and servers share it")
         address = ipaddress.ip_address(self.listens_on())
         if public(address):
-            found.append(
+            remarks.append(
                 f"the servers listen on {address}, which is public: while this runs, whoever reaches it can use them; "
                 "they have a secret key of their own, and are made for measuring, not for the open"
             )
-        return tuple(found)
+        return tuple(remarks)
 
     def close(self) -> None:
         """Ends the agent, if there is one, and waits for that."""
         if self._link is not None:
             self._link.close()
 
-    def _ask(self, asked: str, kind: type[T], within_s: float = ANSWERED_WITHIN_S, **values: Any) -> T:
-        return self._linked().ask(asked, kind, within_s, **values)
+    def _call(self, method: str, kind: type[T], within_s: float = ANSWERED_WITHIN_S, **arguments: Any) -> T:
+        return self._linked().call(method, kind, within_s, **arguments)
 
     def _linked(self) -> Link:
-        """The connection; a new one, where the last was lost. Raises UserError."""
+        """The connection, made anew after a loss. Raises UserError."""
         if self._link is None:
             self._link = self._connected(FREE_WITHIN_S)
         elif not self._link.alive:
-            self._link = self._back()
+            self._link = self._reconnected()
         return self._link
 
-    def _back(self) -> Link:
-        """A new connection, as soon as there is one to be had."""
+    def _reconnected(self) -> Link:
         end = time.monotonic() + BACK_WITHIN_S
         while True:
             try:
@@ -264,8 +263,9 @@ class Ssh:
 
     def _connected(self, free_within_s: int) -> Link:
         link = Link(self._address, [str(free_within_s)], CONNECT_S + free_within_s + GREETED_WITHIN_S)
+        knobs = {name: os.environ[name] for name in (*setups.KNOBS, "DATABASE_URL") if name in os.environ}
         try:
-            self._facts = link.ask("begin", Facts, knobs=_environment())
+            self._facts = link.call("begin", AgentFacts, knobs=knobs)
             deploy.require_same(self._address, self._facts.files)
         except BaseException:
             link.close()
@@ -274,7 +274,7 @@ class Ssh:
 
 
 def _generator_cores() -> tuple[int, ...]:
-    """Here, where the servers are elsewhere."""
+    """The generator's core here, where the servers run elsewhere."""
     return cores.all_of()[-1:]
 
 
@@ -286,9 +286,3 @@ def at(address: str) -> Ssh:
 def public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     """Whether it can be reached from anywhere."""
     return not (address.is_private or address.is_loopback or address.is_link_local)
-
-
-def _environment() -> dict[str, str]:
-    """What servers there are to find in their environment, as servers here would."""
-    named = (*setups.KNOBS, "DATABASE_URL")
-    return {name: os.environ[name] for name in named if name in os.environ}

@@ -1,4 +1,4 @@
-"""supervisord for as long as something is served: started, asked over XML-RPC, stopped with all that it started."""
+"""A supervisord on this machine: started, called over XML-RPC, stopped with all that it started."""
 
 from __future__ import annotations
 
@@ -23,25 +23,24 @@ from loadtests.errors import UserError
 from loadtests.hosts.base import Program
 from loadtests.setups.services import PASSWORD
 
-# Variables that servers take options from: a setup is its file and the knobs, and nothing else.
-TELL_SERVERS = ("GUNICORN_CMD_ARGS", "UVICORN_", "GRANIAN_", "UWSGI_", "FORWARDED_ALLOW_IPS")
+# Variables with options of servers: a setup is its file and the knobs, and nothing else.
+SERVER_VARIABLES = ("GUNICORN_CMD_ARGS", "UVICORN_", "GRANIAN_", "UWSGI_", "FORWARDED_ALLOW_IPS")
 STARTED_WITHIN_S = 10.0
 STOPPED_WITHIN_S = 25.0
 LOOK_EVERY_S = 0.02
 LOG_LINES = 20
-MOST_SAID = 4096  # bytes of what supervisord says when it does not start
+MOST_SHOWN = 4096  # bytes of its output when it does not start
 
-# The same two lines that a person types (README).
-# supervisord is always the harness's, whatever PATH the project that is served brings.
+# The two lines that a person types (README), with the harness's supervisord whatever PATH the served project has.
 SUPERVISORD = Path(sys.executable).parent / "supervisord"
 COMMAND = f'. supervisor/defaults.sh && exec "{SUPERVISORD}" --nodaemon -c "$PWD/supervisor/supervisord.conf"'
 
 
 class Supervisor:
-    """A supervisord of our own, in a private folder; a context manager.
+    """A supervisord in a private folder, see ``loadtests.hosts.base.Supervised``; a context manager.
 
-    Takes the knobs as environment variables (see supervisor/defaults.sh). On leaving, whatever was started is stopped
-    and the folder is removed; loadtests.cleanup.guard does the same should this process die.
+    Takes the knobs as environment variables (see supervisor/defaults.sh). On leaving, all that was started is stopped
+    and the folder is removed; loadtests.cleanup.guard does the same when this process dies.
     """
 
     def __init__(self, env: Mapping[str, str]) -> None:
@@ -62,7 +61,7 @@ class Supervisor:
             "GUARD_REMOVES": str(self.folder),
             "PYTHONUNBUFFERED": "1",
         }
-        env = {name: value for name, value in env.items() if not name.startswith(TELL_SERVERS)}
+        env = {name: value for name, value in env.items() if not name.startswith(SERVER_VARIABLES)}
         try:
             # Read through the same file: the guard removes the folder before it ends.
             with open(self.folder / "supervisord.out", "w+b") as out:
@@ -86,12 +85,9 @@ class Supervisor:
         self.end()
 
     def start(self, group: str) -> None:
-        """Starts the group without waiting for it to be ready."""
         self._rpc.startProcessGroup(group, False)
 
     def stop(self, group: str) -> None:
-        """Stops the group and waits until its processes have ended. Raises UserError where they do not in
-        STOPPED_WITHIN_S."""
         self._rpc.stopProcessGroup(group, False)
         end = time.monotonic() + STOPPED_WITHIN_S
         while any(program.pid for program in self.programs(group)):
@@ -100,7 +96,6 @@ class Supervisor:
             time.sleep(LOOK_EVERY_S)
 
     def programs(self, group: str) -> list[Program]:
-        """The group's processes as supervisord sees them now."""
         return [
             Program(str(info["name"]), str(info["statename"]), int(info["pid"]), int(info["exitstatus"]))
             for info in self._rpc.getAllProcessInfo()
@@ -108,11 +103,9 @@ class Supervisor:
         ]
 
     def has(self, file: str) -> bool:
-        """Whether a file of that name is in the folder."""
         return (self.folder / file).exists()
 
     def logs(self) -> str:
-        """The ends of the programs' logs."""
         parts = []
         for file in sorted(self.folder.glob("*.log")):
             lines = file.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
@@ -121,7 +114,7 @@ class Supervisor:
         return "\n".join(parts)
 
     def end(self) -> None:
-        """Stops all that was started; nothing can be started then."""
+        """Stops all that was started."""
         if self._transport is not None:
             self._transport.close()
         if self._guard is not None and self._guard.stdin is not None:
@@ -147,5 +140,5 @@ class Supervisor:
                 return
             transport.close()
             time.sleep(0.05)
-        words = os.pread(out.fileno(), MOST_SAID, 0).decode(errors="replace").split()
+        words = os.pread(out.fileno(), MOST_SHOWN, 0).decode(errors="replace").split()
         raise UserError(f"supervisord did not start: {' '.join(words) or 'it said nothing'}")

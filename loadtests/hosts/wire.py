@@ -1,45 +1,47 @@
-"""What passes over one SSH connection: frames, each a line that says how long it is and then so many bytes of JSON."""
+"""Messages over one SSH connection, each a line of JSON."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
-import re
 import select
 import time
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-HEADER = re.compile(rb"frame ([0-9]{1,9})\n")
-LONGEST_HEADER = 16
+from loadtests.observe.processes import Part
+
+T = TypeVar("T")
+
 MOST_BYTES = 64 * 2**20
 READ_BYTES = 2**16
-MOST_SHOWN = 100  # bytes of what is no frame
+MOST_SHOWN = 100  # bytes of what is no message
 
-# The client says so often that it is there; an agent that hears nothing for so long ends everything. The client's ssh
-# asks likewise (ssh_config(5), ServerAliveInterval), and gives up after as long.
+# The client says every BEAT_S that it is there; an agent that hears nothing for SILENCE_S ends everything. The client's
+# ssh gives up after as long (ssh_config(5), ServerAliveInterval).
 BEAT_S = 2.0
 ALIVE_INTERVAL_S, ALIVE_COUNT = 3, 3
 SILENCE_S = float(ALIVE_INTERVAL_S * (ALIVE_COUNT + 1))
 
-BEAT = 0  # the number of a question that wants no answer
+BEAT = 0  # the number of a call without an answer
 
 
-class NoFrame(Exception):
-    """Something else came where a frame was to begin; its text is what came."""
+class NotAMessage(Exception):
+    """Something else came where a message was expected; the text is its first line."""
 
 
 class AgentCall(msgspec.Struct, frozen=True):
-    """What the client asks: the name of a method of the agent's, and its arguments by name."""
+    """A method of the agent, and its arguments by name."""
 
     number: int
-    asked: str = ""
-    values: dict[str, Any] = {}
+    method: str = ""
+    arguments: dict[str, Any] = {}
 
 
 class AgentReply(msgspec.Struct, frozen=True):
-    """The answer to the question of that number: a value, or what the user can put right, in one line (``error``), or a
-    defect of the agent's (``defect``)."""
+    """The answer to the call of that number: a value, an ``error`` that the user can put right, or a ``defect`` (the
+    agent's traceback)."""
 
     number: int
     value: msgspec.Raw = msgspec.Raw(b"null")
@@ -47,44 +49,56 @@ class AgentReply(msgspec.Struct, frozen=True):
     defect: str | None = None
 
 
-def frame(message: AgentCall | AgentReply) -> bytes:
-    """A message as it goes over the wire."""
-    body = msgspec.json.encode(message)
-    return b"frame %d\n%s" % (len(body), body)
+@dataclasses.dataclass(frozen=True)
+class AgentFacts:
+    """An agent and its machine: the marker's token, revision and files (SHA-256 by path), where SSH came from and to,
+    the machine's identity since its boot, its Python, and the processes of the connection."""
+
+    token: str
+    revision: str | None
+    dirty: bool | None
+    files: dict[str, str]
+    client: str
+    address: str
+    ipv4: str | None
+    boot: str
+    python: str
+    parts: tuple[Part, ...]
 
 
-class Frames:
-    """Reads frames from a file descriptor, each within a time."""
+def write(descriptor: int, message: AgentCall | AgentReply) -> None:
+    """Writes a message as a whole. Raises OSError."""
+    left = memoryview(msgspec.json.encode(message) + b"\n")
+    while left:
+        left = left[os.write(descriptor, left) :]
+
+
+class MessageReader:
+    """Reads messages from a file descriptor."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._read = b""
 
-    def next(self, within_s: float) -> bytes:
-        """The body of the next frame. Raises EOFError where the other side is gone, TimeoutError, and NoFrame."""
+    def next(self, kind: type[T], within_s: float) -> T:
+        """The next message. Raises EOFError where the other side is gone, TimeoutError and NotAMessage."""
         end = time.monotonic() + within_s
-        while (newline := self._read.find(b"\n", 0, LONGEST_HEADER)) < 0:
-            if len(self._read) >= LONGEST_HEADER:
-                raise NoFrame(self._shown())
-            self._more(end)
-        header = HEADER.fullmatch(self._read[: newline + 1])
-        if header is None or int(header[1]) > MOST_BYTES:
-            raise NoFrame(self._shown())
-        begin, length = newline + 1, int(header[1])
-        while len(self._read) < begin + length:
-            self._more(end)
-        body, self._read = self._read[begin : begin + length], self._read[begin + length :]
-        return body
+        while (newline := self._read.find(b"\n")) < 0:
+            if len(self._read) > MOST_BYTES:
+                raise NotAMessage(_shown(self._read))
+            readable, _, _ = select.select([self._descriptor], [], [], max(0.0, end - time.monotonic()))
+            if not readable:
+                raise TimeoutError
+            data = os.read(self._descriptor, READ_BYTES)
+            if not data:
+                raise EOFError
+            self._read += data
+        line, self._read = self._read[:newline], self._read[newline + 1 :]
+        try:
+            return msgspec.json.decode(line, type=kind)
+        except msgspec.MsgspecError:
+            raise NotAMessage(_shown(line)) from None
 
-    def _shown(self) -> str:
-        """The first line of what came instead."""
-        return self._read[:MOST_SHOWN].decode(errors="replace").strip().partition("\n")[0]
 
-    def _more(self, end: float) -> None:
-        readable, _, _ = select.select([self._descriptor], [], [], max(0.0, end - time.monotonic()))
-        if not readable:
-            raise TimeoutError
-        read = os.read(self._descriptor, READ_BYTES)
-        if not read:
-            raise EOFError
-        self._read += read
+def _shown(text: bytes) -> str:
+    return text[:MOST_SHOWN].decode(errors="replace").strip()

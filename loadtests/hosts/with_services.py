@@ -1,4 +1,4 @@
-"""A machine for the servers some of whose services run on machines of their own."""
+"""The servers' machine, when services run on machines of their own."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part, Usage
 from loadtests.setups.services import PASSWORD, Service
 
-# No process has such a number or one above it (proc(5), pid_max): above it are those of the first service's machine,
-# above twice as many those of the second's.
+# Above every pid (proc(5), pid_max): the first service's machine counts from it, the second's from twice as much.
 PIDS = 1 << 22
 
 
 class WithServices:
-    """The ``servers``' machine, see ``loadtests.hosts.base.Host``, with each of ``services`` on the machine beside it.
-    It listens there on the port that its servers have on theirs, and wants a password that nobody else knows."""
+    """The ``servers``' machine (see ``loadtests.hosts.base.Host``) with ``services`` on machines of their own. There
+    each listens on the servers' port and requires a password that nobody else knows."""
 
     def __init__(self, servers: Host, services: Mapping[Service, Ssh]) -> None:
         self._servers = servers
@@ -51,30 +50,28 @@ class WithServices:
     @contextlib.contextmanager
     def supervise(self, env: Mapping[str, str]) -> Iterator[Supervised]:
         port = env["PORT"]
-        told: dict[str, str] = {}
-        there = {}
+        variables: dict[str, str] = {}
+        remote = {}
         for name, (service, number) in self._services.items():
             machine = self._machines[number]
             address = machine.listens_on()
-            told.update([service.variable_for(address, int(port), self._password)])
-            # Which cores the servers have says nothing of that machine: all of its own are the service's.
+            variables.update([service.variable_for(address, int(port), self._password)])
+            # The servers' cores mean nothing on that machine: a service has all of its own.
             own = {"BIND": address, "PORT": port, PASSWORD: self._password, "CORES": "", "SERVICES_CORES": ""}
-            there[name] = RemoteService(number, machine.supervise(own), machine.boot() != self.boot())
+            remote[name] = RemoteService(number, machine.supervise(own), machine.boot() != self.boot())
         with ExitStack() as stack:
-            here = stack.enter_context(self._servers.supervise({**env, **told}))
-            yield CombinedSupervisor(here, there, stack)
+            servers = stack.enter_context(self._servers.supervise({**env, **variables}))
+            yield CombinedSupervisor(servers, remote, stack)
 
     def load_elsewhere(self) -> dict[str, OthersMoment]:
-        return {**self._servers.load_elsewhere(), **{machine.name: machine.others() for machine in self._apart()}}
+        return {**self._servers.load_elsewhere(), **{machine.name: machine.others() for machine in self._distinct()}}
 
     def calibrations_elsewhere(self) -> dict[str, float]:
-        return {
-            **self._servers.calibrations_elsewhere(),
-            **{machine.name: machine.calibrate_anywhere() for machine in self._apart()},
-        }
+        of_services = {machine.name: machine.calibrate_anywhere() for machine in self._distinct()}
+        return {**self._servers.calibrations_elsewhere(), **of_services}
 
-    def _apart(self) -> list[Ssh]:
-        """The services' machines, but for one that is the servers' or this process's as well."""
+    def _distinct(self) -> list[Ssh]:
+        """The services' machines that are neither the servers' nor this process's."""
         return [machine for machine in self._machines if machine.boot() not in (self.boot(), boot())]
 
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
@@ -82,20 +79,20 @@ class WithServices:
         for part in parts:
             by_machine.setdefault(part.pid // PIDS, []).append(part)
         found = self._servers.usage(by_machine.pop(0, []), folder)
-        for number, those in by_machine.items():
-            own = [dataclasses.replace(part, pid=part.pid % PIDS) for part in those]
+        for number, remote_parts in by_machine.items():
+            own = [dataclasses.replace(part, pid=part.pid % PIDS) for part in remote_parts]
             for pid, usage in self._machines[number - 1].usage(own, folder).items():
                 found[pid + number * PIDS] = dataclasses.replace(usage, pid=pid + number * PIDS)
         return found
 
     def cpu_s(self, pids: Iterable[int]) -> dict[int, float] | None:
-        # Of the servers' machine alone: each question to another crosses a network.
+        # On the servers' machine only: a call to another crosses a network.
         return self._servers.cpu_s(pid for pid in pids if pid < PIDS)
 
 
 @dataclasses.dataclass(frozen=True)
 class RemoteService:
-    """A service's supervisord, on the machine of that number; whether that is ``another`` than the servers'."""
+    """A service's supervisord on the machine of that number, which may be ``another`` than the servers'."""
 
     number: int
     supervised: AbstractContextManager[Supervised]
@@ -103,40 +100,40 @@ class RemoteService:
 
 
 class CombinedSupervisor:
-    """A supervisord ``here``, and one for each service ``elsewhere`` once that is started; see
+    """The servers' supervisord and one for each remote service, started when it is first needed; see
     ``loadtests.hosts.base.Supervised``. They end with ``stack``."""
 
-    def __init__(self, here: Supervised, elsewhere: Mapping[str, RemoteService], stack: ExitStack) -> None:
-        self.folder = here.folder
-        self._here = here
-        self._elsewhere = elsewhere
+    def __init__(self, servers: Supervised, remote: Mapping[str, RemoteService], stack: ExitStack) -> None:
+        self.folder = servers.folder
+        self._servers = servers
+        self._remote = remote
         self._stack = stack
-        self._begun: dict[str, Supervised] = {}
+        self._started: dict[str, Supervised] = {}
 
     def start(self, group: str) -> None:
-        if group in self._elsewhere and group not in self._begun:
-            self._begun[group] = self._stack.enter_context(self._elsewhere[group].supervised)
+        if group in self._remote and group not in self._started:
+            self._started[group] = self._stack.enter_context(self._remote[group].supervised)
         self._of(group).start(group)
 
     def stop(self, group: str) -> None:
         self._of(group).stop(group)
 
     def programs(self, group: str) -> list[Program]:
-        found = self._of(group).programs(group)
-        if group not in self._begun:
-            return found
-        where = self._elsewhere[group]
-        above = (where.number + 1) * PIDS
+        programs = self._of(group).programs(group)
+        if group not in self._started:
+            return programs
+        service = self._remote[group]
+        above = (service.number + 1) * PIDS
         return [
-            dataclasses.replace(program, pid=program.pid and program.pid + above, elsewhere=where.another)
-            for program in found
+            dataclasses.replace(program, pid=program.pid and program.pid + above, elsewhere=service.another)
+            for program in programs
         ]
 
     def has(self, file: str) -> bool:
-        return any(supervised.has(file) for supervised in (self._here, *self._begun.values()))
+        return any(supervised.has(file) for supervised in (self._servers, *self._started.values()))
 
     def logs(self) -> str:
-        return "\n".join(filter(None, (supervised.logs() for supervised in (self._here, *self._begun.values()))))
+        return "\n".join(filter(None, (supervised.logs() for supervised in (self._servers, *self._started.values()))))
 
     def _of(self, group: str) -> Supervised:
-        return self._begun.get(group, self._here)
+        return self._started.get(group, self._servers)

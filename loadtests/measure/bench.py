@@ -199,7 +199,7 @@ def make_bench(
     def serve(
         setup: Setup, env: Mapping[str, str], services: Sequence[str], port: int
     ) -> AbstractContextManager[Server]:
-        return serving(setup, env, bind, port, served, host, services)
+        return serving(setup, {**env, "BIND": bind, "PORT": str(port)}, served, host, services)
 
     clients = clients or Clients()
     bench = Bench(host, bind, port, host.allot(os.environ.get("CORES")), known, served, serve, clients.engine)

@@ -83,8 +83,8 @@ def check(
     found = [setup for setup in setups.find(names) if names or not (application.own and setup.dialect)]
     host = host or hosts.at("local")
     bind, port = setups.bind(), setups.port()
-    env = host.allot(os.environ.get("CORES")).knobs({})
-    start = partial(serving, bind=bind, port=port, application=application, host=host)
+    env = {**host.allot(os.environ.get("CORES")).knobs({}), "BIND": bind, "PORT": str(port)}
+    start = partial(serving, application=application, host=host)
     checker = _Checker(application, progress, Check(application.addressed(requests)))
     chosen = checker.servable(found, bool(names))
     compared = [setup for setup in chosen if not setup.dialect]

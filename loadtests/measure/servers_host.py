@@ -10,9 +10,8 @@ from loadtests import setups
 from loadtests.errors import UserError
 from loadtests.formatting import plural, series
 from loadtests.hosts import deploy
-from loadtests.hosts.facts import Clock
 from loadtests.hosts.link import Address
-from loadtests.hosts.network import Network
+from loadtests.hosts.network import Clock, Network
 from loadtests.hosts.ssh import Ssh
 from loadtests.measure.doctor import MachineFinding, errors_first, ok, warning
 from loadtests.measure.host_options import SCHEME, SERVERS

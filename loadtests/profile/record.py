@@ -160,7 +160,8 @@ def _sampled_round(plan: Plan, undisturbed: Window, report: Callable[[str, int],
 
 def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Serving]:
     env = {**env, **plan.cores.knobs(env)}
-    return serving(plan.setup, env, plan.bind, plan.port, plan.application, plan.host)
+    env = {**env, "BIND": plan.bind, "PORT": str(plan.port)}
+    return serving(plan.setup, env, plan.application, plan.host)
 
 
 def _sampled(

@@ -37,23 +37,23 @@ class Server(Protocol):
         """The folder of its sockets and logs, while it runs."""
 
     def parts(self) -> list[Part]:
-        """Its processes and those of the services beside it, the first of each tree."""
+        """The first process of each of its process trees, and of its services'."""
 
     def logs(self) -> str:
         """The ends of its logs."""
 
     def failed(self) -> str | None:
-        """Which process is not up, or None where all are."""
+        """A process that is not up."""
 
     def ask(self, request: Request, timeout_s: float) -> Answer:
         """Its answer to one request. Raises OSError or http.client.HTTPException."""
 
     def seconds_to_answer(self) -> float:
-        """How long it takes at rest. Raises OSError or http.client.HTTPException."""
+        """The response time at rest. Raises OSError or http.client.HTTPException."""
 
     def restart(self) -> None:
-        """Stops the setup, not what runs beside it, and starts it again; returns when it is healthy. Raises NotServing
-        where it does not stop in its time, or does not come up."""
+        """Stops the setup, not its services, and starts it again; returns when it is healthy. Raises NotServing when it
+        does not stop in time, or does not come up."""
 
     def calm_down(self, idle_s: float) -> bool:
         """Waits until an overload is worked off and it answers as at rest; returns whether it did in time."""

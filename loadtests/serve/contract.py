@@ -1,5 +1,5 @@
-"""The contract: every setup answers the same requests with the same status, content type and body. Asked, learnt and
-compared here and nowhere else: before a run, before each trial, and by ``check``."""
+"""The contract: every setup answers the same requests with the same status, content type and body. Checked before a
+run, before each trial, and by ``check``."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from loadtests.serve.http import Answer, ask_again
 from loadtests.workload import Request
 
 TIMEOUT_S = 30.0
-VERIFIED_WITHIN_S = 10.0  # each request of a trial's check: what hangs is not waited for thirty seconds a request
+VERIFIED_WITHIN_S = 10.0  # a request before a trial
 SECONDS_CHANGE_S = 0.6  # twice this is over a second
 FEW = 20
 CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, and not again at every answer
 
 
 def answers(running: Server, requests: Sequence[Request]) -> list[Answer | str]:
-    """The setup's answers to the requests, in their order; a text where there was none."""
-    # A page of the user's own may show the time, to the second. Of many requests it is left to whoever reads.
+    """The setup's answers to the requests; a text where there was none."""
+    # A page of the user's own may show the time in seconds. With many requests the reader has to tell.
     apart_s = SECONDS_CHANGE_S if running.application.own and len(requests) <= FEW else 0.0
     return [answer(running, request, apart_s) for request in requests]
 
 
 def answer(running: Server, request: Request, apart_s: float = 0.0) -> Answer | str:
-    """The setup's answer to one request, asked several times ``apart_s`` apart; a text where there was none."""
-    return _asked(lambda: ask_again(lambda: running.ask(request, TIMEOUT_S), apart_s))
+    """The answer to one request, sent three times ``apart_s`` apart; a text where there was none."""
+    return _answer_or_text(lambda: ask_again(lambda: running.ask(request, TIMEOUT_S), apart_s))
 
 
-def _asked(ask: Callable[[], Answer]) -> Answer | str:
+def _answer_or_text(ask: Callable[[], Answer]) -> Answer | str:
     try:
         return ask()
     except (OSError, http.client.HTTPException) as error:
@@ -40,14 +40,14 @@ def _asked(ask: Callable[[], Answer]) -> Answer | str:
 
 
 def expectation(given: Answer, own: bool) -> Expectation:
-    """What the other setups must answer, where one answered this. Bodies of a project of the user's own are not
-    compared in a run, for a page may hold the time or who serves it; ``check`` tells."""
+    """What the other setups must answer after this answer. A run does not compare the bodies of the user's own project,
+    which may hold the time or the server's name; ``check`` does."""
     compared = not given.varies and not own
     return Expectation(given.status, given.content_type, digest(given.body) if compared else None)
 
 
 def meets(given: Answer | str, expected: Expectation) -> bool:
-    """Whether an answer is what is expected; a text stands for none."""
+    """Whether an answer is the expected one; a text stands for none."""
     if isinstance(given, str) or (given.status, given.content_type) != (expected.status, expected.content_type):
         return False
     return expected.sha256 is None or (not given.varies and digest(given.body) == expected.sha256)
@@ -56,12 +56,11 @@ def meets(given: Answer | str, expected: Expectation) -> bool:
 def verified(
     running: Server, requests: Sequence[Request], contract: Sequence[Expectation]
 ) -> tuple[list[bytes | None], list[str]]:
-    """The bodies that the requests are answered with, as far as every answer under load is to have them, and what is
-    not as the contract says, in sentences."""
+    """The bodies that every answer under load must have (None: any), and the breaches of the contract, in sentences."""
     bodies: list[bytes | None] = []
     broken: list[str] = []
     for request, expected in zip(requests, contract, strict=True):
-        given = _asked(partial(running.ask, request, VERIFIED_WITHIN_S))
+        given = _answer_or_text(partial(running.ask, request, VERIFIED_WITHIN_S))
         if not meets(given, expected):
             digits = f", SHA-256 {expected.sha256[:12]}" if expected.sha256 else ""
             theirs = f"{expected.status} {expected.content_type}{digits}"
@@ -72,7 +71,7 @@ def verified(
 
 
 def describe(given: Answer | str) -> str:
-    """What became of a request, in a sentence's end: ``answered 200 text/plain b'OK'``."""
+    """The outcome of a request: ``answered 200 text/plain b'OK'``."""
     return given if isinstance(given, str) else f"answered {show(given)}"
 
 

@@ -1,4 +1,4 @@
-"""What the setups speak over WebSockets, as the contract needs to know it; docs/peers.rst describes each."""
+"""What the setups speak over WebSockets, for the contract; docs/peers.rst describes each."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ CABLE_CHANNELS = {"echo": "EchoChannel", "rooms": "RoomChannel", "publish": "Pub
 
 
 class Dialect(Protocol):
-    """How something is asked for, and what the answers mean. ``exact`` says that a message is sent back as it is, text
-    or binary; else it is in an envelope, and text."""
+    """How to ask for something, and how to read the answers. ``exact``: a message comes back as it is, text or binary;
+    otherwise it is text in an envelope."""
 
     exact: bool
 
@@ -23,22 +23,22 @@ class Dialect(Protocol):
         """The path of an endpoint: ``echo``, ``rooms/ROOM``, ``publish/ROOM``."""
 
     def subprotocols(self) -> tuple[str, ...]:
-        """Those that have to be offered."""
+        """The subprotocols to offer."""
 
     def ready(self, client: WebsocketClient, endpoint: str) -> None:
-        """Waits until the endpoint is there for this connection. Raises ConnectionEnded, TimeoutError or ValueError."""
+        """Waits until the endpoint serves this connection. Raises ConnectionEnded, TimeoutError or ValueError."""
 
-    def asking(self, payload: str) -> str:
+    def echo_request(self, payload: str) -> str:
         """The message whose payload the echo sends back."""
 
-    def publishing(self, payload: str, room: str = ROOM) -> str:
-        """The message that publishes the payload in a room, over a connection that is there for that."""
+    def publish_request(self, payload: str, room: str = ROOM) -> str:
+        """The message that publishes the payload in a room."""
 
     def payload(self, message: str) -> str | None:
-        """The payload of an echo or of something published; None for a message of another kind."""
+        """The payload of an echo or a delivery; None for other messages."""
 
-    def taken(self, message: str) -> bool:
-        """Whether the message says that what was published was taken."""
+    def is_published(self, message: str) -> bool:
+        """Whether the message acknowledges a publish."""
 
 
 class Plain:
@@ -53,19 +53,19 @@ class Plain:
         return ()
 
     def ready(self, client: WebsocketClient, endpoint: str) -> None:
-        if endpoint.startswith("rooms") and (said := self.payload(client.text())) != "joined":
-            raise ValueError(f"a room begins with {said!r} and not with 'joined'")
+        if endpoint.startswith("rooms") and (first := self.payload(client.text())) != "joined":
+            raise ValueError(f"a room begins with {first!r} and not with 'joined'")
 
-    def asking(self, payload: str) -> str:
+    def echo_request(self, payload: str) -> str:
         return payload
 
-    def publishing(self, payload: str, room: str = ROOM) -> str:
-        return self.asking(payload)
+    def publish_request(self, payload: str, room: str = ROOM) -> str:
+        return self.echo_request(payload)
 
     def payload(self, message: str) -> str | None:
         return message
 
-    def taken(self, message: str) -> bool:
+    def is_published(self, message: str) -> bool:
         return self.payload(message) == "ok"
 
 
@@ -74,12 +74,12 @@ class Json(Plain):
 
     exact = False
 
-    def asking(self, payload: str) -> str:
+    def echo_request(self, payload: str) -> str:
         return json.dumps(payload)
 
     def payload(self, message: str) -> str | None:
-        said = json.loads(message)
-        return said if isinstance(said, str) else None
+        payload = json.loads(message)
+        return payload if isinstance(payload, str) else None
 
 
 class SocketIO:
@@ -96,18 +96,18 @@ class SocketIO:
     def ready(self, client: WebsocketClient, endpoint: str) -> None:
         client.text()  # 0{...}: the session, the heartbeat, the limits
         client.send_text("40")
-        if not (said := client.text()).startswith("40"):
-            raise ValueError(f"the namespace was answered by {said!r}")
+        if not (answer := client.text()).startswith("40"):
+            raise ValueError(f"the namespace was answered by {answer!r}")
         kind, _, room = endpoint.partition("/")
         if kind == "rooms":
             client.send_text(f"421{json.dumps(['join', room])}")
-            if (said := client.text()) != '431["joined"]':
-                raise ValueError(f"join was answered by {said!r}")
+            if (answer := client.text()) != '431["joined"]':
+                raise ValueError(f"join was answered by {answer!r}")
 
-    def asking(self, payload: str) -> str:
+    def echo_request(self, payload: str) -> str:
         return f"42{json.dumps(['echo', payload])}"
 
-    def publishing(self, payload: str, room: str = ROOM) -> str:
+    def publish_request(self, payload: str, room: str = ROOM) -> str:
         return f"422{json.dumps(['publish', room, payload])}"
 
     def payload(self, message: str) -> str | None:
@@ -116,7 +116,7 @@ class SocketIO:
         event, *arguments = json.loads(message[2:])
         return arguments[0] if event in ("echo", "message") else None
 
-    def taken(self, message: str) -> bool:
+    def is_published(self, message: str) -> bool:
         return message == '432["ok"]'
 
 
@@ -138,18 +138,18 @@ class ActionCable:
                 return
         raise ValueError("the subscription was not confirmed")
 
-    def asking(self, payload: str) -> str:
+    def echo_request(self, payload: str) -> str:
         return self._perform("echo", "echo", payload)
 
-    def publishing(self, payload: str, room: str = ROOM) -> str:
+    def publish_request(self, payload: str, room: str = ROOM) -> str:
         return self._perform(f"publish/{room}", "publish", payload)
 
     def payload(self, message: str) -> str | None:
-        said = json.loads(message).get("message")
-        found = said.get("echo", said.get("message")) if isinstance(said, dict) else None
-        return found if isinstance(found, str) else None
+        content = json.loads(message).get("message")
+        payload = content.get("echo", content.get("message")) if isinstance(content, dict) else None
+        return payload if isinstance(payload, str) else None
 
-    def taken(self, message: str) -> bool:
+    def is_published(self, message: str) -> bool:
         return bool(json.loads(message).get("message") == {"ok": True})
 
     def _identifier(self, endpoint: str) -> str:
@@ -170,5 +170,5 @@ DIALECTS: dict[str, Dialect] = {
 
 
 def handshake(dialect: Dialect, prefix: str, endpoint: str, origin: str) -> Handshake:
-    """What opens an endpoint, for a page of ``origin``."""
+    """The handshake for an endpoint, from a page of ``origin``."""
     return Handshake(dialect.path(prefix, endpoint), origin, dialect.subprotocols())

@@ -1,15 +1,18 @@
-"""Serves one setup until it is interrupted, for a person or another program to send requests to."""
+"""``serve``: one setup in the foreground until it is interrupted."""
 
 from __future__ import annotations
 
 import dataclasses
+import ipaddress
 import os
+import socket
 import time
 from collections.abc import Callable
 
+import psutil
+
 from loadtests import hosts, setups
 from loadtests.errors import UserError
-from loadtests.serve import exposure
 from loadtests.serve.base import NotServing
 from loadtests.serve.serving import serving
 from loadtests.setups.application import project
@@ -19,31 +22,30 @@ LOOK_EVERY_S = 1.0
 
 
 def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> None:
-    """Serves the sample project, or the user's own, on all cores that this process may use (or on CORES).
+    """Serves the sample project, or the user's own, on all cores of this process (or on CORES).
 
-    ``say`` is told, line by line, where it is and what to know of it. Raises UserError where it cannot be served or a
-    process of it ends.
+    ``say`` gets the address and remarks, a line each. Raises UserError where it cannot be served or a process ends.
     """
     [setup] = setups.find([name])
     bind, port, host = setups.bind(), setups.port(), hosts.at("local")
     host.require_free(bind, port)
-    wanted = os.environ.get("CORES")
-    cores = host.allot(wanted)
-    if not wanted:
+    requested = os.environ.get("CORES")
+    cores = host.allot(requested)
+    if not requested:
         cores = dataclasses.replace(cores, servers=tuple(sorted(os.sched_getaffinity(0))))
-    env = cores.knobs({})
+    env = {**cores.knobs({}), "BIND": bind, "PORT": str(port)}
     found = project.chosen(own, [setup], lambda doing: say(f"{doing} ..."))
     application = found.application
     if obstacle := application.obstacle(setup):
         raise UserError(f"{name}: {obstacle}")
-    if exposed := exposure.warning(bind, port):
-        say(exposed)
+    if warning := exposure_warning(bind, port):
+        say(warning)
     for remark in found.remarks:
         say(f"note: {remark}")
     say(f"starting {setup.label} ...")
     application.prepare()
     try:
-        with serving(setup, env, bind, port, application, host) as running:
+        with serving(setup, env, application, host) as running:
             say(f"{setup.label} on {running.url}/ (Ctrl-C stops it)")
             say(f"logs: {running.folder}")
             while (failed := running.failed()) is None:
@@ -55,3 +57,25 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> 
         raise UserError(f"{name}: {error}") from None
     except KeyboardInterrupt:
         say("stopped")
+
+
+def exposure_warning(bind: str, port: int) -> str | None:
+    """The warning for an address that other machines may reach."""
+    try:
+        address = ipaddress.ip_address(bind)
+    except ValueError:  # a name: the server finds out which addresses it has
+        return None
+    if address.is_loopback:
+        return None
+    addresses = _own_addresses(address.version) if address.is_unspecified else [bind]
+    where = ", ".join(f"[{one}]:{port}" if ":" in one else f"{one}:{port}" for one in addresses)
+    return (
+        f"warning: BIND={bind} listens on {where}: whoever reaches this machine there can use it, and it is made for "
+        "measuring, not for the open. Without BIND only this machine can."
+    )
+
+
+def _own_addresses(version: int) -> list[str]:
+    family = socket.AF_INET if version == 4 else socket.AF_INET6
+    found = [one for listed in psutil.net_if_addrs().values() for one in listed if one.family == family]
+    return sorted({one.address.partition("%")[0] for one in found})

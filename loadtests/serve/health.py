@@ -1,4 +1,4 @@
-"""Whether a server is ready, and whether it is calm again after too much."""
+"""Whether a server is ready, and whether it has recovered from an overload."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from loadtests.observe.processes import Usage
 from loadtests.serve.http import Answer
 
 LOOK_EVERY_S = 0.05
-# All workers have come up once the setup has hardly computed for so many looks in a row: what starts up computes nearly
-# all the time. A tick of the clock that accounts for CPU time is 10 ms. A setup that is never at rest, because it has
-# work of its own beside the requests, is taken as it is after so long.
+# All workers are up once the setup has hardly computed for STILL_LOOKS in a row: what starts up computes all the time.
+# CPU time is counted in ticks of 10 ms. A setup that never rests is taken as it is after STILL_WITHIN_S.
 STILL_LOOKS = 6
 STILL_CPU_S = 0.015
 STILL_WITHIN_S = 5.0
 
-# A server that was overloaded is calm again when it answers so quickly so many times in a row: in so many times of what
-# it takes at rest, but no less than CALM_S.
+# An overloaded server has recovered when CALM_ANSWERS in a row take less than CALM_TIMES as long as at rest, or CALM_S.
 CALM_TIMES = 3.0
 CALM_S = 0.1
 CALM_ANSWERS = 3
@@ -28,8 +26,7 @@ CALM_PAUSE_S = 0.1
 
 def unhealthy(ask: Callable[[], Answer], own: bool) -> str | None:
     """Why a server is not healthy, in a few words; None where it answers with 200. A project of the user's ``own`` may
-    have no page there, or send it elsewhere: any answer but an error of the server will do. ``ask`` asks it, and raises
-    OSError or HTTPException."""
+    answer anything but a server error. ``ask`` may raise OSError or HTTPException."""
     try:
         status = ask().status
     except (OSError, http.client.HTTPException) as error:
@@ -39,15 +36,15 @@ def unhealthy(ask: Callable[[], Answer], own: bool) -> str | None:
 
 
 class Stillness:
-    """Whether the processes of a setup have come to rest. ``usage`` is what they have used so far, by pid."""
+    """Whether the processes of a setup are at rest. ``usage`` returns what they have used so far, by pid."""
 
     def __init__(self, usage: Callable[[], Mapping[int, Usage]]) -> None:
         self._usage = usage
         self._last: Mapping[int, Usage] = {}
         self._still = 0
 
-    def seen(self) -> bool:
-        """Looks once more; whether nothing of them has computed, come or gone for a while."""
+    def reached(self) -> bool:
+        """Looks once more: true when no process computed, came or went for STILL_LOOKS."""
         now = self._usage()
         computed = sum(usage.cpu_s for usage in now.values()) - sum(usage.cpu_s for usage in self._last.values())
         still = now.keys() == self._last.keys() and computed < STILL_CPU_S
@@ -57,8 +54,7 @@ class Stillness:
 
 
 def seconds_to_answer(ask: Callable[[], object]) -> float:
-    """How long a server with nothing else to do takes: the quickest of three. ``ask`` asks it, and raises OSError or
-    HTTPException."""
+    """The quickest of three answers. Raises what ``ask`` raises."""
     found = []
     for _ in range(CALM_ANSWERS):
         begun = time.monotonic()
@@ -68,8 +64,8 @@ def seconds_to_answer(ask: Callable[[], object]) -> float:
 
 
 def calm_down(ask: Callable[[], object], idle_s: float, within_s: float = CALM_WITHIN_S) -> bool:
-    """Waits until the server has worked off what an overload left: until it answers several times in a row nearly as
-    quickly as it does at rest, which is in ``idle_s`` (see ``seconds_to_answer``). Returns whether it did in time."""
+    """Waits until the server answers several times in a row nearly as quickly as at rest, which takes ``idle_s`` (see
+    ``seconds_to_answer``). Returns whether it did in time."""
     calm_s = max(CALM_S, CALM_TIMES * idle_s)
     end = time.monotonic() + within_s
     quick = 0

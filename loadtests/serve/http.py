@@ -1,4 +1,4 @@
-"""One HTTP request at a time, for health and the contract: the load itself is the engines' work."""
+"""One HTTP request at a time, for health and the contract."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from loadtests.workload.request import Request
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What came back: the status, the content type as sent, and the body.
-
-    Where the same request was answered with another body each time, ``varies`` is true and the body is left out.
-    """
+    """Status, content type and body. ``varies``: the same request got different bodies, which are left out."""
 
     status: int
     content_type: str
@@ -41,11 +38,8 @@ def ask(host: str, port: int, request: Request, timeout_s: float) -> Answer:
 
 
 def ask_again(ask: Callable[[], Answer], apart_s: float = 0.0) -> Answer:
-    """The answer to a request, asked three times, ``apart_s`` apart, to see whether its body varies.
-
-    Twice would not do: one row of ten thousand comes twice in a row now and then. Where the status or the content type
-    is another one later, the last answer is the one returned. Raises what ``ask`` raises.
-    """
+    """The answer to a request that is sent three times, ``apart_s`` apart, to see whether its body varies: a random row
+    may come twice in a row. A later status or content type replaces an earlier one. Raises what ``ask`` raises."""
     answer = ask()
     for _ in range(2):
         time.sleep(apart_s)

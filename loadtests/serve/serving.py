@@ -1,8 +1,9 @@
-"""A setup that answers: its services and its group started and healthy, and stopped at the end."""
+"""Starts a setup with its services, waits until it is healthy, and stops all at the end."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,142 +26,131 @@ ANSWERED_WITHIN_S = 2.0
 GONE = ("BACKOFF", "FATAL", "UNKNOWN")
 
 
+@dataclasses.dataclass(frozen=True)
 class Serving:
-    """A running setup, see ``loadtests.serve.base.Server``. It pays for the ``services`` that are ``charged``; whether
-    they run on none of its cores is told by ``apart``."""
+    """A running setup, see ``loadtests.serve.base.Server``. The services in ``charged`` count as its cost; ``apart``:
+    services run on none of its cores."""
 
-    def __init__(
-        self,
-        setup: Setup,
-        services: Sequence[str],
-        charged: Collection[str],
-        application: Application,
-        host: Host,
-        supervised: Supervised,
-        address: tuple[str, int],
-        workers: int,
-        apart: bool = False,
-    ) -> None:
-        self.setup = setup
-        self.services = tuple(services)
-        self.charged = frozenset(charged)
-        self.application = application
-        self.host = host
-        self.workers = workers
-        self.apart = apart
-        self._supervised = supervised
-        self._address = address
+    setup: Setup
+    services: Sequence[str]
+    charged: Collection[str]
+    application: Application
+    host: Host
+    supervised: Supervised
+    address: tuple[str, int]
+    workers: int
+    apart: bool = False
 
     @property
     def url(self) -> str:
-        return "http://{}:{}".format(*self._address)
+        return "http://{}:{}".format(*self.address)
 
     @property
     def health(self) -> Request:
-        """The request that is answered once the whole way to a view works."""
+        """The request that tells that the setup is healthy."""
         [request] = self.application.addressed([Request("health", path=self.application.health)])
         return request
 
     @property
     def folder(self) -> Path:
-        return self._supervised.folder
+        return self.supervised.folder
 
     def parts(self) -> list[Part]:
-        own = [Part(program.role, program.pid) for program in self._supervised.programs(self.setup.name)]
-        beside = [
+        own = [Part(program.role, program.pid) for program in self.supervised.programs(self.setup.name)]
+        of_services = [
             Part(program.role, program.pid, service in self.charged, elsewhere=self.apart or program.elsewhere)
             for service in self.services
-            for program in self._supervised.programs(service)
+            for program in self.supervised.programs(service)
         ]
-        # A program may have nothing to do: the redis program, where REDIS_URL names another Redis.
-        return [part for part in (*own, *beside) if part.pid]
+        # A program may have ended by design: the redis program, where REDIS_URL names another Redis.
+        return [part for part in (*own, *of_services) if part.pid]
 
     def logs(self) -> str:
-        return self._supervised.logs()
+        return self.supervised.logs()
 
     def failed(self) -> str | None:
-        return next((told for group in (*self.services, self.setup.name) if (told := self._broken(group))), None)
+        return self._first_failed([*self.services, self.setup.name])
 
     def failed_service(self) -> str | None:
-        """Which process of a service is not up that the setup is not charged with; None where all are."""
-        beside = [service for service in self.services if service not in self.charged]
-        return next((told for group in beside if (told := self._broken(group))), None)
+        """The failed process of a service that the setup is not charged with."""
+        return self._first_failed([service for service in self.services if service not in self.charged])
 
     def unready_service(self) -> str | None:
-        """Which service cannot be used yet; None where all can. One that has ended well has nothing to do: the origin,
-        where ORIGIN_URL names another. One that has failed is none, though it may have been up a moment ago."""
+        """A service that cannot be used yet. One that ended with 0 has nothing to do (ORIGIN_URL names another origin);
+        one that failed is not ready, and its state is read next."""
         services = known()
         for name in self.services:
             file = services[name].ready
-            programs = self._supervised.programs(name) if file and not self._supervised.has(file) else []
+            programs = self.supervised.programs(name) if file and not self.supervised.has(file) else []
             if any(program.state != "EXITED" or program.exit_status != 0 for program in programs):
                 return name
         return None
 
-    def _broken(self, group: str) -> str | None:
-        for program in self._supervised.programs(group):
-            # A program may exit with 0 by design: the redis program, where REDIS_URL names another Redis.
-            if program.state in GONE or (program.state == "EXITED" and program.exit_status != 0):
-                return f"{group}:{program.role} is {program.state} (exit status {program.exit_status})"
+    def _first_failed(self, groups: Sequence[str]) -> str | None:
+        for group in groups:
+            for program in self.supervised.programs(group):
+                if program.state in GONE or (program.state == "EXITED" and program.exit_status != 0):
+                    return f"{group}:{program.role} is {program.state} (exit status {program.exit_status})"
         return None
 
     def ask(self, request: Request, timeout_s: float) -> Answer:
-        return ask(*self._address, request, timeout_s)
+        return ask(*self.address, request, timeout_s)
 
     def restart(self) -> None:
         try:
-            self._supervised.stop(self.setup.name)
+            self.supervised.stop(self.setup.name)
         except ConnectionLost:
             raise
         except UserError as error:
             raise NotServing(str(error), self.logs()) from None
-        self._supervised.start(self.setup.name)
+        self.supervised.start(self.setup.name)
         _wait(self)
 
     def seconds_to_answer(self) -> float:
-        return health.seconds_to_answer(self._asked)
+        return health.seconds_to_answer(self._ask_health)
 
     def calm_down(self, idle_s: float) -> bool:
-        return health.calm_down(self._asked, idle_s)
+        return health.calm_down(self._ask_health, idle_s)
 
-    def _asked(self) -> None:
+    def _ask_health(self) -> None:
         self.ask(self.health, health.CALM_WITHIN_S)
 
 
 @contextlib.contextmanager
 def serving(
-    setup: Setup,
-    env: Mapping[str, str],
-    bind: str,
-    port: int,
-    application: Application,
-    host: Host,
-    services: Sequence[str] = (),
+    setup: Setup, env: Mapping[str, str], application: Application, host: Host, services: Sequence[str] = ()
 ) -> Iterator[Serving]:
-    """Starts the services (the setup's own, those that its knobs ask for, and those beside), then the setup; waits
-    until it is healthy, and stops all at the end. The setup pays for those that it charges and those of its knobs: what
-    a store of sessions does in a process of its own, another does in the server's.
+    """Starts the setup's services, those of its knobs and ``services``, then the setup; waits until it is healthy, and
+    stops all at the end. Charged are the services that the setup charges and those of its knobs: other session stores
+    cost CPU in the server itself.
 
-    Takes the knobs as environment variables. Raises UserError where the port is taken and NotServing where the setup
-    does not come up.
+    ``env`` are the knobs, PORT among them; BIND is loopback by default. Raises UserError where the port is taken and
+    NotServing where the setup does not come up.
     """
+    bind, port = env.get("BIND") or "127.0.0.1", int(env["PORT"])
     host.require_free(bind, port)
-    asked = () if application.own else required_by(env)
-    wanted = dict.fromkeys([*setup.services, *asked, *services])
-    with host.supervise({**application.environment, **env, "BIND": bind, "PORT": str(port)}) as supervised:
-        charged = {*setup.charges, *asked}
-        address, workers = (host.address(bind), port), setups.workers(env)
-        apart = cores.apart(env)
-        running = Serving(setup, tuple(wanted), charged, application, host, supervised, address, workers, apart)
-        for group in (*wanted, setup.name):
+    of_knobs = () if application.own else required_by(env)
+    names = tuple(dict.fromkeys([*setup.services, *of_knobs, *services]))
+    with host.supervise({**application.environment, **env, "BIND": bind}) as supervised:
+        running = Serving(
+            setup,
+            services=names,
+            charged={*setup.charges, *of_knobs},
+            application=application,
+            host=host,
+            supervised=supervised,
+            address=(host.address(bind), port),
+            workers=setups.workers(env),
+            apart=cores.apart(env),
+        )
+        for group in (*names, setup.name):
             supervised.start(group)
         _wait(running)
         yield running
 
 
 def _wait(running: Serving) -> None:
-    """Until it answers and, where it has several workers, until all of them have come up: the first one that answers
-    says nothing of the others."""
+    """Waits until it answers and until all of several workers have come up: the first answer comes from one of them."""
     within_s = running.application.healthy_within_s
     end = time.monotonic() + within_s
     while (why := _unhealthy(running)) is not None:
@@ -172,7 +162,7 @@ def _wait(running: Serving) -> None:
     own = [part for part in running.parts() if part.charged]
     stillness = health.Stillness(lambda: running.host.usage(own, running.folder))
     end = time.monotonic() + health.STILL_WITHIN_S
-    while not stillness.seen() and time.monotonic() < end:
+    while not stillness.reached() and time.monotonic() < end:
         _require_up(running)
         time.sleep(health.LOOK_EVERY_S)
 
@@ -193,7 +183,7 @@ def _require_up(running: Serving) -> None:
 
 
 def _ending_with(failed: str, logs: str) -> str:
-    """The logs, at their end that of the group that failed: who reads only the last line reads why."""
+    """The logs, with those of the failed group at the end."""
     group = failed.partition(":")[0]
     parts = [part.rstrip("\n") for part in re.split(r"(?m)^(?=--- )", logs)]
     return "\n".join(sorted(filter(None, parts), key=lambda part: part.startswith(f"--- {group}")))

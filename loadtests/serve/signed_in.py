@@ -1,5 +1,4 @@
-"""Signs somebody in to a running server, to see before any load that it can be done, and to ask what others are not
-shown."""
+"""Signs a user in to a running server, for requests before the load."""
 
 from __future__ import annotations
 
@@ -17,17 +16,17 @@ OK, REDIRECTS, FORBIDDEN = 200, (302, 303), 403
 
 
 class NotSignedIn(Exception):
-    """The server does not let somebody in; its text says what was seen."""
+    """The server refuses the sign-in; the text says how."""
 
 
-class _Seen(NamedTuple):
+class _Page(NamedTuple):
     status: int
     text: str
     location: str  # a path
 
 
-class _AsItCame(urllib.request.HTTPErrorProcessor):
-    """Leaves redirects and errors to whoever asked."""
+class _NoRedirects(urllib.request.HTTPErrorProcessor):
+    """Returns redirects and errors as they are."""
 
     def http_response(
         self, request: urllib.request.Request, response: http.client.HTTPResponse
@@ -36,15 +35,14 @@ class _AsItCame(urllib.request.HTTPErrorProcessor):
 
 
 def cookies(origin: str, who: SignIn, host: str | None) -> str:
-    """What a signed-in user's ``Cookie`` header holds on the server at ``origin``, which is asked as ``host`` where
-    that is not None. Cookies are kept as injectors keep them. Raises NotSignedIn, and UserError where the password or
-    the cookie is not known."""
+    """The ``Cookie`` header of a signed-in user of the server at ``origin``, called ``host`` where that is not None.
+    Raises NotSignedIn, and UserError where the password or the cookie is not known."""
     secret = who.secret()
     if not who.login:
         return secret
     jar = CookieJar()
     opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(jar), _AsItCame()
+        urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(jar), _NoRedirects()
     )
     page = _ask(opener, origin, who.login, host)
     if page.status != OK:
@@ -83,13 +81,13 @@ def _ask(
     path: str,
     host: str | None,
     form: dict[str, str] | None = None,
-) -> _Seen:
+) -> _Page:
     headers = {} if host is None else {"Host": host}
     body = None if form is None else urlencode(form).encode()
     try:
         with opener.open(urllib.request.Request(f"{origin}{path}", body, headers), timeout=WITHIN_S) as response:
             text = response.read().decode(errors="replace")
             location = urlsplit(urljoin(f"{origin}{path}", response.headers.get("Location") or "")).path
-            return _Seen(response.status, text, location)
+            return _Page(response.status, text, location)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise NotSignedIn(f"{'GET' if form is None else 'POST'} {path}: {type(error).__name__}: {error}") from None

@@ -22,86 +22,81 @@ CASE_WITHIN_S = 20.0
 WRONG = (Refused, ConnectionEnded, OSError, ValueError)
 
 
-def verified(running: Server, dialect: str, prefix: str = PREFIX) -> list[str]:
-    """What is not as it should be when a setup echoes a message, and when one is published in a room (all who are in it
-    get it, and nobody else), in sentences.
-
-    ``dialect`` is what it speaks below ``prefix``: a word of ``loadtests.serve.dialects.DIALECTS``.
-    """
-    spoken = DIALECTS[dialect]
+def verified(running: Server, name: str, prefix: str = PREFIX) -> list[str]:
+    """What is wrong when a setup echoes a message, and when one is published in a room (its receivers get it, others do
+    not), in sentences. ``name`` is the dialect that it speaks below ``prefix``."""
+    dialect = DIALECTS[name]
     broken = []
-    for endpoint, check in (("echo", _echoes), (f"rooms/{ROOM}", _delivers)):
-        path = spoken.path(prefix, endpoint)
+    for endpoint, check in (("echo", _require_echo), (f"rooms/{ROOM}", _require_deliveries)):
         try:
-            check(running, spoken, prefix)
+            check(running, dialect, prefix)
         except WRONG as error:
-            broken.append(f"{path}: {error or type(error).__name__}")
+            broken.append(f"{dialect.path(prefix, endpoint)}: {error or type(error).__name__}")
     return broken
 
 
-def _opened(running: Server, spoken: Dialect, prefix: str, endpoint: str) -> WebsocketClient:
-    """A connection to an endpoint that is ready. Raises what ``WebsocketClient`` and ``Dialect.ready`` raise."""
-    client = WebsocketClient(running.url, handshake(spoken, prefix, endpoint, running.url), WITHIN_S)
+def _opened(running: Server, dialect: Dialect, prefix: str, endpoint: str) -> WebsocketClient:
+    """A connection to an endpoint that is ready."""
+    client = WebsocketClient(running.url, handshake(dialect, prefix, endpoint, running.url), WITHIN_S)
     try:
-        spoken.ready(client, endpoint)
+        dialect.ready(client, endpoint)
     except BaseException:
         client.close()
         raise
     return client
 
 
-def _echoes(running: Server, spoken: Dialect, prefix: str) -> None:
-    with _opened(running, spoken, prefix, "echo") as client:
-        client.send_text(spoken.asking("contract:1:"))
-        _require(client, spoken, "the echo", "contract:1:")
+def _require_echo(running: Server, dialect: Dialect, prefix: str) -> None:
+    with _opened(running, dialect, prefix, "echo") as client:
+        client.send_text(dialect.echo_request("contract:1:"))
+        _require_message(client, dialect, "the echo", "contract:1:")
 
 
-def _delivers(running: Server, spoken: Dialect, prefix: str) -> None:
+def _require_deliveries(running: Server, dialect: Dialect, prefix: str) -> None:
     with contextlib.ExitStack() as stack:
 
         def opened(endpoint: str) -> WebsocketClient:
-            return stack.enter_context(_opened(running, spoken, prefix, endpoint))
+            return stack.enter_context(_opened(running, dialect, prefix, endpoint))
 
         receivers = [opened(f"rooms/{ROOM}") for _ in range(RECEIVERS)]
-        stranger = opened(f"rooms/{ELSEWHERE}")
+        outsider = opened(f"rooms/{ELSEWHERE}")
         publisher = opened(f"publish/{ROOM}")
         for payload in ("contract:1:", "contract:2:"):
-            publisher.send_text(spoken.publishing(payload))
-            _require(publisher, spoken, "the answer to a publish")
+            publisher.send_text(dialect.publish_request(payload))
+            _require_message(publisher, dialect, "the answer to a publish")
             for receiver in receivers:
-                _require(receiver, spoken, "a delivery", payload)
-        # Of all this a stranger hears nothing: the first that it hears is what is published where it is.
-        opened(f"publish/{ELSEWHERE}").send_text(spoken.publishing("contract:3:", ELSEWHERE))
-        _require(stranger, spoken, "a delivery in another room", "contract:3:")
+                _require_message(receiver, dialect, "a delivery", payload)
+        # The first message that a receiver in another room gets is the one published there.
+        opened(f"publish/{ELSEWHERE}").send_text(dialect.publish_request("contract:3:", ELSEWHERE))
+        _require_message(outsider, dialect, "a delivery in another room", "contract:3:")
 
 
-def _require(client: WebsocketClient, spoken: Dialect, what: str, payload: str | None = None) -> None:
-    """Waits for a message with this payload; without one, for that which says that a publish was taken. Raises
-    ValueError for a message with another payload, and where none comes. What the protocol says for itself is passed
-    over."""
+def _require_message(client: WebsocketClient, dialect: Dialect, what: str, payload: str | None = None) -> None:
+    """Waits for a message with this payload; without one, for the acknowledgement of a publish. Messages of the
+    protocol itself are passed over. Raises ValueError for another payload, and when none comes."""
     end = time.monotonic() + WITHIN_S
     while time.monotonic() < end:
         with contextlib.suppress(TimeoutError):
-            said = client.text()
-            found = spoken.payload(said)
-            if spoken.taken(said) if payload is None else found == payload:
+            message = client.text()
+            found = dialect.payload(message)
+            if dialect.is_published(message) if payload is None else found == payload:
                 return
             if found is not None:
                 raise ValueError(f"{what} is wrong: {found[:80]!r}")
     raise ValueError(f"{what} did not come within {WITHIN_S:g} s")
 
 
-def broken_cases(running: Server, dialect: str, cannot: Sequence[str] = ()) -> tuple[int, list[str]]:
+def broken_cases(running: Server, name: str, cannot: Sequence[str] = ()) -> tuple[int, list[str]]:
     """How many cases a setup of this dialect was asked, and what went wrong in them, in sentences."""
-    spoken = DIALECTS[dialect]
-    cases = [case for case in CASES if spoken.exact or not case.exact]
+    dialect = DIALECTS[name]
+    cases = [case for case in CASES if dialect.exact or not case.exact]
     broken = []
     for case in cases:
-        found = outcome(running, spoken, case)
+        found = outcome(running, dialect, case)
         if not any(fnmatchcase(found, pattern) for pattern in case.right):
             broken.append(f"{case.name}: {found}; {' or '.join(case.right)} is right")
-    broken += verified(running, dialect)
-    if dialect == "plain":
+    broken += verified(running, name)
+    if name == "plain":
         others = (("sync-consumer", "plain", "/ws/sync/"), ("json-consumer", "json", "/ws/json/"))
         for word, other, prefix in others:
             if word not in cannot:
@@ -109,22 +104,22 @@ def broken_cases(running: Server, dialect: str, cannot: Sequence[str] = ()) -> t
     return len(cases), broken
 
 
-def outcome(running: Server, spoken: Dialect, case: Opening | Exchange) -> str:
+def outcome(running: Server, dialect: Dialect, case: Opening | Exchange) -> str:
     """What becomes of a case, in a few words."""
     if isinstance(case, Opening):
-        return _opening(running.url, spoken, case)
+        return _opening(running.url, dialect, case)
     try:
-        with _opened(running, spoken, PREFIX, "echo") as client:
-            return _exchange(client, spoken, case)
+        with _opened(running, dialect, PREFIX, "echo") as client:
+            return _exchange(client, dialect, case)
     except WRONG as error:
         return f"not opened: {error or type(error).__name__}"
 
 
-def _opening(url: str, spoken: Dialect, case: Opening) -> str:
+def _opening(url: str, dialect: Dialect, case: Opening) -> str:
     """``opened``, with the subprotocol that was agreed on; the status; ``dropped`` or ``silent``."""
-    path = case.path or spoken.path(PREFIX, "echo")
+    path = case.path or dialect.path(PREFIX, "echo")
     origin = url if case.origin == SAME else case.origin
-    subprotocols = case.subprotocols or spoken.subprotocols()
+    subprotocols = case.subprotocols or dialect.subprotocols()
     try:
         with WebsocketClient(url, Handshake(path, origin, subprotocols)) as client:
             return f"opened, {client.subprotocol}" if case.subprotocols and client.subprotocol else "opened"
@@ -136,9 +131,9 @@ def _opening(url: str, spoken: Dialect, case: Opening) -> str:
         return "dropped"
 
 
-def _exchange(client: WebsocketClient, spoken: Dialect, case: Exchange) -> str:
+def _exchange(client: WebsocketClient, dialect: Dialect, case: Exchange) -> str:
     """``echoed`` or ``pong`` where all came back; ``closed CODE``, ``dropped``; ``silent``; ``something else``."""
-    frames = [frame for message in case.messages for frame in _frames(spoken, message, case)]
+    frames = [frame for message in case.messages for frame in _frames(dialect, message, case)]
     client.timeout_s = CASE_WITHIN_S
     client.send(*frames, *case.sends, masked=case.masked)
     messages = list(case.messages)
@@ -149,7 +144,7 @@ def _exchange(client: WebsocketClient, spoken: Dialect, case: Exchange) -> str:
             opcode, payload = client.next()
             if opcode is Opcode.PONG:
                 pings.remove(payload)
-            elif (message := payload if opcode is Opcode.BINARY else spoken.payload(payload.decode())) is not None:
+            elif (message := payload if opcode is Opcode.BINARY else dialect.payload(payload.decode())) is not None:
                 messages.remove(message)
     except ConnectionEnded as ended:
         return f"closed {ended.code}" if ended.code else "dropped"
@@ -160,9 +155,9 @@ def _exchange(client: WebsocketClient, spoken: Dialect, case: Exchange) -> str:
     return "echoed" if case.messages else "pong"
 
 
-def _frames(spoken: Dialect, message: str | bytes, case: Exchange) -> list[Frame]:
+def _frames(dialect: Dialect, message: str | bytes, case: Exchange) -> list[Frame]:
     opcode = Opcode.BINARY if isinstance(message, bytes) else Opcode.TEXT
-    whole = message if isinstance(message, bytes) else spoken.asking(message).encode()
+    whole = message if isinstance(message, bytes) else dialect.echo_request(message).encode()
     bounds = [len(whole) * number // case.frames for number in range(case.frames + 1)]
     pieces = [whole[start:end] for start, end in itertools.pairwise(bounds)]
     last = len(pieces) - 1

@@ -3,9 +3,6 @@
 import dataclasses
 
 import pytest
-from typer.testing import CliRunner
-
-from loadtests.cli import app, main
 
 LABELS = ("gunicorn", "daphne", "uvicorn")
 
@@ -30,20 +27,9 @@ def two(build_run):
     return first.path, second.path
 
 
-def test_the_command_prints_and_ends_with_1_where_the_rule_says_so(two, capsys):
-    result = CliRunner().invoke(app, ["compare", *map(str, two), "--fail-if", "slower>5%"])
-    assert result.exit_code == 1
-    assert CliRunner().invoke(app, ["compare", *map(str, two), "--fail-if", "slower>30%"]).exit_code == 0
-
-
-def one_line(monkeypatch, capsys, *arguments):
-    monkeypatch.setattr("sys.argv", ["loadtests", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    told = capsys.readouterr()
-    assert ended.value.code == 1
-    assert told.err.count("\n") == 1
-    return told.err
+def test_the_command_ends_with_1_where_the_rule_says_so(two, command):
+    assert command("compare", *two, "--fail-if", "slower>5%")[0] == 1
+    assert command("compare", *two, "--fail-if", "slower>30%")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -59,5 +45,7 @@ def one_line(monkeypatch, capsys, *arguments):
         (["--setups", "gunicorn,daphne", "--fail-if", "slow"], "--fail-if 'slow' is not a rule"),
     ],
 )
-def test_wrong_input_gets_one_line(two, monkeypatch, capsys, arguments, says):
-    assert says in one_line(monkeypatch, capsys, "compare", two[0], *arguments)
+def test_wrong_input_gets_one_line(two, command, arguments, says):
+    code, _, errors = command("compare", two[0], *arguments)
+    assert (code, errors.count("\n")) == (1, 1)
+    assert says in errors

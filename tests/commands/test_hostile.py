@@ -23,11 +23,11 @@ from tests.fixtures.studies import FULL, SMALL
 
 MOST_CPU_S = 5  # of this process, for one command: the same on a busy machine
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "25"))  # for each way in; thousands are for a longer hunt
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))  # for each way in; thousands are for a longer hunt
 HOW = {
     "database": None,
     "deadline": None,
-    "derandomize": "HYPOTHESIS_EXAMPLES" not in os.environ,
+    "derandomize": EXAMPLES < 1000,
     "suppress_health_check": list(HealthCheck),
 }
 pytestmark = pytest.mark.slow

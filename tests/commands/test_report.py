@@ -1,20 +1,30 @@
-"""The command that writes a report anew."""
+"""The commands that write a report again, and draw a history."""
 
-from __future__ import annotations
+import dataclasses
 
-from collections.abc import Callable
-
-import pytest
-from typer.testing import CliRunner
-
-from loadtests.cli import app
-from loadtests.records.run.folder import Run
+from loadtests import files
 
 
-def test_open_ends_with_where_the_page_is(build_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_ends_with_where_the_page_is(build_run, monkeypatch, command):
     for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     run = build_run(labels=("gunicorn",), blocks=1)
-    said = CliRunner().invoke(app, ["report", str(run.path), "--open"], catch_exceptions=False)
-    assert said.exit_code == 0
-    assert said.output.strip().endswith(f"the page is {run.path / 'report.html'}")
+    code, printed, _ = command("report", run.path, "--open")
+    assert code == 0
+    assert printed.strip().endswith(f"the page is {run.path / 'report.html'}")
+
+
+def test_a_history_is_drawn_and_printed(build_run, monkeypatch, command):
+    for day in range(1, 8):
+
+        def change(label, test, block, result, times=1.5 if day >= 6 else 1 + day % 2 / 100):
+            later = {key: value * times for key, value in result.response_time_ms.items()}
+            return dataclasses.replace(result, response_time_ms=later) if label == "uvicorn" else result
+
+        record = {"created": f"2026-11-{day:02d}T07:30:00+00:00"}
+        run = build_run(labels=("gunicorn", "uvicorn"), blocks=6, name=f"day-{day}", change=change, record=record)
+    monkeypatch.setattr(files, "RESULTS", run.path.parent)
+    code, printed, errors = command("history", "first-look", "--output", run.path.parent / "drawn.svg")
+    assert (code, errors) == (0, "")
+    assert "×1.49  worse" in printed
+    assert [file.name for file in run.path.parent.glob("drawn.*")] == ["drawn.svg"]

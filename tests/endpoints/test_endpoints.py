@@ -1,6 +1,5 @@
 """Every endpoint answers alike through WSGI and ASGI."""
 
-import asyncio
 import hashlib
 import json
 
@@ -9,53 +8,46 @@ import pytest
 MB_4 = bytes(range(256)) * 4096 * 4
 
 
-def both(wsgi, asgi, method, path, **kwargs):
-    """Status, content type and body of the request through WSGI; fails where ASGI's differ."""
+@pytest.fixture
+def ask(answers):
+    """A function: status, content type and body of a request through WSGI; fails where ASGI's differ."""
 
-    async def through_asgi():
-        response = await getattr(asgi, method)(path, **kwargs)
-        if response.streaming:
-            return response, b"".join([part async for part in response.streaming_content])
-        return response, response.content
+    def both(method, path, **kwargs):
+        here, there = (
+            (response.status_code, response.headers.get("Content-Type"), body)
+            for response, body in answers(method, path, **kwargs)
+        )
+        assert here == there
+        return here
 
-    there, there_body = asyncio.run(through_asgi())
-    here = getattr(wsgi, method)(path, **kwargs)
-    here_body = b"".join(here.streaming_content) if here.streaming else here.content
-    answers = [
-        (response.status_code, response.headers.get("Content-Type"), body)
-        for response, body in ((here, here_body), (there, there_body))
-    ]
-    assert answers[0] == answers[1]
-    return answers[0]
+    return both
 
 
 @pytest.mark.parametrize("path", ["/", "/async/", "/healthz"])
-def test_plain_endpoints_answer_ok(wsgi, asgi, path):
-    assert both(wsgi, asgi, "get", path) == (200, "text/html; charset=utf-8", b"OK")
+def test_plain_endpoints_answer_ok(ask, path):
+    assert ask("get", path) == (200, "text/html; charset=utf-8", b"OK")
 
 
 @pytest.mark.parametrize("body", [b"\0\xff", MB_4], ids=["two bytes", "4 MB"])
-def test_echo_returns_the_body_and_its_type(wsgi, asgi, body):
-    answer = both(wsgi, asgi, "post", "/echo", data=body, content_type="application/x-thing")
+def test_echo_returns_the_body_and_its_type(ask, body):
+    answer = ask("post", "/echo", data=body, content_type="application/x-thing")
     assert answer == (200, "application/x-thing", body)
 
 
-def test_echo_of_nothing_is_empty(wsgi, asgi):
+def test_echo_of_nothing_is_empty(ask):
     # Without a body, Django's test clients send no content type either.
-    answer = both(wsgi, asgi, "post", "/echo", data=b"", content_type="application/x-thing")
+    answer = ask("post", "/echo", data=b"", content_type="application/x-thing")
     assert answer == (200, "application/octet-stream", b"")
 
 
-def test_echo_takes_nothing_but_post(wsgi, asgi):
-    assert both(wsgi, asgi, "get", "/echo")[0] == 405
+def test_echo_takes_nothing_but_post(ask):
+    assert ask("get", "/echo")[0] == 405
 
 
-def test_inspect_tells_what_django_saw(wsgi, asgi):
+def test_inspect_tells_what_django_saw(ask, wsgi, asgi):
     for client in (wsgi, asgi):
         client.cookies["c"] = "1"
-    _, content_type, body = both(
-        wsgi,
-        asgi,
+    _, content_type, body = ask(
         "post",
         "/inspect/?a=1&b=%C3%A9&a=2",
         data=b"xyz",
@@ -72,20 +64,20 @@ def test_inspect_tells_what_django_saw(wsgi, asgi):
     assert (seen["body_bytes"], seen["body_sha256"]) == (3, hashlib.sha256(b"xyz").hexdigest())
 
 
-def test_stream_sends_its_chunks_in_order(wsgi, asgi):
-    assert both(wsgi, asgi, "get", "/stream/?chunks=11&size=2")[2] == b"0011223344556677889900"
+def test_stream_sends_its_chunks_in_order(ask):
+    assert ask("get", "/stream/?chunks=11&size=2")[2] == b"0011223344556677889900"
 
 
 @pytest.mark.parametrize("query", ["chunks=-1", "chunks=x", "size=99999999", "chunks=%C2%B2"])
-def test_stream_refuses_parameters_that_make_no_sense(wsgi, asgi, query):
-    assert both(wsgi, asgi, "get", f"/stream/?{query}")[0] == 400
+def test_stream_refuses_parameters_that_make_no_sense(ask, query):
+    assert ask("get", f"/stream/?{query}")[0] == 400
 
 
-def test_an_exception_is_a_500_without_its_text(wsgi, asgi):
-    status, _, body = both(wsgi, asgi, "get", "/error/")
+def test_an_exception_is_a_500_without_its_text(ask):
+    status, _, body = ask("get", "/error/")
     assert status == 500
     assert b"as asked" not in body
 
 
-def test_an_unknown_path_is_a_404(wsgi, asgi):
-    assert both(wsgi, asgi, "get", "/nope")[0] == 404
+def test_an_unknown_path_is_a_404(ask):
+    assert ask("get", "/nope")[0] == 404

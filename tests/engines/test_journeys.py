@@ -17,7 +17,7 @@ from loadtests.files import ROOT
 from loadtests.records.histogram import Histogram
 from loadtests.workload import Load, Users
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.split]
 
 locust = get("locust")
 QUESTIONNAIRE = str(journeys.known()["questionnaire"])

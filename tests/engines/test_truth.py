@@ -10,7 +10,7 @@ from loadtests.engines import get
 from loadtests.records.histogram import Histogram
 from loadtests.workload import Load, Request
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.split]
 
 openloop = get("openloop")
 

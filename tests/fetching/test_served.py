@@ -29,7 +29,7 @@ def serve(free_port):
         [setup] = setups.find([name])
         if (missing := setups.missing(setup)) is not None:
             pytest.skip(missing)
-        return serving(setup, env, "127.0.0.1", free_port, sample(), hosts.at("local"), ["origin"])
+        return serving(setup, {**env, "PORT": str(free_port)}, sample(), hosts.at("local"), ["origin"])
 
     return start
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import msgspec
 import pytest
 
 from loadtests import hosts
@@ -140,19 +141,23 @@ def test_load_that_stays_here_is_not_allowed_to_go_elsewhere(command):
     assert errors == "error: --allow-remote is for servers on another machine; name it: --servers ssh://user@host\n"
 
 
-def test_a_frame_is_read_in_whatever_pieces_it_comes():
+def test_a_message_is_read_in_whatever_pieces_it_comes():
     reading, writing = os.pipe()
-    frames = wire.Frames(reading)
-    frame = wire.frame(wire.AgentCall(7, "spin", {"core": 1}))
-    os.write(writing, frame[:3])
+    reader = wire.MessageReader(reading)
+    call = wire.AgentCall(7, "calibrate", {"core": 1})
+    line = msgspec.json.encode(call) + b"\n"
+    os.write(writing, line[:3])
     with pytest.raises(TimeoutError):
-        frames.next(0.01)
-    os.write(writing, frame[3:] + frame)
-    assert frames.next(1) == frames.next(1) == frame.partition(b"\n")[2]
-    os.write(writing, b"Connection to other closed.")
-    with pytest.raises(wire.NoFrame, match=r"^Connection to other closed\.$"):
-        frames.next(1)
+        reader.next(wire.AgentCall, 0.01)
+    os.write(writing, line[3:])
+    wire.write(writing, call)
+    assert reader.next(wire.AgentCall, 1) == reader.next(wire.AgentCall, 1) == call
+    os.write(writing, b"Connection to other closed.\n")
+    with pytest.raises(wire.NotAMessage, match=r"^Connection to other closed\.$"):
+        reader.next(wire.AgentCall, 1)
     os.close(writing)
+    with pytest.raises(EOFError):
+        reader.next(wire.AgentCall, 1)
     os.close(reading)
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from loadtests.errors import UserError
 from loadtests.hosts import network
-from loadtests.hosts.agent.proof import Prover
+from loadtests.hosts.agent.proof import ProofServer
 
 
 @pytest.fixture
 def prover(free_port):
-    made = Prover("the token", "127.0.0.1", free_port)
+    made = ProofServer("the token", "127.0.0.1", free_port)
     yield ("127.0.0.1", free_port)
     made.close()
 
@@ -37,4 +37,4 @@ def test_a_port_on_which_nothing_can_listen_is_named(free_port):
         socket.create_server(("127.0.0.1", free_port)),
         pytest.raises(UserError, match=rf"^nothing can listen on 127\.0\.0\.1:{free_port} there: "),
     ):
-        Prover("the token", "127.0.0.1", free_port)
+        ProofServer("the token", "127.0.0.1", free_port)

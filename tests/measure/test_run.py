@@ -112,6 +112,7 @@ def test_a_setup_that_does_not_start_is_invalid_and_the_run_goes_on(finished):
         assert trial["flags"][0]["reason"] == "server_did_not_start"
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_keeps_what_was_measured_stops_all_and_can_be_resumed(cli, study, tmp_path):
     folder = tmp_path / "run"
     process = cli.start("run", study, "--output", folder, "--anyway")

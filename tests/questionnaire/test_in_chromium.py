@@ -20,7 +20,7 @@ def served(free_port, monkeypatch, tmp_path):
     monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/db.sqlite3")
     sample().prepare()
     [setup] = setups.find(["gunicorn-gthread"])
-    with serving(setup, {"THREADS": "4"}, "127.0.0.1", free_port, sample(), hosts.at("local")) as running:
+    with serving(setup, {"THREADS": "4", "PORT": str(free_port)}, sample(), hosts.at("local")) as running:
         yield running.url
 
 

@@ -95,10 +95,16 @@ def test_a_new_session_is_empty_and_untouched(sessions):
     assert (session.modified, session.accessed) == (False, True)
 
 
-def test_what_is_saved_is_loaded_again(sessions, saved):
+def test_what_is_saved_exists_under_a_key_and_is_loaded_again(sessions, saved):
     assert saved.modified
+    assert len(saved.session_key) == 32
+    assert saved.exists(saved.session_key)
+    assert not saved.exists(a_key())
     again = sessions(saved.session_key)
     assert (again.get("cat"), again.modified) == ("dog", False)
+    again.set("cat", "mouse")
+    again.save()
+    assert sessions(saved.session_key).get("cat") == "mouse"
 
 
 @pytest.mark.parametrize("value", ["", "\u00e9\u65e5\U0001f600", "x" * 100_000, ["a", {"b": None}], 1.5])
@@ -106,11 +112,6 @@ def test_any_value_of_json_can_be_kept(sessions, saved, value):
     saved.set("value", value)
     saved.save()
     assert sessions(saved.session_key).get("value") == value
-
-
-def test_a_session_that_is_saved_first_gets_a_key(saved):
-    assert len(saved.session_key) == 32
-    assert saved.exists(saved.session_key)
 
 
 def test_a_key_that_nobody_gave_is_not_taken(sessions):
@@ -129,30 +130,15 @@ def test_a_key_that_is_too_short_is_none(sessions, key):
     assert sessions(key).session_key is None
 
 
-def test_to_exist_is_to_be_saved(sessions, saved):
-    assert saved.exists(saved.session_key)
-    assert not saved.exists(a_key())
+@pytest.mark.parametrize("with_key", [True, False])
+def test_a_deleted_session_is_gone(sessions, saved, with_key):
+    key = saved.session_key
+    saved.delete(*([key] if with_key else []))
+    assert not saved.exists(key)
+    assert sessions(key).get("cat") is None
 
 
-def test_a_later_save_counts(sessions, saved):
-    again = sessions(saved.session_key)
-    again.set("cat", "mouse")
-    again.save()
-    assert sessions(saved.session_key).get("cat") == "mouse"
-
-
-def test_a_deleted_session_is_gone(sessions, saved):
-    saved.delete(saved.session_key)
-    assert not saved.exists(saved.session_key)
-    assert sessions(saved.session_key).get("cat") is None
-
-
-def test_one_deletes_itself_without_a_key(saved):
-    saved.delete()
-    assert not saved.exists(saved.session_key)
-
-
-def test_what_is_not_there_may_be_deleted(sessions):
+def test_a_session_that_does_not_exist_can_be_deleted(sessions):
     sessions().delete()
     sessions().delete(a_key())
 
@@ -171,12 +157,9 @@ def test_a_new_key_keeps_the_data(sessions, saved):
     assert not saved.exists(key)
     saved.save()
     assert sessions(saved.session_key).get("cat") == "dog"
-
-
-def test_a_session_without_a_key_can_have_a_new_one(sessions):
-    session = sessions()
-    session.cycle_key()
-    assert session.exists(session.session_key)
+    without_key = sessions()
+    without_key.cycle_key()
+    assert without_key.exists(without_key.session_key)
 
 
 def test_creating_saves_under_a_key_of_its_own(sessions):
@@ -188,22 +171,17 @@ def test_creating_saves_under_a_key_of_its_own(sessions):
     assert one.modified
 
 
-def test_what_must_be_new_is_not_written_over(sessions, saved):
-    """Of two that create the same key, one is told."""
+def test_only_a_key_that_is_free_can_be_created(sessions, saved):
     other = sessions(saved.session_key)
     other.clear()
     other.set("cat", "mouse")
     with pytest.raises(CreateError):
         other.save(must_create=True)
     assert sessions(saved.session_key).get("cat") == "dog"
-
-
-def test_what_must_be_new_is_written_where_it_is(sessions):
-    key = a_key()
-    session = sessions(key)
-    session.clear()
-    session.save(must_create=True)
-    assert session.exists(key)
+    free = sessions(a_key())
+    free.clear()
+    free.save(must_create=True)
+    assert free.exists(free.session_key)
 
 
 def test_of_many_that_create_a_key_at_once_one_does(store):
@@ -239,17 +217,13 @@ def test_a_session_that_was_deleted_meanwhile_is_not_brought_back(sessions, save
     assert not saved.exists(saved.session_key)
 
 
-def test_an_expired_session_is_not_loaded(sessions, saved):
-    saved.set_expiry(-1)
-    saved.save()
-    assert dict(sessions(saved.session_key).items()) == {}
-
-
-def test_an_expired_session_gets_a_new_key(sessions, saved):
+@pytest.mark.parametrize("expiry", [-1, datetime.timedelta(seconds=-5)])
+def test_an_expired_session_is_not_loaded_and_gets_a_new_key(sessions, saved, expiry):
     key = saved.session_key
-    saved.set_expiry(timezone.now() - datetime.timedelta(seconds=5))
+    saved.set_expiry(expiry if expiry == -1 else timezone.now() + expiry)
     saved.save()
     session = sessions(key)
+    assert dict(session.items()) == {}
     session.set("cat", "mouse")
     session.save()
     assert session.session_key != key

@@ -77,23 +77,13 @@ def application(request):
 
 
 @pytest.fixture
-def conversation():
-    """A function: runs a coroutine function that takes one, which opens sockets; they are closed at its end."""
+def connect(at_end):
+    """A coroutine function: opens a socket, which is closed at the end; gives it and the application's answer."""
 
-    def run(talk):
-        async def whole():
-            opened = []
+    async def connect(application, path, **more):
+        socket = Socket(application, path, **more)
+        answer = await socket.open()
+        at_end.append(socket.close)
+        return socket, answer
 
-            async def connect(application, path, **more):
-                socket = Socket(application, path, **more)
-                answer = await socket.open()
-                opened.append(socket)
-                return socket, answer
-
-            await talk(connect)
-            for socket in opened:
-                await socket.close()
-
-        asyncio.run(whole())
-
-    return run
+    return connect

@@ -75,7 +75,7 @@ def looks(*moments):
         {pid: Usage("web", "python", pid, cpu_s, 1.0, 1.0, 0) for pid, cpu_s in moment.items()} for moment in moments
     )
     stillness = health.Stillness(lambda: next(usages))
-    return [stillness.seen() for _ in moments]
+    return [stillness.reached() for _ in moments]
 
 
 def test_a_setup_is_at_rest_when_nothing_of_it_has_computed_for_some_looks():

@@ -41,7 +41,7 @@ def served(free_port, monkeypatch, tmp_path):
         [setup] = setups.find([name])
         if (missing := setups.missing(setup)) is not None:
             pytest.skip(missing)
-        return serving(setup, env, "127.0.0.1", free_port, sample(), hosts.at("local"))
+        return serving(setup, {**env, "PORT": str(free_port)}, sample(), hosts.at("local"))
 
     return serve
 
@@ -135,6 +135,7 @@ def test_a_datastore_that_is_not_there_is_said_before_anything_is_measured(comma
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_service_on_a_core_of_its_own(served):
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:

@@ -111,8 +111,8 @@ def running(request):
         pytest.skip(missing)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    knobs = {"WORKERS": "2", "THREADS": "2", "KEEP_ALIVE": "60"}
-    with serving(setup, knobs, "127.0.0.1", port, sample(), hosts.at("local")) as served:
+    knobs = {"PORT": str(port), "WORKERS": "2", "THREADS": "2", "KEEP_ALIVE": "60"}
+    with serving(setup, knobs, sample(), hosts.at("local")) as served:
         yield Up(setup, port, served.folder, served.parts)
         started = [process for part in served.parts() for process in family(part.pid)]
     assert psutil.wait_procs(started, timeout=5)[1] == []

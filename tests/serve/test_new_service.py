@@ -40,7 +40,7 @@ def sleeper(tmp_path, monkeypatch):
 
 def serve(port, *names):
     [setup] = setups.find(["gunicorn"])
-    return serving(setup, {}, "127.0.0.1", port, sample(), hosts.at("local"), names)
+    return serving(setup, {"PORT": str(port)}, sample(), hosts.at("local"), names)
 
 
 def test_a_service_is_found_by_its_file(sleeper):

@@ -201,15 +201,15 @@ def test_a_connection_that_the_server_closes_has_a_code(peer):
 )
 def test_a_dialect_finds_the_payload_in_its_envelope(dialect, echo, delivery, noise, taken):
     assert (dialect.payload(echo), dialect.payload(delivery), dialect.payload(noise)) == ("a:1:", "a:1:", None)
-    assert dialect.taken(taken)
-    assert not dialect.taken(noise)
+    assert dialect.is_published(taken)
+    assert not dialect.is_published(noise)
 
 
 def test_envelopes_are_those_of_the_protocols():
-    assert SocketIO().asking("a") == '42["echo", "a"]'
-    assert SocketIO().publishing("a") == '422["publish", "contract", "a"]'
-    performed = json.loads(ActionCable().publishing("a"))
+    assert SocketIO().echo_request("a") == '42["echo", "a"]'
+    assert SocketIO().publish_request("a") == '422["publish", "contract", "a"]'
+    performed = json.loads(ActionCable().publish_request("a"))
     assert json.loads(performed["identifier"]) == {"channel": "PublishChannel", "room": "contract"}
     assert json.loads(performed["data"]) == {"action": "publish", "payload": "a"}
-    elsewhere = json.loads(ActionCable().publishing("a", "elsewhere"))
+    elsewhere = json.loads(ActionCable().publish_request("a", "elsewhere"))
     assert json.loads(elsewhere["identifier"])["room"] == "elsewhere"

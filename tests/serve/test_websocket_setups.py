@@ -40,7 +40,7 @@ def running(request):
         pytest.skip(missing)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    with serving(setup, {"WORKERS": "2"}, "127.0.0.1", port, sample(), hosts.at("local")) as served:
+    with serving(setup, {"WORKERS": "2", "PORT": str(port)}, sample(), hosts.at("local")) as served:
         yield served
         started = [one for part in served.parts() for one in psutil.Process(part.pid).children(recursive=True)]
     assert psutil.wait_procs(started, timeout=5)[1] == []

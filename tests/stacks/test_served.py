@@ -38,7 +38,7 @@ def serve(made):
         if (missing := setups.missing(SETUPS[name])) is not None:
             pytest.skip(missing)
         env = {"STACK_SETTINGS": settings}
-        return serving(SETUPS[name], env, "127.0.0.1", a_free_port(), sample(), hosts.at("local"))
+        return serving(SETUPS[name], {**env, "PORT": str(a_free_port())}, sample(), hosts.at("local"))
 
     return begin
 

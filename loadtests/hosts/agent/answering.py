@@ -1,4 +1,4 @@
-"""Answers questions that come as frames, one after the other, until the client is gone."""
+"""Answers calls one after the other, until the client is gone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from loadtests.errors import NO_ROOM, UserError
 from loadtests.hosts import wire
 from loadtests.hosts.agent.calls import AgentCalls
 
-GIVEN_UP_S = 20.0  # after which what has not been ended in good order is left to the guards, which end all at once
+GIVEN_UP_S = 20.0  # after which the guards end what was not ended in good order
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class ClientGone(BaseException):
@@ -27,60 +28,53 @@ class Answering:
     """Reads from one file descriptor and writes to another. Once the client is gone, ClientGone is raised in the main
     thread, whatever it is doing."""
 
-    def __init__(self, questions_from: int, answers_to: int) -> None:
-        self._frames = wire.Frames(questions_from)
+    def __init__(self, calls_from: int, answers_to: int) -> None:
+        self._reader = wire.MessageReader(calls_from)
         self._answers_to = answers_to
-        self._asked: queue.SimpleQueue[wire.AgentCall] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[wire.AgentCall] = queue.SimpleQueue()
 
     def begin(self) -> None:
-        """From now on it is seen whether the client is there."""
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        """Watches the client from now on."""
+        for number in SIGNALS:
             signal.signal(number, _gone)
         threading.Thread(target=self._read, daemon=True).start()
 
-    def say(self, reply: wire.AgentReply) -> None:
-        """Sends an answer, or the greeting, which has the number of no question. Raises ClientGone."""
-        left = memoryview(wire.frame(reply))
+    def send(self, reply: wire.AgentReply) -> None:
+        """Sends an answer, or the greeting, whose number is BEAT. Raises ClientGone."""
         try:
-            while left:
-                left = left[os.write(self._answers_to, left) :]
+            wire.write(self._answers_to, reply)
         except OSError:
             raise ClientGone from None
 
-    def answer(self, questions: AgentCalls) -> None:
+    def answer(self, calls: AgentCalls) -> None:
         """Answers until the client is gone, which raises ClientGone."""
         while True:
-            question = self._asked.get()
-            self.say(_answered(questions, question))
+            self.send(_answered(calls, self._calls.get()))
 
     def _read(self) -> None:
-        with contextlib.suppress(EOFError, OSError, wire.NoFrame, msgspec.MsgspecError):
+        with contextlib.suppress(EOFError, OSError, wire.NotAMessage):
             while True:
-                question = msgspec.json.decode(self._frames.next(wire.SILENCE_S), type=wire.AgentCall)
-                if question.number != wire.BEAT:
-                    self._asked.put(question)
+                call = self._reader.next(wire.AgentCall, wire.SILENCE_S)
+                if call.number != wire.BEAT:
+                    self._calls.put(call)
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(GIVEN_UP_S)
         os._exit(1)
 
 
-def _answered(questions: AgentCalls, question: wire.AgentCall) -> wire.AgentReply:
+def _answered(calls: AgentCalls, call: wire.AgentCall) -> wire.AgentReply:
     try:
-        if question.asked.startswith("_"):
-            raise UserError(f"there is no question {question.asked!r}")
-        value = getattr(questions, question.asked)(**question.values)
-        return wire.AgentReply(question.number, msgspec.Raw(msgspec.json.encode(value)))
+        value = calls.call(call.method, call.arguments)
+        return wire.AgentReply(call.number, msgspec.Raw(msgspec.json.encode(value)))
     except UserError as error:
-        return wire.AgentReply(question.number, error=str(error))
+        return wire.AgentReply(call.number, error=str(error))
     except Exception as error:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
-            return wire.AgentReply(
-                question.number, error=f"cannot write {error.filename or 'a file'}: {error.strerror}"
-            )
-        return wire.AgentReply(question.number, defect=traceback.format_exc())
+            return wire.AgentReply(call.number, error=f"cannot write {error.filename or 'a file'}: {error.strerror}")
+        return wire.AgentReply(call.number, defect=traceback.format_exc())
 
 
 def _gone(number: int, frame: object) -> None:
-    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for one in SIGNALS:
         signal.signal(one, signal.SIG_IGN)
     raise ClientGone

@@ -1,4 +1,4 @@
-"""What the connection to the client takes on this machine."""
+"""The processes that the connection to the client takes on this machine."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from loadtests.observe.processes import Part
 
 
 def parts() -> list[Part]:
-    """This process, and those of sshd that are there for it alone."""
+    """This process, and the sshd processes of this connection alone."""
     found = [Part("agent", os.getpid(), charged=False, alone=True)]
     with contextlib.suppress(psutil.Error):
         for parent in psutil.Process().parents():
-            # The one that listens is there for everybody.
+            # The listener serves all connections.
             if parent.name().startswith("sshd") and "[listener]" not in " ".join(parent.cmdline()):
                 found.append(Part("sshd", parent.pid, charged=False, alone=True))
     return found

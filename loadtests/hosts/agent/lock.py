@@ -1,4 +1,4 @@
-"""One agent at a time: who is there first holds a lock that `hosts prepare` respects, too."""
+"""The lock of a machine: one agent at a time, and none while `hosts prepare` works."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOOK_EVERY_S = 0.2
 
 @contextlib.contextmanager
 def exclusive(within_s: float) -> Iterator[None]:
-    """Waits until no other agent is there, and nothing is prepared. Raises UserError where that takes too long."""
+    """Waits for the lock and holds it. Raises UserError after ``within_s``."""
     end = time.monotonic() + within_s
     with open(ROOT.parent / LOCK, "a") as lock:
         while True:

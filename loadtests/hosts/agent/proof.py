@@ -1,5 +1,5 @@
-"""A bare HTTP server by which a host proves, on the very port that load is to go to, that it is the one that SSH came
-to. It also shows what the network takes by itself."""
+"""A bare HTTP server on the very port that load is to reach: proves that SSH came to this host, and shows what the
+network takes by itself."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MOST_NONCE = 64
 
 
 class _Server(ThreadingTCPServer):
-    """One of the library's own for HTTP would first ask the name service who it is."""
+    """``http.server.HTTPServer`` would first ask the name service who it is."""
 
     allow_reuse_address = True
     daemon_threads = True
 
 
-class Prover:
-    """Answers on a port until it is closed: a nonce with what only who knows the token makes of it."""
+class ProofServer:
+    """Answers a nonce with its proof (``loadtests.hosts.network.proof``), until it is closed."""
 
     def __init__(self, token: str, bind: str, port: int) -> None:
         class Handler(BaseHTTPRequestHandler):
@@ -31,8 +31,8 @@ class Prover:
             timeout = 10.0
 
             def do_GET(self) -> None:
-                asked = self.path[1 : MOST_NONCE + 1]
-                body = bytes(LONG_BYTES) if asked == "long" else proof(token, asked)
+                name = self.path[1 : MOST_NONCE + 1]
+                body = bytes(LONG_BYTES) if name == "long" else proof(token, name)
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()

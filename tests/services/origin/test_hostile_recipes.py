@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loadtests.errors import UserError
@@ -46,7 +46,7 @@ written = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.lists(written, max_size=2) | written | anything)
 def test_a_recipe_is_played_or_refused_in_one_line(value):
     try:

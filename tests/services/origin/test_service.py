@@ -18,7 +18,7 @@ pytestmark = pytest.mark.servers
 
 def serve(port, env):
     [setup] = setups.find(["gunicorn"])
-    return serving(setup, env, "127.0.0.1", port, sample(), hosts.at("local"), ["origin"])
+    return serving(setup, {**env, "PORT": str(port)}, sample(), hosts.at("local"), ["origin"])
 
 
 def test_a_setup_finds_the_origin_beside_it_and_nobody_pays_for_it(free_port, wait_for, tmp_path):

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
 pytestmark = pytest.mark.servers
@@ -132,6 +131,7 @@ def test_users_sign_in_with_a_form_and_their_password_stands_nowhere(cli, site, 
     cli.wait_until_nothing_runs()
 
 
+@pytest.mark.exhaustive
 def test_users_are_signed_in_by_a_cookie(cli, site, files, tmp_path):
     study, journey = files
     folder = tmp_path / "run"
@@ -157,12 +157,17 @@ LOGIN = ("--login", "/admin/login/", "--login-user", "ada")
             {"JOURNEY_PASSWORD": "hunter3"},
             "test users: users cannot sign in: POST /admin/login/: ada was refused",
         ),
-        ((), {"JOURNEY_COOKIE": "sessionid=hunter3"}, "test users: GET /admin/: answered 302"),
+        pytest.param(
+            (),
+            {"JOURNEY_COOKIE": "sessionid=hunter3"},
+            "test users: GET /admin/: answered 302",
+            marks=pytest.mark.exhaustive,
+        ),
         (LOGIN, {}, "test users: users are to sign in: set JOURNEY_PASSWORD to the password of ada"),
     ],
 )
 def test_a_sign_in_that_is_refused_is_one_line_before_anything_is_written(
-    command, monkeypatch, site, files, tmp_path, arguments, env, says
+    command, monkeypatch, site, files, tmp_path, nothing_is_left, arguments, env, says
 ):
     study, journey = files
     for name, value in env.items():
@@ -176,4 +181,3 @@ def test_a_sign_in_that_is_refused_is_one_line_before_anything_is_written(
     assert len(errors.strip().splitlines()) == 1
     assert "hunter" not in printed + errors
     assert not folder.exists()
-    assert psutil.Process().children(recursive=True) == []

@@ -42,6 +42,7 @@ def test_what_startproject_makes_is_found_by_its_path_alone(started, untouched):
     assert any("DEBUG is on" in remark for remark in found.remarks)
 
 
+@pytest.mark.exhaustive
 def test_a_project_one_folder_below_is_found_too(mysite):
     assert find(Options(mysite.parent), []).application.directory == mysite
 
@@ -89,6 +90,7 @@ def test_an_env_file_that_is_none_is_named_with_its_line(tmp_path):
         read_env_file(tmp_path / "nothing")
 
 
+@pytest.mark.exhaustive
 def test_the_settings_of_an_env_file_go_before_those_of_manage_py(mysite, tmp_path):
     (mysite / "mysite" / "production.py").write_text("from mysite.settings import *\nDEBUG = False\n")
     file = tmp_path / "env"
@@ -196,12 +198,14 @@ def test_a_project_that_hangs_while_it_is_loaded_is_named_with_the_limit(mysite,
     assert not daemon.left
 
 
+@pytest.mark.exhaustive
 def test_the_servers_may_take_as_long_as_the_project_may_to_load(mysite):
     assert find(Options(mysite), []).application.healthy_within_s == 60
     assert find(Options(mysite, load_timeout="2m"), []).application.healthy_within_s == 120
     assert "--load-timeout: 'long' is not a duration" in fails(Options(mysite, load_timeout="long"))
 
 
+@pytest.mark.exhaustive
 def test_what_a_command_to_run_first_leaves_running_is_ended(mysite, daemon):
     (mysite / "first.py").write_text(daemon.code)
     find(Options(mysite, before="python first.py"), []).application.prepare()

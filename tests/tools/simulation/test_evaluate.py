@@ -44,11 +44,13 @@ def test_stopping_at_a_width_keeps_verdicts_true() -> None:
         assert rates.width <= 0.05
 
 
+@pytest.mark.exhaustive
 def test_two_runs_without_change_are_rarely_told_apart() -> None:
     rates = simulate_runs(Scenario("two runs", blocks=10), studies=100, seed=7)
     assert rates.false <= MOST_FALSE
 
 
+@pytest.mark.exhaustive
 def test_tables_are_written_and_repeatable(tmp_path: Path) -> None:
     said: list[str] = []
     files = main(tmp_path / "a", repetitions=1, seed=1, say=said.append)
