@@ -1,9 +1,8 @@
 """Folders for sockets, logs and samples that do not outlive their owner.
 
-A folder bears the name of its owner: the process's id and start time, and the namespace in which that id counts. So
-there is no moment at which it belongs to nobody, and whatever ends the owner (SIGKILL included), the next process that
-makes a folder removes it, and likewise what stands beside it in shared memory under its name. What is another user's,
-another container's or a living process's is left alone.
+A folder is named after its owner: the process's id, start time and pid namespace. When the owner is gone, the next
+process that makes a folder removes it, and shared memory under its name. Those of other users, containers and living
+processes stay.
 """
 
 from __future__ import annotations
@@ -18,18 +17,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MEMORY = "/dev/shm"
-# A Unix socket's path may have 107 bytes, of which the name of a folder takes 50 and that of a socket 30.
+# A Unix socket's path has at most 107 bytes: 50 for the folder's name, 30 for the socket's.
 SHORT = 25
-# Also what a program put into shared memory under the name of its folder, a semaphore or memory (``-something``).
+# Also semaphores and memory that a program named after its folder (``-something``).
 NAME = re.compile(r"(sem\.)?bench-[a-z]+-(?P<pid>[0-9]+)-(?P<start>[0-9]+)-(?P<space>[0-9a-f]+)-\w{8}(-.+)?")
 
 
 def make(kind: str, *, memory: bool) -> Path:
-    """A new folder for this process alone, named after what it is for (``kind``, a word).
-
-    One in ``memory``, where there is such a place, has a path that is short enough for sockets. The caller removes it;
-    what earlier processes could not remove is removed first.
-    """
+    """A new folder for this process alone; ``kind`` is a word of its name. One in ``memory``, where there is such a
+    place, has a path short enough for sockets. The caller removes it; abandoned ones are removed first."""
     _remove_abandoned()
     name = f"bench-{kind}-{os.getpid()}-{_started(os.getpid())}-{_space()}-"
     return Path(tempfile.mkdtemp(prefix=name, dir=_short_place() if memory else tempfile.gettempdir()))
@@ -52,7 +48,7 @@ def _short_place() -> str:
     return "/tmp"
 
 
-@functools.cache  # once a process: at its start, so to say
+@functools.cache  # once a process
 def _remove_abandoned() -> None:
     for place in {_short_place(), tempfile.gettempdir()}:
         with contextlib.suppress(OSError), os.scandir(place) as entries:
@@ -62,7 +58,7 @@ def _remove_abandoned() -> None:
 
 
 def _is_abandoned(entry: os.DirEntry[str], owner: re.Match[str]) -> bool:
-    with contextlib.suppress(FileNotFoundError):  # somebody else removed it
+    with contextlib.suppress(FileNotFoundError):  # another process removed it
         itself = entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)
         mine = itself and entry.stat(follow_symlinks=False).st_uid == os.getuid()
         return mine and owner["space"] == _space() and _started(int(owner["pid"])) != owner["start"]
@@ -87,5 +83,5 @@ def _started(pid: int) -> str | None:
 
 
 def _space() -> str:
-    """The namespace that process ids of this process count in: a container has its own."""
+    """The pid namespace of this process: a container has its own."""
     return format(os.stat("/proc/self/ns/pid").st_ino, "x")

@@ -1,9 +1,8 @@
-"""Runs a command and sees to it that nothing of it outlives whoever asked for it.
+"""Runs a command so that nothing of it outlives its owner: ``python loadtests/cleanup/guard.py COMMAND...``.
 
-``python loadtests/cleanup/guard.py COMMAND...`` runs the command as its child until its own standard input closes. That
-happens when the harness closes it, and equally when the harness dies in any way, SIGKILL included: the kernel closes
-the pipe. Then the command and all its descendants get SIGTERM, a few seconds to end by themselves, and SIGKILL. As the
-subreaper of all that is started below it (prctl(2)), the guard also finds processes whose parents have died.
+When its standard input closes, because the harness closed it or died (SIGKILL included), the command and all its
+descendants get SIGTERM, a grace period, and SIGKILL. The guard is their subreaper (prctl(2)), so it also finds
+processes whose parents have died.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ import time
 
 import psutil
 
-# For the guard and not for the command. The grace period is, if nothing else is said, what supervisor's programs get as
-# well (stopwaitsecs).
+# For the guard, not the command. The default grace period is that of supervisor's programs (stopwaitsecs).
 GRACE_S = float(os.environ.pop("GUARD_GRACE_S", "5"))
 REMOVES = os.environ.pop("GUARD_REMOVES", None)
 
@@ -33,7 +31,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(command: list[str]) -> int:
-    """Runs the command; returns its exit code as a shell would, or 0 where it was ended as standard input closed."""
+    """Runs the command; returns its exit code as a shell would, or 0 where closed input ended it."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -44,7 +42,7 @@ def main(command: list[str]) -> int:
             command,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
-            # Should the guard itself be killed, the command is at least asked to end.
+            # When the guard itself is killed, the command gets SIGTERM.
             preexec_fn=lambda: _prepare(libc),
         )
     except OSError as error:
@@ -58,8 +56,7 @@ def main(command: list[str]) -> int:
         return child.returncode if child.returncode >= 0 else 128 - child.returncode
     finally:
         _end(child)
-        # The folder of sockets and logs goes with the servers, however the harness went, and so does what they have put
-        # into shared memory under its name: that outlives all who use it (shm_overview(7)).
+        # The servers' folder goes with them, and shared memory under its name (shm_overview(7)).
         if REMOVES:
             shutil.rmtree(REMOVES, ignore_errors=True)
             name = glob.escape(os.path.basename(REMOVES))
@@ -75,21 +72,18 @@ def _prepare(libc: ctypes.CDLL) -> None:
 
 
 def _end(command: subprocess.Popen[bytes]) -> None:
-    """Asks all to end; what has not within the grace period is killed.
-
-    The command is asked first, so that, being a supervisor, it starts nothing anew; it is not waited for, because
-    supervisord looks but once a second whether its programs have ended.
-    """
+    """Sends SIGTERM to all, and SIGKILL after the grace period. The command is first, so that a supervisor starts
+    nothing anew; it is not waited for, because supervisord notices ended programs only once a second."""
     if command.poll() is None:
         command.terminate()
-    asked = [process for process in psutil.Process().children(recursive=True) if process.pid != command.pid]
-    for process in asked:
+    terminated = [process for process in psutil.Process().children(recursive=True) if process.pid != command.pid]
+    for process in terminated:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.terminate()
-    psutil.wait_procs(asked, timeout=GRACE_S)
+    psutil.wait_procs(terminated, timeout=GRACE_S)
     end = time.monotonic() + GRACE_S
     while (left := psutil.Process().children(recursive=True)) and time.monotonic() < end:
-        # Again, until none is left: one that is killed may have started another in the meantime.
+        # Repeated: a process may have started another before it was killed.
         for process in left:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()

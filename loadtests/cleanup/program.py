@@ -1,4 +1,4 @@
-"""Runs a program under the guard: what it started is gone when it has ended, or when it took too long."""
+"""Runs a program under the guard, which ends what it started."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import IO
 from loadtests.errors import UserError, reason_of
 
 GUARD = Path(__file__).with_name("guard.py")
-GRACE_S = 1.0  # what is left behind by a program that has ended needs no longer to end as well
+GRACE_S = 1.0  # for what an ended program left behind
 STOPPED_WITHIN_S = 15.0
 MOST_READ = 16 * 2**20  # bytes
-OURS = "JOURNEY_"  # what variables begin with that users sign in by: a password is for nobody whom it would reach else
+SECRET_PREFIX = "JOURNEY_"  # the prefix of variables with which users sign in
 
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """A program that has ended: its exit status, and what it printed, errors apart."""
+    """A program that has ended: exit status, standard output and standard error."""
 
     status: int
     printed: str
@@ -30,30 +30,27 @@ class Ended:
 
 
 def guarded(command: Sequence[str | Path]) -> list[str]:
-    """The command that runs another one under the guard, which wants its standard input to be a pipe."""
-    # Isolated: variables that are meant for the command (PYTHONPATH) say nothing to the guard.
+    """The command that runs another one under the guard; its standard input must be a pipe."""
+    # Isolated: variables for the command (PYTHONPATH) must not affect the guard.
     return [sys.executable, "-I", str(GUARD), *map(str, command)]
 
 
 def public_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment for a program that is not ours, or that runs what is not: without what is secret."""
-    return {name: value for name, value in env.items() if not name.startswith(OURS)}
+    """The environment without secrets, for programs that are not ours."""
+    return {name: value for name, value in env.items() if not name.startswith(SECRET_PREFIX)}
 
 
 def run(
     command: Sequence[str | Path], within_s: float, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> Ended:
-    """Runs the command; however this ends, neither it nor anything that it started is left running.
-
-    Raises subprocess.TimeoutExpired where it takes over ``within_s`` seconds.
-    """
-    given = public_environment(os.environ) if env is None else env
-    # Files rather than pipes: something that outlives the command would hold a pipe open.
+    """Runs the command; nothing of it is left running. Raises subprocess.TimeoutExpired after ``within_s`` seconds."""
+    env = public_environment(os.environ) if env is None else env
+    # Files, not pipes: what outlives the command would hold a pipe open.
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as errors:
         guard = subprocess.Popen(
             guarded(command),
             cwd=cwd,
-            env={**given, "GUARD_GRACE_S": str(GRACE_S)},
+            env={**env, "GUARD_GRACE_S": str(GRACE_S)},
             stdin=subprocess.PIPE,
             stdout=printed,
             stderr=errors,
@@ -79,8 +76,7 @@ def output(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
 ) -> str:
-    """What the command printed. Raises UserError, ``failure`` and the reason, where it fails or takes over ``within_s``
-    seconds."""
+    """The command's output. Raises UserError, ``failure`` and the reason, where it fails or takes over ``within_s``."""
     try:
         ended = run(command, within_s, cwd, env)
     except subprocess.TimeoutExpired:
@@ -91,6 +87,6 @@ def output(
 
 
 def _text(file: IO[bytes]) -> str:
-    """The end of what was written into a file."""
+    """The end of a file."""
     file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_READ))
     return file.read().decode(errors="replace")

@@ -40,8 +40,7 @@ class _Broken(Exception):
 
 
 def _talk(running: Server, request: Request, path: str, script: Script, identity: str) -> None:
-    headers = dict(request.headers)
-    origin = headers.get("Origin", running.url)
+    origin = next((value for name, value in request.headers if name.lower() == "origin"), running.url)
     handshake = Handshake(path, origin, (script.subprotocol,) if script.subprotocol else (), request.headers)
     try:
         with WebsocketClient(running.url, handshake, WITHIN_S) as client:

@@ -1,4 +1,4 @@
-"""The sample project's views that fetch (docs/fetching.rst), as far as it can be known beforehand that they cannot."""
+"""Which views of the sample project fetch (docs/fetching.rst), and with which HTTP clients."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ def fetches(path: str) -> bool:
 
 
 def fits(path: str, interface: str, client: str) -> bool:
-    """Whether a client (empty: the default) is for the view of a path, behind a setup's interface. True for a view that
+    """Whether the view of a path can use a client (empty: the default) behind a setup's interface; true for a view that
     fetches nothing."""
-    return not client or not fetches(path) or client in _taken(path, interface)
+    return not client or not fetches(path) or client in _clients(path, interface)
 
 
 def wrong(path: str, interface: str, env: Mapping[str, str], services: Collection[str]) -> str | None:
-    """Why the view of a path cannot fetch, in words; None where nothing is in the way. ``env`` are the knobs that a
-    setup gets beside those of this process's environment, ``services`` what runs beside it."""
+    """Why the view of a path cannot fetch, in words. ``env`` are a setup's knobs in addition to this process's
+    environment, ``services`` those that run with it."""
     if not fetches(path):
         return None
     client = env.get("HTTP_CLIENT") or os.environ.get("HTTP_CLIENT", "")
     if not fits(path, interface, client):
-        taken = ", ".join(_taken(path, interface))
-        return f"HTTP_CLIENT={client} does not fit {path}, whose view takes {taken} there"
+        clients = ", ".join(_clients(path, interface))
+        return f"HTTP_CLIENT={client} does not fit {path}, whose view takes {clients} there"
     if ORIGIN not in services and not (env.get("ORIGIN_URL") or os.environ.get("ORIGIN_URL")):
         return f'{path} needs an origin: services = ["{ORIGIN}"] in the test, or ORIGIN_URL'
     return None
 
 
-def _taken(path: str, interface: str) -> tuple[str, ...]:
+def _clients(path: str, interface: str) -> tuple[str, ...]:
     return _VIEWS[_view(path)] or (SYNCHRONOUS if interface == "wsgi" else ASYNCHRONOUS)
 
 

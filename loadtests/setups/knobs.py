@@ -1,5 +1,5 @@
-"""The environment variables that a setup takes, and which values of theirs make sense; supervisor/defaults.sh has the
-defaults. An empty one is one that is not set, as the shell has it there."""
+"""The environment variables that a setup takes, and their valid values; supervisor/defaults.sh has the defaults. An
+empty one is not set."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from urllib.parse import urlsplit
 from loadtests.errors import UserError, shown
 from loadtests.setups.fetching import CLIENTS
 
-# More workers than that are more than any machine has use for (the usual advice is two for each core, and one), and as
-# many processes as supervisord may hold with the open files that a user is commonly allowed.
+# More than any machine can use (common advice: two per core, plus one), and as many processes as supervisord can hold
+# with the usual limit on open files.
 MOST_WORKERS = 1024
 MOST_THREADS = 1024
-BACKLOG = (128, 65_535)  # what all servers can be told, as is KEEP_ALIVE; defaults.sh knows as well
+BACKLOG = (128, 65_535)  # what all servers take, as is KEEP_ALIVE; also in defaults.sh
 MOST_KEEP_ALIVE = 60
 MOST_CONN_MAX_AGE = 7 * 24 * 3600
-# Where the questionnaire's sessions may be, and how large their blobs; as testproject/testproject/settings/sessions.py.
+# The questionnaire's session stores and the size of their blobs; as testproject/testproject/settings/sessions.py.
 SESSIONS = ("db", "cached_db", "redis", "file", "cookies", "datastore")
 STATE_BYTES = (1024, 65_536)
 MOST_DELAY_MS = 10_000
@@ -45,7 +45,7 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
 
 @dataclasses.dataclass(frozen=True)
 class Knob:
-    """What is needed of its value, in words that end a sentence, and whether a text is that."""
+    """What is needed of its value, in words, and whether a text fits."""
 
     needed: str
     fits: Callable[[str], bool]
@@ -59,7 +59,7 @@ def _whole(low: int, high: int, what: str = "a whole number") -> Knob:
 
 
 def _backlog() -> Knob:
-    """No more than the kernel holds: it would be cut to that in silence, or refused, depending on the server."""
+    """At most the kernel's limit, to which some servers cut it in silence."""
     low, high = BACKLOG
     with contextlib.suppress(OSError, ValueError):
         high = min(high, int(Path("/proc/sys/net/core/somaxconn").read_text()))
@@ -67,7 +67,7 @@ def _backlog() -> Knob:
 
 
 def _is_own_address(text: str) -> bool:
-    """Whether it is an IPv4 address on which a server of this machine can be reached."""
+    """Whether it is an IPv4 address of this machine that can be reached."""
     try:
         address = ipaddress.IPv4Address(text)
         with socket.socket() as server, socket.socket() as client:
@@ -114,7 +114,7 @@ def _is_recipe(text: str) -> bool:
         return False
 
 
-# What the servers and services take, whatever is served, and what the sample project takes beside it.
+# What servers and services take, whatever project is served.
 SERVERS = {
     "WORKERS": _whole(1, MOST_WORKERS),
     "THREADS": _whole(1, MOST_THREADS),
@@ -137,7 +137,7 @@ SERVERS = {
         _is_recipe,
     ),
 }
-# What the views that fetch take; a project of the user's own may call its own settings so.
+# What the views that fetch take; a user's own project may have settings of these names.
 FETCHING = {
     "HTTP_CLIENT": Knob(f"one of {', '.join(CLIENTS)} is needed", lambda text: text in CLIENTS),
     "POOL_SIZE": _whole(*POOL_SIZE, "a whole number of connections"),
@@ -172,11 +172,8 @@ DATABASE_URL = Knob(
 
 
 def require_knobs(env: Mapping[str, str], *, own: bool, whose: str = "") -> None:
-    """Raises UserError for the first knob in ``env`` whose value makes no sense.
-
-    Where a project of the user's ``own`` is served, what the sample project would take is none of ours. ``whose``
-    begins the message.
-    """
+    """Raises UserError for the first invalid knob in ``env``; ``whose`` begins the message. Knobs of the sample project
+    are not checked for a project of the user's ``own``."""
     for name, knob in (SERVERS if own else {**KNOBS, "DATABASE_URL": DATABASE_URL}).items():
         value = env.get(name)
         if value and not knob.fits(value):
@@ -190,24 +187,23 @@ def given() -> dict[str, str]:
 
 
 def database() -> str | None:
-    """DATABASE_URL as a run keeps it, without user, password and options, of which a password may be one; None where it
-    is not set."""
+    """DATABASE_URL as a run keeps it: without user, password and options, one of which may be a password."""
     url = os.environ.get("DATABASE_URL")
     return re.sub(r"//[^/@]*@", "//", url).partition("?")[0] if url else None
 
 
 def bind() -> str:
-    """The address that the setups are to listen on: BIND, or loopback. Raises UserError."""
+    """The address that setups listen on: BIND, or loopback. Raises UserError."""
     return _known("BIND") or "127.0.0.1"
 
 
 def port() -> int:
-    """The port that the setups are to listen on: PORT, or 8000. Raises UserError."""
+    """The port that setups listen on: PORT, or 8000. Raises UserError."""
     return int(_known("PORT") or 8000)
 
 
 def workers(env: Mapping[str, str]) -> int:
-    """How many processes run Django under these knobs, and those of this process's environment; 1 where none says."""
+    """The number of processes that run Django under these knobs, and those of this process's environment."""
     return int(env.get("WORKERS") or _known("WORKERS") or 1)
 
 

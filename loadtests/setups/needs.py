@@ -1,4 +1,5 @@
-"""What a setup needs beyond Django, by the names of `needs=` in supervisor/conf.d: how to tell, how to get it."""
+"""What a setup needs beyond Django, by the names of `needs=` in supervisor/conf.d: how to find and how to install
+it."""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ from loadtests.setups import other_stacks, redis
 
 HERE = Path(sys.executable).parent
 
-# Where Debian and others keep servers; a user's PATH often lacks it. supervisor/nginx.sh looks there as well.
+# Folders of servers that a user's PATH often lacks; supervisor/nginx.sh looks there as well.
 SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
 def command(name: str) -> Callable[[Path], bool]:
-    """Whether a Python package's command is beside the Python that runs it: elsewhere it would run with another."""
+    """Whether a package's command is next to that Python: elsewhere it would run with another."""
     return lambda bin: shutil.which(name, path=str(bin)) is not None
 
 
@@ -39,7 +40,7 @@ def module(name: str) -> Callable[[Path], bool]:
 
 
 def _found_here(name: str) -> bool:
-    """Whether this Python finds it; of a package in a package, the outer ones are imported."""
+    """Whether this Python finds it; importing its parent packages is allowed."""
     try:
         return (importlib.util.find_spec if "." in name else PathFinder.find_spec)(name) is not None
     except ModuleNotFoundError:
@@ -54,13 +55,13 @@ def system(name: str) -> Callable[[Path], bool]:
 
 
 def peer(name: str, package: str) -> Callable[[Path], bool]:
-    """Whether Node is there, and a package of it among those of the peer in peers/."""
+    """Whether Node and a package of a peer in peers/ are installed."""
     node = system("node")
     return lambda bin: node(bin) and (ROOT / "peers" / name / "node_modules" / package / "package.json").is_file()
 
 
 def rails(bin: Path) -> bool:
-    """Whether the machine has Action Cable and Puma, as Debian packages them."""
+    """Whether Debian's packages of Action Cable and Puma are installed."""
     found = glob.glob("/usr/share/rubygems-integration/*/specifications/actioncable-*.gemspec")
     return bool(found) and system("puma")(bin)
 
@@ -103,14 +104,11 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
 
 
 def missing_needs(needs: Iterable[str], bin: Path | None = None) -> list[str]:
-    """The names of those of these that this machine lacks.
-
-    ``bin`` is the directory of the Python that the servers run with, and of their commands; this Python's by default.
-    """
+    """The names of the needs that this machine lacks. ``bin`` is the directory of the servers' Python and commands;
+    this Python's by default."""
     return [name for name in needs if not NEEDS[name][0](bin or HERE)]
 
 
 def missing(needs: Iterable[str], bin: Path | None = None) -> str | None:
-    """What of these this machine lacks, and how to get it, in a line; None where it lacks nothing. ``bin`` is as
-    ``missing_needs`` takes it."""
+    """What this machine lacks and how to install it, in a line; None where nothing is missing."""
     return "; ".join(f"{name} is not installed: {NEEDS[name][1]}" for name in missing_needs(needs, bin)) or None

@@ -1,5 +1,5 @@
-"""The stacks of other times: packages, and a project of their own, below stacks/. Each has a virtual environment of its
-own, which is made when somebody asks for it and never by the way. Read here, not made."""
+"""The stacks of other times below stacks/: packages and a project, in a virtual environment that `make` installs on
+request. Read here, never made."""
 
 from __future__ import annotations
 
@@ -11,29 +11,27 @@ from loadtests import files
 from loadtests.setups import knobs
 
 FOLDER = files.ROOT / "stacks"
-# By name, how to get it: what `stack=` in supervisor/conf.d may say.
+# The words of `stack=` in supervisor/conf.d, with how to install each.
 STACKS = {"2016": "make stack-2016, with Python 3.11 or 3.10"}
 
-# What the project of each of them answers, with OK.
+# The paths that each of their projects answers with OK.
 ANSWERS = ("/", "/healthz")
-LISTENS_ON = "127.0.0.1"  # written into their setups' files: nobody mends what is wrong with such old packages
+LISTENS_ON = "127.0.0.1"  # in their setups' files: such old packages have vulnerabilities
 
 
 def is_installed(name: str) -> Callable[[Path], bool]:
-    """Whether the environment of a stack is there, whatever the Python is that the other setups run with."""
+    """Whether the environment of a stack was made."""
     return lambda bin: (_environment(name) / ".ready").is_file()
 
 
-def refused(name: str, asked: Iterable[tuple[str, str]]) -> str | None:
-    """Why the project of a stack cannot be asked these requests (methods and paths), in a few words; None where it
-    can."""
-    strange = [path for method, path in asked if method != "GET" or path not in ANSWERS]
-    return f"the project of {name} answers GET {' and GET '.join(ANSWERS)} alone" if strange else None
+def refused(name: str, requests: Iterable[tuple[str, str]]) -> str | None:
+    """Why the project of a stack does not answer these requests (methods and paths), in a few words."""
+    others = [path for method, path in requests if method != "GET" or path not in ANSWERS]
+    return f"the project of {name} answers GET {' and GET '.join(ANSWERS)} alone" if others else None
 
 
 def obstacle(name: str) -> str | None:
-    """Why a stack that is there is not to be served, in a few words; None where nothing is in the way. Raises UserError
-    for a BIND that makes no sense."""
+    """Why an installed stack must not be served, in a few words. Raises UserError for an invalid BIND."""
     bind = knobs.bind()
     if bind == LISTENS_ON:
         return None
@@ -41,8 +39,7 @@ def obstacle(name: str) -> str | None:
 
 
 def versions(names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """What run.json keeps of these stacks: a name for each, and under it the versions of its packages and, as one of
-    them, of its Python. Read from its files: nothing of it is run."""
+    """The versions of each stack's packages and Python, as run.json keeps them; read from files, nothing is run."""
     return {f"stack_{name}": _versions(_environment(name)) for name in sorted({*names})}
 
 

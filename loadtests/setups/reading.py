@@ -1,4 +1,4 @@
-"""The setups: read from supervisor/conf.d, which is the one place that says how a setup starts."""
+"""Reads the setups from supervisor/conf.d."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loadtests.setups import needs, services
 from loadtests.setups.other_stacks import STACKS
 from loadtests.setups.sections import SupervisorSection
 
-# What somebody may want of a server and not get, as `cannot=` in supervisor/conf.d names it.
+# What a server may be unable to do: the words of `cannot=` in supervisor/conf.d.
 CANNOT = {
     "websocket": "answer WebSockets",
     "http2": "answer HTTP/2",
@@ -25,10 +25,10 @@ CANNOT = {
     "compression": "compress the messages of a WebSocket",
 }
 
-# What is spoken over a WebSocket, as `dialect=` names it; docs/peers.rst has them.
+# The words of `dialect=`, what is spoken over a WebSocket; docs/peers.rst has them.
 DIALECTS = ("plain", "socket.io", "action-cable")
 
-# What a test asks of a setup beside these: one of two protocols. A setup is there for one of them.
+# A test uses one of two protocols, and each setup serves one of them.
 HTTP = "http"
 WEBSOCKET = "websocket"
 
@@ -37,13 +37,11 @@ WEBSOCKET = "websocket"
 class Setup:
     """One way of serving the project.
 
-    ``name`` is its supervisor group's; ``interface`` is wsgi, asgi or asgi-layer (ASGI over a channel layer), or what a
-    peer in another language runs on (node, rack); ``dialect`` is what it speaks over WebSockets, in a word from
-    DIALECTS, and empty where it is there for HTTP; ``needs`` are names from loadtests.setups.needs; ``docs`` is where
-    its settings come from; ``cannot`` is what it cannot do, in words from CANNOT; ``services`` run beside it, and it
-    pays for those that it ``charges``; ``wrong`` is what goes wrong with it, where it is there to show that; ``stack``
-    is that whose packages and project it serves, in a word of loadtests.setups.other_stacks, and empty where that is
-    today's, or the user's.
+    ``name`` is its supervisor group's; ``interface`` is wsgi, asgi, asgi-layer (ASGI over a channel layer), or a peer's
+    (node, rack); ``dialect`` a word of DIALECTS, empty for HTTP; ``needs`` names of loadtests.setups.needs; ``docs``
+    the source of its settings; ``cannot`` words of CANNOT; ``services`` run with it, and ``charges`` are those that
+    count as its cost; ``wrong`` is the fault that it demonstrates; ``stack`` a word of loadtests.setups.other_stacks,
+    empty for today's stack or the user's.
     """
 
     name: str
@@ -60,35 +58,35 @@ class Setup:
     stack: str = ""
 
     def refuses(self, demands: Iterable[str]) -> str | None:
-        """Which of these demands (words from CANNOT, and HTTP) it cannot meet, in words; None where it can meet all."""
-        wanted = set(demands)
-        if self.dialect and HTTP in wanted:
+        """Which demands (words of CANNOT, and HTTP) it cannot meet, in words; None where it can meet all."""
+        demands = set(demands)
+        if self.dialect and HTTP in demands:
             return "it is there for WebSockets, and is not asked over HTTP"
-        unmet = [CANNOT[word] for word in self.cannot if word in wanted]
+        unmet = [CANNOT[word] for word in self.cannot if word in demands]
         if unmet:
             return f"it cannot {' or '.join(unmet)}"
-        if not self.dialect and WEBSOCKET in wanted:
+        if not self.dialect and WEBSOCKET in demands:
             return "it is there for HTTP: the application that it serves answers no WebSockets"
         return None
 
 
 def known(folder: Path | None = None) -> dict[str, Setup]:
-    """All setups by name, of supervisor/ or of another folder like it. Raises UserError for a file that does not
-    describe one."""
+    """All setups by name, of supervisor/ or a folder like it. Raises UserError for a file that does not describe
+    one."""
     folder = folder or files.SUPERVISOR
-    beside = services.known(folder)
-    setups = [_read(SupervisorSection(file, "setup"), beside) for file in sorted((folder / "conf.d").glob("*.conf"))]
+    names = services.known(folder)
+    setups = [_read(SupervisorSection(file, "setup"), names) for file in sorted((folder / "conf.d").glob("*.conf"))]
     return {setup.name: setup for setup in setups}
 
 
 def find(names: Iterable[str]) -> list[Setup]:
-    """The setups of these names; all of them where none is named. Raises UserError with the nearest names."""
+    """The setups of these names; all where none is named. Raises UserError with the nearest names."""
     setups = known()
-    wanted = list(names)
-    for name in wanted:
+    chosen = list(names) or list(setups)
+    for name in chosen:
         if name not in setups:
             raise unknown("setup", name, setups)
-    return [setups[name] for name in wanted] if wanted else list(setups.values())
+    return [setups[name] for name in chosen]
 
 
 def missing(setup: Setup, bin: Path | None = None) -> str | None:
@@ -105,11 +103,11 @@ def missing_needs(setup: Setup) -> list[str]:
 
 
 def _needs(setup: Setup) -> Iterable[str]:
-    beside = services.known() if setup.services else {}
-    return dict.fromkeys([*setup.needs, *(need for name in setup.services for need in beside[name].needs)])
+    known = services.known() if setup.services else {}
+    return dict.fromkeys([*setup.needs, *(need for name in setup.services for need in known[name].needs)])
 
 
-def _read(section: SupervisorSection, beside: Iterable[str]) -> Setup:
+def _read(section: SupervisorSection, services: Iterable[str]) -> Setup:
     return Setup(
         name=section.name,
         label=section.text("label"),
@@ -118,8 +116,8 @@ def _read(section: SupervisorSection, beside: Iterable[str]) -> Setup:
         docs=section.text("docs", ""),
         cannot=section.words("cannot", CANNOT),
         file=section.file,
-        services=section.words("services", beside),
-        charges=section.words("charges", beside),
+        services=section.words("services", services),
+        charges=section.words("charges", services),
         wrong=section.text("wrong", ""),
         dialect=section.word("dialect", DIALECTS),
         stack=section.word("stack", STACKS),

@@ -1,4 +1,4 @@
-"""The redis-server that this project starts where REDIS_URL names none, found as supervisor/redis.sh finds it."""
+"""The redis-server that supervisor/redis.sh starts where REDIS_URL names none."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from pathlib import Path
 
 
 def executable() -> str | None:
-    """The system's redis-server, or else the one that `make setup` put beside Python; None where there is neither."""
-    beside = Path(sys.executable).parent
-    elsewhere = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(folder) != beside]
-    return shutil.which("redis-server", path=os.pathsep.join(elsewhere)) or shutil.which(
-        "redis-server", path=str(beside)
-    )
+    """The system's redis-server, or the one that `make setup` put next to Python."""
+    bundled = str(Path(sys.executable).parent)
+    system = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder != bundled]
+    return shutil.which("redis-server", path=os.pathsep.join([*system, bundled]))
 
 
 def version() -> str | None:
-    """Its version, such as ``6.2.14``; None where there is none."""
+    """Its version, such as ``6.2.14``."""
     binary = executable()
     if binary is None:
         return None
-    said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
-    return next((word.removeprefix("v=") for word in said.split() if word.startswith("v=")), None)
+    output = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
+    return next((word.removeprefix("v=") for word in output.split() if word.startswith("v=")), None)

@@ -1,4 +1,4 @@
-"""A supervisor file as this project reads it: its programs are supervisor's, its first section is ours."""
+"""A supervisor file: its programs are supervisor's, its first section is ours."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ PROGRAMS = ("group", "program", "fcgi-program")
 
 
 class SupervisorSection:
-    """The section ``[<kind>:<name>]`` of a supervisor file, which supervisor ignores; ``name`` is the file's.
-
-    Raises UserError where the file lacks it, or a group or program of that name.
-    """
+    """The section ``[<kind>:<name>]`` of a supervisor file, which supervisor ignores; ``name`` is the file's. Raises
+    UserError where the file lacks it, or a group or program of that name."""
 
     def __init__(self, file: Path, kind: str) -> None:
         self.file = file
         self.name = file.stem
         self.kind = kind
-        # As supervisor reads it: no interpolation here, and "; " begins a comment.
+        # As supervisor reads it: "; " begins a comment.
         config = configparser.RawConfigParser(inline_comment_prefixes=(";",), strict=False)
         try:
             config.read_string(file.read_text(encoding="utf-8"), str(file))
@@ -36,14 +34,14 @@ class SupervisorSection:
         self._values = config[f"{kind}:{self.name}"]
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A text; needed where there is no default."""
+        """A text; required where there is no default."""
         value = self._values.get(key, default)
         if value is None:
             raise self._wrong(f"it lacks '{key}'")
         return value
 
     def words(self, key: str, known: Iterable[str]) -> tuple[str, ...]:
-        """Words of a list of known ones; none where the key is not there."""
+        """A list of known words; empty where the key is missing."""
         words = tuple(self._values.get(key, "").replace(",", " ").split())
         for word in words:
             if word not in known:
@@ -51,7 +49,7 @@ class SupervisorSection:
         return words
 
     def word(self, key: str, known: Iterable[str]) -> str:
-        """One of a list of known words; empty where the key is not there."""
+        """A known word; empty where the key is missing."""
         words = self.words(key, known)
         if len(words) > 1:
             raise UserError(f"{key} of [{self._values.name}]: one word is needed, not {len(words)}")

@@ -1,4 +1,4 @@
-"""The services: what runs beside a setup because a setup or a test asks for it; a file each in supervisor/services."""
+"""Reads the services from supervisor/services: what runs with a setup because a setup or a test asks for it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from loadtests import files
 from loadtests.setups.needs import NEEDS
 from loadtests.setups.sections import SupervisorSection
 
-# By this variable a service on another machine than the servers is told the password that it is to want.
+# The variable with the password that a service on another machine must require.
 PASSWORD = "PASSWORD_OF_SERVICE"
 
 
 @dataclasses.dataclass(frozen=True)
 class Service:
-    """What runs beside a setup. ``name`` is its supervisor group's; ``ready`` is a file in RUN_DIR that is there once
-    it can be used, empty where the servers themselves wait for it; ``elsewhere`` is the variable, and its value, by
-    which servers find one on another machine, empty where it cannot be on one; the other fields are as those of a
-    setup."""
+    """``ready`` is a file in RUN_DIR that appears once it can be used, empty where the servers wait for it themselves;
+    ``elsewhere`` is ``VARIABLE=value`` for the servers when it runs on another machine, empty where it cannot; the
+    other fields are those of a setup."""
 
     name: str
     label: str
@@ -32,27 +31,27 @@ class Service:
 
     @property
     def variable(self) -> str:
-        """The variable by which servers find one on another machine."""
+        """The variable with which servers find it on another machine."""
         return self.elsewhere.partition("=")[0]
 
     def variable_for(self, address: str, port: int, password: str) -> tuple[str, str]:
-        """That variable and its value, for one that is there."""
+        """That variable and its value for this address."""
         return self.variable, self.elsewhere.partition("=")[2].format(address=address, port=port, password=password)
 
 
-# What the questionnaire's sessions are in, by SESSIONS; what is not here needs nothing beside the server.
+# The services of session stores, by SESSIONS.
 _OF_SESSIONS = {"redis": ("redis",), "cached_db": ("redis",), "datastore": ("datastore",)}
 
 
 def required_by(env: Mapping[str, str]) -> tuple[str, ...]:
-    """The services that the knobs in ``env``, or else in this process's environment, ask for: that which SESSIONS
-    puts the sessions in. The setup pays for them: a store within the server is paid for, too."""
+    """The services of the session store that ``env``, or this process's environment, names. The setup is charged for
+    them, as for a store within the server."""
     return _OF_SESSIONS.get(env.get("SESSIONS") or os.environ.get("SESSIONS", ""), ())
 
 
 def known(folder: Path | None = None) -> dict[str, Service]:
-    """All services by name, of supervisor/ or of another folder like it. Raises UserError for a file that does not
-    describe one."""
+    """All services by name, of supervisor/ or a folder like it. Raises UserError for a file that does not describe
+    one."""
     found = sorted(((folder or files.SUPERVISOR) / "services").glob("*.conf"))
     services = [_read(SupervisorSection(file, "service")) for file in found]
     return {service.name: service for service in services}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import os
 
-from loadtests.cleanup.program import OURS
+from loadtests.cleanup.program import SECRET_PREFIX
 from loadtests.errors import UserError, shown
 from loadtests.workload.request import PATH
 
-PASSWORD, COOKIE = f"{OURS}PASSWORD", f"{OURS}COOKIE"
+PASSWORD, COOKIE = f"{SECRET_PREFIX}PASSWORD", f"{SECRET_PREFIX}COOKIE"
 LONGEST_NAME = 254
 
 

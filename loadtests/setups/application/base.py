@@ -1,4 +1,4 @@
-"""A Django project as the setups need to know it."""
+"""A Django project that the setups serve."""
 
 from __future__ import annotations
 
@@ -24,14 +24,11 @@ ASYNCHRONOUS = "/async/"  # what the paths of the sample's asynchronous views be
 
 @dataclasses.dataclass(frozen=True)
 class Application:
-    """A Django project that the setups serve.
-
-    ``directory`` is where the servers run; ``wsgi`` and ``asgi`` are its entry points, as ``module:name``, None where
-    it has none; ``settings`` is its settings module. ``bin`` is where its Python and the servers' commands are. ``env``
-    is set for all of its processes. ``before`` is run once in the directory before anything is served. ``health`` is a
-    path that is not answered with a server error once the project works, which takes at most ``healthy_within_s``
-    seconds. ``host`` is sent as the Host header where it is not None. ``own`` says that it is the user's and not the
-    sample project; ``websocket`` is then how it is talked to over WebSockets, where that was said.
+    """The servers run in ``directory``; ``wsgi`` and ``asgi`` are the entry points (``module:name``), ``settings`` its
+    settings module. ``bin`` has its Python and the servers' commands. ``env`` is set for all of its processes.
+    ``before`` runs once before anything is served. ``health`` is a path that works within ``healthy_within_s``.
+    ``host`` is the Host header where it is not None. ``own``: the user's, not the sample project; ``websocket`` is then
+    how to talk to it.
     """
 
     directory: Path
@@ -49,7 +46,7 @@ class Application:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables that supervisor/conf.d takes it from, and its own."""
+        """The variables that supervisor/conf.d uses, and its own."""
         given = {
             "APP_DIR": str(self.directory),
             "WSGI_APP": self.wsgi,
@@ -60,7 +57,7 @@ class Application:
         return {**self.env, **{name: value for name, value in given.items() if value}}
 
     def obstacle(self, setup: Setup) -> str | None:
-        """Why the setup cannot serve it on this machine, in a few words; None where nothing is in the way."""
+        """Why the setup cannot serve it on this machine, in a few words; None where it can."""
         if self.own and setup.stack:
             return f"it serves the project of {setup.stack}, and no other"
         if self.own and setup.dialect:
@@ -74,22 +71,17 @@ class Application:
         return other_stacks.obstacle(setup.stack) if setup.stack else None
 
     def refused(self, setup: Setup, demands: Collection[str], requests: Sequence[Request] = ()) -> str | None:
-        """Why the setup cannot do what is asked of it, in a few words; None where it can.
-
-        ``demands`` are words of ``loadtests.setups.CANNOT``; the sample's asynchronous views are a demand as well.
-        """
-        asked = ((request.method, request.path) for request in requests)
-        if setup.stack and (why := other_stacks.refused(setup.stack, asked)) is not None:
+        """Why the setup cannot serve these requests and ``demands`` (words of ``loadtests.setups.CANNOT``), in a few
+        words; None where it can."""
+        paths = ((request.method, request.path) for request in requests)
+        if setup.stack and (why := other_stacks.refused(setup.stack, paths)) is not None:
             return why
         asynchronous = not self.own and any(request.path.startswith(ASYNCHRONOUS) for request in requests)
-        wanted = {*demands, *(["async-views"] if asynchronous else [])}
-        return self._no_websockets(setup) if self.own and WEBSOCKET in wanted else setup.refuses(wanted)
+        all_demands = {*demands, *(["async-views"] if asynchronous else [])}
+        return self._no_websockets(setup) if self.own and WEBSOCKET in all_demands else setup.refuses(all_demands)
 
     def with_script(self, load: Load) -> Load:
-        """The load as the project is talked to: over WebSockets of the user's, in the user's words.
-
-        Raises UserError where nobody has said how.
-        """
+        """The load, with the user's script for their own WebSockets. Raises UserError where there is none."""
         if load.conversation is None or not self.own:
             return load
         if self.websocket is None:
@@ -98,13 +90,13 @@ class Application:
         return dataclasses.replace(load, requests=(self.websocket.request(self.host),), conversation=conversation)
 
     def _no_websockets(self, setup: Setup) -> str | None:
-        """Why the setup cannot serve WebSockets of the user's; None where it can."""
+        """Why the setup cannot serve the user's WebSockets."""
         if setup.interface != "asgi":
             return "it serves WSGI, which has no WebSockets"
         return setup.refuses({WEBSOCKET}) if WEBSOCKET in setup.cannot else None
 
     def addressed(self, requests: Sequence[Request]) -> tuple[Request, ...]:
-        """The requests under the project's host, where they name none themselves."""
+        """The requests with the project's host, where they have none of their own."""
         if self.host is None:
             return tuple(requests)
         return tuple(
@@ -115,7 +107,7 @@ class Application:
         )
 
     def prepare(self) -> None:
-        """Runs ``before``, and ends what it leaves running. Raises UserError where it fails, with what it said last."""
+        """Runs ``before``, and ends what it leaves running. Raises UserError with the reason where it fails."""
         if not self.before:
             return
         shown = shlex.join(self.before)

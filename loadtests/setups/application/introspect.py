@@ -1,9 +1,8 @@
-"""Run by the Python of a Django project, in its directory: says as JSON what the harness must know of it.
+"""Run by the Python of a Django project, in its directory: prints a line of JSON about it.
 
-Takes the entry points to try, as ``interface=module:name``. Prints a line with an object: ``django`` and ``python``
-(versions), ``debug``, ``wsgi`` and ``asgi`` (those of the settings, as ``module:name``, or null), ``middleware`` (how
-many). Ends with the exception's traceback where the project cannot be loaded. Nothing of this package is imported: it
-is not installed there.
+Arguments are the entry points to try, as ``interface=module:name``. The object has ``django`` and ``python``
+(versions), ``debug``, ``wsgi`` and ``asgi`` (of the settings, as ``module:name`` or null) and ``middleware`` (the
+number). Imports nothing of this package, which is not installed there.
 """
 
 import importlib
@@ -13,7 +12,6 @@ import sys
 
 
 def main(entry_points: "list[str]") -> None:
-    """Loads the project and the entry points, and prints what was found."""
     import django
     from django.conf import settings
 

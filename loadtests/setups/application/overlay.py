@@ -1,8 +1,7 @@
-"""The servers for a project with a virtual environment of its own, in an overlay: neither of the two changes.
+"""An overlay: a virtual environment with the servers, on top of that of the user's project, which does not change.
 
-The overlay is a virtual environment of the same Python. The servers in it are the benchmark's, at the versions of
-requirements.txt; what they stand on and the project has is the project's, at its versions. A server that cannot go with
-those is left out, and its setups are skipped.
+The servers have the versions of requirements.txt; packages that the project has keep the project's versions. A server
+that conflicts with those is left out, and its setups are skipped.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from loadtests.setups import Setup
 INSTALLED_WITHIN_S = 900.0
 REQUIREMENTS = ROOT / "requirements.txt"
 CONSTRAINTS = "constraints.txt"
-PACKAGES = {"uwsgi": "pyuwsgi"}  # needs (loadtests.setups.needs) whose package has another name
+PACKAGES = {"uwsgi": "pyuwsgi"}  # needs whose package has another name
 
-# Asked of the project's Python, or the overlay's.
+# Run by the project's Python, or the overlay's.
 FOLDERS = "import json, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"
 WHICH = "import sys; print(sys.version, sys.base_prefix, sys.path)"
 OWN = "import sysconfig; print(sysconfig.get_path('purelib'))"
@@ -53,96 +52,90 @@ sys.exit({called}())
 
 @dataclasses.dataclass(frozen=True)
 class Overlay:
-    """Where its commands are, and a line for each server that could not be installed."""
+    """The folder of its commands, and a line for each server that could not be installed."""
 
     bin: Path
     left_out: tuple[str, ...] = ()
 
 
-def make(python: Path, setups: Iterable[Setup], besides: Iterable[str] = ()) -> Overlay:
-    """The overlay with which the setups serve a project that runs on this Python, with what they need ``besides``; made
-    where there is none yet.
-
-    Raises UserError where it cannot be made.
-    """
+def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Overlay:
+    """The overlay for a project's Python with the servers of these setups and ``extra`` packages; made where it does
+    not exist. Raises UserError."""
     if python.parent.resolve() == Path(sys.executable).parent.resolve():
         return Overlay(python.parent)  # our own environment has all servers
-    wanted = requirements(setups, besides)
-    # A Python that was replaced, or that finds its packages elsewhere now, is another one.
-    key = f"{python}\n{_said([python, '-c', WHICH])}\n{wanted}"
+    pins = requirements(setups, extra)
+    # Another Python, or other folders of packages, take another overlay.
+    key = f"{python}\n{_output([python, '-c', WHICH])}\n{pins}"
     folder = cache() / "overlays" / hashlib.sha256(key.encode()).hexdigest()[:16]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.parent / f"{folder.name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = folder / "made-for.json"
-        missing = wanted
+        missing = pins
         if done.is_file():
             missing = json.loads(done.read_text(encoding="utf-8"))["left_out"]
         else:
             shutil.rmtree(folder, ignore_errors=True)
             try:
-                _make(folder, python, wanted)
+                _make(folder, python, pins)
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
-        # What was left out, perhaps for want of a network, is tried again; somebody may be served from here meanwhile.
+        # What was left out, perhaps for want of a network, is tried again; a server may run from here meanwhile.
         left_out = _install(folder, missing)
-        about = {"python": str(python), "requirements": wanted, "left_out": list(left_out)}
+        about = {"python": str(python), "requirements": pins, "left_out": list(left_out)}
         files.write_json(done, about)
     return Overlay(folder / "bin", tuple(f"{line} was left out: {why}" for line, why in left_out.items()))
 
 
-def requirements(setups: Iterable[Setup], besides: Iterable[str] = ()) -> list[str]:
-    """The pinned requirements of these setups, and of what else is needed, out of requirements.txt."""
-    wanted = {*besides, *(PACKAGES.get(need, need) for setup in setups for need in setup.needs)}
+def requirements(setups: Iterable[Setup], extra: Iterable[str] = ()) -> list[str]:
+    """The lines of requirements.txt for these setups and the ``extra`` packages."""
+    names = {*extra, *(PACKAGES.get(need, need) for setup in setups for need in setup.needs)}
     lines = [line.split("#")[0].strip() for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines()]
-    return [line for line in lines if line and _package(line) in wanted]
+    return [line for line in lines if line and _package(line) in names]
 
 
 def versions(python: Path) -> dict[str, str]:
     """The version of every package that this Python finds."""
-    found: dict[str, str] = json.loads(_said([python, "-c", VERSIONS]))
+    found: dict[str, str] = json.loads(_output([python, "-c", VERSIONS]))
     return dict(sorted(found.items()))
 
 
 def cache() -> Path:
-    """Where the harness keeps what it made for other people's projects."""
+    """The folder of what the harness makes for users' projects."""
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(home) / "django-serving-benchmark"
 
 
-def _make(folder: Path, python: Path, wanted: list[str]) -> None:
-    """The environment without the servers, and what pip must keep to."""
+def _make(folder: Path, python: Path, pins: list[str]) -> None:
+    """Makes the environment without the servers, and pip's constraints."""
     theirs = versions(python)
-    folders = json.loads(_said([python, "-c", FOLDERS]))
-    _said([python, "-m", "venv", "--without-pip", folder])
+    folders = json.loads(_output([python, "-c", FOLDERS]))
+    _output([python, "-m", "venv", "--without-pip", folder])
     own = folder / "bin" / "python"
-    packages = Path(_said([own, "-c", OWN]).strip())
-    # Behind the overlay's own packages; with the .pth files there (editable installs), which a bare path would skip.
+    packages = Path(_output([own, "-c", OWN]).strip())
+    # After the overlay's own packages, with their .pth files (editable installs).
     lines = [f"import site; site.addsitedir({path!r})" for path in folders]
     (packages / "project.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    servers = {_package(line) for line in wanted}
+    servers = {_package(line) for line in pins}
     kept = [f"{name}=={version}\n" for name, version in theirs.items() if _package(name) not in servers]
     (folder / CONSTRAINTS).write_text("".join(kept), encoding="utf-8")
 
 
-def _install(folder: Path, wanted: list[str]) -> dict[str, str]:
-    """Installs the servers one by one, so that one that is not to be had does not keep the others out.
-
-    Returns why not, by requirement, for those that could not be.
-    """
+def _install(folder: Path, pins: list[str]) -> dict[str, str]:
+    """Installs the servers one by one; returns why some could not be, by requirement."""
     own = folder / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(own), "--quiet", "--disable-pip-version-check"]
     left_out = {}
-    for line in wanted:
+    for line in pins:
         try:
-            _said([*pip, "install", "--constraint", str(folder / CONSTRAINTS), line])
+            _output([*pip, "install", "--constraint", str(folder / CONSTRAINTS), line])
         except UserError as error:
             left_out[line] = str(error)
-    for command, value in json.loads(_said([own, "-c", COMMANDS])).items():
+    for command, value in json.loads(_output([own, "-c", COMMANDS])).items():
         module, _, name = value.partition(" ")[0].partition(":")
         shim = folder / "bin" / command
-        if not shim.exists():  # a command of the project's, in the overlay's Python
+        if not shim.exists():  # a command of the project, with the overlay's Python
             text = SHIM.format(python=own, module=module, name=name.split(".")[0], called=name)
             shim.write_text(text, encoding="utf-8")
             shim.chmod(0o755)
@@ -154,5 +147,5 @@ def _package(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", match[0]).lower() if match else ""
 
 
-def _said(command: list[str | Path]) -> str:
+def _output(command: list[str | Path]) -> str:
     return program.output(command, "the overlay for the project's Python cannot be made", INSTALLED_WITHIN_S)

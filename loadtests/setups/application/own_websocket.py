@@ -1,4 +1,4 @@
-"""The WebSockets of a project of the user's: where they are, who asks, and what is said. No secret of them is kept."""
+"""The WebSockets of the user's project: path, handshake and script. Their secrets are not kept."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from loadtests.workload.script import ROOM, SCRIPT, Script
 from loadtests.workload.secrets import REPLACED
 
 COOKIE = re.compile(r"[^\s=;,]+=[^\s;,]*")  # RFC 6265, 4.1.1
-SECRET = ("--ws-cookie", "--ws-header")  # whose values are kept nowhere
+SECRET = ("--ws-cookie", "--ws-header")
 HANDSHAKES_OWN = "sec-websocket-"
 
 
 @dataclasses.dataclass(frozen=True)
 class OwnWebsocket:
-    """What the command line says of the user's WebSockets: ``path``, ``headers`` (``X-Token: abc``) and ``cookies``
-    (``sessionid=abc``) of the handshake, and the ``script`` of what is said then. Raises UserError."""
+    """``path``, ``headers`` (``X-Token: abc``) and ``cookies`` (``sessionid=abc``) of the handshake, and the
+    ``script``. Raises UserError."""
 
     path: str
     script: Script
@@ -35,20 +35,17 @@ class OwnWebsocket:
         if self.cookies and any(name.lower() == "cookie" for name, _ in self._pairs()):
             raise UserError("--ws-header: Cookie is given by --ws-cookie as well; leave one of them out")
         for cookie in self.cookies:
-            if COOKIE.fullmatch(cookie) is None:  # which is not told back: it may be a password
+            if COOKIE.fullmatch(cookie) is None:  # not shown: it may be a password
                 raise UserError("--ws-cookie: write a name and its value as a browser sends them: sessionid=abc")
         self.request(None)
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> OwnWebsocket:
-        """Of the command line's options, without their ``--ws-``; those that were not given are not there.
-
-        Raises UserError.
-        """
-        lacking = next((name for name in ("path", "send") if name not in given), None)
-        if lacking is not None:
+        """From the given command line options, without their ``--ws-``. Raises UserError."""
+        missing = next((name for name in ("path", "send") if name not in given), None)
+        if missing is not None:
             example = '--ws-path /ws/chat/ --ws-send \'{"text": "$ID"}\''
-            raise UserError(f"--ws-{next(iter(given))} needs --ws-{lacking} beside it: {example}")
+            raise UserError(f"--ws-{next(iter(given))} needs --ws-{missing} beside it: {example}")
         script = Script(
             send=given["send"],
             first=tuple(given.get("first", ())),
@@ -58,8 +55,8 @@ class OwnWebsocket:
 
     def to_dict(self) -> dict[str, Any]:
         """As run.json keeps it: without the values of headers and cookies."""
-        said = {field.name: getattr(self.script, field.name) for field in dataclasses.fields(Script)}
-        kept = {"path": self.path, **said, "header": self.headers, "cookie": self.cookies}
+        script = {field.name: getattr(self.script, field.name) for field in dataclasses.fields(Script)}
+        kept = {"path": self.path, **script, "header": self.headers, "cookie": self.cookies}
         values = {name: value for name, value in kept.items() if value and value != getattr(Script, name, None)}
         for name in {"header", "cookie"} & values.keys():
             values[name] = [without_value(one) for one in values[name]]
@@ -67,7 +64,7 @@ class OwnWebsocket:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> OwnWebsocket:
-        """What ``to_dict`` gave. Raises UserError where a value is needed that was not kept."""
+        """From ``to_dict``. Raises UserError where a value was not kept."""
         for name in ("cookie", "header"):
             if name in values:
                 kept = "whose value a run folder does not keep"
@@ -75,7 +72,7 @@ class OwnWebsocket:
         return cls.parse(values)
 
     def request(self, host: str | None) -> Request:
-        """The request of its handshakes, under the project's host where it has one. Raises UserError."""
+        """The request of its handshakes, with the project's host where it has one. Raises UserError."""
         headers = self._pairs()
         given = {name.lower() for name, _ in headers}
         of_host = () if host is None else (("Host", host), ("Origin", f"http://{host}"))
@@ -87,7 +84,7 @@ class OwnWebsocket:
             raise UserError(f"--ws-header: {str(error).removeprefix('headers: ')}") from None
 
     def scripted(self, conversation: Conversation) -> Conversation:
-        """The conversation, in the user's words. Raises UserError."""
+        """The conversation with the user's script. Raises UserError."""
         if conversation.rooms > 1 and not (self.script.names_rooms or ROOM in self.path):
             raise UserError(f"there are {conversation.rooms} rooms; say with {ROOM} where their names are to stand")
         return dataclasses.replace(conversation, dialect=SCRIPT, prefix=self.path, script=self.script)
@@ -96,23 +93,23 @@ class OwnWebsocket:
         pairs = []
         for header in self.headers:
             name, colon, value = header.partition(":")
-            if not colon:  # which is not told back: it may be a password
+            if not colon:  # not shown: it may be a password
                 raise UserError("--ws-header: write a name, a colon and a value: 'X-Token: abc'")
             if name.strip().lower().startswith(HANDSHAKES_OWN):
                 own = quoted(name.strip())
                 raise UserError(f"--ws-header: {own} is the handshake's own; a subprotocol has --ws-subprotocol")
-            pairs.append((_spelt(name.strip()), value.strip()))
+            pairs.append((name.strip(), value.strip()))
         return tuple(pairs)
 
 
 def without_value(text: str) -> str:
-    """A header or a cookie as it may be kept: its name alone."""
+    """A header or a cookie with its name alone."""
     name, sign, _ = min((text.partition(sign) for sign in ":="), key=lambda parts: len(parts[0]))
     return f"{name}{sign}{REPLACED}" if sign else REPLACED
 
 
 def without_secrets(arguments: Sequence[str]) -> list[str]:
-    """A command line as it may be kept: without the values of headers and cookies."""
+    """A command line without the values of headers and cookies."""
     kept: list[str] = []
     for argument in arguments:
         option, equals, value = argument.partition("=")
@@ -123,8 +120,3 @@ def without_secrets(arguments: Sequence[str]) -> list[str]:
         else:
             kept.append(argument)
     return kept
-
-
-def _spelt(name: str) -> str:
-    """A header's name as the contract's client spells it, where it has one of its own of that name."""
-    return name.capitalize() if name.lower() in ("host", "origin", "cookie") else name

@@ -1,12 +1,12 @@
-"""What is done now, for somebody who waits."""
+"""Progress for a person who waits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# Is told of each thing that takes its time, as it begins: ``loading the project``.
+# Called with each slow step as it begins: ``loading the project``.
 Announce = Callable[[str], None]
 
 
 def silent(doing: str) -> None:
-    """Where nobody waits."""
+    """For callers without a reader."""

@@ -1,8 +1,9 @@
-"""A Django project of the user's: what it consists of is found, checked by loading it, and never changed."""
+"""Finds and loads the user's Django project, without changing it."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
 import re
@@ -22,19 +23,18 @@ from loadtests.setups.application.base import Application, sample
 from loadtests.setups.application.own_websocket import OwnWebsocket
 from loadtests.setups.application.progress import Announce, silent
 
-ENVIRONMENTS = (".venv", "venv", "env", ".env")  # where people put a virtual environment, beside manage.py or above
+ENVIRONMENTS = (".venv", "venv", "env", ".env")  # usual names of a virtual environment, next to manage.py or above
 ENTRY = Path(__file__).with_name("entry")
 MARK = "of the project: "  # what introspect.py begins its line with
 LOAD_TIMEOUT = "1m"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-# What supervisor/defaults.sh takes from the environment; the database's and Redis's addresses are the project's too. So
-# are the words for fetching.
+# What supervisor/defaults.sh takes from the environment, and the project does not.
 SETS_UP_SERVERS = {*KNOBS, "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"} - {"REDIS_URL", *FETCHING}
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What the command line says of the user's project; only ``app`` is needed where the layout is the usual one."""
+    """The command line's options of the user's project; the usual layout needs ``app`` only."""
 
     app: Path
     wsgi: str = ""
@@ -48,76 +48,72 @@ class Options:
     websocket: OwnWebsocket | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The options as run.json keeps them, to go on with the run; paths are absolute, and what is secret of its
-        WebSockets is left out."""
+        """The options as run.json keeps them for resuming: absolute paths, no secrets of WebSockets."""
         values = {name: value for name, value in vars(self).items() if value != getattr(Options, name, None)}
         kept = {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in values.items()}
         return kept if self.websocket is None else {**kept, "websocket": self.websocket.to_dict()}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Options:
-        """The options that ``to_dict`` gave. Raises TypeError for others, and UserError where one was not kept."""
-        given: dict[str, Any] = dict(values)
-        for name in {"app", "python", "env_file"} & given.keys():
-            given[name] = Path(given[name])
-        if "websocket" in given:
-            given["websocket"] = OwnWebsocket.from_dict(given["websocket"])
-        return cls(**given)
+        """From ``to_dict``. Raises TypeError for other values, and UserError where one was not kept."""
+        options: dict[str, Any] = dict(values)
+        for name in {"app", "python", "env_file"} & options.keys():
+            options[name] = Path(options[name])
+        if "websocket" in options:
+            options["websocket"] = OwnWebsocket.from_dict(options["websocket"])
+        return cls(**options)
 
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """A project that loads: the application, and what a person should know of it beforehand."""
+    """A project that loads: the application, remarks for a person, and facts for run.json."""
 
     application: Application
     remarks: tuple[str, ...]
     facts: dict[str, Any]
 
 
-def chosen(options: Options | None, setups: Iterable[Setup], told: Announce = silent) -> Found:
-    """What is to be served: the user's project, or the sample where there are no options.
-
-    ``told`` is told of the loading, which may take its time.
-    Raises UserError, also for a knob of the environment that makes no sense: before anything of the project is run.
-    """
+def chosen(options: Options | None, setups: Iterable[Setup], announce: Announce = silent) -> Found:
+    """The user's project, or the sample where there are no options. Raises UserError, for an invalid knob of the
+    environment before anything of the project is run."""
     require_knobs(os.environ, own=options is not None)
     if options is None:
         return Found(sample(), (), {})
-    told(f"loading {options.app}")
+    announce(f"loading {options.app}")
     return find(options, setups)
 
 
 def find(options: Options, setups: Iterable[Setup]) -> Found:
-    """The project in ``options.app``, ready to be served by the setups: servers that it lacks are put in an overlay.
-
-    Raises UserError for what is missing or does not load, in one line.
-    """
+    """The project in ``options.app``, with the servers that it lacks in an overlay. Raises UserError for what is
+    missing or does not load, in one line."""
     before = _words(options.before)
     within_s = _load_timeout(options.load_timeout)
     directory = _directory(options.app)
     env = read_env_file(options.env_file) if options.env_file else {}
     if taken := sorted(env.keys() & SETS_UP_SERVERS):
         raise UserError(f"{options.env_file}: {', '.join(taken)} would set up the servers and not the project")
-    # Nothing is written into the project, and byte code is no exception.
+    # Nothing is written into the project, byte code included.
     env.setdefault("PYTHONPYCACHEPREFIX", str(overlay.cache() / "pycache"))
     settings = options.settings or env.get("DJANGO_SETTINGS_MODULE") or _settings(directory)
     python, remarks = _python(options, directory)
-    given = {"wsgi": options.wsgi, "asgi": options.asgi}
-    for interface, text in given.items():
+    named = {"wsgi": options.wsgi, "asgi": options.asgi}
+    for interface, text in named.items():
         if text and not ENTRY_POINT.fullmatch(text):
             raise UserError(f"--{interface} {text}: write module:name, such as mysite.{interface}:application")
-    facts = _load(python, directory, settings, env, given, within_s)
-    entry_points = {name: given[name] or facts[name] or _beside(directory, settings, name) for name in given}
+    load = functools.partial(_load, directory, settings, env, within_s)
+    facts = load(python, named)
+    entry_points = {name: named[name] or facts[name] or _default_entry(directory, settings, name) for name in named}
     if not entry_points["asgi"]:
         env["PYTHONPATH"] = os.pathsep.join(
             filter(None, [str(ENTRY), env.get("PYTHONPATH"), os.environ.get("PYTHONPATH")])
         )
         entry_points["asgi"] = "plain_asgi:application"
         remarks.append("the project has no ASGI application: Django's own is served; name another with --asgi")
-    made = overlay.make(python, [setup for setup in setups if not setup.dialect], _besides(options))
+    extra = ("websockets",) if options.websocket else ()  # Uvicorn needs it for WebSockets
+    made = overlay.make(python, [setup for setup in setups if not setup.dialect], extra)
     remarks += made.left_out
-    # Again, and now as it will be served.
-    facts.update(_load(made.bin / "python", directory, settings, env, entry_points, within_s))
+    # Again, as it will be served.
+    facts.update(load(made.bin / "python", entry_points))
     facts.update(entry_points, packages=overlay.versions(made.bin / "python"))
     if facts["debug"]:
         remarks.append("DEBUG is on: it is measured as it is, but nobody should serve it so")
@@ -142,7 +138,7 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
 
 
 def unloaded(options: Options) -> Found:
-    """The project as far as it is known without running anything of it: where it is. Raises UserError."""
+    """The project without running anything of it. Raises UserError."""
     application = dataclasses.replace(
         sample(),
         directory=_directory(options.app),
@@ -155,10 +151,8 @@ def unloaded(options: Options) -> Found:
 
 
 def read_env_file(file: Path) -> dict[str, str]:
-    """The variables in a file of ``NAME=value`` lines; ``export``, quotes, comments and empty lines are understood.
-
-    Raises UserError with the line that is none of these.
-    """
+    """The variables in a file of ``NAME=value`` lines, which may have ``export``, quotes and comments. Raises UserError
+    with the line that is none of these."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -179,11 +173,6 @@ def read_env_file(file: Path) -> dict[str, str]:
     return found
 
 
-def _besides(options: Options) -> tuple[str, ...]:
-    """What the servers need to speak WebSockets: Uvicorn does without, unless it is asked for."""
-    return () if options.websocket is None else ("websockets",)
-
-
 def _words(command: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(command))
@@ -199,7 +188,7 @@ def _load_timeout(text: str) -> float:
 
 
 def _directory(app: Path) -> Path:
-    """Where manage.py is: ``app`` itself, or the one folder below that has it."""
+    """The folder of manage.py: ``app``, or the one folder below that has it."""
     if not app.is_dir():
         raise UserError(f"{app} is not a folder; --app takes the folder of a Django project")
     if (app / "manage.py").is_file():
@@ -238,8 +227,8 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
     ]
 
 
-def _beside(directory: Path, settings: str, interface: str) -> str | None:
-    """The module beside the settings that startproject makes, where the settings name none."""
+def _default_entry(directory: Path, settings: str, interface: str) -> str | None:
+    """The module that startproject makes next to the settings."""
     package = settings.split(".")[:-1]
     while package:
         if directory.joinpath(*package, f"{interface}.py").is_file():
@@ -249,28 +238,23 @@ def _beside(directory: Path, settings: str, interface: str) -> str | None:
 
 
 def _load(
-    python: Path,
-    directory: Path,
-    settings: str,
-    env: dict[str, str],
-    entry_points: dict[str, Any],
-    within_s: float,
+    directory: Path, settings: str, env: dict[str, str], within_s: float, python: Path, entry_points: dict[str, Any]
 ) -> dict[str, Any]:
-    """What the project says of itself when its own Python loads it. What it starts meanwhile is not left running."""
+    """What introspect.py prints when this Python loads the project; what it starts is ended."""
     # As text, so that the folder on its path is the project's and not the script's.
     script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")
-    wanted = [f"{interface}={text}" for interface, text in entry_points.items() if text]
+    arguments = [f"{interface}={text}" for interface, text in entry_points.items() if text]
     environment = {**program.public_environment(os.environ), **env, "DJANGO_SETTINGS_MODULE": settings}
     try:
-        ended = program.run([python, "-c", script, *wanted], within_s, directory, environment)
+        ended = program.run([python, "-c", script, *arguments], within_s, directory, environment)
     except subprocess.TimeoutExpired:
         raise UserError(
             f"{directory}: the project was not loaded within {within_s:g} s; a longer limit is --load-timeout 5m"
         ) from None
     if ended.status:
         raise UserError(f"{directory}: the project does not load with {python}: {reason_of(ended.errors)}")
-    said_so = [line for line in ended.printed.splitlines() if line.startswith(MARK)]
-    if not said_so:
+    lines = [line for line in ended.printed.splitlines() if line.startswith(MARK)]
+    if not lines:
         raise UserError(f"{directory}: the project ends Python while it is loaded")
-    found: dict[str, Any] = json.loads(said_so[-1].removeprefix(MARK))
+    found: dict[str, Any] = json.loads(lines[-1].removeprefix(MARK))
     return found

@@ -1,4 +1,4 @@
-"""The sample project on another host, of which only the agent there knows where it is."""
+"""The sample project on another host."""
 
 from __future__ import annotations
 
@@ -9,37 +9,36 @@ from loadtests.setups import Setup
 from loadtests.setups.application.base import Application
 
 
-class There(Protocol):
-    """The host on which it is."""
+class RemoteHost(Protocol):
+    """The host of a remote application."""
 
     def missing_for(self, setup: Setup) -> str | None:
-        """What the host lacks for the setup, in a line; None where all is there."""
+        """What the host lacks for the setup, in a line."""
 
     def prepare_sample(self) -> None:
-        """Does there what ``Application.prepare`` does. Raises UserError."""
+        """``Application.prepare`` there. Raises UserError."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RemoteApplication(Application):
-    """The sample project, as a bench needs to know it, ``there``."""
+    """The sample project on a ``remote`` host; the agent there knows its directory."""
 
-    there: There
+    remote: RemoteHost
 
     @classmethod
-    def of(cls, given: Application, there: There) -> RemoteApplication:
-        """The sample project, there."""
+    def of(cls, given: Application, remote: RemoteHost) -> RemoteApplication:
         fields = {field.name: getattr(given, field.name) for field in dataclasses.fields(given)}
-        return cls(**fields, there=there)
+        return cls(**fields, remote=remote)
 
     @property
     def environment(self) -> dict[str, str]:
-        """Nothing: the agent adds what it knows."""
+        """Empty: the agent adds its own."""
         return {}
 
     def obstacle(self, setup: Setup) -> str | None:
         if setup.stack:
             return f"the stack of {setup.stack} has known vulnerabilities and is served on its own machine alone"
-        return self.there.missing_for(setup)
+        return self.remote.missing_for(setup)
 
     def prepare(self) -> None:
-        self.there.prepare_sample()
+        self.remote.prepare_sample()

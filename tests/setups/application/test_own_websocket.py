@@ -51,7 +51,7 @@ def test_the_handshake_has_what_was_given_and_an_origin_of_the_host():
     )
     assert own.script.subprotocol == "chat.v1"
     other = OwnWebsocket.parse({**GIVEN, "header": ["origin: http://other.example"]})
-    assert other.request("chat.example").headers == (("Host", "chat.example"), ("Origin", "http://other.example"))
+    assert other.request("chat.example").headers == (("Host", "chat.example"), ("origin", "http://other.example"))
 
 
 def test_one_that_nobody_described_cannot_be_talked_to(application):
