@@ -1,5 +1,8 @@
-"""The packages of loadtests and who imports whom, read from the code: what tests/test_architecture.py guards and what
-docs/architecture.rst shows."""
+"""The packages of loadtests and their imports, for tests/test_architecture.py and docs/architecture.rst.
+
+import-linter's layers cannot say this: it refuses a package and its subpackage (records.run, hosts.agent) in different
+layers.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "loadtests"
 
 
 class Layer(NamedTuple):
-    """Packages (or single modules) that stand side by side: they import what is below, and not each other."""
+    """Packages (or single modules) that import what is below, and not each other."""
 
     packages: tuple[str, ...]
     what: str
@@ -27,7 +30,7 @@ LAYERS = (
     Layer(("measure", "report"), "makes runs; reports on them. Neither knows the other: a run folder is between"),
     Layer(
         ("serve", "engines"),
-        "servers up, healthy, held to the contract; the programs that make the load, here and on other hosts",
+        "servers up, healthy, checked against the contract; the programs that make the load, here and on other hosts",
     ),
     Layer(("hosts",), "the machines that servers and services run on"),
     Layer(("observe",), "processes, the machine, other load on it"),
@@ -39,8 +42,8 @@ LAYERS = (
     Layer(("plan",), "studies, kinds of test, metrics, the order of trials"),
     Layer(("setups",), "what supervisor/ holds; the project that is served"),
     Layer(("workload", "journeys"), "requests, mixes, recordings, a load; what users do, step by step"),
-    Layer(("services",), "an origin that is slow, or stumbles; a datastore: they run beside a setup"),
-    Layer(("records",), "what trials and results are made of, as types; TOML read into them"),
+    Layer(("services",), "an origin that is slow, or stumbles; a datastore: supporting services"),
+    Layer(("records",), "trials and results as types; TOML read into them"),
     Layer(("cleanup",), "processes and folders that do not outlive their owner"),
     Layer(("formatting",), "figures and sentences as texts"),
     Layer(("files",), "where the project's files are; files read with a bound and written whole"),
@@ -102,8 +105,8 @@ def picture() -> Iterator[str]:
     yield from (".. list-table::", "   :header-rows: 1", "   :widths: 20 40 40", "")
     yield from ("   * - packages", "     - what they do", "     - what they import")
     for layer in LAYERS:
-        told = "; ".join(layer.packages)
-        yield from (f"   * - **{told}**", f"     - {layer.what}", f"     - {_below(found, layer.packages)}")
+        names = "; ".join(layer.packages)
+        yield from (f"   * - **{names}**", f"     - {layer.what}", f"     - {_below(found, layer.packages)}")
 
 
 def _below(found: dict[str, dict[str, set[str]]], packages: Iterable[str]) -> str:

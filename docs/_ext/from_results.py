@@ -76,9 +76,9 @@ def study_page(runs: list[Reference]) -> str:
     folder = f"results/{newest.name}"
     which = "the only reference run" if len(runs) == 1 else f"the newest of {len(runs)} reference runs"
     about = (
-        f"This is {which} of this study, made on {newest.date} on {rest.escape(newest.machine)}. "
-        f":doc:`Its page <{newest.name}/index>` has every table; `report.html <{newest.name}/report.html>`__ is the "
-        "same in one file to click in and to send. The raw data of its "
+        f"This is {which} of this study, of {newest.date} on {rest.escape(newest.machine)}. "
+        f":doc:`Its page <{newest.name}/index>` has every table; `report.html <{newest.name}/report.html>`__ is an "
+        "interactive version in one file. The raw data of its "
         f"{plural(len(newest.results.trials), 'trial')}, histograms included, is in ``{folder}/trials/``, medians and "
         f"intervals are in ``{folder}/summary.csv``. :ref:`cannot-tell` says what that is worth on another machine."
     )
@@ -156,7 +156,7 @@ class ReferenceProfiles(FromResults):
 
 
 class RepetitionOf2016(FromResults):
-    """The figures of the load test of 2016 beside those of its repetition on the same stack."""
+    """The figures of the load test of 2016 and of its repetition on the same stack."""
 
     def lines(self) -> Iterator[str]:
         if repetition.STUDY not in REFERENCES.studies:

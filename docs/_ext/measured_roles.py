@@ -1,4 +1,4 @@
-"""Roles that take a figure from the newest reference run of a study, so that none is typed by hand or goes stale.
+"""Roles that take a figure from the newest reference run of a study.
 
     :ratio:`STUDY LABEL TEST [METRIC] [against OTHER] [is VERDICT]`    ×0.35 (×0.30 to ×0.42)
     :measured:`STUDY LABEL TEST [METRIC]`                              1,905 requests/s (1,421 to 2,499)
@@ -8,10 +8,9 @@
 
 METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or a metric of summary.csv by its name; without one
 it is the first that verdicts are given on in a test of that kind. A ratio is to the study's baseline unless OTHER is
-named. VERDICT is what the sentence around it claims: faster, slower, cheaper, dearer, equivalent or inconclusive
-(as is a difference within the noise floor). Where the newest run says otherwise, the build fails, and
-the sentence has to be written anew. A share is that of the CPU time of a profile's role; CATEGORY is the words of its
-table. Each figure is a link to the page that it comes from.
+named. VERDICT is the claim of the sentence around it: faster, slower, cheaper, dearer, equivalent or inconclusive
+(as is a difference within the noise floor). Where the newest run says otherwise, the build fails. A share is
+of the CPU time of a profile's role; CATEGORY is as in its table. Each figure is a link to the page that it comes from.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ OF_A_PROFILE = re.compile(r"(?P<setup>\S+) (?P<role>[^\s:]+)(?: at (?P<path>[^\s
 
 
 class Figure(SphinxRole):
-    """A figure, as a link to the page it comes from. What cannot be had is an error of the page that asks for it."""
+    """A figure, as a link to the page it comes from."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         try:
@@ -58,7 +57,7 @@ class Figure(SphinxRole):
         self.env.note_reread()
         return [pending_xref(self.rawtext, nodes.inline("", text), refdoc=self.env.docname, refwarn=True, **target)], []
 
-    def found(self, asked: str) -> tuple[str, str]:
+    def found(self, request: str) -> tuple[str, str]:
         """The figure in words, and the page below results/. Raises LookupError where there is none, or another."""
         raise NotImplementedError
 
@@ -66,8 +65,8 @@ class Figure(SphinxRole):
 class OfRun(Figure):
     """A figure of the newest run of a study."""
 
-    def found(self, asked: str) -> tuple[str, str]:
-        parts = matched(OF_A_RUN, asked)
+    def found(self, request: str) -> tuple[str, str]:
+        parts = matched(OF_A_RUN, request)
         results = REFERENCES.newest(parts["study"])
         tests = [test.name for test in results.tests]
         for what, name, names in (("label", parts["label"], results.labels), ("test", parts["test"], tests)):
@@ -80,20 +79,20 @@ class OfRun(Figure):
             raise LookupError(f"there is no metric {name!r}; there are {', '.join([*SHORT, *known])}")
         return self.figure(results, name, parts), parts["study"]
 
-    def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
+    def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
         """The figure in words. Raises LookupError where the run does not know it, or says otherwise."""
         raise NotImplementedError
 
 
 class RatioRole(OfRun):
-    """A setup against the baseline or another setup, with the interval, held to the verdict that is claimed."""
+    """A setup against the baseline or another setup, with the interval, checked against the claimed verdict."""
 
-    def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
-        found = compared(results, asked["label"], asked["test"], metric, asked["other"])
+    def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
+        found = compared(results, request["label"], request["test"], metric, request["other"])
         word = verdict_text.word(found)
         if found.inside_noise and word != "equivalent":
             word = "inconclusive"
-        if asked["verdict"] not in (None, word):
+        if request["verdict"] not in (None, word):
             raise LookupError(f"the newest run says {word}, {ratio(found.ratio)}: write the sentence anew")
         within = ratio_interval(found)
         return f"{ratio(found.ratio)} ({within})" if within else ratio(found.ratio)
@@ -102,8 +101,8 @@ class RatioRole(OfRun):
 class MeasuredRole(OfRun):
     """A setup's own figure with its unit and interval."""
 
-    def figure(self, results: Results, metric_name: str, asked: re.Match[str]) -> str:
-        found = results.estimate(asked["label"], asked["test"], metric_name)
+    def figure(self, results: Results, metric_name: str, request: re.Match[str]) -> str:
+        found = results.estimate(request["label"], request["test"], metric_name)
         if found is None:
             raise LookupError(f"no valid trial knows {metric_name}")
         figure = f"{number(found.value)} {metric_of(metric_name).unit}".strip()
@@ -112,23 +111,23 @@ class MeasuredRole(OfRun):
 
 
 class LossRole(OfRun):
-    """The share of what was asked of a setup that came to nothing, by a function of its trials: 0 to 1."""
+    """The share of failed requests or lost deliveries, by a function of the trials."""
 
     def __init__(self, share: Callable[[Sequence[Trial]], float]) -> None:
         self._share = share
 
-    def figure(self, results: Results, metric: str, asked: re.Match[str]) -> str:
-        trials = results.cells[asked["label"], asked["test"]].valid
+    def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
+        trials = results.cells[request["label"], request["test"]].valid
         if not trials:
             raise LookupError("it has no valid trial")
         return f"{self._share(trials):.2%}"
 
 
 class ShareRole(Figure):
-    """What part of the CPU time of a role goes where, by the newest profile of the setup."""
+    """The share of a category in the CPU time of a role, by the newest profile of the setup."""
 
-    def found(self, asked: str) -> tuple[str, str]:
-        parts = matched(OF_A_PROFILE, asked)
+    def found(self, request: str) -> tuple[str, str]:
+        parts = matched(OF_A_PROFILE, request)
         folder, profile = newest_profile(parts["setup"], parts["path"])
         shares = {
             share["category"]: share
@@ -142,24 +141,23 @@ class ShareRole(Figure):
         return f"{share['share']:.0%} ({share['low']:.0%} to {share['high']:.0%})", f"{folder}/index"
 
 
-def matched(pattern: re.Pattern[str], asked: str) -> re.Match[str]:
-    """The parts of what is asked for."""
-    found = pattern.fullmatch(asked)
+def matched(pattern: re.Pattern[str], request: str) -> re.Match[str]:
+    """The parts of a request."""
+    found = pattern.fullmatch(request)
     if not found:
         raise LookupError("not understood; docs/_ext/measured_roles.py has the grammar")
     return found
 
 
 def compared(results: Results, label: str, test: str, metric: str, other: str | None) -> Comparison:
-    """A setup against the baseline, as the report has it; against another, or in what the report gives no verdict on,
-    as one comparison by itself."""
+    """A setup against the baseline, as in the report; against others, or in other metrics, one comparison by itself."""
     other = other or results.baseline
     found = results.comparisons.get((label, test, metric)) if other == results.baseline else None
     if found is None:
-        asked = [one for one in results.observations if (one.test, one.metric) == (test, metric)]
+        own = [one for one in results.observations if (one.test, one.metric) == (test, metric)]
         standings, delta = results.standings, results.study.delta
-        # The study's other setups are not compared, and tell how noisy the machine was.
-        every = compare(asked, other, delta, standings=standings, candidates=[label])
+        # The study's other setups still inform the noise.
+        every = compare(own, other, delta, standings=standings, candidates=[label])
         found = next((one for one in every if one.informative), None)
     if found is None:
         raise LookupError(f"the run has no block with {metric} of {label} and of {other}")

@@ -1,4 +1,4 @@
-"""The committed runs, read once for a build: whole ones only, by study, the newest first."""
+"""The committed runs of a build, by study, the newest first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REPORT = ("index.rst", "summary.csv", "charts")
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """A committed run. ``name`` is that of its folder, below results/ and below docs/results/ alike."""
+    """A committed run. ``name`` is its folder's, below results/ and docs/results/."""
 
     name: str
     results: Results
@@ -32,12 +32,12 @@ class Reference:
 
     @property
     def study(self) -> str:
-        """The name of its study; with another database than SQLite that is another question."""
+        """The name of its study, and of a database other than SQLite."""
         return "-".join([self.results.study.name, *map(str.lower, database_in_short(self.results))])
 
     @property
     def date(self) -> str:
-        """The day it was made on, as year-month-day."""
+        """Its day, as year-month-day."""
         return self.results.record.created[:10]
 
     @property
@@ -56,7 +56,7 @@ class Reference:
 
 
 class References:
-    """What is committed below a folder: runs of studies, and profiles."""
+    """The committed runs of studies, and profiles."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

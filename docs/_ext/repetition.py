@@ -1,5 +1,5 @@
-"""The load test of 2016 beside its repetition: the original's figures, what its tool says here, and what users would
-have felt. Taken from the newest reference run of the study `2016-stack` when the documentation is built."""
+"""The load test of 2016 and its repetition: the original's figures, its tool's figures here, and what users would have
+experienced, from the newest reference run of `2016-stack`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from loadtests.plan.percentiles_with_failures import of_all
 from loadtests.records import Trial
 
 STUDY = "2016-stack"
-# As they were read off the report's charts; background/2016.rst has them in the same words.
+# As read off the report's charts; background/2016.rst has the same words.
 NO_BAR = "not in the chart"
 ORIGINAL = {
     "2016-gunicorn": ("2 ms", "3 ms", "3 ms", "10 ms", "6,950 to 7,200"),
@@ -21,7 +21,7 @@ ORIGINAL = {
     "2016-daphne-ipc": (NO_BAR, NO_BAR, NO_BAR, NO_BAR, "375, falling to 80"),
 }
 PERCENTILES = ("p50", "p90", "p95", "p99")
-SECONDS = 5  # the report counts requests per so many
+SECONDS = 5  # the report counts requests per this time
 HEADINGS = ("Setup", "Figure", "2016", "Its tool here", "What users would have felt")
 
 
@@ -41,20 +41,26 @@ def rows(results: Results) -> Iterator[tuple[str, ...]]:
         name = f":ref:`{setup} <setup-{setup}>`"
         as_then, now = (results.cells[setup, test].valid for test in ("latency-as-then", "latency"))
         for percentile, then in zip(PERCENTILES, times, strict=True):
-            yield name, f"{percentile} at 300 requests/s", then, said(as_then, percentile), felt(now, percentile)
+            yield (
+                name,
+                f"{percentile} at 300 requests/s",
+                then,
+                reported(as_then, percentile),
+                experienced(now, percentile),
+            )
         yield name, "of these requests failed", "not said", failed(as_then), failed(now)
         as_then, now = (results.cells[setup, test].valid for test in ("throughput-as-then", "throughput"))
         yield name, f"Requests per {SECONDS} s, first and last", per_seconds, falling(as_then), falling(now)
 
 
-def said(trials: Sequence[Trial], percentile: str) -> str:
-    """What the tool says: from the actual send, of what was answered as expected, in whole milliseconds."""
+def reported(trials: Sequence[Trial], percentile: str) -> str:
+    """The tool's figure: from the actual send, of good answers, in whole milliseconds."""
     found = [trial.result.service_time_ms.get(percentile) for trial in trials if trial.result]
     return _ms([one for one in found if one is not None])
 
 
-def felt(trials: Sequence[Trial], percentile: str) -> str:
-    """From the intended send, of all requests: those that failed are infinitely slow."""
+def experienced(trials: Sequence[Trial], percentile: str) -> str:
+    """From the intended send, of all requests, failed ones being infinitely slow."""
     found = [of_all(trial.result, percentile) for trial in trials if trial.result]
     return _ms([one for one in found if one is not None])
 

@@ -1,4 +1,4 @@
-"""What each setup tells its servers, read from supervisor/, sorted by what it is about: the tables of fairness.rst."""
+"""The settings of all setups' servers, read from supervisor/, by concern: the tables of fairness.rst."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ from loadtests.setups import Setup
 
 @dataclasses.dataclass(frozen=True)
 class Concern:
-    """Something that settings are about: why they are what they are, and the settings' names.
-
-    A name may be preceded by a program's, where two programs mean different things by it.
-    """
+    """A topic of settings: the reason for their values, and their names, with the program's name where ambiguous."""
 
     title: str
     why: str
@@ -35,8 +32,8 @@ CONCERNS = (
     Concern(
         "Connections that stay open",
         "An idle connection stays open for ``KEEP_ALIVE`` seconds, for any number of requests. Gunicorn's sync "
-        "worker closes each connection after its answer, by its nature; Daphne keeps them for 60 seconds and cannot "
-        "be told otherwise, hence the default. Waitress looks for idle ones every 30 seconds only. Granian has no "
+        "worker closes each connection after its answer, by its nature; Daphne keeps them for 60 seconds, without a "
+        "setting, hence the default. Waitress looks for idle ones every 30 seconds only. Granian has no "
         "setting of this name: the time that it waits for the headers of the next request does the same, in "
         "milliseconds. uWSGI and Waitress close the connection after an answer whose length they do not know "
         "beforehand, a stream. nginx keeps its connections to the server for less than the server does, lest it use "
@@ -69,7 +66,7 @@ CONCERNS = (
     ),
     Concern(
         "Lifespan, and when Django is loaded",
-        "Django does not speak ASGI's lifespan protocol, so servers that can be told not to try are told. Every "
+        "Django does not speak ASGI's lifespan protocol, so it is switched off in servers that try it. Every "
         "worker loads Django by itself: what saves memory by loading it once before the fork is off.",
         "--lifespan --asgi-lifespan --lazy-apps --need-app --single-interpreter --module --application-type "
         "--callable-object",
@@ -90,7 +87,7 @@ CONCERNS = (
         "Uvicorn's is off, and those of ws and socket.io are set in "
         "``peers/``. What a server may be sent at the most stays at its default (:doc:`peers` has the sizes), and so "
         "does compression: it takes a client that offers it, and the load generator does not unless a test asks for "
-        "it. Uvicorn has two implementations, and is told which.",
+        "it. Uvicorn has two implementations; the setup names one.",
         "--ws --ws-ping-interval --ws-ping-timeout --ping-interval --ping-timeout --websocket-ping-interval --redis "
         "--environment",
     ),
@@ -120,7 +117,7 @@ CONCERNS = (
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """A program's name, and what it is told: a name and a value, which may be empty."""
+    """A program's setting; the value may be empty."""
 
     program: str
     name: str
@@ -128,12 +125,12 @@ class Setting:
 
     @property
     def shown(self) -> str:
-        """As it stands in the table."""
+        """The setting as in the table."""
         return f"{self.name} {self.value}".strip()
 
 
 def concern(setting: Setting) -> Concern:
-    """What the setting is about. Raises LookupError for one that no concern names."""
+    """The setting's concern. Raises LookupError for one that no concern names."""
     for found in CONCERNS:
         if {setting.name, setting.program + setting.name} & set(found.names.split()):
             return found
@@ -143,7 +140,7 @@ def concern(setting: Setting) -> Concern:
 
 
 def settings(setup: Setup) -> Iterator[Setting]:
-    """All that the setup's programs are told, in its file and in the files beside it that its commands name."""
+    """All settings of the setup's programs, in its file and in those that its commands name."""
     config = configparser.RawConfigParser(inline_comment_prefixes=(";",))
     config.read(setup.file, encoding="utf-8")
     for section in config.sections():
@@ -155,7 +152,7 @@ def settings(setup: Setup) -> Iterator[Setting]:
             if key in config[section]:
                 yield Setting("supervisor", key, plain(config[section][key]))
         for file in re.findall(r"supervisor/([\w.]+)", " ".join(words)):
-            yield from told_by((SUPERVISOR / file).read_text(encoding="utf-8"), file)
+            yield from settings_in((SUPERVISOR / file).read_text(encoding="utf-8"), file)
 
 
 def plain(text: str) -> str:
@@ -165,7 +162,7 @@ def plain(text: str) -> str:
 
 
 def options(words: list[str]) -> Iterator[Setting]:
-    """The options of a command line. What follows an option is its value, but for the application at the end."""
+    """The options of a command line and their values, without the application at the end."""
     program, *rest = words
     for at, word in enumerate(rest):
         if word.startswith("-"):
@@ -176,8 +173,8 @@ def options(words: list[str]) -> Iterator[Setting]:
             yield Setting(program, name, value)
 
 
-def told_by(text: str, file: str) -> Iterator[Setting]:
-    """What a file beside the setups tells its server, by the file's kind."""
+def settings_in(text: str, file: str) -> Iterator[Setting]:
+    """The settings in a server's own file, by the file's kind."""
     lines = text.replace("\\\n", " ").splitlines()
     if file.endswith(".sh"):
         for line in lines:

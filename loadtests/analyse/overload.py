@@ -21,8 +21,8 @@ FAILED = MAX_ERRORS  # the share of failed requests above which the answered one
 LOST = MAX_MISSING  # the share of missing deliveries above which a setup loses messages
 GROWTH = 0.01  # a backlog grows if it takes up more than this share of the requests ...
 GROWTH_P = 0.05  # ... steadily (Kendall's rank correlation of backlog and time) ...
-STEADY = 1.895  # ... or, in slices, by so many standard errors (the same p for eight: Student, 7 degrees) ...
-SETTLING = 0.2  # ... after this share of the time, in which connections are made
+STEADY = 1.895  # ... or, in slices, by this number of standard errors (the same p for eight: Student, 7 degrees)
+SETTLING = 0.2  # ... after this share of the time, in which connections open
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,9 @@ def lost_share(trials: Sequence[Trial]) -> float:
 def unconnected_share(trials: Sequence[Trial]) -> float:
     """The share of the connections that were refused, or closed by the server."""
     known = [trial.result.connections for trial in trials if trial.result and trial.result.connections]
-    wanted = sum(one.requested for one in known)
+    requested = sum(one.requested for one in known)
     # One that was lost is opened again, and may be lost again.
-    return min(1.0, sum(one.refused + one.lost for one in known) / wanted) if wanted else 0.0
+    return min(1.0, sum(one.refused + one.lost for one in known) / requested) if requested else 0.0
 
 
 def backlog_grows(timeline: Sequence[Second], rate: float) -> bool:

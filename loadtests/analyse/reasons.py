@@ -89,7 +89,7 @@ class Reason(Enum):
     )
     send_lag_seen = (
         Severity.DOUBTFUL,
-        f"the generator's scheduling delay is a notable share of a percentile, which is not reported above {LATE:.0%}",
+        f"notable scheduling delay of the generator; percentiles of which it is over {LATE:.0%} are not reported",
         "Keep other programs off the generator's core, or measure for longer.",
     )
     not_all_sent = (

@@ -255,7 +255,7 @@ def _resolution(results: Results) -> str:
                 widths.setdefault(metric.short or metric.label, []).append(1 + plus_minus(one.low, one.high))
     typical = {name: median(found) for name, found in widths.items()}
     known = [f"×{_end(width)} in {name}" for name, width in typical.items() if width < UNINFORMATIVE]
-    return f" (resolution about {series(known)})" if known else ""
+    return f" (resolution {series(known)})" if known else ""
 
 
 def flagged(results: Results) -> str:

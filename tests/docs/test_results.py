@@ -67,7 +67,7 @@ def test_the_newest_run_of_a_study_comes_first(extension: Callable[[str], Module
     references = extension("reference_runs").References(results)
     assert [run.date for run in references.studies["first-look"]] == ["2026-12-24", "2026-11-21"]
     page = extension("from_results").study_page(references.studies["first-look"])
-    assert "the newest of 2 reference runs of this study, made on 2026-12-24" in page
+    assert "the newest of 2 reference runs of this study, of 2026-12-24" in page
     assert "figure:: reference-2026-12-24-first-look/charts/verdicts-throughput.svg" in page
     assert page.index("2026-12-24 <reference") < page.index("2026-11-21 <reference")
 
@@ -80,7 +80,7 @@ def test_a_study_on_another_database_is_one_of_its_own(extension: Callable[[str]
     [run] = references.studies["first-look-postgresql"]
     assert run.machine.endswith(", PostgreSQL")
     page = extension("from_results").study_page([run])
-    assert f"the only reference run of this study, made on 2026-12-24 on {run.machine}" in page
+    assert f"the only reference run of this study, of 2026-12-24 on {run.machine}" in page
 
 
 def test_the_load_test_of_2016_stands_beside_its_repetition(

@@ -6,14 +6,13 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-# Okabe and Ito's colours for all kinds of colour vision, without the yellow and the black, which vanish on a light and
-# on a dark page, and with a darker sky blue and orange, so that each stands out from both pages at 3 to 1 (WCAG 2);
-# jfly.uni-koeln.de/color. After the seventh they begin anew with another dash and shape.
+# Okabe and Ito's colours for all kinds of colour vision (jfly.uni-koeln.de/color), without yellow and black and with a
+# darker sky blue and orange, for a contrast of 3 to 1 on light and dark pages (WCAG 2).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#3592C8", "#B97F00", "#8A8A8A")
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 
-# The page's style sheet finds these inks in the drawings and gives them the colours of its theme: keep the two alike.
+# The page's style sheet replaces these inks by its theme's colours: keep the two alike.
 INK = "#1b1f24"
 MUTED = "#5c6570"
 GRID = "#dde1e6"
@@ -24,18 +23,17 @@ PAPER = "#fdfdfe"
 # Roles differ in lightness as well, so that a stacked bar reads in grey.
 ROLE_COLOURS = ("#0072B2", "#B97F00", "#8C2D5A", "#3592C8", "#8A8A8A")
 
-# A heat map's steps, from the weakest to the strongest: one hue, so that its lightness says it all. In the dark the
-# style sheet turns their lightness round, as it does the inks that are written on them.
+# A heat map's steps, in one hue, from the weakest to the strongest. The dark theme reverses their lightness.
 RAMP = ("#e3eef6", "#c3dcec", "#9cc6e0", "#6cabd0", "#4a96c4", "#1f6899", "#0b4468")
 ON_RAMP = (INK,) * 5 + (PAPER,) * 2
 
-# Metric-compatible with what vl-convert measures texts with: what fits there fits in a browser.
+# Metric-compatible with the font by which vl-convert measures texts.
 FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """How one setup is drawn in every chart of a run."""
+    """Colour, line and point of a setup in all charts of a run."""
 
     colour: str
     dash: tuple[int, ...]
@@ -43,7 +41,7 @@ class Look:
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """A look for each label, by its place in the study: the same in all charts, whatever they leave out."""
+    """A look for each label, by its place in the study."""
     return {
         label: Look(
             COLOURS[place % len(COLOURS)],
@@ -55,15 +53,12 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
 
 
 def config(longest: int) -> dict[str, Any]:
-    """The Vega-Lite configuration of all charts, for labels of up to that many letters.
-
-    Where a reader has none of FONT, each letter may be a pixel wider than measured: the padding leaves room for it.
-    """
-    beside = 12 + longest
+    """The Vega-Lite configuration of all charts, with a margin of a pixel per letter for other fonts."""
+    margin = 12 + longest
     return {
         "background": PAPER,
         "font": FONT,
-        "padding": {"left": beside, "right": beside, "top": 12, "bottom": 12},
+        "padding": {"left": margin, "right": margin, "top": 12, "bottom": 12},
         "view": {"stroke": None},
         "title": {
             "anchor": "start",

@@ -89,7 +89,7 @@ def _about_price(price: float | None, counts: Sequence[CostUnit]) -> str:
 def _table(results: Results, test: Test, price: float | None) -> Table:
     counted, unit = test.cost_unit, test.cost_unit.unit
     roles = {counted.of_role(role): f"{role} {unit}" for role in results.roles}
-    beside = {counted.of_role(role, charged=False): f"{role} {unit}, not charged" for role in results.uncharged}
+    uncharged = {counted.of_role(role, charged=False): f"{role} {unit}, not charged" for role in results.uncharged}
     shared = {
         f"requests per {role} process": role
         for role in results.roles
@@ -108,9 +108,9 @@ def _table(results: Results, test: Test, price: float | None) -> Table:
         test,
         f"cost-{test.name}",
         f"Cost: {test.description}{points.by_engine(results, test)}",
-        {counted.cpu: f"CPU {unit}", **roles, **beside},
+        {counted.cpu: f"CPU {unit}", **roles, **uncharged},
         more,
-        (*dropped, *shared, *reversed([*roles.values(), *beside.values()]), "peak MB"),
+        (*dropped, *shared, *reversed([*roles.values(), *uncharged.values()]), "peak MB"),
         note,
     )
 
