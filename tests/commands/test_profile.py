@@ -37,7 +37,6 @@ urlpatterns = [path("", page)]
 ENTRY = """
 import os
 from django.core.{0} import get_{0}_application
-from tests.fixtures.exhaustive import exhaustive_but
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site_settings")
 application = get_{0}_application()
 """
