@@ -4,12 +4,8 @@ The type of run.json is in ``loadtests.records.run``."""
 
 from loadtests.records.advice import Advice, AdviceOutcome, Round
 from loadtests.records.bounds import Figures
-from loadtests.records.generator import Generator
-from loadtests.records.host_conditions import HostConditions
-from loadtests.records.journeys import Journeys
-from loadtests.records.meanwhile import CpuSample, Meanwhile, OriginObservation, OriginStage
-from loadtests.records.request_result import RequestResult
-from loadtests.records.result import Result, Second
+from loadtests.records.observations import CpuSample, HostConditions, Meanwhile, OriginObservation, OriginStage
+from loadtests.records.result import Generator, Journeys, RequestResult, Result, Second
 from loadtests.records.trial import CapacityRecord, Evidence, Flag, ProbeRecord, Process, Trial
 from loadtests.records.websockets import Connections, Deliveries, Rejoined
 

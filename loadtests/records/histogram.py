@@ -4,6 +4,8 @@ The format is the compressed V2 encoding that all HdrHistogram libraries share
 (https://github.com/HdrHistogram/HdrHistogram, AbstractHistogram.encodeIntoCompressedByteBuffer): a zlib stream of
 counts by bucket, as zigzag LEB128 numbers, of which a negative one stands for that many empty buckets.
 """
+# Our own, as hdrhistogram 0.10 of PyPI rounds ranks (other percentiles in 67 of 161 committed histograms), takes twelve
+# times as long, and inflates whatever it is given.
 
 from __future__ import annotations
 

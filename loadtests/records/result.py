@@ -7,10 +7,19 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from loadtests.records.bounds import FIGURES, PERCENTILES, Amount, Count, Ending, ErrorKind, Figures, Number, about
-from loadtests.records.generator import Generator
-from loadtests.records.journeys import Journeys
-from loadtests.records.request_result import RequestResult
+from loadtests.records.bounds import (
+    FIGURES,
+    PERCENTILES,
+    Amount,
+    Count,
+    Ending,
+    ErrorKind,
+    Figures,
+    Number,
+    Ordinal,
+    Positive,
+    about,
+)
 from loadtests.records.websockets import Connections, Deliveries
 
 __all__ = ["FIGURES", "NOTHING", "PERCENTILES", "Figures", "Result", "Second"]
@@ -45,6 +54,69 @@ class Second:
             "statuses."
         ),
     ] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Generator:
+    """What one process of the load generator used. None: not known, as in older runs."""
+
+    cpu_s: Annotated[Amount, about("CPU seconds, the grace period included.")]
+    wall_s: Annotated[Amount, about("How long it had to send, in seconds.")]
+    peak_rss_mb: Annotated[Amount, about("Peak memory, in MB.")]
+    p50_ms: Annotated[Number | None, about("Median response time of its part of the load.")] = None
+    ok: Annotated[Count | None, about("Successful requests of its part of the load.")] = None
+    planned: Annotated[Count | None, about("Planned requests of its part of the load.")] = None
+    machine: Annotated[str, about("The further client that it ran on; empty on the harness's own machine.")] = ""
+    other_load: Annotated[Amount | None, about("Share of that client's core that went to other programs.")] = None
+    swapped_pages: Annotated[Count | None, about("Pages that the client swapped.")] = None
+    mhz: Annotated[Amount | None, about("Mean frequency of the client's core.")] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class RequestResult:
+    """One request of a mix, or a route and method of a journey; the fields are those of the result."""
+
+    name: Annotated[str, about("The request's name.")]
+    planned: Annotated[Count, about("Requests in the schedule.")]
+    sent: Annotated[Count, about("Requests that were sent.")]
+    completed: Annotated[Count, about("Requests that were answered.")]
+    ok: Annotated[Count, about("Requests that were answered as expected.")]
+    unfinished: Annotated[Count, about("Requests that had no end.")]
+    errors: Annotated[dict[ErrorKind, Count], about("Failed requests by kind.")]
+    response_time_ms: Annotated[Figures, about("Answered minus intended send.")]
+
+
+@dataclasses.dataclass(frozen=True)
+class Journeys:
+    """The journeys that ended while a load was measured."""
+
+    users: Annotated[Ordinal | None, about("Users of a closed loop; null with arrivals.")]
+    arrivals: Annotated[Positive | None, about("New users a second; null in a closed loop.")]
+    completed: Annotated[Count, about("Journeys that were completed.")]
+    broken_off: Annotated[Count, about("Journeys that a failure ended.")]
+    under_way_first: Annotated[Count, about("Journeys under way at the start.")]
+    under_way_last: Annotated[Count, about("Journeys under way at the end.")]
+    duration_ms: Annotated[Figures, about("Duration of completed journeys, from their intended start.")]
+    methods: Annotated[tuple[RequestResult, ...], about("A row for GET and one for POST.")]
+    think_ms: Annotated[Amount | None, about("Mean think time for each request.")]
+    wait_ms: Annotated[Amount | None, about("Mean time that users waited for each request.")]
+    ended_per_s: Annotated[Amount | None, about("Requests that ended per second.")]
+    expected_per_s: Annotated[
+        Amount | None,
+        about("What they are by the arithmetic of a closed loop: users by request over think and wait; null else."),
+    ]
+
+    def method(self, name: str) -> RequestResult | None:
+        """What became of the requests of a method; None where there were none."""
+        return next((one for one in self.methods if one.name == name), None)
+
+    @property
+    def disagreement(self) -> float | None:
+        """By what share the arithmetic of the closed loop is off; None where there is none. Above 0 the injectors were
+        saturated: users neither thought nor waited for a time."""
+        if not self.expected_per_s or not self.ended_per_s:
+            return None
+        return self.expected_per_s / self.ended_per_s - 1
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""The journey in a HAR file: what one person asked of one host, as a browser recorded it."""
+"""The journey in a HAR file: what one person requested of one host, as a browser recorded it."""
+# Our own, as har2locust 0.9 replays the tokens and ids of the recording, and its secrets, where answers give new ones.
 
 from __future__ import annotations
 

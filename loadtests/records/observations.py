@@ -1,4 +1,4 @@
-"""What was observed again and again while a trial was measured, next to its requests."""
+"""What was observed while a trial was measured, next to its requests."""
 
 from __future__ import annotations
 
@@ -53,3 +53,22 @@ class Meanwhile:
 
     cpu: Annotated[tuple[CpuSample, ...], about("A row a second; empty for too short a load.")] = ()
     origin: Annotated[OriginObservation | None, about("The setup's origin, if it has one.")] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class HostConditions:
+    """A load generator's or a service's host while a trial was measured."""
+
+    machine: Annotated[str, about("Its address as it was given; empty for the harness's own.")]
+    generates: Annotated[bool, about("Load came from it; else it is a service's.")]
+    other_load: Annotated[
+        Amount, about("Share of its cores' time (of a generator: of its core) that went to other programs and steal.")
+    ]
+    swapped_pages: Annotated[Count, about("Pages that it swapped.")]
+    frequency_change: Annotated[Number | None, about("Mean CPU frequency over the run's typical one, minus 1.")] = None
+    calibration_s: Annotated[tuple[Amount, ...], about("Times of the calibration loop before each round.")] = ()
+
+    @property
+    def called(self) -> str:
+        """Its name in messages."""
+        return self.machine or "the machine that the load came from"
