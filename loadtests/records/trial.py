@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from loadtests.records.bounds import Amount, Count, Figures, Name, Number, Ordinal, Positive, about
-from loadtests.records.observations import HostConditions, Meanwhile
+from loadtests.records.during_load import HostConditions, Meanwhile
 from loadtests.records.result import Result
 
 COST_UNSEEN = "cost_unseen"  # the reason of a flag: part of the setup's cost was not observed

@@ -17,7 +17,6 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
 from loadtests.records import Trial
 from loadtests.records.histogram import Histogram
-from loadtests.records.run import older
 from loadtests.records.run.run_record import RunRecord
 from loadtests.workload import Workload
 
@@ -71,9 +70,6 @@ def _object(file: Path) -> dict[str, Any]:
     except RecursionError:
         raise UserError(f"{file} cannot be read: it is nested too deeply") from None
     schema = values.pop("schema", None)
-    if schema in (2, 3, 4):
-        with _as_one_line(f"{file} is not of schema {schema}"):
-            return older.as_today(values, schema)
     if schema != SCHEMA or isinstance(schema, bool):
         raise UserError(f"{file} has schema {_cut(schema)}; this version reads schema {SCHEMA}")
     return values
