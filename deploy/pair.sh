@@ -1,6 +1,6 @@
-# How a study is run on a pair of machines, wherever it comes from. To be sourced after the common.sh of a folder beside
-# this, which says what the pair is called (pair), whose account it has (user), what the client calls the servers'
-# machine (server), and how a command is run at the client (at_client).
+# Runs a study on a pair of machines. To be sourced after the common.sh of cloud/ or vagrant/, which sets the pair's
+# name (pair), its account (user), the client's name of the servers' machine (server), and how to run a command on the client
+# (at_client).
 
 first="-o StrictHostKeyChecking=accept-new"  # the server's key is not known yet
 
@@ -9,12 +9,12 @@ quoted() {
     printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"
 }
 
-# bench STUDY: brings what is committed, sets both up, runs the study, and fetches its run folder into results/, whatever
-# became of it. Ends the script where one of these steps fails: not to be called where sh ignores that (`bench || ...`).
+# bench STUDY: copies what is committed, sets both up, runs the study, and fetches its run folder into results/, also of
+# a failed run. Ends the script when a step fails: not to be called where sh ignores that (`bench || ...`).
 bench() {
     there=ssh://$user@$server
     loadtests="SSH_COMMAND='ssh $first' .venv/bin/python -m loadtests"
-    # One of its own for each run: two of a day are not to be mixed.
+    # A folder for each run, also of the same day.
     run=results/$pair-$(date -u +%Y-%m-%dT%H%M%SZ)
     git -C "$project" diff --quiet HEAD || echo "$pair: what is not committed is not measured" >&2
     git -C "$project" bundle create --quiet - HEAD | at_client 'cat > bench.bundle'
@@ -34,7 +34,7 @@ bench() {
     trap 'status=130' INT TERM  # what was measured until then is fetched
     at_client "cd bench && $loadtests run $(quoted "$1") --servers $there --output $run" || status=$?
     trap 'exit 130' INT TERM
-    # Also of a run that failed, or was interrupted: what was measured is in it.
+    # Also of a failed or interrupted run: it has what was measured.
     mkdir -p "$project/results"
     at_client "tar -C bench -cf - $run" | tar -C "$project" -xf - || die "there is no run folder to fetch"
     echo "The run is in $run"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what a bare Debian or Ubuntu machine lacks for `make bench` and `make test`. Run as root; what is there
-# already is left alone, so it can be run again.
+# Installs what a bare Debian or Ubuntu machine lacks for `make bench` and `make test`. Run as root; it can be run
+# again, and leaves alone what is there.
 #
 #     sudo deploy/provision.sh [PROJECT]
 set -eu
@@ -18,16 +18,15 @@ at_least() {
 }
 
 install_packages() {
-    # python3-venv brings pip; git tells a run which revision it measured; the wheel from which the project
-    # takes a Redis where none is installed exists for x86_64 only.
-    # nginx, and what mod_wsgi is compiled with and runs in, are for the setups of these names.
+    # python3-venv brings pip; a run records the revision with git; the wheel with a Redis exists for x86_64 only;
+    # nginx and Apache are for the setups with nginx and mod_wsgi.
     wanted="ca-certificates git make python3 python3-venv redis-server
         nginx apache2-bin apache2-dev gcc python3-dev"
     # shellcheck disable=SC2086  # a list of words
     if dpkg --status $wanted >/dev/null 2>&1; then
         return
     fi
-    # One that was here before is somebody's.
+    # A service that was here before is left running.
     ours=
     for service in redis-server nginx; do
         dpkg --status "$service" >/dev/null 2>&1 || ours="$ours $service"
@@ -37,7 +36,7 @@ install_packages() {
     apt-get -o DPkg::Lock::Timeout=300 --quiet --quiet update
     # shellcheck disable=SC2086
     apt-get -o DPkg::Lock::Timeout=300 --quiet --quiet --yes --no-install-recommends install $wanted
-    # The benchmark starts its own Redis and nginx: the system's would only take time from it.
+    # The benchmark starts its own Redis and nginx; the system's would take CPU time.
     if [ -d /run/systemd/system ] && [ -n "$ours" ]; then
         # shellcheck disable=SC2086
         systemctl disable --quiet --now $ours

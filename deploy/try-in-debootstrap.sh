@@ -8,7 +8,7 @@
 # KEYRING names the file with the archive's keys, where debootstrap does not find it by itself.
 set -eu
 
-# In a mount namespace of its own: however this ends, its mounts end with it.
+# In a mount namespace of its own: its mounts always end with it.
 [ -n "${IN_NAMESPACE:-}" ] || IN_NAMESPACE=1 exec unshare --mount "$0" "$@"
 
 suite=${1:-trixie}
@@ -31,7 +31,7 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-# New Ubuntu releases are bootstrapped as all before them, also by a debootstrap that does not know their names.
+# Also works for Ubuntu releases that this debootstrap does not know by name.
 script=
 [ -e "/usr/share/debootstrap/scripts/$suite" ] || script=/usr/share/debootstrap/scripts/gutsy
 # shellcheck disable=SC2086  # empty where it is not needed
@@ -48,7 +48,7 @@ mkdir "$root/vagrant"
     tar --extract --directory="$root/vagrant" --no-same-owner
 chroot "$root" chown -R bench: /vagrant
 
-# What this machine needs to reach the package indexes (a proxy's certificate, say), the bare one needs as well.
+# The bare machine needs what this one needs to reach the package indexes (a proxy's certificate).
 settings=
 certificates=${PIP_CERT:-${NODE_EXTRA_CA_CERTS:-}}
 if [ -n "$certificates" ]; then

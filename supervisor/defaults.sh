@@ -4,7 +4,7 @@
 #     supervisord -c supervisor/supervisord.conf
 #     supervisorctl -c supervisor/supervisord.conf start 'daphne-ipc:*'
 #
-# What is in the environment already stays as it is.
+# Variables that are set already keep their values.
 
 if ! [ -f supervisor/supervisord.conf ]; then
     echo "defaults.sh: source it in the project's root, the directory that holds supervisor/" >&2
@@ -16,19 +16,19 @@ export THREADS="${THREADS:-1}"        # threads in each, where the server has a 
 export BIND="${BIND:-127.0.0.1}"
 export PORT="${PORT:-8000}"
 
-# What every server is told alike, where it can be told (docs/fairness.rst says which cannot). BACKLOG: connections
-# that the kernel holds until the server accepts them; more than the kernel allows is an error to some.
-# KEEP_ALIVE: seconds that a connection stays open with nothing on it; what Daphne does and cannot be told otherwise.
+# Settings of every server that has them (docs/fairness.rst has the exceptions). BACKLOG: connections that the kernel
+# holds until the server accepts them; more than the kernel allows is an error to some. KEEP_ALIVE: seconds that an idle
+# connection stays open; Daphne's fixed value.
 most=$(cat /proc/sys/net/core/somaxconn 2>/dev/null || echo 128)
 export BACKLOG="${BACKLOG:-$((most < 2048 ? most : 2048))}"
 export KEEP_ALIVE="${KEEP_ALIVE:-60}"
 if [ "$KEEP_ALIVE" -lt 1 ] || [ "$KEEP_ALIVE" -gt 60 ] || [ "$BACKLOG" -lt 128 ]; then
-    echo "defaults.sh: KEEP_ALIVE may be 1 to 60 and BACKLOG 128 or more: what all servers can be told" >&2
+    echo "defaults.sh: KEEP_ALIVE may be 1 to 60 and BACKLOG 128 or more: what all servers accept" >&2
     return 1 2>/dev/null || exit 1
 fi
 
-# A connection is an open file, of which many shells allow 1024, and far more to whoever asks. supervisord and what it
-# starts do not ask; the load generator does.
+# A connection is an open file. Many shells allow 1024 by default and far more on request, which only the load generator
+# makes by itself.
 most=$(ulimit -H -n)
 if [ "$most" = unlimited ] || [ "$most" -gt 65536 ]; then
     most=65536
@@ -38,8 +38,7 @@ if [ "$files" != unlimited ] && [ "$files" -lt "$most" ]; then
     ulimit -S -n "$most"
 fi
 
-# What the service `origin` plays: a recipe that ships (loadtests/services/origin/recipes), by its name, or a file, by its
-# absolute path.
+# What the service `origin` plays: the name of a recipe (loadtests/services/origin/recipes), or a file's absolute path.
 export ORIGIN_RECIPE="${ORIGIN_RECIPE:-slow}"
 
 # What is served: the directory that the servers run in, the two entry points, and the settings. The setups with a
@@ -55,7 +54,7 @@ if [ -z "${CORES:-}" ]; then
 fi
 export CORES
 
-# CPUs for the services beside it, likewise.
+# CPUs for its services, likewise.
 export SERVICES_CORES="${SERVICES_CORES:-$CORES}"
 
 # Sockets, logs, process ids: a directory in memory where there is one, private to this user. Its path must be

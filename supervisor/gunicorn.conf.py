@@ -1,1 +1,1 @@
-# Empty: Gunicorn reads a gunicorn.conf.py of the project that it serves, unless it is told another.
+# Empty: without it Gunicorn reads a gunicorn.conf.py of the served project.

@@ -7,10 +7,10 @@ mkdir -p "$folder"
 
 # What mod_wsgi-express has no option for.
 cat > "$folder/more.conf" <<CONF
-# %2F in a path is the application's to judge.
+# %2F in a path is passed to the application.
 AllowEncodedSlashes On
 MaxKeepAliveRequests 0
-# A thousand clients, by a fixed number of processes: a run takes one that ends for a failure.
+# A thousand clients with a fixed number of processes: a run counts one that ends as a failure.
 ServerLimit 4
 StartServers 4
 ThreadLimit 250

@@ -1,8 +1,8 @@
 #!/bin/sh
 # nginx in front of a server on a Unix socket: nginx.sh SOCKET. It listens on BIND and PORT; its files are in RUN_DIR.
 #
-# Buffered both ways, which is nginx's default: a request is read whole before it is passed on, and the server is rid of
-# an answer at once however slowly it is read. Kept alive on both sides, as far as the server goes along.
+# Buffered both ways, nginx's default: a request is read whole before it is passed on, and the server hands over an
+# answer at once however slowly the client reads. Keep-alive on both sides, as far as the server supports it.
 # https://nginx.org/en/docs/http/ngx_http_proxy_module.html
 # https://nginx.org/en/docs/http/ngx_http_upstream_module.html#keepalive
 set -eu
@@ -41,7 +41,7 @@ http {
         server unix:$socket fail_timeout=0;
         keepalive 64;
         keepalive_requests 1000000000;
-        # Shorter than the server's own, so that nginx does not send on a connection that the server is closing.
+        # Shorter than the server's: nginx must not send on a connection that the server is closing.
         keepalive_timeout $((KEEP_ALIVE > 10 ? KEEP_ALIVE - 5 : 1))s;
     }
 
@@ -71,7 +71,7 @@ http {
 }
 CONF
 
-# Until it has read its configuration nginx would write to a log of the system's; 1.19.5 is the first that can be told.
+# Until it has read its configuration nginx writes to the system's log; the option exists since 1.19.5.
 early=
 if nginx -h 2>&1 | grep -q -- '-e filename'; then
     early='-e stderr'

@@ -8,7 +8,7 @@ if [ -n "$ORIGIN_URL" ]; then
 fi
 
 cd "$(dirname "$0")/.." || exit 1
-# The benchmark's own Python, whatever is served: PATH begins with the one of a user's project.
+# The benchmark's own Python: PATH begins with that of a user's project.
 python=.venv/bin/python
 [ -x "$python" ] || python=python
 unset PYTHONPATH

@@ -8,7 +8,7 @@ if [ -n "${REDIS_URL:-}" ]; then
     exit 0
 fi
 
-# One that was installed with the system goes before the one that `make setup` put beside python.
+# The system's redis-server goes before the one that `make setup` put next to python.
 venv=$(dirname "$(command -v python)")
 server=$venv/redis-server
 IFS=:
@@ -24,8 +24,8 @@ if ! [ -x "$server" ]; then
 fi
 
 if [ -n "${PASSWORD_OF_SERVICE:-}" ]; then
-    # Options of a command are there for all users to see; what is read from standard input is not. Whoever learns the
-    # password is not to have it write outside RUN_DIR, or follow another Redis.
+    # All users can see the options of a command, but not its standard input. With the password nobody must be able to
+    # write outside RUN_DIR, or make it follow another Redis.
     exec "$server" - <<CONFIG
 bind $BIND
 port $PORT

@@ -1,4 +1,4 @@
-# What the scripts beside this one share; to be sourced by them.
+# Functions of the scripts in this folder; to be sourced by them.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,7 +21,7 @@ else
     die "install OpenTofu (https://opentofu.org/docs/intro/install/)"
 fi
 
-# in_cloud COMMAND ...: OpenTofu on the pair, with its state beside the project and not in it.
+# in_cloud COMMAND ...: OpenTofu on the pair, with its state in a folder of its own.
 in_cloud() {
     TF_DATA_DIR=$state/providers "$tofu" -chdir="$here" "$@"
 }

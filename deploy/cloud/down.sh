@@ -1,5 +1,5 @@
 #!/bin/sh
-# Takes the pair down, and says what to look at to be sure that nothing is left.
+# Removes the pair, and says how to check that nothing is left.
 . "$(dirname "$0")/common.sh"
 
 [ -f "$state/pair.tfvars" ] || die "there is no pair that was made from here"

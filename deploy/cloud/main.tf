@@ -1,5 +1,5 @@
 # Two instances in one placement group of AWS, for servers and load: `make cloud-up`, `make cloud-bench`, `make cloud-down`.
-# docs/two-machines.rst says what to choose and how to be sure that all is gone.
+# docs/two-machines.rst has the options, and how to check that all is gone.
 
 terraform {
   required_version = ">= 1.6"
@@ -54,7 +54,7 @@ resource "aws_route_table_association" "pair" {
   route_table_id = aws_route_table.pair.id
 }
 
-# SSH from the caller's address alone, and whatever the two say to each other.
+# SSH from the caller's address alone, and all traffic between the two.
 resource "aws_security_group" "pair" {
   name_prefix = var.name
   vpc_id      = aws_vpc.pair.id
@@ -102,7 +102,7 @@ resource "aws_instance" "pair" {
   placement_group        = aws_placement_group.pair.name
   key_name               = aws_key_pair.pair.key_name
 
-  # Should nobody take them down, they end themselves: an instance that shuts down is terminated.
+  # Forgotten instances end themselves: one that shuts down is terminated.
   instance_initiated_shutdown_behavior = "terminate"
   user_data                            = "#!/bin/sh\nshutdown -h +${var.hours * 60}\n"
 

@@ -17,7 +17,7 @@ variable "architecture" {
 }
 
 variable "hours" {
-  description = "After so many hours the instances end themselves."
+  description = "Hours after which the instances end themselves."
   type        = number
   default     = 3
   validation {

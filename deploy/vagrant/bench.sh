@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a study on the pair, and fetches its run folder into results/, whatever became of it: bench.sh STUDY
+# Runs a study on the pair, and fetches its run folder into results/, also of a failed run: bench.sh STUDY
 . "$(dirname "$0")/common.sh"
 . "$here/../pair.sh"
 

@@ -1,11 +1,11 @@
-# What the scripts beside this one share; to be sourced by them.
+# Functions of the scripts in this folder; to be sourced by them.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 project=$(cd "$here/../.." && pwd)
 pair=vm
 user=vagrant
-server=192.168.57.12          # as in the Vagrantfile beside this
+server=192.168.57.12          # as in the Vagrantfile
 state=$project/.vagrant/pair  # Vagrant's own notes, and how the machines are reached
 
 die() {
@@ -13,7 +13,7 @@ die() {
     exit 1
 }
 
-# of_pair COMMAND ...: Vagrant, with its notes beside those of the single machine.
+# of_pair COMMAND ...: Vagrant, with its state apart from that of the single machine.
 of_pair() {
     VAGRANT_CWD=$here VAGRANT_DOTFILE_PATH=$state vagrant "$@"
 }

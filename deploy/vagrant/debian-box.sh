@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes a Vagrant box of Debian for the provider libvirt, where none can be downloaded, or nobody else's is to be trusted.
+# Makes a Vagrant box of Debian for the provider libvirt, where none can be downloaded or trusted.
 # Run as root on Debian or Ubuntu with debootstrap, qemu-utils and e2fsprogs.
 #
 #     sudo deploy/vagrant/debian-box.sh FILE [SUITE [MIRROR]]
 #     vagrant box add --name local/debian FILE && BENCH_BOX=local/debian vagrant up --provider libvirt
 #
-# EXTRA_CA names a file of certificates that it is to trust as well, where what it downloads is signed by a proxy's.
+# EXTRA_CA names a file of further certificates to trust, such as a proxy's.
 set -eu
 
 file=${1:?name the file to make, such as debian.box}
@@ -34,7 +34,7 @@ debootstrap --variant=minbase --include="$packages" "$suite" "$root" "$mirror" >
     die "debootstrap failed"
 }
 
-# The account that Vagrant asks for. Its key is made here, and is in the box alone: keep that to yourself.
+# The account that Vagrant uses. Its private key is in the box: do not publish it.
 ssh-keygen -q -t ed25519 -N "" -C vagrant -f "$work/key"
 chroot "$root" useradd --create-home --shell /bin/bash vagrant
 install -d -m 700 "$root/home/vagrant/.ssh"
@@ -54,7 +54,7 @@ NETWORK
 if [ -n "${EXTRA_CA:-}" ]; then
     install -m 644 "$EXTRA_CA" "$root/usr/local/share/ca-certificates/extra.crt"
     chroot "$root" update-ca-certificates >"$work/log" 2>&1
-    # Those that bring certificates of their own are told of the system's.
+    # Programs with certificates of their own use the system's.
     for name in PIP_CERT NODE_EXTRA_CA_CERTS SSL_CERT_FILE; do
         echo "$name=/etc/ssl/certs/ca-certificates.crt" >> "$root/etc/environment"
     done
@@ -75,7 +75,7 @@ Vagrant.configure("2") do |config|
   config.vm.provider "libvirt" do |machine|
     machine.kernel = File.expand_path("vmlinuz", __dir__)
     machine.initrd = File.expand_path("initrd.img", __dir__)
-    # BENCH_DRIVER=qemu plays a processor where there is none to be had: it boots, and is no machine to measure on.
+    # BENCH_DRIVER=qemu emulates a processor: good for a boot, not for measuring.
     if ENV["BENCH_DRIVER"] == "qemu"
       machine.driver = "qemu"
       machine.cpu_mode = "custom"

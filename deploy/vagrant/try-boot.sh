@@ -5,7 +5,7 @@
 #
 #     sudo deploy/vagrant/try-boot.sh [COMMAND [SUITE [MIRROR]]]
 #     sudo deploy/vagrant/try-boot.sh 'make test'
-#     sudo BENCH_DRIVER=qemu deploy/vagrant/try-boot.sh    # without /dev/kvm: half an hour, and no figure of it is one
+#     sudo BENCH_DRIVER=qemu deploy/vagrant/try-boot.sh    # without /dev/kvm: half an hour, figures mean nothing
 set -eu
 
 command=${1:-make bench}

@@ -77,7 +77,7 @@ class Ssh:
         """The address there that SSH came to. Raises UserError."""
         if self.facts.ipv4 is None:
             raise UserError(
-                f"{self.name}: SSH came to {self.facts.address}, and not every server can be told to listen on an IPv6 "
+                f"{self.name}: SSH came to {self.facts.address}, and not every server can listen on an IPv6 "
                 "address; name the host by an IPv4 address"
             )
         return self.facts.ipv4

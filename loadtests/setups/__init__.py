@@ -1,4 +1,4 @@
-"""What supervisor/ holds: the ways of serving the project, and what runs beside them. Read, never changed."""
+"""Reads what supervisor/ has: the setups, and the services that run with them."""
 
 from loadtests.setups.knobs import FETCHING, KNOBS, bind, database, given, port, require_knobs, workers
 from loadtests.setups.reading import CANNOT, HTTP, WEBSOCKET, Setup, find, known, missing, missing_needs

@@ -120,7 +120,7 @@ SERVERS = {
     "THREADS": _whole(1, MOST_THREADS),
     "BIND": Knob(
         "an IPv4 address of this machine is needed, such as 127.0.0.1, or 0.0.0.0 for all of them (not every server "
-        "can be told to listen on an IPv6 address)",
+        "can listen on an IPv6 address)",
         _is_own_address,
     ),
     "PORT": _whole(1, 65_535, "a port"),

@@ -8,7 +8,7 @@ answers are sent and received as Daphne and a worker do it, and in between one m
 there already: that operation is the same each time, and only the map is another.
 
 Reading and writing are two steps, each under the lock by itself. In the second table one process asks and another
-answers, with so many requests under way at a time: what one writes while the other is between its two steps is gone.
+answers, with a number of concurrent requests: what one writes while the other is between its two steps is gone.
 
 Run by the Python of this stack.
 """

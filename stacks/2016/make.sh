@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes .venv beside this file: the stack of 2016 in a virtual environment of its own. `make stack-2016` calls it; an
+# Makes .venv in this folder: the stack of 2016 in a virtual environment of its own. `make stack-2016` calls it; an
 # argument names the Python to take instead of the first one that fits.
 #
 # It takes Python 3.10 or 3.11: packages of 2016 do not compile on what came later. A C compiler and Python's headers

@@ -221,7 +221,7 @@ def test_an_ipv6_address_without_an_ipv4_one_beside_it_is_said_to_be_none_to_lis
     code, _, errors = at_hand("hosts", "check", there.where)
     assert code == 1
     assert errors.endswith(
-        f"error: {there.where}: SSH came to 2001:db8::2, and not every server can be told to listen on an IPv6 "
+        f"error: {there.where}: SSH came to 2001:db8::2, and not every server can listen on an IPv6 "
         "address; name the host by an IPv4 address\n"
     )
 

@@ -45,7 +45,7 @@ class OwnWebsocket:
         missing = next((name for name in ("path", "send") if name not in given), None)
         if missing is not None:
             example = '--ws-path /ws/chat/ --ws-send \'{"text": "$ID"}\''
-            raise UserError(f"--ws-{next(iter(given))} needs --ws-{missing} beside it: {example}")
+            raise UserError(f"--ws-{next(iter(given))} also needs --ws-{missing}: {example}")
         script = Script(
             send=given["send"],
             first=tuple(given.get("first", ())),

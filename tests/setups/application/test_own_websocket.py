@@ -80,9 +80,9 @@ def test_any_setup_of_asgi_serves_them_and_those_of_wsgi_do_not(application):
     [
         (
             {"path": "/ws/"},
-            r"--ws-path needs --ws-send beside it: --ws-path /ws/chat/ --ws-send .*\$ID",
+            r"--ws-path also needs --ws-send: --ws-path /ws/chat/ --ws-send .*\$ID",
         ),
-        ({"cookie": ["a=b"]}, "--ws-cookie needs --ws-path beside it"),
+        ({"cookie": ["a=b"]}, "--ws-cookie also needs --ws-path"),
         ({**GIVEN, "path": "ws/chat/"}, "--ws-path: is 'ws/chat/'; it must begin with '/'"),
         ({**GIVEN, "path": "/ws/a b/"}, "--ws-path: is '/ws/a b/'; write it percent-encoded"),
         ({**GIVEN, "header": ["hunter2"]}, "--ws-header: write a name, a colon and a value: 'X-Token: abc'"),
