@@ -15,7 +15,6 @@ pytestmark = pytest.mark.slow
 # Each worker notes what it received in a file of its own, a line a message.
 HAMMER = """
 import random, signal
-from tests.fixtures.exhaustive import exhaustive_but
 kills, workers, seed, folder = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 random.seed(seed)
 
