@@ -6,12 +6,11 @@ import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tools.simulation.choices import LANDSCAPES, searched, swept
+from tools.simulation.blocks_needed import SD as NEEDED_SD
+from tools.simulation.blocks_needed import simulate_needed
+from tools.simulation.capacity_tables import SEARCHES_A_STUDY, capacity_table, decisions_table
 from tools.simulation.histories import CHANGE, KINDS, NOISES_OF_CHANGE, RUNS, SERIES, simulate_history
-from tools.simulation.measured import EFFECT, MACHINES, METRICS, SIZES, WAYS, simulate_measured
-from tools.simulation.needed import SD as NEEDED_SD
-from tools.simulation.needed import simulate_needed
-from tools.simulation.of_capacity import SEARCHES_A_STUDY, capacity_table, decisions_table
+from tools.simulation.measured_noise import EFFECT, MACHINES, METRICS, SIZES, WAYS, simulate_measured
 from tools.simulation.studies import (
     NOISES,
     Rates,
@@ -22,6 +21,7 @@ from tools.simulation.studies import (
     simulate,
     simulate_runs,
 )
+from tools.simulation.sweeps_and_searches import LANDSCAPES, searched, swept
 from tools.simulation.tabular import SimulatedTable, as_rst, as_text
 
 STUDIES = 4000
@@ -119,9 +119,9 @@ def needed_table(studies: int, seed: int) -> SimulatedTable:
             f"{rates.scenario.effect:.0%}",
             str(rates.scenario.blocks),
             str(rates.needed),
-            f"{rates.told:.0%}",
-            f"{rates.held:.0%}" if rates.told else "–",
-            f"{rates.low:.0f} to {rates.high:.0f}" if rates.told else "–",
+            f"{rates.given:.0%}",
+            f"{rates.correct:.0%}" if rates.given else "–",
+            f"{rates.low:.0f} to {rates.high:.0f}" if rates.given else "–",
         )
         for rates in rows
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.simulation.measured import MACHINES, MIDDLE, SIZES, WAYS, Machine, Way, simulate_measured
+from tools.simulation.measured_noise import MACHINES, MIDDLE, SIZES, WAYS, Machine, Way, simulate_measured
 
 pytestmark = pytest.mark.slow
 FIVE, NINETEEN = SIZES

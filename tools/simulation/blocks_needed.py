@@ -22,13 +22,13 @@ PROBABLY = 0.8  # as ``blocks_needed`` means it
 
 @dataclass(frozen=True)
 class NeededRates:
-    """Of the studies in which the first candidate was inconclusive: ``told`` is the share in which a range was given,
-    ``held`` the share of these in which it held ``needed``, and ``low`` and ``high`` are the typical range."""
+    """Of the studies in which the first candidate was inconclusive: ``given`` is the share with a range,
+    ``correct`` the share of these ranges that contain ``needed``, and ``low`` and ``high`` are the typical range."""
 
     scenario: Scenario
     needed: int
-    told: float
-    held: float
+    given: float
+    correct: float
     low: float
     high: float
 
