@@ -107,9 +107,9 @@ test('one send is delivered to several receivers, and each delivery is counted',
   assert.ok(room.closed);
 });
 
-test('the grace period is for deliveries as well', async () => {
+test('the grace period is for deliveries, and ends with the last', { timeout: 60_000 }, async () => {
   const { deliveries } = await measured(chat(new Room(400)), { timeoutMs: 600_000 }, { durationMs: 30 });
-  assert.deepEqual([deliveries.expected, deliveries.missing], [9, 0]); // and it ends when all is delivered
+  assert.deepEqual([deliveries.expected, deliveries.missing], [9, 0]);
 });
 
 test('a load that sends nothing is zeros', async () => {
@@ -124,30 +124,28 @@ test('a load that sends nothing is zeros', async () => {
   assert.deepEqual(share, { planned: 0, sent: 0, completed: 0, ok: 0, errors: {} });
 });
 
-test('connections that idle are held open until the end', async () => {
-  let open = 0;
+test('connections that idle are open until the end', async () => {
+  const open = [];
+  const pool = { deliveries: null, begin: () => open.push('begin'), end: () => open.push('end'), close: () => open.push('close') };
   const openPool = async () => {
-    open += 50;
-    return { deliveries: null, close: () => (open -= 50) };
+    open.push('open');
+    return pool;
   };
-  setTimeout(() => assert.equal(open, 50), 50);
   const { sent, deliveries } = await measured({ ...http, openPool }, { rate: 0 });
-  assert.deepEqual([sent, deliveries, open], [0, null, 0]);
+  assert.deepEqual([sent, deliveries, open], [0, null, ['open', 'begin', 'end', 'close']]);
 });
 
-/** Answers at once; counts the connections and what is asked on them. */
+/** Answers at once, and counts the connections and the sends. */
 class Counting {
-  constructor() {
-    this.connections = 0;
-    this.asked = 0;
-    this.protocol = {
-      exchange: () => new Exchange(),
-      connect: (_job, owner) => {
-        this.connections++;
-        return new Sender(owner, { send: () => this.asked++ });
-      },
-    };
-  }
+  connections = 0;
+  sends = 0;
+  protocol = {
+    exchange: () => new Exchange(),
+    connect: (_job, owner) => {
+      this.connections++;
+      return new Sender(owner, { send: () => this.sends++ });
+    },
+  };
 }
 
 for (const rate of [100, null]) {
@@ -157,7 +155,7 @@ for (const rate of [100, null]) {
     const load = openloop(counting.protocol, { ...JOB, rate, connections: 2 }, (second) => seconds.push(second));
     await load.ready();
     await load.run(sliced({ settleMs: 100 }));
-    const warm = counting.asked;
+    const warm = counting.sends;
     for (const fromMs of [0, 100]) {
       await load.run(sliced({ settleMs: 50, durationMs: 100, fromMs }));
     }
@@ -165,7 +163,7 @@ for (const rate of [100, null]) {
     assert.ok(counting.connections <= 2);
     assert.equal(duration_s, 0.2);
     assert.deepEqual([sent, ok, unfinished, requests[0].planned], [planned, planned, 0, planned]);
-    assert.equal(billed, counting.asked - warm); // those of the slices, while they settle too
+    assert.equal(billed, counting.sends - warm); // those of the slices, while they settle too
     assert.ok(billed > ok);
     assert.deepEqual(seconds.map(({ t }) => t), [0, 0]); // two slices of a tenth
     assert.equal(seconds.reduce((sum, second) => sum + second.ok, 0), ok);
@@ -175,53 +173,46 @@ for (const rate of [100, null]) {
   });
 }
 
-test('what is outstanding at the end of a slice is given up, and the next slice starts afresh', async () => {
-  class Deaf extends Sender {
-    send(exchange, intended) {
-      Object.assign(this, { exchange, intended, busy: true, handedAt: nowMs(), sentAt: nowMs() });
-      this.owner.onSent(this, this.sentAt);
-    }
+/** Sends, and is answered when `answer` says so. */
+class Waiting extends Sender {
+  send(exchange, intended) {
+    Object.assign(this, { exchange, intended, busy: true, handedAt: nowMs(), sentAt: nowMs() });
+    this.owner.onSent(this, this.sentAt);
+    this.room.answer(() => {
+      this.busy = false;
+      this.owner.onOk(this, nowMs());
+    });
   }
-  const deaf = { exchange: () => new Exchange(), connect: (_job, owner) => new Deaf(owner, null) };
-  const load = openloop(deaf, { ...JOB, connections: 20, timeoutMs: 60 }, () => {});
+}
+
+const waiting = (answer) => ({
+  exchange: () => new Exchange(),
+  connect: (_job, owner) => new Waiting(owner, { answer }),
+});
+
+test('what is outstanding at the end of a slice is given up, and the next slice starts afresh', async () => {
+  const load = openloop(waiting(() => {}), { ...JOB, connections: 20, timeoutMs: 60 }, () => {});
   await load.ready();
-  for (let turn = 0; turn < 2; turn++) {
-    await load.run(sliced({ durationMs: 50, fromMs: turn * 50 }));
+  for (const fromMs of [0, 50]) {
+    await load.run(sliced({ durationMs: 50, fromMs }));
   }
   const { planned, sent, ok, unfinished, spreads } = load.close();
   assert.deepEqual([planned, sent, ok, unfinished], [10, 10, 0, 10]);
   assert.ok(spreads.failed.max_us >= 60_000);
 });
 
-/** Answers one request after the other, each after `workMs`, at the moments `answered`. */
-class Queue {
-  constructor(workMs) {
-    this.workMs = workMs;
-    this.freeAt = 0;
-    this.answered = [];
-  }
-
-  protocol() {
-    const queue = this;
-    class Waiting extends Sender {
-      send(exchange, intended) {
-        Object.assign(this, { exchange, intended, busy: true, handedAt: nowMs(), sentAt: nowMs() });
-        this.owner.onSent(this, this.sentAt);
-        queue.freeAt = Math.max(queue.freeAt, nowMs()) + queue.workMs;
-        setTimeout(() => {
-          this.busy = false;
-          queue.answered.push(nowMs());
-          this.owner.onOk(this, queue.answered.at(-1));
-        }, queue.freeAt - nowMs());
-      }
-    }
-    return { exchange: () => new Exchange(), connect: (_job, owner) => new Waiting(owner, null) };
-  }
+/** Answers one request after the other, each after `workMs`. */
+function queue(workMs) {
+  let freeAt = 0;
+  return (answer) => {
+    freeAt = Math.max(freeAt, nowMs()) + workMs;
+    setTimeout(answer, freeAt - nowMs());
+  };
 }
 
 test('slices that leave more behind than they found show a rate that is too much', async () => {
   for (const [rate, grows] of [[20, false], [100, true]]) {
-    const load = openloop(new Queue(20).protocol(), { ...JOB, rate, connections: 100, timeoutMs: 5000 }, () => {});
+    const load = openloop(waiting(queue(20)), { ...JOB, rate, connections: 100, timeoutMs: 5000 }, () => {});
     await load.ready();
     for (const fromMs of [0, 200]) {
       await load.run(sliced({ settleMs: 100, durationMs: 200, fromMs }));
@@ -231,19 +222,6 @@ test('slices that leave more behind than they found show a rate that is too much
     assert.equal(backlog.length, 2);
     assert.equal(backlog.every((growth) => growth > 5), grows, `${rate}/s: ${backlog}`);
   }
-});
-
-test('a closed loop is counted from an answer to an answer, however slow they are', async () => {
-  const queue = new Queue(80);
-  const load = openloop(queue.protocol(), { ...JOB, rate: null, connections: 1 }, () => {});
-  await load.ready();
-  for (const fromMs of [0, 100]) {
-    await load.run(sliced({ settleMs: 100, durationMs: 100, fromMs }));
-  }
-  const { rate } = load.close();
-  const gaps = queue.answered.slice(1).map((at, k) => at - queue.answered[k]);
-  // About 12.5, on a busy machine less, and always between these; by the slices it would be 10 or 5.
-  assert.ok(rate >= 999 / Math.max(...gaps) && rate <= 1001 / Math.min(...gaps), `${rate}; ${gaps}`);
 });
 
 test('a rate is kept over slices that are too short for it', async () => {

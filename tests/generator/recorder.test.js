@@ -67,3 +67,17 @@ test('each second says how its requests ended', () => {
   recorder.end(2000);
   assert.deepEqual(seconds.map(({ ends }) => ends), [{ 200: 1, stale: 1, ok: 1, 503: 1 }, { timeout: 1 }]);
 });
+
+test('a closed loop is counted from an answer to an answer, however slow they are', () => {
+  const exchange = new Exchange();
+  const recorder = new Recorder(() => {}, [exchange]);
+  for (const start of [0, 1000]) {
+    recorder.start(start, start + 100, start + 200);
+    for (let at = start; at < start + 200; at += 80) {
+      recorder.wasSent(exchange, at, at);
+      recorder.wasOk(exchange, at, at, at + 80);
+    }
+    recorder.end(start + 240);
+  }
+  assert.equal(recorder.measured(true).rate, 12.5); // of the slices alone it would be 10
+});
