@@ -131,12 +131,7 @@ export class Deliveries {
     }
   }
 
-  /**
-   * @param {Name} receiver
-   * @param {Name} stream
-   * @param {number} number
-   * @param {number} at
-   */
+  /** @param {Name} receiver @param {Name} stream @param {number} number @param {number} at */
   arrived(receiver, stream, number, at) {
     const inbox = this.inbox(receiver, stream);
     const overtaken = number < inbox.highest;
@@ -156,14 +151,8 @@ export class Deliveries {
     }
   }
 
-  /**
-   * An expected message was not sent on. Where it has come none the less, that counts; a later arrival does not.
-   *
-   * @param {Name} receiver
-   * @param {Name} stream
-   * @param {number} number
-   */
-  withdraw(receiver, stream, number) {
+  /** An expected message was not sent on. Where it has come none the less, that counts; a later arrival does not. */
+  withdraw(/** @type {Name} */ receiver, /** @type {Name} */ stream, /** @type {number} */ number) {
     const inbox = this.inbox(receiver, stream);
     const intended = inbox.missing.get(number);
     if (intended !== undefined) {
@@ -187,21 +176,13 @@ export class Deliveries {
     }
   }
 
-  /**
-   * @param {Inbox} inbox
-   * @param {number} number
-   * @param {number} intended
-   */
+  /** @param {Inbox} inbox @param {number} number @param {number} intended */
   noLongerMissing(inbox, number, intended) {
     inbox.missing.delete(number);
     this.missingBefore -= intended < this.sinceMs ? 1 : 0;
   }
 
-  /**
-   * @param {number} intended
-   * @param {number} at
-   * @param {boolean} overtaken
-   */
+  /** @param {number} intended @param {number} at @param {boolean} overtaken */
   wasDelivered(intended, at, overtaken) {
     this.delivered++;
     this.lag.record(at - intended);

@@ -24,11 +24,7 @@ export class Inbox {
     return count;
   }
 
-  /**
-   * @param {number} number
-   * @param {number} at
-   * @param {boolean} overtaken
-   */
+  /** @param {number} number @param {number} at @param {boolean} overtaken */
   arrivedEarly(number, at, overtaken) {
     this.early ??= new Map();
     const before = this.early.get(number);

@@ -33,14 +33,8 @@ export class LastReceivers {
     this.messages++;
   }
 
-  /**
-   * One of its receivers has a message, for the first time.
-   *
-   * @param {Name} stream
-   * @param {number} number
-   * @param {number} at
-   */
-  arrived(stream, number, at) {
+  /** One of its receivers has a message, for the first time. */
+  arrived(/** @type {Name} */ stream, /** @type {number} */ number, /** @type {number} */ at) {
     const messages = this.underWay.get(stream);
     const message = messages?.get(number);
     if (message !== undefined && --message.left === 0) {

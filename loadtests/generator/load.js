@@ -27,11 +27,7 @@ export class Load {
   ending = undefined;
   resolve = () => {};
 
-  /**
-   * @param {Protocol} protocol
-   * @param {Job} job
-   * @param {OnSecond} onSecond
-   */
+  /** @param {Protocol} protocol @param {Job} job @param {OnSecond} onSecond */
   constructor(protocol, job, onSecond) {
     this.protocol = protocol;
     this.job = job;
@@ -53,10 +49,7 @@ export class Load {
     await this.pool?.reopen?.();
   }
 
-  /**
-   * @param {Slice} slice
-   * @returns {Promise<void>}
-   */
+  /** @param {Slice} slice @returns {Promise<void>} */
   run(slice) {
     this.finished = false;
     this.startMs = slice.start;

@@ -55,10 +55,7 @@ export class Loadtest {
   elapsed = new WholeMilliseconds();
   stop = () => {};
 
-  /**
-   * @param {Job} job
-   * @param {OnSecond} onSecond
-   */
+  /** @param {Job} job @param {OnSecond} onSecond */
   constructor(job, onSecond) {
     this.job = job;
     this.request = job.requests[0]; // it can send one only
@@ -133,10 +130,7 @@ export class Loadtest {
     return (params.protocol === 'https:' ? https : http).request(params, callback);
   }
 
-  /**
-   * @param {string | null} error
-   * @param {Answer | undefined} answer
-   */
+  /** @param {string | null} error @param {Answer | undefined} answer */
   finished(error, answer) {
     if (!this.recorder.measures) {
       return;
@@ -186,10 +180,7 @@ function byName(pairs) {
   return headers;
 }
 
-/**
- * @param {string} text
- * @returns {ErrorKind}
- */
+/** @param {string} text @returns {ErrorKind} */
 function kindOf(text) {
   if (text.includes('ECONNREFUSED')) {
     return 'refused';

@@ -6,12 +6,8 @@ import { createServer } from 'node:net';
 /** @import { AddressInfo, Socket } from 'node:net' */
 /** @import { ErrorKind } from './types.ts' */
 
-/**
- * A server on a free port, as AnsweringServer has it.
- *
- * @param {(socket: Socket) => void} onConnection
- */
-export async function serve(onConnection) {
+/** A server on a free port, as AnsweringServer has it. */
+export async function serve(/** @type {(socket: Socket) => void} */ onConnection) {
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on('error', () => {});
     onConnection(socket);

@@ -50,23 +50,14 @@ export class Recorder {
   second = emptySecond(0);
   secondTimes = new Times(2);
 
-  /**
-   * @param {OnSecond} onSecond
-   * @param {Exchange[]} exchanges
-   */
+  /** @param {OnSecond} onSecond @param {Exchange[]} exchanges */
   constructor(onSecond, exchanges) {
     this.onSecond = onSecond;
     this.exchanges = exchanges;
   }
 
-  /**
-   * A slice begins. What is due from `fromMs` on is measured.
-   *
-   * @param {number} startMs
-   * @param {number} fromMs
-   * @param {number} endMs
-   */
-  start(startMs, fromMs, endMs) {
+  /** A slice begins. What is due from `fromMs` on is measured. */
+  start(/** @type {number} */ startMs, /** @type {number} */ fromMs, /** @type {number} */ endMs) {
     this.startMs = startMs;
     this.fromMs = fromMs;
     this.endMs = endMs;
@@ -103,14 +94,8 @@ export class Recorder {
     return intended >= this.fromMs && this.measures;
   }
 
-  /**
-   * A request was put on the wire.
-   *
-   * @param {Exchange} exchange
-   * @param {number} intended
-   * @param {number} at
-   */
-  wasSent(exchange, intended, at) {
+  /** A request was put on the wire. */
+  wasSent(/** @type {Exchange} */ exchange, /** @type {number} */ intended, /** @type {number} */ at) {
     if (!this.counts(intended)) {
       return;
     }
@@ -177,12 +162,8 @@ export class Recorder {
     this.failed.record(at - intended);
   }
 
-  /**
-   * The first answer of a slice shows how long none was possible; that time does not lower the rate.
-   *
-   * @param {number} tookMs
-   */
-  noteFirstAnswer(tookMs) {
+  /** The first answer of a slice shows how long none was possible; that time does not lower the rate. */
+  noteFirstAnswer(/** @type {number} */ tookMs) {
     if (!this.hasAnswers) {
       this.hasAnswers = true;
       this.silentMs += Math.min(Math.max(0, this.startMs + tookMs - this.fromMs), this.endMs - this.fromMs);
@@ -210,10 +191,8 @@ export class Recorder {
   /**
    * Answers per second. In a closed loop they are counted from an answer to an answer: cut at the edges of a slice, each
    * count would be off by up to one round of answers, in the same direction in every slice.
-   *
-   * @param {boolean} closed
    */
-  rate(closed) {
+  rate(/** @type {boolean} */ closed) {
     const elapsedMs = closed ? this.answeredMs : this.durationMs - this.silentMs;
     return elapsedMs > 0 ? (this.okInTime * 1000) / elapsedMs : 0;
   }
@@ -260,10 +239,7 @@ export class Recorder {
   }
 }
 
-/**
- * @param {number} t
- * @returns {Omit<Second, 'hdr'>}
- */
+/** @param {number} t @returns {Omit<Second, 'hdr'>} */
 function emptySecond(t) {
   return { t, sent: 0, completed: 0, ok: 0, errors: 0, ends: {} };
 }

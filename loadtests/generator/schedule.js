@@ -30,13 +30,8 @@ export class Schedule {
   }
 }
 
-/**
- * How many sends of a rate are due before the end.
- *
- * @param {number} rate
- * @param {number} durationMs
- */
-function sendsBefore(rate, durationMs) {
+/** How many sends of a rate are due before the end. */
+function sendsBefore(/** @type {number} */ rate, /** @type {number} */ durationMs) {
   // The tolerance keeps 0.1 * 30 from becoming 3.0000000000000004, hence four sends.
   return Math.ceil((rate * durationMs) / 1000 - 1e-6);
 }
@@ -78,12 +73,8 @@ export function randomMoments(rate, durationMs, seed) {
   return moments.map((moment) => moment * scale);
 }
 
-/**
- * Random numbers from 0 up to 1: the small fast counter of PractRand (sfc32), whose state a seed alone decides.
- *
- * @param {number} seed
- */
-export function uniforms(seed) {
+/** Random numbers from 0 up to 1: the small fast counter of PractRand (sfc32), whose state a seed alone decides. */
+export function uniforms(/** @type {number} */ seed) {
   let [a, b, c, counter] = [0, seed | 0, (seed / 2 ** 32) | 0, 1];
   const next = () => {
     const found = (a + b + counter) | 0;
@@ -99,10 +90,7 @@ export function uniforms(seed) {
   return next;
 }
 
-/**
- * @param {import('./types.ts').Job} job
- * @param {import('./types.ts').Slice} slice
- */
+/** @param {import('./types.ts').Job} job @param {import('./types.ts').Slice} slice */
 export function scheduleOf(job, slice) {
   const { settleMs, durationMs, arrivalSeed } = slice;
   const rate = /** @type {number} */ (job.rate);

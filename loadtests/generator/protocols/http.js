@@ -24,10 +24,7 @@ export const protocol = {
 };
 
 class HttpExchange extends Exchange {
-  /**
-   * @param {Request} request
-   * @param {boolean} keepAlive
-   */
+  /** @param {Request} request @param {boolean} keepAlive */
   constructor({ path, method, headers, body, status, expectBody }, keepAlive) {
     super();
     // After HEAD, or DELETE with a body, undici would close by itself: so `reset` is explicit.
@@ -52,10 +49,7 @@ class HttpConnection {
   read = 0;
   bodyIsRight = true;
 
-  /**
-   * @param {Job} job
-   * @param {Owner} owner
-   */
+  /** @param {Job} job @param {Owner} owner */
   constructor(job, owner) {
     this.owner = owner;
     this.client = new Client(job.origin, {

@@ -47,10 +47,7 @@ class Session {
   /** @type {Set<Socket>} */
   room = new Set();
 
-  /**
-   * @param {Socket} socket
-   * @param {Map<string, Set<Socket>>} rooms
-   */
+  /** @param {Socket} socket @param {Map<string, Set<Socket>>} rooms */
   constructor(socket, rooms) {
     this.socket = socket;
     this.rooms = rooms;
@@ -119,10 +116,7 @@ class Session {
     return end;
   }
 
-  /**
-   * @param {number} opcode
-   * @param {Buffer} payload
-   */
+  /** @param {number} opcode @param {Buffer} payload */
   answer(opcode, payload) {
     if (opcode === CLOSE) {
       this.socket.end(serverFrame(CLOSE, payload));

@@ -57,14 +57,8 @@ export class FrameReader {
     this.stopped = true;
   }
 
-  /**
-   * Reads a piece. Throws Violation.
-   *
-   * @param {Buffer} data
-   * @param {number} at
-   * @param {number} end
-   */
-  read(data, at, end) {
+  /** Reads a piece. Throws Violation. */
+  read(/** @type {Buffer} */ data, /** @type {number} */ at, /** @type {number} */ end) {
     while (at < end && !this.stopped) {
       if (this.parked !== null) {
         at += this.fill(this.parked, data, at, end);
@@ -194,12 +188,7 @@ export class FrameReader {
     }
   }
 
-  /**
-   * @param {boolean} isLast
-   * @param {Buffer} data
-   * @param {number} start
-   * @param {number} end
-   */
+  /** @param {boolean} isLast @param {Buffer} data @param {number} start @param {number} end */
   continued(isLast, data, start, end) {
     if (this.fragments === null) {
       throw new Violation('it continued a message that had not begun');
@@ -240,11 +229,7 @@ function requireSize(/** @type {number} */ bytes) {
   }
 }
 
-/**
- * @param {Buffer} data
- * @param {number} start
- * @param {number} end
- */
+/** @param {Buffer} data @param {number} start @param {number} end */
 export function isValidText(data, start, end) {
   if (end - start <= SHORT) {
     let at = start;

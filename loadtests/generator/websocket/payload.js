@@ -17,23 +17,14 @@ export class Payloads {
     this.bytes = Buffer.from(this.filling);
   }
 
-  /**
-   * @param {number} stream
-   * @param {number} number
-   */
+  /** @param {number} stream @param {number} number */
   write(stream, number) {
     const head = `${stream}:${number}:`;
     return head + this.filling.slice(head.length);
   }
 
-  /**
-   * Whether some bytes are a whole payload of this size; `lastRead` is then that.
-   *
-   * @param {Buffer} data
-   * @param {number} start
-   * @param {number} end
-   */
-  recognise(data, start, end) {
+  /** Whether some bytes are a whole payload of this size; `lastRead` is then that. */
+  recognise(/** @type {Buffer} */ data, /** @type {number} */ start, /** @type {number} */ end) {
     const first = readNumber(data, start, end);
     if (first < 0) {
       return false;

@@ -43,11 +43,7 @@ export class Pool {
   measuredTraffic = { sent: 0, received: 0 };
   closed = false;
 
-  /**
-   * @param {Job} job
-   * @param {Conversation} conversation
-   * @param {Dialect} dialect
-   */
+  /** @param {Job} job @param {Conversation} conversation @param {Dialect} dialect */
   constructor(job, conversation, dialect) {
     const { origin, requests, timeoutMs, connections } = job;
     const { hostname, port } = new URL(origin);
@@ -69,10 +65,7 @@ export class Pool {
     this.createClients(connections, conversation.receivers);
   }
 
-  /**
-   * @param {number} senders
-   * @param {number} receivers
-   */
+  /** @param {number} senders @param {number} receivers */
   createClients(senders, receivers) {
     const { clients, rooms } = this;
     const { does } = this.conversation;
@@ -151,10 +144,7 @@ export class Pool {
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, clients.length) }, open));
   }
 
-  /**
-   * @param {Client} client
-   * @returns {Promise<Failure | null>}
-   */
+  /** @param {Client} client @returns {Promise<Failure | null>} */
   openOne(client) {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
@@ -176,11 +166,7 @@ export class Pool {
     }
   }
 
-  /**
-   * @param {Endpoint} endpoint
-   * @param {string} room
-   * @returns {Target}
-   */
+  /** @param {Endpoint} endpoint @param {string} room @returns {Target} */
   target(endpoint, room) {
     const { conversation, dialect, request, server } = this;
     // Without a prefix the request's own path is opened, whatever answers there.

@@ -20,11 +20,7 @@ class RejoiningClient extends Client {
   backAt = NaN; // for the last time
   failure = ''; // of its last attempt
 
-  /**
-   * @param {RejoiningPool} pool
-   * @param {Endpoint} endpoint
-   * @param {number} place
-   */
+  /** @param {RejoiningPool} pool @param {Endpoint} endpoint @param {number} place */
   constructor(pool, endpoint, place) {
     super(pool, endpoint, pool.rooms[0], place);
     this.rejoining = pool;
@@ -76,11 +72,7 @@ export class RejoiningPool extends Pool {
   allBackAt = NaN;
   ended = true;
 
-  /**
-   * @param {Job} job
-   * @param {Conversation} conversation
-   * @param {Dialect} dialect
-   */
+  /** @param {Job} job @param {Conversation} conversation @param {Dialect} dialect */
   constructor(job, conversation, dialect) {
     super(job, conversation, dialect);
     const { jitter_s, publishes_per_s, receivers } = conversation;

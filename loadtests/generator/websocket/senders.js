@@ -16,10 +16,7 @@ class Sender {
   handedAt = 0;
   sentAt = 0;
 
-  /**
-   * @param {Owner} owner
-   * @param {Pool} pool
-   */
+  /** @param {Owner} owner @param {Pool} pool */
   constructor(owner, pool) {
     this.owner = owner;
     this.pool = pool;

@@ -184,12 +184,7 @@ export class Wire {
     }
   }
 
-  /**
-   * @param {number} opcode
-   * @param {Buffer} data
-   * @param {number} start
-   * @param {number} end
-   */
+  /** @param {number} opcode @param {Buffer} data @param {number} start @param {number} end */
   onControl(opcode, data, start, end) {
     if (opcode === PING && this.state === OPEN) {
       this.write(frame(PONG, Buffer.from(data.subarray(start, end)), this.target.masking));
@@ -215,14 +210,8 @@ export class Wire {
   }
 }
 
-/**
- * The code of a close frame. Throws Violation.
- *
- * @param {Buffer} data
- * @param {number} start
- * @param {number} end
- */
-function closeCode(data, start, end) {
+/** The code of a close frame. Throws Violation. */
+function closeCode(/** @type {Buffer} */ data, /** @type {number} */ start, /** @type {number} */ end) {
   if (end - start === 1) {
     throw new Violation('it sent half a close code');
   }

@@ -27,13 +27,8 @@ export function frame(opcode, payload, masking = true, compressed = false) {
   return bytes;
 }
 
-/**
- * A frame as a server sends it.
- *
- * @param {number} opcode
- * @param {Buffer} payload
- */
-export function serverFrame(opcode, payload) {
+/** A frame as a server sends it. */
+export function serverFrame(/** @type {number} */ opcode, /** @type {Buffer} */ payload) {
   return unmasked(FIN | opcode, payload, 0);
 }
 
