@@ -1,13 +1,11 @@
 """What the engine locust reports of users' journeys is what the server counted by itself."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from loadtests import journeys
@@ -17,7 +15,7 @@ from loadtests.files import ROOT
 from loadtests.records.histogram import Histogram
 from loadtests.workload import Load, Users
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.split]
 
 locust = get("locust")
 QUESTIONNAIRE = str(journeys.known()["questionnaire"])
@@ -68,20 +66,19 @@ def test_answers_that_are_mixed_up_are_found_every_one(survey, processes):
     assert summary.errors == result.errors
 
 
-def test_an_answer_that_was_lost_is_found_as_well(survey):
-    server = survey(lose=2)
+@pytest.mark.parametrize(
+    ("wrong", "every", "kind", "example"),
+    [
+        ("lose", 2, "mixed-up", "moved is None"),
+        ("forget", 20, "lost-session", "led to /questionnaire/signed-out/"),
+    ],
+)
+def test_lost_answers_and_sessions_are_failures_of_their_kind(survey, wrong, every, kind, example):
+    server = survey(**{wrong: every})
     result = locust.run(load(server))
-    assert result.errors == {"mixed-up": server.counts["lose"]}
-    assert "moved is None" in result.examples["mixed-up"]
-
-
-def test_a_session_that_is_gone_is_a_failure_of_its_own_kind(survey):
-    server = survey(forget=20)
-    result = locust.run(load(server))
-    assert result.errors == {"lost-session": server.counts["forget"]}
-    assert result.errors["lost-session"] > 1
+    assert result.errors == {kind: server.counts[wrong]}
     assert result.completed == result.planned == server.counts["all"]
-    assert "led to /questionnaire/signed-out/" in result.examples["lost-session"]
+    assert example in result.examples[kind]
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -181,49 +178,6 @@ def test_the_processes_of_a_load_are_pinned_and_told_of(survey):
     assert result.send_lag_ms["p99"] is not None
 
 
-def injectors(pid=None):
-    try:
-        children = psutil.Process(pid).children()
-        return [child for child in children if "loadtests.journeys.injector" in " ".join(child.cmdline())]
-    except psutil.NoSuchProcess:
-        return []
-
-
-RUN = """
-import sys
-from loadtests.engines import get
-from loadtests.workload import Load, Users
-users = Users(sys.argv[2], "/questionnaire/", (0.01, 0.03), 4)
-load = Load.of_url(sys.argv[1], users=users, duration_s=600, processes=2)
-get("locust").run(load, lambda row: print("second", flush=True))
-"""
-
-
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_no_injector_outlives_its_parent(survey, how, wait_for):
-    command = [sys.executable, "-c", RUN, f"{survey().url}/", QUESTIONNAIRE]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=ROOT, text=True, start_new_session=True, **pipes) as parent:
-        try:
-            assert parent.stdout.readline() == "second\n"
-            left = injectors(parent.pid)
-            assert len(left) == 2
-            parent.send_signal(how)
-            assert parent.wait(20) != 0
-            wait_for(lambda: not any(one.is_running() for one in left))
-        finally:
-            parent.kill()
-
-
-def test_an_injector_that_dies_is_one_clear_line(survey):
-    def kill(_row):
-        injectors()[0].kill()
-
-    with pytest.raises(EngineError, match=r"^the load generator broke off: killed by signal 9$"):
-        locust.run(load(survey(), duration_s=30), kill)
-    assert injectors() == []
-
-
 def test_what_it_cannot_do_is_said(survey):
     with pytest.raises(UserError, match=r"^the engine locust cannot send at a fixed rate; use openloop$"):
         locust.run(Load.of_url("http://127.0.0.1:1/", rate=1))
@@ -240,18 +194,8 @@ def test_locust_that_is_not_there(monkeypatch):
 def test_a_journey_is_a_locustfile(survey):
     server = survey()
     program = Path(sys.executable).with_name("locust")
-    command = [
-        program,
-        "-f",
-        "loadtests/journeys/questionnaire.py",
-        "--headless",
-        "-u",
-        "1",
-        "-t",
-        "4s",
-        "--host",
-        server.url,
-    ]
+    options = ["-f", "loadtests/journeys/questionnaire.py", "--headless", "-u", "1", "-t", "4s", "--host"]
+    command = [program, *options, server.url]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
     assert ended.returncode == 0, ended.stderr
     assert server.counts["GET introduction"] >= 1

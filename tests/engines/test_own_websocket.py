@@ -1,5 +1,4 @@
-"""WebSockets of the user's: what the command line says is what is said, and what comes back is told apart from what
-others said."""
+"""The user's own WebSockets: what the command line gives is sent, and messages of others are ignored."""
 
 import dataclasses
 
@@ -7,6 +6,7 @@ import pytest
 
 from loadtests.workload import Conversation, Load, Request
 from loadtests.workload.script import Script
+from tests.fixtures.websocket_server import counts
 
 pytestmark = pytest.mark.servers
 
@@ -19,10 +19,6 @@ def load(server, does, script=OWN_ROOM, *, path="/ws/chat/", receivers=0, rooms=
     conversation = Conversation(does, "script", path, receivers=receivers, rooms=rooms, script=script)
     given = {"timeout_s": 30.0, "rate": 50.0, "duration_s": 1.0, **options}
     return Load(server.url, (Request(does, path=path),), protocol="websocket", conversation=conversation, **given)
-
-
-def counts(deliveries):
-    return (deliveries.expected, deliveries.delivered, deliveries.missing, deliveries.duplicate, deliveries.stray)
 
 
 def test_what_each_says_in_a_room_of_its_own_comes_back(made, conversing):

@@ -1,29 +1,42 @@
-"""No generator outlives its parent, and what goes wrong with one is a clear line."""
+"""No process of a load outlives its parent, and what goes wrong with one is a clear line."""
 
 import os
 import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 
+from loadtests import journeys
 from loadtests.engines import EngineError, get, node
 from loadtests.errors import UserError
-from loadtests.workload import Load
+from loadtests.workload import Load, Users
 
+ENGINES = ["openloop", "locust"]
 RUN = """
 import sys
 from loadtests.engines import get
-from loadtests.workload import Load
-load = Load.of_url(sys.argv[1], rate=50, duration_s=60, processes=2)
-get("openloop").run(load, lambda row: print("second", flush=True))
+from tests.engines.test_processes import load
+get(sys.argv[1]).run(load(*sys.argv[1:]), lambda row: print("second", flush=True))
 """
 
 
+def load(engine, url):
+    """A load of ten minutes, made by two processes."""
+    users = Users(str(journeys.known()["questionnaire"]), "/questionnaire/", (0.01, 0.03), 4)
+    options = {"openloop": {"rate": 50}, "locust": {"users": users}}[engine]
+    return Load.of_url(url, duration_s=600, processes=2, **options)
+
+
 @pytest.fixture
-def parent(server):
-    command = [sys.executable, "-c", RUN, f"{server.url}/ok"]
+def url(request, server, survey):
+    """Of a server that the engine can load."""
+    return f"{survey().url}/" if request.node.callspec.params["engine"] == "locust" else f"{server.url}/ok"
+
+
+@pytest.fixture
+def parent(request, url):
+    command = [sys.executable, "-c", RUN, request.node.callspec.params["engine"], url]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, cwd=node.ROOT, text=True, start_new_session=True, **pipes) as process:
         assert process.stdout.readline() == "second\n"
@@ -34,8 +47,9 @@ def parent(server):
 
 
 @pytest.mark.servers
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_no_generator_outlives_its_parent(parent, how, generators, wait_for):
+def test_no_process_of_a_load_outlives_its_parent(engine, parent, how, generators, wait_for):
     left = generators(parent.pid)
     assert len(left) == 2
     parent.send_signal(how)
@@ -45,16 +59,10 @@ def test_no_generator_outlives_its_parent(parent, how, generators, wait_for):
 
 
 @pytest.mark.servers
-def test_a_generator_that_dies_is_one_clear_line(server, generators):
-    seen = threading.Event()
-
-    def kill(_row):
-        if not seen.is_set():
-            seen.set()
-            generators()[0].kill()
-
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_process_that_dies_is_one_clear_line(engine, url, generators):
     with pytest.raises(EngineError, match=r"^the load generator broke off: killed by signal 9$"):
-        get("openloop").run(Load.of_url(f"{server.url}/ok", rate=20, duration_s=30), kill)
+        get(engine).run(load(engine, url), lambda _row: [one.kill() for one in generators()])
     assert generators() == []
 
 
