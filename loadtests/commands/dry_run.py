@@ -14,7 +14,7 @@ from loadtests.plan.sweep import environment
 from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
-    from loadtests.measure.dry_run import DryRun
+    from loadtests.measure.prepare import DryRun
 
 
 def print_dry_run(found: DryRun) -> None:

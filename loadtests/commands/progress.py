@@ -16,11 +16,13 @@ from rich.text import Text
 from loadtests.commands.console import data, fail, out, say_wrapped, waiting
 from loadtests.errors import UserError, called
 from loadtests.formatting import plural
-from loadtests.measure.speed_factor import seconds_left
 from loadtests.records import Connections, Result, Second, Trial
 
 if TYPE_CHECKING:
     from loadtests.measure.run import Execution
+
+
+FIRM_S = 30.0  # of the plan: how much is to be done before the pace so far counts for more than the plan
 
 
 class RunProgress:
@@ -185,3 +187,14 @@ def seconds(console: Console, duration_s: float) -> Iterator[Callable[[Second], 
     with Progress(*columns, TextColumn("{task.description}", markup=False), console=console, transient=True) as bar:
         task = bar.add_task("", total=duration_s)
         yield lambda second: bar.update(task, advance=1, description=f"{second.completed:,} requests/s")
+
+
+def seconds_left(planned_s: float, done_s: float, took_s: float) -> float:
+    """The seconds that the rest of a run takes.
+
+    All of it was planned to take ``planned_s``, of which trials that were planned to take ``done_s`` are over, with
+    their repeats, after ``took_s`` seconds. One slow start at the beginning says little: the pace is that of what is
+    done and of FIRM_S more, as planned.
+    """
+    pace = (took_s + FIRM_S) / (done_s + FIRM_S)
+    return max(0.0, planned_s - done_s) * pace

@@ -88,7 +88,6 @@ def command(
         from loadtests.measure import prepare as preparing
         from loadtests.measure import study_options
         from loadtests.measure.bench import bench_for
-        from loadtests.measure.dry_run import plan_run
         from loadtests.measure.host_options import HostOptions
         from loadtests.plan import request_options
         from loadtests.report import reports
@@ -109,7 +108,7 @@ def command(
             machines = HostOptions.of(servers, clients, services, hosts)
             bench_of = bench_for(machines, allow_remote, own is not None)
             if dry_run:
-                expected = plan_run(chosen, options, bench_of)
+                expected = preparing.plan_run(chosen, options, bench_of)
             else:
                 execution = preparing.prepare(chosen, options, bench_of, announce)
     if dry_run:

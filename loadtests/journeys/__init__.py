@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-_NO_JOURNEYS = {"__init__", "base", "forms", "signing_in", "steps"}
+_NO_JOURNEYS = {"__init__", "base", "forms", "steps"}
 
 
 def known() -> dict[str, Path]:

@@ -23,7 +23,7 @@ from geventhttpclient.response import HTTPConnectionClosed, HTTPParseError
 from locust import FastHttpUser, task
 from locust.contrib.fasthttp import FAILURE_EXCEPTIONS
 
-from loadtests.journeys.signing_in import Credentials, sign_in
+from loadtests.journeys.forms import Credentials, sign_in
 from loadtests.journeys.steps import BrokenOff, Left, Observer, Step
 
 JOURNEY = "journey"  # the type under which a whole one stands in Locust's own statistics

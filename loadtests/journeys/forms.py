@@ -1,4 +1,7 @@
-"""Reads the forms of a page: tokens, and the form to sign in with. It does not import Locust, so anybody can use it."""
+"""Reads the forms of a page, their tokens and the form to sign in with, and signs users in. It does not import Locust.
+
+With a form the journey begins with two steps, which count and have a route of their own: checking a password takes a
+server long, on purpose. With a cookie there is a session already, which all users share."""
 
 from __future__ import annotations
 
@@ -7,11 +10,16 @@ import html
 import re
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
-from typing import Protocol
+from http.cookiejar import Cookie, CookieJar
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin, urlsplit
 
 from loadtests.journeys.steps import BrokenOff
 
+if TYPE_CHECKING:
+    from loadtests.journeys.base import Journey
+
+ROUTE = "sign-in"
 _TOKEN = re.compile(r"<input\b[^>]*\b(?:csrf|xsrf)[^>]*>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _HOLE = re.compile(r"\{(\w+)\}")
@@ -123,3 +131,51 @@ class _Forms(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":
             self._inside = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Credentials:
+    """The path of the page with the form, a user's name, and the password; or, where the path is empty, a cookie,
+    ``sessionid=...; csrftoken=...``."""
+
+    login: str
+    user: str
+    secret: str = dataclasses.field(repr=False)
+
+
+def sign_in(user: Journey, who: Credentials) -> None:
+    """Signs a user in. Raises BrokenOff where that is refused, and Left."""
+    origin = user.host or ""
+    if not who.login:
+        keep(user.client.cookiejar, who.secret, origin)
+        return
+    page = _FormOfPage(origin, who.login)
+    user.get(who.login, ROUTE, check=page)
+    user.post(page.form.action, ROUTE, page.form.filled(who.user, who.secret))
+    user.signed_out = urlsplit(who.login).path  # a redirect there from now on is a lost session
+
+
+class _FormOfPage:
+    """A check of the page to sign in on, which keeps its form."""
+
+    def __init__(self, origin: str, path: str) -> None:
+        self.origin, self.path = origin, path
+        self.form = LoginForm("", {}, "", "")
+
+    def __call__(self, page: AnyPage) -> BrokenOff | None:
+        try:
+            self.form = login_form(page.text, self.origin, self.path)
+        except ValueError as error:
+            return BrokenOff("wrong-body", f"the page to sign in on: {error}")
+        return None
+
+
+def keep(jar: CookieJar, text: str, origin: str) -> None:
+    """Puts the cookies of a header's text into a jar, for one origin."""
+    domain = urlsplit(origin).hostname or ""
+    for part in text.split(";"):
+        name, _, value = part.strip().partition("=")
+        if name:
+            jar.set_cookie(
+                Cookie(0, name, value, None, False, domain, False, False, "/", True, False, None, True, None, None, {})
+            )

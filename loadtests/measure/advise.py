@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import time
 from math import prod
 from typing import Any
@@ -20,7 +21,6 @@ from loadtests.measure.bench import BenchOf, make_bench
 from loadtests.measure.prepare import RunOptions
 from loadtests.measure.run import Execution, Watcher
 from loadtests.measure.searches import halving
-from loadtests.measure.searches.candidates import candidates
 from loadtests.measure.searches.halving import Halving
 from loadtests.plan import study as studies
 from loadtests.plan.metrics import Metric
@@ -38,6 +38,8 @@ DURATION_S = 2.0
 WARMUP_S = 0.5
 FEWEST_CONNECTIONS = 10
 LOWEST_RATE = 0.1  # below it, the 99th percentile of a trial takes hours
+THREADS = ("1", "2", "4", "8")
+FINE = 4  # up to this number of workers every one is tried, from there on steps of about a third
 # With as many blocks in the first round, 98 of 100 simulated searches found the best to within 5% (docs/simulations).
 MOST_FIRST_BLOCKS = 4
 
@@ -195,3 +197,27 @@ def _keep(run: Run, search: KnobSearch, halvings: Halving, outcome: AdviceOutcom
             grid_seconds=round(search.grid_seconds * pace, 1),
         )
     )
+
+
+def candidates(setup: Setup, cores: int) -> Sweep:
+    """The sweep over the setup's WORKERS and THREADS, the simplest first. Raises UserError where it takes neither."""
+    knobs = {"WORKERS": workers(cores), "THREADS": THREADS}
+    taken = {knob: values for knob, values in knobs.items() if takes(setup, knob)}
+    if not taken:
+        raise UserError(f"{setup.name} takes neither WORKERS nor THREADS: there is nothing to advise on")
+    return Sweep(setup.name, taken)
+
+
+def takes(setup: Setup, knob: str) -> bool:
+    """Whether the setup's file uses the knob."""
+    lines = setup.file.read_text(encoding="utf-8").splitlines()
+    return any(re.search(rf"%\(ENV_{knob}\)|\${{?{knob}\b", line) for line in lines if not line.startswith(";"))
+
+
+def workers(cores: int) -> tuple[str, ...]:
+    """From 1 to twice the cores and one more, which is where Gunicorn's documentation begins."""
+    most = 2 * cores + 1
+    found = [1]
+    while found[-1] < most:
+        found.append(min(most, max(found[-1] + 1, round(found[-1] * 4 / 3) if found[-1] >= FINE else 0)))
+    return tuple(map(str, found))

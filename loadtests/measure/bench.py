@@ -14,9 +14,7 @@ from loadtests.engines import Engine, require_able
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost, Host
 from loadtests.measure import open_files
-from loadtests.measure.host_options import HostOptions
-from loadtests.measure.other_clients import Clients
-from loadtests.measure.service_hosts import ServiceHosts
+from loadtests.measure.host_options import Clients, HostOptions, ServiceHosts
 from loadtests.observe.cores import SERVICES, Cores
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import NO_START_OPTIONS, StartOptions
@@ -43,8 +41,8 @@ class Bench:
     """What the trials of a run share.
 
     ``serve`` starts a setup under its knobs, with supporting services, on a port. ``contract`` is what the setups must
-    answer (``loadtests.measure.preflight``), ``seed`` the run's, ``mhz`` the frequencies so far by machine (None: the
-    servers'). ``client_records`` and ``service_records`` are known once ``require`` has passed.
+    answer (``loadtests.measure.contract_check``), ``seed`` the run's, ``mhz`` the frequencies so far by machine (None:
+    the servers'). ``client_records`` and ``service_records`` are known once ``require`` has passed.
     """
 
     host: Host

@@ -1,18 +1,34 @@
-"""On which hosts a run is: as options name them, or a hosts file."""
+"""On which hosts a run is, as options name them or a hosts file: servers, clients that make a part of the load, and
+services on machines of their own."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import ipaddress
+import os
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from loadtests.errors import UserError
+from loadtests import engines
+from loadtests.engines import Engine, node
+from loadtests.engines.base import SharedEngine
+from loadtests.engines.remote_process import start_remote
+from loadtests.errors import UserError, unknown
+from loadtests.hosts import Host
+from loadtests.hosts.link import Address
+from loadtests.hosts.network import Network
+from loadtests.hosts.ssh import Ssh, public
+from loadtests.hosts.with_services import WithServices
+from loadtests.observe.machine import boot
 from loadtests.records import decode
-from loadtests.records.run.run_record import RunRecord
+from loadtests.records.run.run_record import OtherClient, RunRecord, ServiceHost
+from loadtests.setups import services
+from loadtests.setups.services import Service
+from loadtests.workload import Load
 
 SUFFIX = ".toml"
 SCHEME = "ssh://"
@@ -92,3 +108,170 @@ def _joined(texts: Iterable[str]) -> str | None:
 
 def _split(text: str | None) -> list[str]:
     return text.split(",") if text else []
+
+
+@dataclasses.dataclass(frozen=True)
+class Clients:
+    """Machines that make a part of the load; none where this machine makes all of it."""
+
+    addresses: tuple[Address, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str, servers: str | None) -> Clients:
+        """From ``ssh://a,ssh://b``, with servers on another host. Raises UserError."""
+        if servers is None:
+            raise UserError("--clients is for servers on another machine; name it: --servers ssh://user@host")
+        urls = [one.strip() for one in text.split(",")]
+        for url in urls:
+            if not url.startswith(SCHEME):
+                raise UserError(f"--clients: {url!r}: write ssh://user@host, or several, with commas between")
+        *found, server = [Address.parse(url.removeprefix(SCHEME)) for url in (*urls, servers)]
+        if len({str(server), *map(str, found)}) <= len(found):
+            raise UserError("--clients: each client, and the machine of the servers, is another one")
+        return cls(tuple(found))
+
+    @property
+    def machines(self) -> int:
+        """The number of machines that make the load, this one included."""
+        return 1 + len(self.addresses)
+
+    def engine(self, name: str) -> Engine:
+        """The engine of that name, with its load made on all of them. Raises UserError."""
+        found = engines.get(name)
+        if not self.addresses:
+            return found
+        if not isinstance(found, SharedEngine):
+            raise UserError(f"the engine {name} makes its load on this machine alone; leave out --clients")
+        return found.shared_with(self.addresses)
+
+    def share(self, load: Load) -> Load:
+        """The load with one more process for each of them. Raises UserError where it cannot be shared."""
+        if not self.addresses:
+            return load
+        if load.processes > 1:
+            raise UserError("with --clients each machine has one injector; leave out injectors")
+        # Each user has a connection, whatever their number is.
+        connections = load.connections if load.users is None else max(load.connection_count, self.machines)
+        return dataclasses.replace(load, processes=self.machines, connections=connections)
+
+    def look(
+        self, host: Host, bind: str, port: int, allow_remote: bool, service_hosts: Iterable[Host] = ()
+    ) -> tuple[OtherClient, ...]:
+        """Describes each, and its way to a port of the servers' host, which must prove its identity there. Raises
+        UserError, also where one is another client's, a service's or the servers' machine by another name: each would
+        count the other's load as other load."""
+        if not self.addresses:
+            return ()
+        names = {one.boot(): one.name for one in (*service_hosts, host) if one.boot() != boot()}
+        found = []
+        for address in self.addresses:
+            client, booted = _client(address, host, bind, port, allow_remote)
+            if (other := names.get(booted)) is not None:
+                raise UserError(f"--clients: {address} is the machine of {other}, by another name; leave it out")
+            if not client.same_machine:
+                names[booted] = str(address)
+            found.append(client)
+        return tuple(found)
+
+
+def _client(address: Address, host: Host, bind: str, port: int, allow_remote: bool) -> tuple[OtherClient, str]:
+    """Its record, and its boot id, which no other machine has."""
+    with start_remote(address, node.PROGRAM) as there:
+        there.synchronize()
+        way = host.require_reachable(bind, port, allow_remote, there.look)
+        client = OtherClient(
+            address=str(address),
+            same_machine=there.about["boot"] == boot(),
+            machine=there.about["machine"],
+            round_trip_ms=way.round_trip_ms if way else None,
+            megabits_per_s=way.megabits_per_s if way else None,
+            clock_ahead_ms=round(there.ahead_ms, 3),
+            clock_uncertainty_ms=round(there.within_ms, 3),
+        )
+        return client, there.about["boot"]
+
+
+@dataclasses.dataclass(frozen=True)
+class ServiceHosts:
+    """The services' machines; none where all services run on the servers' machine. ``needed``: a study must use each
+    of them."""
+
+    machines: Mapping[Service, Ssh] = dataclasses.field(default_factory=dict)
+    needed: bool = True
+
+    @classmethod
+    def parse(cls, options: HostOptions, clients: tuple[Address, ...]) -> ServiceHosts:
+        """From ``redis=ssh://c``, with servers and clients on other machines. Raises UserError."""
+        known = services.known()
+        able = [name for name, service in known.items() if service.elsewhere]
+        found: dict[Service, Ssh] = {}
+        taken = {*map(str, clients)}
+        if options.servers:
+            taken.add(str(Address.parse(options.servers.removeprefix(SCHEME))))
+        for one in (options.services or "").split(","):
+            name, _, where = one.strip().partition("=")
+            if not where.startswith(SCHEME):
+                raise UserError(f"--services: {one.strip()!r}: write a service and its machine: redis=ssh://user@host")
+            if name in {service.name for service in found}:
+                raise UserError(f"--services: {name} is named twice; a service has one machine")
+            if name not in able:
+                raise UserError(f"--services: {unknown('service that can be on a machine of its own', name, able)}")
+            address = Address.parse(where.removeprefix(SCHEME))
+            if str(address) in taken:
+                raise UserError("--services: each service, the servers and each client is on another machine")
+            taken.add(str(address))
+            if (variable := known[name].variable) in os.environ:
+                raise UserError(f"--services: {variable} names another {known[name].label} already; unset it")
+            found[known[name]] = Ssh(address)
+        return cls(found, needed=not options.of_file)
+
+    def used_by(self, names: Collection[str]) -> ServiceHosts:
+        """Those of the services of a study. Raises UserError where one is needed and the study does not use it."""
+        for service in self.machines if self.needed else ():
+            if service.name not in names:
+                raise UserError(f"--services: no setup of the study asks for {service.name}; leave it out")
+        used = {service: machine for service, machine in self.machines.items() if service.name in names}
+        return dataclasses.replace(self, machines=used)
+
+    def attached_to(self, servers: Host) -> Host:
+        """The servers' host, with these services on their machines."""
+        return WithServices(servers, self.machines) if self.machines else servers
+
+    def look(self, servers: Host, port: int, allow_remote: bool) -> tuple[ServiceHost, ...]:
+        """Describes each, and the way to it from the servers, where it must prove its identity. Raises UserError."""
+        return tuple(
+            _service_host(service, there, servers, port, allow_remote) for service, there in self.machines.items()
+        )
+
+
+def _service_host(service: Service, there: Ssh, servers: Host, port: int, allow_remote: bool) -> ServiceHost:
+    if (lacks := there.missing(service.needs)) is not None:
+        raise UserError(f"the service {service.name} on {there.name}: {lacks}")
+
+    def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
+        # From the servers, whose address a firewall there lets through.
+        return servers.network_to(host, address, token, client if servers.name == "local" else servers.bind())
+
+    bind = there.listens_on()
+    if there.boot() == servers.boot() and servers.bind() in (bind, "0.0.0.0"):
+        why = "is the servers' own machine, by its own address"
+        raise UserError(f"{there.name} {why}; leave out --services {service.name}={there.name}")
+    try:
+        way = there.require_reachable(bind, port, allow_remote, look)
+    except UserError as error:
+        raise UserError(f"from the servers: {error}") from None
+    remark = (
+        f"{service.label} on {there.name} listens on {bind}, which is public: it wants a password, which crosses the "
+        "network unencrypted, as all that the servers tell it does"
+    )
+    return ServiceHost(
+        service=service.name,
+        address=there.name,
+        listens_on=bind,
+        same_machine=there.same_machine,
+        machine=there.machine(),
+        version=there.versions().get(service.name),
+        round_trip_ms=way.round_trip_ms if way else None,
+        megabits_per_s=way.megabits_per_s if way else None,
+        remarks=(remark,) if public(ipaddress.ip_address(bind)) else (),
+    )

@@ -1,8 +1,10 @@
-"""Before a run: what of its study can be served here, and the run folder; or the folder of a run to go on with."""
+"""Before a run: what of its study can be served here, and the run folder; the folder of a run to go on with; or a dry
+run."""
 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import os
 import secrets
 import shlex
@@ -13,19 +15,19 @@ from typing import Any
 
 from loadtests import files, setups
 from loadtests.errors import UserError, require_within
-from loadtests.measure import ceilings, preflight
+from loadtests.measure import ceilings, contract_check
 from loadtests.measure.bench import Bench, BenchOf, bench_of_run, make_bench
 from loadtests.measure.contention import attempts_to_go_on
 from loadtests.measure.run import ATTEMPTS, Execution, now
 from loadtests.observe import machine
 from loadtests.plan.concurrency import fitting
-from loadtests.plan.schedule import schedule
+from loadtests.plan.schedule import Slot, planned_seconds, schedule
 from loadtests.plan.study import Entry, Study
 from loadtests.records.run import folder
 from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import Git, Goal, LeftOut, OwnProject, RunRecord, ServiceHost, SetupRecord
 from loadtests.setups import other_stacks, services
-from loadtests.setups.application import Application, project
+from loadtests.setups.application import Application, project, sample
 from loadtests.setups.application.own_websocket import without_secrets
 from loadtests.setups.application.progress import Announce, silent
 
@@ -64,7 +66,7 @@ def prepare(
     progress("preparing the project")
     bench.application.prepare()
     progress(f"starting {study.baseline}, to see what it answers")
-    found = preflight.look(bench, study)
+    found = contract_check.preflight(bench, study)
     bench.contract = found.contract
     study = _fitting_memory(bench, study, found.memory_mb)
     seed = bench.seed = secrets.randbelow(SEEDS) if seed is None else seed
@@ -98,6 +100,60 @@ def prepare(
     )
     record = dataclasses.replace(record, order=tuple(schedule(study, seed, record.places_left_out)))
     return Execution(Run.create(output or free_folder(f"{record.created[:10]}-{study.name}"), record), bench)
+
+
+@dataclasses.dataclass(frozen=True)
+class DryRun:
+    """A run that is not begun. Without a seed the order is only one of those it may have. ``problem`` is why the run
+    would not begin, as far as that can be known."""
+
+    study: Study
+    options: RunOptions
+    bench: Bench
+    left_out: tuple[LeftOut, ...]
+    remarks: tuple[str, ...]
+    order: tuple[Slot, ...]
+    knobs: dict[str, str]
+    folder: Path
+    problem: str | None
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks in the order."""
+        return len({slot.block for slot in self.order})
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes."""
+        return planned_seconds(self.study, self.order)
+
+
+def plan_run(study: Study, options: RunOptions, bench_of: BenchOf = make_bench) -> DryRun:
+    """What ``prepare`` would make of the same, without serving anything or loading a project of the user's.
+    Raises UserError where nothing could be measured."""
+    found = project.unloaded(options.own) if options.own else project.Found(sample(), (), {})
+    bench = bench_of(study, found.application)
+    study, left_out = servable(study, bench)
+    partly = {(one.label, one.test) for one in left_out if one.test is not None}
+    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    problem = None
+    try:
+        if options.output is not None:
+            folder.require_new(options.output)
+        bench.require(study)
+    except UserError as error:
+        problem = str(error)
+    return DryRun(
+        study=study,
+        options=options,
+        bench=bench,
+        left_out=left_out,
+        remarks=found.remarks,
+        order=tuple(schedule(study, options.seed or 0, partly)),
+        knobs=setups.given(),
+        folder=options.output or free_folder(f"{today}-{study.name}"),
+        problem=problem,
+    )
 
 
 def _fitting_memory(bench: Bench, study: Study, baseline_mb: float) -> Study:

@@ -7,7 +7,6 @@ from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.measure import advise as search
 from loadtests.measure.prepare import RunOptions
-from loadtests.measure.searches import candidates
 from loadtests.plan import study as studies
 from loadtests.records.result import NOTHING
 from loadtests.report import page as pages
@@ -44,14 +43,14 @@ def plan(name="gunicorn", rate=None, max_time_s=600.0, path="/"):
 
 
 def test_workers_go_from_one_to_twice_the_cores_and_one():
-    assert candidates.workers(1) == ("1", "2", "3")
-    assert candidates.workers(2) == ("1", "2", "3", "4", "5")
-    assert candidates.workers(16) == ("1", "2", "3", "4", "5", "7", "9", "12", "16", "21", "28", "33")
+    assert search.workers(1) == ("1", "2", "3")
+    assert search.workers(2) == ("1", "2", "3", "4", "5")
+    assert search.workers(16) == ("1", "2", "3", "4", "5", "7", "9", "12", "16", "21", "28", "33")
 
 
 def test_threads_are_tried_only_where_the_setup_takes_them():
-    assert candidates.candidates(setup("gunicorn"), 1).knobs.keys() == {"WORKERS", "THREADS"}
-    assert candidates.candidates(setup("uvicorn"), 1).knobs.keys() == {"WORKERS"}
+    assert search.candidates(setup("gunicorn"), 1).knobs.keys() == {"WORKERS", "THREADS"}
+    assert search.candidates(setup("uvicorn"), 1).knobs.keys() == {"WORKERS"}
 
 
 def test_nobody_is_short_of_connections():

@@ -7,7 +7,7 @@ import pytest
 
 from loadtests.analyse import readings
 from loadtests.errors import UserError
-from loadtests.measure import contract_check, interleaved, preflight
+from loadtests.measure import contract_check, interleaved
 from loadtests.observe.processes import Part
 from loadtests.records import Deliveries
 from tests.fixtures.bench import a_block, measure, measure_interleaved
@@ -71,10 +71,10 @@ def test_one_that_does_not_talk_as_it_should_is_not_measured(bench, bench_of, br
 
 def test_a_baseline_that_does_not_is_said_before_anything_is_written(bench, broken):
     made, study, _ = bench("echo")
-    assert preflight.look(made, study).contract == {"echo": ()}
+    assert contract_check.preflight(made, study).contract == {"echo": ()}
     broken[0]["plain", "/ws/"] = ["there is no echo"]
     with pytest.raises(UserError, match="test echo: there is no echo"):
-        preflight.look(made, study)
+        contract_check.preflight(made, study)
 
 
 def test_what_holds_connections_is_measured_by_turns_as_well(bench, bench_of, broken, monkeypatch):

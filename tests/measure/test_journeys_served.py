@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from loadtests import engines, setups
-from loadtests.measure import preflight
+from loadtests.measure import contract_check
 from loadtests.measure.bench import make_bench
 from loadtests.measure.observation import PlannedTrial
 from loadtests.measure.trial import run_trial
@@ -108,7 +108,7 @@ def trial(accident, monkeypatch, tmp_path, free_port):
             yield running
 
     here = dataclasses.replace(made, serve=serve, engine=lambda name: Until(engines.get(name), accident.over))
-    here.contract = preflight.look(here, study).contract
+    here.contract = contract_check.preflight(here, study).contract
     [slot] = schedule(study, seed=1)
     return run_trial(here, PlannedTrial(slot, study.entries[0], study.tests[0], 1), accident.second)
 

@@ -29,8 +29,8 @@ from gevent.pool import Group
 from locust.env import Environment
 
 from loadtests.journeys.base import Journey, sleep_until
+from loadtests.journeys.forms import Credentials
 from loadtests.journeys.injector.recorder import Recorder
-from loadtests.journeys.signing_in import Credentials
 from loadtests.journeys.steps import Left
 
 BEAT_S = 0.01

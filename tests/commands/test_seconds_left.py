@@ -2,7 +2,7 @@
 
 import pytest
 
-from loadtests.measure.speed_factor import FIRM_S, seconds_left
+from loadtests.commands.progress import FIRM_S, seconds_left
 
 
 def test_before_anything_is_done_it_is_as_planned():
