@@ -225,8 +225,12 @@ def test_all_machines_can_be_named_in_a_file(away, machines, study, hosts_file, 
     ("text", "options", "said"),
     [
         (None, ("--servers", "ssh://a"), "says where everything is; leave out --servers, --clients and --services"),
-        ("server = 'ssh://a'", (), "server: is not a key here; allowed: clients, servers, services"),
-        ("services = { redis = 6379 }", (), "services.redis: is no text; the service's machine is needed"),
+        (
+            "server = 'ssh://a'",
+            (),
+            "server: is not a key here; did you mean servers? allowed: clients, servers, services",
+        ),
+        ("services = { redis = 6379 }", (), "services.redis: is 6379; a text is needed"),
         ("clients = ['ssh://a']", (), "--clients is for servers on another machine; name it"),
     ],
 )
