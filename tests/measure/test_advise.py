@@ -155,7 +155,7 @@ def test_it_says_what_to_set_how_sure_it_is_and_what_it_saved(run):
     best, sure, saved = searched.sentences(found.record, plan().sweep)
     assert best == "3 workers × 2 threads did best in throughput."
     assert "of the runner-up, " in sure
-    assert sure.endswith(": more than noise.")
+    assert sure.endswith(": significantly different.")
     assert "12 candidates in 4 rounds took 52 trials" in saved
     assert "would have taken 180 trials" in saved
     assert searched.line(found.record) == "WORKERS=3 THREADS=2"
