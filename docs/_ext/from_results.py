@@ -15,7 +15,7 @@ from pathlib import Path
 import repetition
 from docutils import nodes
 from measured_roles import ROLES
-from reference_runs import REFERENCES, REPORT, Reference
+from reference_runs import REFERENCES, Reference
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -23,6 +23,7 @@ from loadtests.formatting import plural
 from loadtests.report.formats import html, rest
 from loadtests.report.view import Page, Section
 
+RAW_DATA = ("run.json", "trials", "report.html")
 GENERATED = ".. Written by docs/_ext/from_results.py from the runs in results/."
 
 
@@ -41,18 +42,8 @@ def bring_results(app: Sphinx) -> None:
         if folder.name not in names:
             shutil.rmtree(folder)
     for path in REFERENCES.folders:
-        parts = [path] if path in REFERENCES.profiles else [path / part for part in REPORT]
-        for part in parts:
-            copy(part, target / path.name / part.relative_to(path))
-
-
-def copy(source: Path, target: Path) -> None:
-    """Copies a file or a folder, with the times of the files."""
-    if source.is_dir():
-        shutil.copytree(source, target, dirs_exist_ok=True)
-    else:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, target)
+        raw = () if path in REFERENCES.profiles else RAW_DATA
+        shutil.copytree(path, target / path.name, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*raw))
 
 
 def add_linked_files(app: Sphinx, failed: Exception | None) -> None:
@@ -61,8 +52,8 @@ def add_linked_files(app: Sphinx, failed: Exception | None) -> None:
         return
     out = Path(app.outdir) / "results"
     for path in REFERENCES.profiles:
-        for file in [*path.glob("*.svg"), *path.glob("*.json")]:
-            copy(file, out / path.name / file.name)
+        pages = shutil.ignore_patterns("*.rst", "*.html")
+        shutil.copytree(path, out / path.name, dirs_exist_ok=True, ignore=pages)
     for run in (run for runs in REFERENCES.studies.values() for run in runs):
         charts = REFERENCES.folder / run.name / "charts"
         drawings = {chart.name: (charts / f"{chart.name}.svg").read_text("utf-8") for chart in run.page.charts}

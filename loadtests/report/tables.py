@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
-from loadtests.formatting import DASH, figure, interval, relative
+from loadtests.formatting import DASH, figure, interval, number, relative
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report import ranking
@@ -97,6 +98,12 @@ def trials(cell: Cell) -> Field:
     count = str(len(cell.valid))
     invalid = f"{len(cell.invalid)} invalid" if cell.invalid else ""
     return Field(count, invalid, f"{count} ({invalid})" if invalid else count)
+
+
+def median_of(values: Sequence[float | None]) -> Field:
+    """The median of a figure over trials; not known where any of them lacks it."""
+    known = [value for value in values if value is not None]
+    return Field(number(median(known))) if len(known) == len(values) else unknown()
 
 
 def pairs(rows: list[tuple[str, str]]) -> tuple[tuple[Field, ...], ...]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from statistics import median
 
 from loadtests.analyse.results import Cell, Results
-from loadtests.formatting import number
 from loadtests.plan.kinds import Test
 from loadtests.plan.percentiles_with_failures import knows_lag, of_deliveries
 from loadtests.plan.scheduling_delay import lag_too_late
@@ -56,12 +54,10 @@ def _row(cell: Cell) -> tuple[Field, ...] | None:
         Field(cell.label),
         Field(f"{delivered / expected:.2%}", f"{delivered:,} of {expected:,}") if expected else tables.unknown(),
         *(Field(f"{count:,}", tone="bad" if count else "") for count in counts),
-        *(_lag(results, key) for key in PERCENTILES),
+        *(tables.median_of([_lag(one, key) for one in results]) for key in PERCENTILES),
     )
 
 
-def _lag(results: list[Result], key: str) -> Field:
-    """The median of a percentile of the lag; not known where a trial has too few messages or too much delay."""
-    lags = [of_deliveries(one, key) for one in results if knows_lag(one, key) and not lag_too_late(one, key)]
-    times = [lag for lag in lags if lag is not None]
-    return Field(number(median(times))) if len(times) == len(results) else tables.unknown()
+def _lag(result: Result, key: str) -> float | None:
+    """A percentile of the lag; None with too few messages or too much delay of the generator."""
+    return of_deliveries(result, key) if knows_lag(result, key) and not lag_too_late(result, key) else None

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
-
 from loadtests.analyse.results import Cell, Results
-from loadtests.formatting import number, plural
+from loadtests.formatting import plural
 from loadtests.plan.kinds import Test
 from loadtests.plan.percentiles_with_failures import of_request
-from loadtests.records import RequestResult
-from loadtests.report.tables import unknown
+from loadtests.report.tables import median_of
 from loadtests.report.view import Field, Section, Table
 
 SHOWN = 12  # requests of one test: those sent most
@@ -51,20 +48,14 @@ def _table(results: Results, test: Test) -> Table:
 
 def _row(name: str, cell: Cell) -> tuple[Field, ...] | None:
     results = [trial.result for trial in cell.valid if trial.result]
-    found = [of for result in results for of in result.requests if of.name == name]
+    found = [one for result in results for one in result.requests if one.name == name]
     if not found:
         return None
-    failed = sum(of.planned - of.ok for of in found)
+    failed = sum(one.planned - one.ok for one in found)
     return (
         Field(name),
         Field(cell.label),
-        *(_time(found, key) for key in COLUMNS),
-        Field(f"{sum(of.sent for of in found):,}"),
+        *(median_of([of_request(one, key) for one in found]) for key in COLUMNS),
+        Field(f"{sum(one.sent for one in found):,}"),
         Field(f"{failed:,}", tone="bad" if failed else ""),
     )
-
-
-def _time(found: list[RequestResult], key: str) -> Field:
-    """The median of a percentile; not known where a trial has too few requests."""
-    known = [time for of in found if (time := of_request(of, key)) is not None]
-    return Field(number(statistics.median(known))) if len(known) == len(found) else unknown()
