@@ -12,7 +12,7 @@ from statistics import fmean, median, stdev
 
 import numpy as np
 
-from loadtests.formatting import percent
+from loadtests.formatting import per_second, percent
 from loadtests.plan.kinds import Test
 from loadtests.plan.objective import MAX_ERRORS, MAX_MISSING
 from loadtests.records import Result, Second, Trial
@@ -35,7 +35,7 @@ class Overload:
     units: str = "requests"
 
     def __str__(self) -> str:
-        return f"cannot sustain {self.rate:,.4g} {self.units}/s (sustains about {self.sustains:,.3g})"
+        return f"cannot sustain {self.rate:,.4g} {self.units}/s, only about {per_second(self.sustains)}"
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def test_who_answers_all_in_time_is_sound(results):
 def test_a_rate_at_which_requests_fail_is_not_held(results):
     found = results(change=failing("daphne", share=0.2))
     overload = found.standings["daphne", "latency"].overload
-    assert str(overload) == "cannot sustain 300 requests/s (sustains about 240)"
+    assert str(overload) == "cannot sustain 300 requests/s, only about 240"
     assert overload.why == "20.0% failed"
     assert set(verdicts(found).values()) == {Verdict.CANNOT_SUSTAIN}
     assert not found.standings["gunicorn", "latency"].overload
@@ -99,7 +99,7 @@ def test_a_run_whose_answers_became_quicker_by_failing_is_not_faster(build_run):
         Verdict.CANNOT_SUSTAIN
     }
     assert said["daphne", "throughput", "rps"] is Verdict.INCONCLUSIVE
-    assert "daphne in latency cannot sustain 300 requests/s (sustains about 225)" in found.failure
+    assert "daphne in latency cannot sustain 300 requests/s, only about 225" in found.failure
     assert "daphne in throughput, 25.00% of the requests failed" in found.failure
     assert "gunicorn" not in found.failure
 
@@ -136,7 +136,7 @@ def test_deliveries_that_fall_behind_are_overload_though_all_come_in_the_end(res
         return dataclasses.replace(result, rate=20.0, planned=200, sent=200, ok=200, completed=200, deliveries=told)
 
     found = results(tests=(conversing("broadcast"),), change=behind)
-    assert str(found.standings["daphne", "broadcast"].overload) == "cannot sustain 20 messages/s (sustains about 12)"
+    assert str(found.standings["daphne", "broadcast"].overload) == "cannot sustain 20 messages/s, only about 12"
     assert found.standings["gunicorn", "broadcast"] == dataclasses.replace(SOUND, units="messages")
     assert set(verdicts(found, "broadcast").values()) == {Verdict.CANNOT_SUSTAIN}
     per_s = {trial.label: metric("deliveries_per_s").read(trial) for trial in found.trials}

@@ -175,31 +175,22 @@ def test_advice_names_only_options_that_a_run_has():
 
 
 @pytest.mark.parametrize(
-    ("invalid", "says"),
+    ("shape", "says"),
     [
+        ({"lost": lost(("gunicorn", "gunicorn-again"))}, "no trial is valid, so the noise is unknown; its report.html"),
+        ({"lost": lost(("gunicorn",))}, "no trial of gunicorn is valid, so the noise is unknown"),
+        ({"lost": lost(("gunicorn-again",))}, "no trial of gunicorn-again is valid, so the noise is unknown"),
+        ({"blocks": 0}, "nothing was measured"),
         (
-            ("gunicorn", "gunicorn-again"),
-            "no trial is valid, so the noise is unknown; its report.html says why",
+            {"lost": (*lost(("gunicorn",), (1,)), *lost(("gunicorn-again",), (2,)))},
+            "no block has a figure of both labels",
         ),
-        (("gunicorn",), "no trial of gunicorn is valid, so the noise is unknown"),
-        (("gunicorn-again",), "no trial of gunicorn-again is valid, so the noise is unknown"),
     ],
 )
-def test_aa_says_which_label_has_no_valid_trial(build_run, invalid, says):
-    run = build_run(labels=("gunicorn",), tests=("latency",), aa=True, lost=lost(invalid))
+def test_aa_says_why_the_noise_is_unknown(build_run, shape, says):
+    run = build_run(labels=("gunicorn",), tests=("latency",), aa=True, **shape)
     with pytest.raises(UserError, match=says):
         print_noise(run, out)
-
-
-def test_aa_of_nothing(build_run):
-    with pytest.raises(UserError, match="nothing was measured"):
-        print_noise(build_run(labels=("gunicorn",), aa=True, blocks=0), out)
-
-
-def test_aa_of_blocks_that_have_not_both(build_run):
-    apart = (*lost(("gunicorn",), (1,)), *lost(("gunicorn-again",), (2,)))
-    with pytest.raises(UserError, match="no block has a figure of both labels"):
-        print_noise(build_run(labels=("gunicorn",), tests=("latency",), aa=True, lost=apart), out)
 
 
 def test_the_noise_of_a_trial_and_false_verdicts_are_printed(build_run, capsys):
