@@ -90,7 +90,7 @@ def test_who_can_neither_hold_the_rate_nor_deliver_is_told_both(results):
     found = results(both)
     assert verdicts(found)["daphne", "lag_p50_ms"] is Verdict.CANNOT_SUSTAIN
     trouble = found.standings["daphne", "broadcast"].trouble
-    assert trouble.startswith("cannot sustain 20 messages/s, only about "
+    assert trouble.startswith("cannot sustain 20 messages/s, only about ")
     assert trouble.endswith(": 25.0% failed; loses 41%")
 
 

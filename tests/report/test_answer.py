@@ -64,9 +64,7 @@ def test_what_is_not_certain_has_no_figures_and_what_would_settle_it_is_said_onc
 
 def test_who_cannot_hold_the_rate_is_said_first_and_has_no_time(build_run):
     lines = printed(build_run(labels=("gunicorn", "uvicorn"), blocks=6, change=failing("uvicorn")))
-    assert next(line for line in lines[1:] if line).startswith(
-        "uvicorn cannot sustain 300 requests/s, only about 225"
-    )
+    assert next(line for line in lines[1:] if line).startswith("uvicorn cannot sustain 300 requests/s, only about 225")
     assert row(lines, "uvicorn")[4:7] == ["–", "cannot", "sustain"]
 
 
