@@ -1,7 +1,5 @@
 """A datastore that is down, slow or full: 503 and a line in the log; and what was acknowledged is not lost."""
 
-import time
-
 import pytest
 
 types = pytest.importorskip("google.cloud.datastore_v1.types")
@@ -10,11 +8,11 @@ from google.api_core import exceptions  # noqa: E402
 
 from tests.fixtures import datastores  # noqa: E402
 from tests.fixtures.exhaustive import exhaustive_but  # noqa: E402
+from tests.fixtures.fetches import until  # noqa: E402
 from tests.questionnaire.browser import Browser, unavailable  # noqa: E402
 
 pytestmark = pytest.mark.servers
 FAILED = "the session store (datastore_sessions.backend) failed: "
-BACK_WITHIN_S = 30
 PROJECT = "django-serving-benchmark"
 
 
@@ -39,13 +37,6 @@ def own_datastore(store_of, embedded_datastore, protocol, monkeypatch, tmp_path)
         one.stop()
 
 
-def wait_until_it_is_back(browser):
-    end = time.monotonic() + BACK_WITHIN_S
-    while unavailable(browser.client.get(browser.base + "household/")):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-
-
 @pytest.mark.parametrize(("data", "afterwards"), [("memory", "signed-out"), ("sqlite", "household")])
 def test_a_datastore_that_is_down_and_comes_back(base, own_datastore, log, data, afterwards, answers):
     """Where it keeps its data in memory its sessions are gone, and that is said; in SQLite they are not."""
@@ -56,7 +47,7 @@ def test_a_datastore_that_is_down_and_comes_back(base, own_datastore, log, data,
     assert unavailable(browser.client.get(browser.base + "launch/", follow=True))
     assert [line.startswith(FAILED) for line in log()] == [True] * 2
     server.start()
-    wait_until_it_is_back(browser)
+    until(lambda: not unavailable(browser.client.get(browser.base + "household/")))
     assert browser.get("household/").page == afterwards
     if data == "sqlite":
         assert browser.get("name/").form.fields["name"] == "Ada"

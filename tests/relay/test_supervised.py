@@ -7,12 +7,13 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 import pytest
+
+from tests.fixtures.fetches import until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KNOBS = ["WORKERS", "THREADS", "BIND", "PORT", "CORES", "SERVICES_CORES", "RUN_DIR", "IPC_DIR", "REDIS_URL"]
@@ -98,7 +99,7 @@ class Supervised:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        wait_for((run_dir / "supervisor.sock").exists)
+        until((run_dir / "supervisor.sock").exists)
 
     def control(self, *words):
         command = " ".join(f"'{word}'" for word in words)
@@ -123,13 +124,6 @@ class Supervised:
         assert self.daemon.wait(20) == 0
 
 
-def wait_for(condition, timeout=30):
-    give_up = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < give_up, "waited in vain"
-        time.sleep(0.05)
-
-
 @pytest.fixture(scope="module")
 def supervisord():
     with short_directory() as directory:
@@ -149,7 +143,7 @@ def serving(supervisord):
         groups = ["redis", setup] if setup == "daphne-redis" else [setup]  # the service that its file asks for
         started.extend(groups)
         supervisord.control("start", *(f"{group}:*" for group in groups))
-        wait_for(supervisord.answers)
+        until(supervisord.answers)
         return supervisord
 
     yield serve
@@ -178,5 +172,5 @@ def test_a_killed_worker_is_started_again(serving):
     assert len(victims) == 2
     for victim in victims:
         os.kill(int(victim), signal.SIGKILL)
-    wait_for(supervised.answers)
+    until(supervised.answers)
     assert not victims & set(supervised.control("pid", *workers).split())
