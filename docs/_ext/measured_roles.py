@@ -30,7 +30,7 @@ from loadtests.formatting import interval, number, ratio, ratio_interval
 from loadtests.plan.cost_unit import CPU
 from loadtests.plan.kinds import every_metric
 from loadtests.plan.kinds import metric as metric_of
-from loadtests.plan.kinds.capacity import CAPACITY
+from loadtests.plan.kinds.requests import CAPACITY
 from loadtests.plan.metrics import MEMORY_SETTLED, TIMES
 from loadtests.records.trial import Trial
 from loadtests.report import verdict_text

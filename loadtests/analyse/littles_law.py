@@ -98,7 +98,7 @@ def _of_setup(results: Results, test: Test, label: str) -> Waiting | None:
     ]
     if own is None or not trials or test.search is not None:
         return None
-    connections = getattr(test, "connections", None)
+    connections = getattr(test.pace, "connections", None)
     of_test = own if connections is None else Concurrency(connections, plural(connections, "connection"))
     measured = [result.rate for _, result, _ in trials]
     request_s, requests = (sum(getattr(origin, key) for *_, origin in trials) for key in ("request_s", "requests"))

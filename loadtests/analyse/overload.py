@@ -109,7 +109,7 @@ def standing(test: Test, trials: Sequence[Trial]) -> Standing:
         allowed=test.allowed_failures,
         lost=lost_share(measured),
         unconnected=unconnected_share(measured),
-        units=f"{test.load_unit}s",
+        units=f"{test.kind.load_unit}s",
     )
     if test.fixed_rate is None:
         return found

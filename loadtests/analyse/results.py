@@ -62,7 +62,7 @@ class Results:
     def latency(self, test: str) -> str:
         """What the test's percentiles are of: its own time, or service time where its engine knows no other."""
         found = {trial.result.latency_of for trial in self.trials if trial.test == test and trial.result}
-        return "service time" if "service_time" in found else self.test(test).time_name
+        return "service time" if "service_time" in found else self.test(test).kind.time_name
 
     def setup(self, label: str) -> SetupRecord:
         """The setup of that label."""

@@ -14,7 +14,7 @@ from loadtests.commands.console import fail, out, say, waiting
 from loadtests.commands.options import Anyway, OutputFolder, Own, Seed, given, with_own_project
 from loadtests.errors import UserError
 from loadtests.formatting import plural
-from loadtests.records.toml import duration
+from loadtests.records.decode import duration
 
 if TYPE_CHECKING:
     from loadtests.measure.advise import KnobSearch

@@ -30,17 +30,17 @@ def command(
     """Start each setup in turn and compare their answers."""
     with waiting(out) as announce:
         from loadtests.measure.check import check
-        from loadtests.plan import request_options
+        from loadtests.plan.kinds.requests import named
         from loadtests.serve.sample_requests import REQUESTS
         from loadtests.setups import find
         from loadtests.setups.application import project
         from loadtests.workload import Request
 
-        named = request_options.named(path or [], workload)
+        asked = named(path or [], workload)
         served = project.chosen(own, find(setups or []), announce)
     for remark in served.remarks:
         say(f"note: {remark}")
-    requests = named or ((Request("GET /"),) if own else REQUESTS)
+    requests = asked or ((Request("GET /"),) if own else REQUESTS)
     checked = check(setups or [], lambda doing: say(f"{doing} ..."), served.application, requests)
     print_check(checked)
     if not checked.good:

@@ -138,7 +138,7 @@ def carry_out(execution: Execution, anyway: bool = False) -> bool:
 
     say_wrapped(execution.headline)
     try:
-        sends = {test.name: test.load_unit for test in execution.study.tests}
+        sends = {test.name: test.kind.load_unit for test in execution.study.tests}
         with RunProgress(out, len(execution.order), execution.seconds, sends) as progress:
             valid = execute(dataclasses.replace(execution, anyway=anyway), progress)
     except (KeyboardInterrupt, UserError) as error:

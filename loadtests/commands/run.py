@@ -89,7 +89,7 @@ def command(
         from loadtests.measure import study_options
         from loadtests.measure.bench import bench_for
         from loadtests.measure.host_options import HostOptions
-        from loadtests.plan import request_options
+        from loadtests.plan.kinds import requests
         from loadtests.report import reports
         from loadtests.report.formats import noise_table
 
@@ -101,7 +101,7 @@ def command(
             chosen = study_options.StudyOptions(
                 name, blocks, minutes, until, setups, rate, injectors, aa, price, quick
             ).study()
-            chosen = chosen.with_requests(request_options.named(path or [], workload))
+            chosen = chosen.with_requests(requests.named(path or [], workload))
             chosen = users.in_study(chosen) if users else chosen
             study_options.require_websocket_test(own, chosen)
             options = preparing.RunOptions(output, seed, study_options.goal_of(until, max_time), own)

@@ -18,7 +18,7 @@ from loadtests.measure.host_options import Clients, HostOptions, ServiceHosts
 from loadtests.observe.cores import SERVICES, Cores
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import NO_START_OPTIONS, StartOptions
-from loadtests.plan.kinds.over_websocket import in_dialect
+from loadtests.plan.kinds.talk import in_dialect
 from loadtests.plan.study import Entry, Study
 from loadtests.records.run.run_record import Contract, OtherClient, RunRecord, ServiceHost
 from loadtests.serve.base import Server
@@ -133,7 +133,7 @@ class Bench:
         try:
             engine = self.engine(test.engine)
             engine.require()
-            require_able(engine, self.load(test, self.url), test.engine_features)
+            require_able(engine, self.load(test, self.url), test.pace.engine_features)
         except UserError as error:
             raise UserError(f"test {test.name}: {error}") from None
         if test.recipe:
@@ -162,7 +162,7 @@ class Bench:
         """Raises UserError where a test requests a view that cannot fetch behind the entry's setup."""
         setup = self.setups[entry.setup]
         for test in tests if not self.application.own else ():
-            if self.application.refused(setup, test.setup_features, test.requests) is not None:
+            if self.application.refused(setup, test.work.setup_features, test.requests) is not None:
                 continue
             available = {*setup.services, *test.services}
             for path in dict.fromkeys(request.path for request in test.requests):

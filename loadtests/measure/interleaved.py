@@ -148,7 +148,7 @@ class _Block:
             ready = [self._ready(one, builders[one.entry.label], maker, chance) for one in planned]
             measured = {one.planned.entry.label: one for one in ready if one is not None}
             answer_s = max((one.answers_in_s for one in measured.values()), default=0.0)
-            settle_s, lengths = slices.settle(answer_s), slices.slices(test.seconds, answer_s)
+            settle_s, lengths = slices.settle(answer_s), slices.slices(test.pace.seconds, answer_s)
             # Another attempt has another order.
             rounds = slices.turns(list(measured), len(lengths), chance + planned[0].attempt - 1)
             for seconds, labels in zip(lengths, rounds, strict=True):

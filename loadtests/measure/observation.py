@@ -205,7 +205,7 @@ class TrialBuilder:
         charged = set(bench.setups[planned.entry.setup].charges)
         unseen = sorted(charged - {process.role for process in self.processes}) if self.processes else []
         result = None if planned.test.search else self.result
-        flags = validity.judge(self.evidence, result, unseen, planned.test.closed_loop)
+        flags = validity.judge(self.evidence, result, unseen, planned.test.pace.is_closed_loop)
         return Trial(
             number=planned.slot.number,
             block=planned.slot.block,

@@ -207,7 +207,7 @@ def _changed(bench: Bench, record: RunRecord, about: OwnProject | None) -> list[
         "services' machines": _machines(bench.service_records) == _machines(record.service_hosts),
         "setups' files": all(_setup(bench, entry) == record.setups[entry.label] for entry in study.entries),
         "services' files": _services(bench, study) == record.services,
-        "journeys' files": all(test.files_unchanged for test in study.tests),
+        "journeys' files": all(test.work.files_unchanged for test in study.tests),
     }
     return [what for what, is_same in same.items() if not is_same]
 
@@ -243,7 +243,7 @@ def servable(study: Study, bench: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
         refusals = [
             LeftOut(entry.label, test.name, why)
             for test in study.tests
-            if (why := application.refused(setup, test.setup_features, test.requests)) is not None
+            if (why := application.refused(setup, test.work.setup_features, test.requests)) is not None
         ]
         if len(refusals) < len(study.tests):
             kept.append(entry)

@@ -13,8 +13,8 @@ from loadtests.errors import UserError, require_within, shown
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import within
 from loadtests.plan.study import Study
+from loadtests.records.decode import duration
 from loadtests.records.run.run_record import Goal
-from loadtests.records.toml import duration
 from loadtests.setups.application import project
 from loadtests.workload import sign_in
 from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
@@ -111,7 +111,7 @@ def against_itself(study: Study) -> bool:
 
 def require_websocket_test(own: project.Options | None, study: Study) -> None:
     """Raises UserError where the WebSockets of a project are described, and no test of the study uses them."""
-    if own and own.websocket and not any(setups.WEBSOCKET in test.setup_features for test in study.tests):
+    if own and own.websocket and not any(setups.WEBSOCKET in test.work.setup_features for test in study.tests):
         raise UserError(f"--ws-path: no test of {study.name} talks over WebSockets; {OWN_WEBSOCKETS} has such")
 
 

@@ -74,7 +74,7 @@ class _TrialRun:
             builder.engine_failed(error)
             return
         builder.add(bench, [one.observed for one in loads], [one.result for one in loads])
-        if test.restarts:
+        if test.kind.restarts:
             builder.note(other_load=None)  # the CPU of processes that ended cannot be told from other load
         if load.rate is None or test.search is not None:
             builder.note(planned=None, sent=None)  # only a fixed rate plans a number
@@ -88,7 +88,7 @@ class _TrialRun:
         test = self.planned.test
         if test.search is not None:
             return self._search(load, *test.search)
-        if test.restarts:
+        if test.kind.restarts:
             return [self._restarted(load)]
         everything = [*self.server.parts(), *self.bench.host.parts()]
         at_rest = self.bench.host.usage(everything, self.server.folder) if test.needs_memory_at_rest else None

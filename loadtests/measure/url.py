@@ -18,10 +18,10 @@ from loadtests.measure import capacity
 from loadtests.measure.capacity import FoundCapacity, Probed
 from loadtests.measure.remote_guard import require_local
 from loadtests.plan import objective as objectives
-from loadtests.plan.kinds.echo_throughput import CONNECTIONS_HELD
+from loadtests.plan.kinds.echo import Echo
 from loadtests.plan.objective import OF_ECHOES, OF_REQUESTS, Objective, SearchPlan
 from loadtests.records import Result
-from loadtests.records.toml import duration
+from loadtests.records.decode import duration
 from loadtests.serve import health
 from loadtests.serve.http import ask
 from loadtests.workload import Conversation, Load, Request, Workload, from_toml
@@ -142,7 +142,7 @@ class UrlSearchOptions:
             raise UserError(str(error)) from None
         load = self.load.load()
         if conversation and load.connections is None:
-            load = dataclasses.replace(load, connections=CONNECTIONS_HELD)
+            load = dataclasses.replace(load, connections=Echo().connections)
         return UrlSearch(load, objective, plan)
 
 

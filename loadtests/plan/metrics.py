@@ -34,7 +34,7 @@ class Metric:
     ``says_unit``: ``called`` says the unit already. ``complete`` is the sentence for a share of which nobody lacks
     anything. ``cost_units``: the cost units (``CostUnit.plural``) of the tests whose trials have the metric; without
     any, all have it. ``shows_figures``: a verdict gives the figures besides their ratio. ``is_lower_bound``: whether a
-    trial's value is a lower bound, because something other than the setup ended there.
+    trial's value is a lower bound, because something other than the setup ended there. ``percentile``: which one it is.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Metric:
     complete: str = ""
     cost_units: tuple[str, ...] = ()
     shows_figures: bool = False
+    percentile: float | None = None
     is_lower_bound: Callable[[Trial], bool] = lambda trial: False
 
     def in_words(self, latency: str) -> str:
@@ -97,7 +98,14 @@ def time_in_ms(key: str, question: Question | None = None) -> Metric:
     those that failed rank as infinitely slow. A trial in which the generator was late at that percentile does not know
     it."""
     return Metric(
-        f"{key}_ms", f"response time {key}", "ms", _percentile(key), False, f"{key} {{latency}}", key, question=question
+        f"{key}_ms",
+        f"response time {key}",
+        "ms",
+        _percentile(key),
+        called=f"{key} {{latency}}",
+        short=key,
+        question=question,
+        percentile=PERCENTILES[key],
     )
 
 
@@ -105,6 +113,23 @@ P50 = time_in_ms("p50", Question("typical {latency} (p50)", "is the fastest"))
 P99 = time_in_ms("p99", Question("{latency} that 1 {one} in 100 exceeds (p99)", "is the fastest"))
 P95 = time_in_ms("p95", Question("{latency} that 1 {one} in 20 exceeds (p95)", "is the fastest"))
 TIMES = (P50, time_in_ms("p90"), P95, P99, time_in_ms("p99.9"))
+
+
+def capacity_of(name: str, counts: str) -> Metric:
+    """The metric of that name: the capacity in what is counted (``requests``) per second."""
+    return Metric(
+        name,
+        "capacity",
+        f"{counts}/s",
+        lambda trial: trial.capacity.known if trial.capacity else None,
+        more_is_better=True,
+        called="capacity",
+        short="capacity",
+        question=Question("capacity", "sustains the most"),
+        cost_units=(counts,),
+        is_lower_bound=lambda trial: trial.capacity is not None and trial.capacity.at_least,
+    )
+
 
 MEMORY_PEAK = Metric("memory_peak_mb", "peak memory", "MB", _memory("peak_rss_mb"))
 MEMORY_SETTLED = Metric("memory_settled_mb", "settled memory", "MB", _memory("rss_mb"))

@@ -21,6 +21,6 @@ def requests_needed(percentile: float) -> int:
     return ceil(round(TAIL / tail_share, 6))
 
 
-def knowable(percentile: float, requests: int) -> bool:
-    """Whether a trial of so many requests, answered or not, can know the percentile; else show a dash."""
+def knowable(percentile: float, requests: float) -> bool:
+    """Whether a trial of that many requests, answered or not, can know the percentile."""
     return requests >= requests_needed(percentile)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +17,22 @@ from loadtests.files import STUDIES
 from loadtests.formatting import plural
 from loadtests.plan import kinds
 from loadtests.plan import sweep as sweeps
+from loadtests.plan.fields import TablePlace
 from loadtests.plan.kinds import Test
-from loadtests.plan.kinds.walking import WalkingTest
+from loadtests.plan.kinds.journey_work import JourneyWork
+from loadtests.plan.study_table import LEAST_AT_ONCE as LEAST_AT_ONCE
+from loadtests.plan.study_table import MOST_BLOCKS as MOST_BLOCKS
+from loadtests.plan.study_table import QUICK_BLOCKS, EntryTable, StudyTable
 from loadtests.plan.sweep import Sweep
-from loadtests.records import toml
+from loadtests.records import decode
 from loadtests.records.bounds import Count, FileName, Name, Ordinal, Positive, Share, Variable
-from loadtests.records.toml import TomlTable
-from loadtests.records.toml import duration as duration
+from loadtests.records.decode import duration as duration
 from loadtests.setups.knobs import SERVERS
 from loadtests.workload import Request, SignIn
 
 THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
-# A run of so many trials takes days; what is more is a mistake, or somebody's joke.
-MOST_BLOCKS = 10_000
+# A run of that many trials takes days; what is more is a mistake, or somebody's joke.
 MOST_TRIALS = 10_000
-QUICK_BLOCKS = 2
-LEAST_AT_ONCE = 2  # the baseline and what is compared with it
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Labels and tests' names are parts of files' names, of which there are two in 255 bytes.
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,79}")
@@ -63,7 +63,7 @@ class Study:
     price_per_core_hour: Positive | None
     sweep: Sweep | None = None
     interleave: bool = False
-    """The setups of a block run at once and are measured by turns, where a test can be; else one after the other."""
+    """Whether load on the setups of a block is interleaved, where a test can be; else they run one after the other."""
     at_once: Count = 0
     """How many of them run at once at the most, the baseline among them; 0: all."""
     quick_blocks: Ordinal = QUICK_BLOCKS
@@ -113,7 +113,7 @@ class Study:
         """The study with the users of its journeys on the one in a file (their own where there is none), signing in so.
         Raises UserError where none of its tests has users."""
         tests = tuple(test.with_journey(file, sign_in) for test in self.tests)
-        if not any(isinstance(test, WalkingTest) for test in tests):
+        if not any(isinstance(test.work, JourneyWork) for test in tests):
             raise UserError(f"{self.name} has no test whose users walk a journey; own-journey has some")
         return dataclasses.replace(self, tests=tests)
 
@@ -177,41 +177,37 @@ def load(name_or_path: str) -> Study:
         path = STUDIES / f"{name_or_path}.toml"
     else:
         raise unknown("study", name_or_path, names())
-    return parse(toml.read(path), path.stem, str(path))
+    return parse(decode.read_toml(path), path.stem, str(path))
 
 
-def parse(table: dict[str, Any], name: str, where: str) -> Study:
+def parse(values: dict[str, Any], name: str, where: str) -> Study:
     """The study in a TOML table; ``where`` is what error messages call the file. Raises UserError."""
-    top = TomlTable(table, where)
-    sweep, entries = _entries(top, where)
+    table = decode.convert(values, StudyTable, where)
+    sweep = None if table.sweep is None else sweeps.parse(table.sweep, where)
+    entries = _entries(table.setups or [], where) if sweep is None else _cells(sweep, where)
     labels = [entry.label for entry in entries]
     for label in labels:
         if labels.count(label) > 1:
             raise UserError(f"{where}: setups: two have the label {label!r}; give one of them another")
-    baseline = top.take("baseline", str, labels[0])
+    baseline = labels[0] if table.baseline is None else table.baseline
     if baseline not in labels:
         raise UserError(f"{where}: baseline: {baseline!r} is not one of the setups ({', '.join(labels)})")
-    tests = tuple(_test(key, value, where) for key, value in top.take("tests", dict).items())
-    if not tests:
-        raise UserError(f"{where}: tests: at least one is needed")
     study = Study(
         name=name,
-        title=top.take("title", str, name),
-        question=top.take("question", str, ""),
+        title=name if table.title is None else table.title,
+        question=table.question,
         baseline=baseline,
         entries=entries,
-        tests=tests,
-        blocks=top.whole("blocks", 2, MOST_BLOCKS),
-        delta=top.share("delta", 0.03),
-        price_per_core_hour=top.positive("price_per_core_hour", None),
+        tests=tuple(_test(key, test, where) for key, test in table.tests.items()),
+        blocks=table.blocks,
+        delta=table.delta,
+        price_per_core_hour=table.price_per_core_hour,
         sweep=sweep,
-        interleave=top.take("interleave", bool, True),
-        at_once=_at_once(top, sweep, len(entries)),
-        quick_blocks=top.whole("quick_blocks", QUICK_BLOCKS, MOST_BLOCKS),
+        interleave=table.interleave,
+        at_once=0 if table.at_once is None or table.at_once >= len(entries) else table.at_once,
+        quick_blocks=table.quick_blocks,
     )
-    twin = top.take("aa", bool, False)
-    top.nothing_else()
-    study = study.with_copy() if twin else study
+    study = study.with_copy() if table.aa else study
     study.require_feasible(where)
     return study
 
@@ -222,71 +218,47 @@ def from_dict(values: dict[str, Any]) -> Study:
     return dataclasses.replace(study, tests=tuple(kinds.from_record(test) for test in values["tests"]))
 
 
-def _at_once(top: TomlTable, sweep: Sweep | None, entries: int) -> int:
-    """``at_once``, 0 where that is all. Raises UserError."""
-    most = top.take("at_once", int, None)
-    if most is not None and sweep is not None:
-        raise top.error("at_once", "is given in a sweep, whose cells are compared as a whole; set interleave = false")
-    if most is not None and most < LEAST_AT_ONCE:
-        raise top.error("at_once", f"is {most}; {LEAST_AT_ONCE} or more are needed, or interleave = false")
-    return 0 if most is None or most >= entries else most
+def _entries(listed: Sequence[str | EntryTable], where: str) -> tuple[Entry, ...]:
+    tables = (EntryTable(setup=one) if isinstance(one, str) else one for one in listed)
+    return tuple(_entry(table, f"{where}: setups[{number}].") for number, table in enumerate(tables, start=1))
 
 
-def _entries(top: TomlTable, where: str) -> tuple[Sweep | None, tuple[Entry, ...]]:
-    table = top.take("sweep", dict, None)
-    if table is None:
-        listed = top.take("setups", list)
-        if len(listed) > sweeps.MOST_CELLS:
-            raise top.error("setups", f"holds {len(listed):,}; {sweeps.MOST_CELLS:,} are allowed")
-        if not listed:
-            raise UserError(f"{where}: setups: at least one is needed")
-        return None, tuple(_entry(item, where) for item in listed)
-    if top.take("setups", list, None) is not None:
-        raise UserError(f"{where}: setups: is given together with sweep; a study has one or the other")
-    sweep = sweeps.parse(table, where)
-    return sweep, tuple(_entry(cell, where, "sweep.") for cell in sweep.cells())
+def _cells(sweep: Sweep, where: str) -> tuple[Entry, ...]:
+    return tuple(_entry(EntryTable(**cell), f"{where}: sweep.") for cell in sweep.cells())
 
 
-def _entry(item: object, where: str, prefix: str = "setups.") -> Entry:
-    if isinstance(item, str):
-        item = {"setup": item}
-    if not isinstance(item, dict):
-        raise UserError(f"{where}: setups: {item!r} is neither a name nor a table with a key 'setup'")
-    table = TomlTable(item, where, prefix)
-    setup = table.take("setup", str)
-    label = table.take("label", str, setup)
+def _entry(table: EntryTable, where: str) -> Entry:
+    label = table.setup if table.label is None else table.label
     if not LABEL.fullmatch(label):
-        raise UserError(f"{where}: {prefix}label: {quoted(label)}; {LABELS_ARE}")
-    env = _environment(table)
-    table.nothing_else()
-    return Entry(label, setup, env)
+        raise UserError(f"{where}label: {quoted(label)}; {LABELS_ARE}")
+    return Entry(label, table.setup, _environment(table.env, f"{where}env."))
 
 
-def _environment(table: TomlTable) -> dict[str, str]:
+def _environment(given: Mapping[str, bool | int | float | str], where: str) -> dict[str, str]:
     """The knobs of an entry. Raises UserError for one that is no environment variable, or that no server can take."""
     env: dict[str, str] = {}
-    for key, value in table.take("env", dict, {}).items():
+    for key, value in given.items():
         if key in THE_RUNS_OWN:
-            raise table.error(f"env.{key}", "is the same for the whole run; set it in the environment of `run`")
+            raise UserError(f"{where}{key}: is the same for the whole run; set it in the environment of `run`")
         if not VARIABLE.fullmatch(key):
-            raise table.error(f"env.{shown(key)}", "is no name of an environment variable")
+            raise UserError(f"{where}{shown(key)}: is no name of an environment variable")
         text = sweeps.text_of(value)
         if text is None or "\0" in text:
-            raise table.error(f"env.{key}", "a number or a text is needed")
+            raise UserError(f"{where}{key}: a number or a text is needed")
         if text and key in SERVERS and not SERVERS[key].fits(text):
-            raise table.error(f"env.{key}", f"is {quoted(text)}; {SERVERS[key].needed}")
+            raise UserError(f"{where}{key}: is {quoted(text)}; {SERVERS[key].needed}")
         env[key] = text
     return env
 
 
-def _test(name: str, value: object, where: str) -> Test:
-    if not isinstance(value, dict):
-        raise UserError(f"{where}: tests.{name}: is {value!r}; a table is needed, [tests.{name}]")
+def _test(name: str, values: Mapping[str, Any], where: str) -> Test:
+    place = TablePlace(where, f"tests.{name}.")
     if not LABEL.fullmatch(name):
-        raise UserError(f"{where}: tests.{name}: {LABELS_ARE} in a test's name")
-    table = TomlTable(value, where, f"tests.{name}.")
+        raise UserError(f"{where}: tests.{shown(name)}: {LABELS_ARE} in a test's name")
     known = kinds.known()
-    kind = known[table.choice("kind", tuple(known), name if name in known else None)]
-    test = kind.parse(name, table, Path(where).parent)
-    table.nothing_else()
-    return test
+    kind = values.get("kind", name if name in known else None)
+    if kind is None:
+        raise place.error(f"kind: is missing; allowed: {', '.join(known)}")
+    if not isinstance(kind, str) or kind not in known:
+        raise place.error(f"kind: is {quoted(kind)}; allowed: {', '.join(known)}")
+    return known[kind].parse(name, values, place)

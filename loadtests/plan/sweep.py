@@ -10,8 +10,7 @@ import shlex
 from typing import Any
 
 from loadtests.errors import UserError, quoted
-from loadtests.records.bounds import Variable
-from loadtests.records.toml import MOST
+from loadtests.records.bounds import VAST, Variable
 
 KNOB = re.compile(r"[A-Z][A-Z0-9_]*")
 # 2w-4t, 2 workers × 4 threads; every other knob is written KNOB=value
@@ -98,6 +97,6 @@ def _values(value: object, where: str) -> tuple[str, ...]:
 
 def text_of(value: object) -> str | None:
     """A knob's value as an environment variable holds it; None for what is no value of a knob."""
-    if isinstance(value, int) and abs(value) > MOST:
+    if isinstance(value, int) and abs(value) > VAST:
         return None
     return str(value) if isinstance(value, (bool, int, float, str)) else None

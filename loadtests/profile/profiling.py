@@ -11,13 +11,13 @@ from pathlib import Path
 
 from loadtests import engines, files, hosts, setups
 from loadtests.errors import UserError, require_within
-from loadtests.plan import request_options
+from loadtests.plan.kinds.requests import named
 from loadtests.profile import flamegraph, oncpu, pyspy, speedscope
 from loadtests.profile import page as pages
 from loadtests.profile.document import document
 from loadtests.profile.record import Plan, ProfileRound, Progress, record
 from loadtests.profile.stacks import Stacks
-from loadtests.records.toml import duration
+from loadtests.records.decode import duration
 from loadtests.setups.application import project
 from loadtests.setups.application.progress import Announce, silent
 from loadtests.setups.application.project import Options
@@ -47,7 +47,7 @@ def plan(
     chosen = project.chosen(own, [found], progress)
     if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):
         raise UserError(f"{setup}: {obstacle}")
-    request_options.named([path], None)
+    named([path], None)
     if rate is not None and not 0 < rate <= MAX_RATE:  # false for NaN as well
         raise UserError(f"--rate {rate:g}: more than 0 and at most {MAX_RATE:,.0f} requests per second are needed")
     host = hosts.at("local")

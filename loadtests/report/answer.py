@@ -89,7 +89,7 @@ def _failures(results: Results) -> Iterator[str]:
             "Connections were refused or lost": [
                 f"{label} {percent(one.unconnected)}" for label, one in rest.items() if one.unconnected > FAILED
             ],
-            f"{test.load_unit.capitalize()}s failed": [
+            f"{test.kind.load_unit.capitalize()}s failed": [
                 f"{label} {one.failed:.2%}" for label, one in rest.items() if one.failed > one.allowed and not one.loses
             ],
         }
@@ -119,11 +119,13 @@ def _columns(results: Results) -> Iterator[_Column]:
         for metric in (test.judged if test is first_of_kind[test.kind] else test.judged[:1])
     ]
     shown = [(test, metric) for test, metric in judged if _known(results, test, metric)]
-    if not any(metric is test.cost_unit.cpu for test, metric in shown):
-        shown += [(test, test.cost_unit.cpu) for test in tests if _known(results, test, test.cost_unit.cpu)][:1]
+    if not any(metric is test.kind.cost_unit.cpu for test, metric in shown):
+        shown += [(test, test.kind.cost_unit.cpu) for test in tests if _known(results, test, test.kind.cost_unit.cpu)][
+            :1
+        ]
     shown.sort(key=lambda one: one[1] is not one[0].judged[0])
     tests = list(dict.fromkeys(test for test, _ in shown))
-    supporting = [(test, metric) for test in tests for metric in test.supporting_metrics]
+    supporting = [(test, metric) for test in tests for metric in test.kind.supporting_metrics]
     shown += [(test, metric) for test, metric in supporting if _known(results, test, metric)]
     for test, metric in shown:
         same = [other for other, known in shown if known is metric]
@@ -131,7 +133,7 @@ def _columns(results: Results) -> Iterator[_Column]:
         if len(same) > 1:
             # Tests of one kind differ by the rest of their names.
             of_kinds = len({other.kind for other in same}) > 1
-            name = f"{name} {test.name if of_kinds else test.name.removeprefix(test.kind).lstrip('-')}".rstrip()
+            name = f"{name} {test.name if of_kinds else test.name.removeprefix(test.kind.name).lstrip('-')}".rstrip()
         yield _Column(metric.with_unit(name), test, metric, compares and metric in test.judged)
 
 
@@ -150,7 +152,7 @@ def _table(results: Results, columns: Sequence[_Column]) -> Table:
         rows = [[*row, Field(number(memory[label]))] for row, label in zip(rows, labels, strict=True)]
     places = dict(enumerate(columns, start=1))
     main = [place for place, one in places.items() if one.metric is one.test.judged[0]]
-    supporting = [place for place, one in places.items() if one.metric in one.test.supporting_metrics]
+    supporting = [place for place, one in places.items() if one.metric in one.test.kind.supporting_metrics]
     others = [place for place in places if place not in {*main, *supporting}]
     # A supporting column is dropped only after the main one that would mislead without it.
     last = [
@@ -177,11 +179,11 @@ def _field(results: Results, label: str, column: _Column) -> Field:
     estimate = results.estimate(label, test.name, metric.name)
     known = estimate is not None and math.isfinite(estimate.value)
     text = figure(estimate) if estimate and known else tables.unknown().text
-    if metric in test.supporting_metrics:
+    if metric in test.kind.supporting_metrics:
         return Field(text, tone="bad" if standing.loses else "")
     if standing.overload:
         # Response times of an overloaded setup are as long as the test was.
-        return Field(text if metric is test.cost_unit.cpu else tables.unknown().text, UNSUSTAINED, tone="bad")
+        return Field(text if metric is test.kind.cost_unit.cpu else tables.unknown().text, UNSUSTAINED, tone="bad")
     if standing.fails:
         return Field(text, _failure(standing), tone="bad")
     if not column.compared:

@@ -96,7 +96,7 @@ def _with_others(results: Results, test: Test, question: str, found: list[str], 
 
 
 def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
-    unit = test.timed_unit or test.cost_unit.singular
+    unit = test.kind.timed_unit or test.kind.cost_unit.singular
     topic = metric.as_question.text.format(latency=results.latency(test.name), one=unit)
     topic = f"{topic[0].upper()}{topic[1:]}"
     ranking = _Ranking(results, test, metric)
@@ -116,11 +116,11 @@ def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
 
 def _supporting(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:
     """The least of each supporting metric, without which the ranked figures mislead."""
-    if metric is test.cost_unit.cpu:
+    if metric is test.kind.cost_unit.cpu:
         return ""
     standings = [results.standings[label, test.name] for label in labels]
     text = ""
-    for share in test.supporting_metrics:
+    for share in test.kind.supporting_metrics:
         known = [one.value for label in labels if (one := results.estimate(label, test.name, share.name))]
         # A mean over blocks may hide a single one that is missing.
         if known and share.complete and not any(one.failed or one.lost for one in standings):

@@ -28,7 +28,7 @@ def subtitle(results: Results, test: Test) -> list[str]:
 def by_engine(results: Results, test: Test) -> str:
     """``, by loadtest``, where the study runs the same test with another engine as well."""
     others = (
-        other for other in results.tests if type(other) is type(test) and other.comparison_key == test.comparison_key
+        other for other in results.tests if other.kind is test.kind and other.comparison_key == test.comparison_key
     )
     return f", by {test.engine}" if any(other.engine != test.engine for other in others) else ""
 
@@ -70,7 +70,7 @@ def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str
     if not cell.valid:
         return "no valid trial" if cell.invalid else "not measured"
     if readings.too_few(cell.valid, metric):
-        return f"too few {test.load_unit}s to know"
+        return f"too few {test.kind.load_unit}s to know"
     delayed = (why for trial in cell.valid if (why := readings.delay_note(trial, metric)))
     return next(delayed, "not known")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -14,7 +14,6 @@ from loadtests import files
 from loadtests.errors import UserError
 from loadtests.records import decode
 from loadtests.records.bounds import VAST
-from loadtests.records.toml import TomlTable
 from loadtests.workload.request import HEAVIEST, MOST_BODY_BYTES, Request, Workload
 
 Seconds = Annotated[float, Meta(ge=0, le=VAST)]
@@ -100,21 +99,3 @@ def workload(tables: Sequence[MixedRequestTable], where: str, prefix: str, folde
         return Workload(tuple(requests), at if any(at) else ())
     except UserError as error:
         raise UserError(f"{where}: {prefix}{error}") from None
-
-
-def parse(listed: list[Any], where: str, prefix: str, folder: Path) -> Workload:
-    """The workload of a list of tables, likewise."""
-    table = decode.convert({"requests": listed}, WorkloadTable, where, prefix)
-    return workload(table.requests, where, prefix, folder)
-
-
-def request(table: TomlTable, folder: Path) -> Request:
-    """The request whose keys a table has. Raises UserError."""
-    keys = [field.name for field in msgspec.structs.fields(RequestTable)]
-    table.known += keys
-    values = {key: table.left.pop(key) for key in keys if key in table.left}
-    try:
-        return decode.convert(values, RequestTable, table.where, table.prefix).request(folder)
-    except UserError as error:
-        begin = f"{table.where}: {table.prefix}"
-        raise UserError(f"{begin}{str(error).removeprefix(begin)}") from None

@@ -132,7 +132,7 @@ def test_a_kernel_and_a_little_memory_do_not_make_another_machine(days, build_ru
 def test_a_test_that_asks_something_else_begins_a_new_series(days, build_run):
     folder = days(1.0, 1.0)
     build_run(labels=LABELS, name="third", record={"created": "2026-11-03T00:00:00+00:00"})
-    tests = (dataclasses.replace(known_test("latency"), rate=500.0), "throughput")
+    tests = (known_test("latency").at_rate(500.0), "throughput")
     build_run(labels=LABELS, blocks=6, name="newest", tests=tests, record={"created": "2026-12-01T00:00:00+00:00"})
     lengths = {(series.label, series.metric): len(series.marks) for series in history_of("first-look", folder).series}
     assert lengths["gunicorn", "p50_ms"] == 1

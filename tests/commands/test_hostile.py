@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loadtests.files import STUDIES
-from loadtests.records import toml as tables
+from loadtests.records import decode
 from tests.fixtures.hostile import changed, toml, words
 from tests.fixtures.studies import FULL, SMALL
 
@@ -154,7 +154,7 @@ def a_run(run_builder, tmp_path_factory):
 
 
 def studies():
-    shipped = [tables.read(path) for path in sorted(STUDIES.glob("*.toml"))]
+    shipped = [decode.read_toml(path) for path in sorted(STUDIES.glob("*.toml"))]
     return st.sampled_from([SMALL, FITTING, *shipped]).flatmap(changed)
 
 

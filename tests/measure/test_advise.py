@@ -54,8 +54,8 @@ def test_threads_are_tried_only_where_the_setup_takes_them():
 
 
 def test_nobody_is_short_of_connections():
-    assert plan().study.tests[0].connections == 24
-    assert plan("uvicorn").study.tests[0].connections == 10
+    assert plan().study.tests[0].pace.connections == 24
+    assert plan("uvicorn").study.tests[0].pace.connections == 10
 
 
 def test_more_time_makes_more_blocks_and_too_little_is_told():
@@ -76,7 +76,7 @@ def test_a_mistake_is_told_as_in_a_study():
 def test_at_a_rate_it_is_p99_that_decides_and_a_trial_can_know_it():
     found = plan(rate=100.0, max_time_s=9e9)
     assert found.metric.name == "p99_ms"
-    assert found.study.tests[0].duration_s * 100 >= 1000
+    assert found.study.tests[0].pace.duration_s * 100 >= 1000
 
 
 def sweep_of(**changes):
@@ -118,7 +118,7 @@ def test_a_study_that_cannot_be_halved_is_said(study, says):
 def test_the_shipped_grid_is_halved_in_less_than_an_hour():
     found = search.of_study(studies.load("workers-and-threads"), 3600.0)
     assert len(found.study.entries) == 100
-    assert found.study.tests[0].connections == 100  # nobody is short of connections
+    assert found.study.tests[0].pace.connections == 100  # nobody is short of connections
     with pytest.raises(
         UserError, match=r"the shortest search takes about \d+\.\d minutes; give it a longer --max-time"
     ):

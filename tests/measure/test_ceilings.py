@@ -6,7 +6,7 @@ from loadtests.errors import UserError
 from loadtests.measure import contract_check, interleaved
 from loadtests.measure import prepare as preparing
 from loadtests.plan import study as studies
-from loadtests.plan.kinds.latency import CEILING_S
+from loadtests.plan.kinds.base import CEILING_S
 from loadtests.plan.schedule import planned_seconds
 from loadtests.records import Deliveries
 from loadtests.records.result import NOTHING
@@ -47,7 +47,7 @@ def test_the_rate_is_a_share_of_the_slowest_ceiling_in_two_digits(prepare, tmp_p
     prepare(answering(1500.0, 700.0, 241.7), latency={**LATENCY, **share})
     record = Run.open(tmp_path / "run").record
     [test] = record.study.tests
-    assert (test.rate, test.auto) == (rate, share.get("share", 0.5))
+    assert (test.pace.rate, test.pace.auto) == (rate, share.get("share", 0.5))
     assert record.ceilings == {"latency": {"gunicorn": 1500.0, "uvicorn": 700.0, "daphne": 241.7}}
 
 
@@ -55,7 +55,7 @@ def test_tests_that_ask_the_same_share_one_search(prepare, tmp_path, bench_of):
     shares = {"quarter": 0.25, "half": 0.5, "most": 0.75}
     tests = {name: {**LATENCY, "kind": "latency", "share": share} for name, share in shares.items()}
     found = prepare(answering(400.0, 400.0, 400.0), **tests, other={**tests["half"], "path": "/async/"}).study
-    assert [test.rate for test in found.tests] == [100.0, 200.0, 300.0, 200.0]
+    assert [test.pace.rate for test in found.tests] == [100.0, 200.0, 300.0, 200.0]
     assert len(bench_of.engine.loads) == 2 * 3  # of three setups, for each of two paths
     assert set(Run.open(tmp_path / "run").record.ceilings) == {"quarter", "half", "most", "other"}
 
@@ -63,7 +63,7 @@ def test_tests_that_ask_the_same_share_one_search(prepare, tmp_path, bench_of):
 def test_a_setup_that_answers_nothing_has_no_ceiling_and_sets_no_rate(prepare, tmp_path):
     prepare(answering(1500.0, 700.0, 0.0), latency=LATENCY)
     record = Run.open(tmp_path / "run").record
-    assert record.study.tests[0].rate == 350.0
+    assert record.study.tests[0].pace.rate == 350.0
     assert "daphne" not in record.ceilings["latency"]
 
 
@@ -76,7 +76,7 @@ def test_where_none_answers_nothing_is_written(prepare, tmp_path):
 def test_the_highest_percentile_that_a_trial_knows_is_judged(prepare):
     [short] = prepare(answering(1500.0, 700.0, 241.7), latency=LATENCY).study.tests
     assert [metric.name for metric in short.judged] == ["p50_ms", "p95_ms", "cpu_ms_per_request"]  # of 480 requests
-    assert [metric.name for metric in short.at_ceiling(600.0).judged] == ["p50_ms", "p99_ms", "cpu_ms_per_request"]
+    assert [metric.name for metric in short.at_rate(600.0).judged] == ["p50_ms", "p99_ms", "cpu_ms_per_request"]
 
 
 def test_a_study_says_so_before_the_rate_is_known():
@@ -91,8 +91,8 @@ def test_a_study_says_so_before_the_rate_is_known():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"share": 1.5}, "tests.latency.share: is 1.5; a share between 0 and 1"),
-        ({"rate": "half"}, "tests.latency.rate: is 'half'; a number above 0, or 'auto', is needed"),
+        ({"share": 1.5}, "tests.latency.share: is 1.5; a number between 0 and 1"),
+        ({"rate": "half"}, "tests.latency.rate: is 'half'; a number above 0 or 'auto' is needed"),
         ({"rate": 100, "share": 0.5}, "tests.latency.share: is not a key here"),
     ],
 )
@@ -112,7 +112,7 @@ def test_the_rate_of_a_broadcast_is_a_share_of_what_the_slowest_delivers(prepare
     results = {"uvicorn-channels-redis": delivering(4000), "uvicorn-channels-ipc": delivering(7000)}
     found = prepare(results, broadcast={"rate": "auto", "receivers": 10, "duration": "20s"}).study
     assert {(load.rate, load.connections) for load in bench_of.engine.loads} == {(None, 1)}
-    assert [test.rate for test in found.tests] == [200.0]
+    assert [test.pace.rate for test in found.tests] == [200.0]
     assert Run.open(tmp_path / "run").record.ceilings == {
         "broadcast": {"uvicorn-channels-redis": 400.0, "uvicorn-channels-ipc": 700.0}
     }

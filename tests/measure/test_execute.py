@@ -240,8 +240,8 @@ def test_a_quick_study_has_short_trials_and_one_pair_of_blocks():
     table = {**TABLE, "blocks": 6, "tests": {"throughput": {"duration": "20s", "warmup": "500ms"}}}
     quick = studies.parse(table, "s", "s.toml").quick()
     [test] = quick.tests
-    assert (quick.name, quick.blocks, test.duration_s, test.warmup_s) == ("s-quick", 2, 3.0, 0.5)
-    assert studies.parse(TABLE, "s", "s.toml").quick().tests[0].duration_s == 1.0
+    assert (quick.name, quick.blocks, test.pace.duration_s, test.warmup_s) == ("s-quick", 2, 3.0, 0.5)
+    assert studies.parse(TABLE, "s", "s.toml").quick().tests[0].pace.duration_s == 1.0
 
 
 def test_max_time_without_until_is_a_mistake():

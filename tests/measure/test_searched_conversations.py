@@ -57,7 +57,7 @@ def test_the_capacity_is_found_in_what_is_counted(search, bench_of, kind):
     assert (trial.status, trial.capacity.limited_by) == ("ok", "server")
     assert HOLDS / 1.03 <= trial.capacity.rate <= HOLDS
     assert test.decisive.read(trial) == trial.capacity.rate
-    assert f"{test.cost_unit.plural}/s within the objective" in trial.capacity.sentence
+    assert f"{test.kind.cost_unit.plural}/s within the objective" in trial.capacity.sentence
     assert test.why_unknown(trial) == ""
     sent = [load.rate * load.counts_each for load in bench_of.engine.loads]
     assert sent == pytest.approx([probe.rate for probe in trial.capacity.probes])

@@ -57,7 +57,7 @@ def test_as_many_at_once_as_there_are_is_one_group():
 
 @pytest.mark.parametrize("most", [1, 0, -3])
 def test_fewer_than_two_at_once_are_not_compared(most):
-    with pytest.raises(UserError, match=rf"s.toml: at_once: is {most}; 2 or more are needed, or interleave = false"):
+    with pytest.raises(UserError, match=rf"s.toml: at_once: is {most}; a whole number of 2 or more is needed"):
         a_study(at_once=most)
 
 

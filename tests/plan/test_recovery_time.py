@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from loadtests.plan.kinds.recovery import RECOVERY
+from loadtests.plan.kinds.requests import RECOVERY
 from loadtests.plan.recovery_time import Course, course
 from loadtests.records import Meanwhile, OriginObservation, OriginStage, Second
 

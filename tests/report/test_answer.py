@@ -95,7 +95,7 @@ def test_what_finds_no_room_is_counted(build_run):
     # Another page each, lest they be told as the steps of one curve.
     [request] = known_test("latency").requests
     tests = tuple(
-        dataclasses.replace(known_test(f"latency-{name}"), requests=(dataclasses.replace(request, path=f"/{name}"),))
+        known_test(f"latency-{name}").with_requests((dataclasses.replace(request, path=f"/{name}"),))
         for name in "abcdefghi"
     )
     lines = printed(build_run(labels=("gunicorn", "uvicorn"), tests=tests))

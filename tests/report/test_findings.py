@@ -8,6 +8,7 @@ from loadtests.analyse.results import Results
 from loadtests.report import page as pages
 from tests.fixtures.failing import failing
 from tests.fixtures.runs import known_test
+from tests.fixtures.studies import a_test
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ def test_a_single_setup_has_its_figures(page):
 def test_what_two_engines_are_asked_alike_is_told_apart_by_the_engine(page):
     ours = known_test("throughput")
     theirs = dataclasses.replace(ours, name="throughput-as-then", engine="loadtest")
-    other = dataclasses.replace(ours, name="throughput-of-more", connections=20)
+    other = a_test("throughput", "throughput-of-more", connections=20, duration=10)
     found = page(labels=("a", "b"), tests=(theirs, ours, other), blocks=1)
     assert [finding.question for finding in found.findings if finding.question.startswith("Throughput")] == [
         "Throughput with 10 connections, by loadtest",

@@ -13,7 +13,7 @@ RATES = (50.0, 150.0, 250.0, 290.0)
 
 
 def at(rate):
-    return dataclasses.replace(known_test(f"latency-{rate:g}"), rate=rate)
+    return known_test(f"latency-{rate:g}").at_rate(rate)
 
 
 def slower_from(load):

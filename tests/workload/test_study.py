@@ -42,7 +42,6 @@ EVENLY = "rate = 10\nduration = '5s'\n"
 def test_a_path_is_all_that_is_needed(load):
     [test] = load(EVENLY + "path = '/x'").tests
     assert test.requests == (Request("GET /x", path="/x"),)
-    assert test.recorded == ()
 
 
 def test_one_request_in_full(load):
@@ -61,13 +60,13 @@ def test_every_kind_of_test_takes_a_mix(load, kind, lines):
 def test_a_workload_file_is_found_beside_the_study(load):
     [test] = load(EVENLY + "workload = 'recorded.toml'").tests
     assert [(request.name, request.weight) for request in test.requests] == [("GET /a", 3), ("POST /b", 1)]
-    assert (test.recorded, test.rate, test.duration_s) == ((), 10, 5)  # evenly: the times are left alone
+    assert (test.pace.rate, test.pace.duration_s) == (10, 5)  # evenly: the times are left alone
 
 
 def test_a_replay_has_the_times_and_the_mean_rate_of_the_recording(load):
     [test] = load("workload = 'recorded.toml'\npace = 'recorded'\nspeed = 2").tests
-    assert test.recorded == ((0, 0), (0.5, 0), (1, 1), (1.5, 0))
-    assert (test.speed, test.rate, test.duration_s) == (2, 2, 2)
+    assert test.pace.recorded == ((0, 0), (0.5, 0), (1, 1), (1.5, 0))
+    assert (test.pace.speed, test.pace.rate, test.pace.duration_s) == (2, 2, 2)
 
 
 def test_run_json_holds_all_of_it(load):
@@ -86,13 +85,13 @@ def test_run_json_holds_all_of_it(load):
         ("latency", EVENLY + "method = 'BREW'", r"tests.latency.method: is 'BREW'; one of 'DELETE', 'GET'"),
         ("latency", EVENLY + "path = '/a b'", r"tests.latency.path: .*percent-encoded"),
         ("latency", EVENLY + 'path = "/a\\r\\nX: y"', r"tests.latency.path: .*percent-encoded"),
-        ("latency", EVENLY + "speed = 2", r"tests.latency.speed: is the speed of a replay; .*pace = 'recorded'"),
-        ("latency", EVENLY + "pace = 'fast'", r"tests.latency.pace: is 'fast'; allowed: even, recorded"),
+        ("latency", EVENLY + "speed = 2", r"tests.latency.speed: is not a key here; .*pace"),
+        ("latency", EVENLY + "pace = 'fast'", r"tests.latency.pace: is 'fast'; 'even' or 'recorded' is needed"),
         ("latency", "pace = 'recorded'\nworkload = 'plain.toml'", r"pace: is 'recorded', but it was not recorded"),
         ("latency", "pace = 'recorded'", r"pace: is 'recorded', but it was not recorded"),
         ("latency", EVENLY + "workload = 'recorded.toml'\npace = 'recorded'", r"rate: is not a key here"),
         ("latency", "pace = 'recorded'\nspeed = -1\nworkload = 'recorded.toml'", r"speed: is -1; a number above 0"),
-        ("throughput", "pace = 'recorded'\nworkload = 'recorded.toml'", r"pace: .* a throughput test cannot be"),
+        ("throughput", "pace = 'recorded'\nworkload = 'recorded.toml'", r"pace: is 'recorded'; 'even' is needed"),
     ],
 )
 def test_a_mistake_gets_one_line(load, kind, lines, says):

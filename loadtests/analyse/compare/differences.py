@@ -10,6 +10,7 @@ from typing import Any
 
 from loadtests.formatting import DASH, flat, series
 from loadtests.plan.kinds import Test
+from loadtests.plan.kinds.base import SUMMARISED
 from loadtests.plan.study import Entry
 from loadtests.records.run.run_record import RunRecord
 
@@ -130,9 +131,7 @@ def _setup(entry: Entry, run: RunRecord) -> str:
 
 
 def _test(test: Test) -> dict[str, str]:
-    fields = {
-        key: value for key, value in test.record().items() if key not in test.summarised_fields and value is not None
-    }
+    fields = {key: value for key, value in test.record().items() if key not in SUMMARISED and value is not None}
     return {f"{test.name} asks for": test.exact_description} | {
         f"{test.name} {key.replace('_', ' ')}": value if isinstance(value, str) else json.dumps(value)
         for key, value in fields.items()

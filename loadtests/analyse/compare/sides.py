@@ -101,7 +101,9 @@ def _rates(before: Results, after: Results, test: str) -> str:
     found = [one.fixed_rate for one in tests]
     if len(found) < 2 or None in found or found[0] == found[1]:
         return ""
-    return f" (at {found[0]:g} and {found[1]:g} {tests[0].load_unit}s/s; run --rate {found[0]:g} asks for the same)"
+    return (
+        f" (at {found[0]:g} and {found[1]:g} {tests[0].kind.load_unit}s/s; run --rate {found[0]:g} asks for the same)"
+    )
 
 
 def _own(results: Results) -> list[str]:

@@ -1,4 +1,4 @@
-"""The kinds of test. To add one: a file beside ``latency.py`` with a subclass of ``Test``; being there, it is found."""
+"""The kinds of test. To add one: a file beside ``requests.py`` with its row in ``KINDS``; being there, it is found."""
 
 from __future__ import annotations
 
@@ -6,40 +6,35 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Mapping
-from inspect import isabstract
 from typing import Any
 
 from loadtests.errors import unknown
 from loadtests.plan import cost_unit
 from loadtests.plan.cost_unit import SHARED
 from loadtests.plan.kinds.base import Test
+from loadtests.plan.kinds.kind import Kind
 from loadtests.plan.metrics import TIMES, Metric
 
-__all__ = ["Test", "every_metric", "from_record", "known", "metric"]
+__all__ = ["Kind", "Test", "every_metric", "from_record", "known", "metric"]
 
 
-def known() -> dict[str, type[Test]]:
-    """All kinds by name, in the order of their places."""
+def known() -> dict[str, Kind]:
+    """All kinds by name, in their order in a report."""
     return _found(tuple(__path__))
 
 
 @functools.cache
-def _found(folders: tuple[str, ...]) -> dict[str, type[Test]]:
+def _found(folders: tuple[str, ...]) -> dict[str, Kind]:
     modules = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(folders)]
-    kinds = [
-        one
-        for module in modules
-        for one in vars(module).values()
-        if isinstance(one, type) and issubclass(one, Test) and one.__module__ == module.__name__ and not isabstract(one)
-    ]
-    return {one.kind: one for one in sorted(kinds, key=lambda one: (one.order, one.kind))}
+    kinds: list[Kind] = [kind for module in modules for kind in getattr(module, "KINDS", ())]
+    return {kind.name: kind for kind in sorted(kinds, key=lambda kind: (kind.order, kind.name))}
 
 
 def from_record(values: Mapping[str, Any]) -> Test:
-    """The test that ``Test.record`` gave. Raises UserError for an unknown kind, TypeError for other fields."""
+    """The test that ``Test.record`` gave. Raises UserError for an unknown kind, ValueError for other fields."""
     if values["kind"] not in known():
         raise unknown("kind of test", str(values["kind"]), known())
-    return known()[values["kind"]].from_record({key: value for key, value in values.items() if key != "kind"})
+    return Test.from_record(known()[values["kind"]], values)
 
 
 def every_metric() -> tuple[Metric, ...]:
@@ -48,7 +43,7 @@ def every_metric() -> tuple[Metric, ...]:
 
 
 @functools.cache
-def _by_name(kinds: tuple[type[Test], ...]) -> dict[str, Metric]:
+def _by_name(kinds: tuple[Kind, ...]) -> dict[str, Metric]:
     own = (metric for kind in kinds for metric in kind.metrics)
     return {metric.name: metric for metric in (*TIMES, *own, *SHARED)}
 

@@ -1,41 +1,38 @@
-"""What all kinds of test have in common."""
+"""A test is a work at a pace; its kind is a row of texts and metrics."""
 
 from __future__ import annotations
 
-import abc
 import dataclasses
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, final
 
 import msgspec
 
-from loadtests.plan import slices
-from loadtests.plan.cost_unit import REQUESTS, CostUnit
+from loadtests.plan import fields, slices
+from loadtests.plan.kinds.kind import WARMUP_S, Kind, MetricOf
+from loadtests.plan.kinds.pace import Pace, ShareOfCeiling
+from loadtests.plan.kinds.search import Search
+from loadtests.plan.kinds.work import Work
 from loadtests.plan.metrics import Metric
 from loadtests.plan.objective import MAX_ERRORS, Objective, SearchPlan
 from loadtests.records import Trial
 from loadtests.records.bounds import Amount, Name
-from loadtests.records.toml import TomlTable
-from loadtests.workload import DEFAULT_ENGINE, Feature, Load, Request, SignIn
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from loadtests.workload import DEFAULT_ENGINE, Load, Request, SignIn
 
 # Start, health, contract and stop of a setup: what comes to warm-up and measurement. For the time left only.
 START_S = 1.5
-# What ``--quick`` leaves of the times of a test, in seconds.
-QUICK = {"warmup_s": 1.0, "duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
-WARMUP_S = 2.0
+QUICK_WARMUP_S = 1.0  # what --quick leaves of it
+CEILING_S = 1.0  # how long a ceiling is searched
 RECIPE_KNOB = "ORIGIN_RECIPE"
+# Fields that are not shown one by one where runs differ: the exact description covers them.
+SUMMARISED = ("name", "requests", "recorded", "journey", "path", "file_digest")
 
 
 @dataclasses.dataclass(frozen=True)
 class LoadStep:
-    """A test as one of several that ask the same at more and more load: how much (``at``), of what (``axis``), and both
-    in words, ``250/s`` and ``250 requests/s``. Those that differ by nothing else have ``alike`` in common."""
+    """A test as one step of a load curve: its load (``value``) on an axis, and that in words, ``250/s`` and
+    ``250 requests/s``. Steps of a curve have the same ``comparison_key``."""
 
     value: float
     axis: str
@@ -46,8 +43,8 @@ class LoadStep:
 
 @dataclasses.dataclass(frozen=True)
 class StartOptions:
-    """What a setup is started with for a test: the services beside it, and the knobs that these take of the test. Tests
-    that have the same of it can share a server."""
+    """What a setup is started with for a test: supporting services, and knobs for these. Tests with the same options
+    can share a server."""
 
     services: tuple[str, ...] = ()
     knobs: tuple[tuple[str, str], ...] = ()
@@ -56,67 +53,149 @@ class StartOptions:
 NO_START_OPTIONS = StartOptions()
 
 
+@final
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Test(abc.ABC):
-    """What is asked of a setup. A kind of test is a subclass in a file of its own beside this one.
+class Test:
+    """What a setup is measured by: a work at a pace."""
 
-    The class says what its kind is: ``kind`` is its name, ``place`` its place in a report, ``metrics`` those that only
-    it has, ``judged`` those that verdicts are given on (few: each one more widens all intervals) and ``decisive`` the
-    one that cells of a sweep are ranked by. ``beside`` are those without which the judged ones are not to be shown.
-    ``counted`` is what its cost is shared among, ``sends`` the word for one of what it sends, and ``time`` what its
-    times are where the engine counts them from the intended send: of each that is ``timed``, one of those counted if
-    nothing else is said. ``needs`` is what an engine must be able to do beside what its load takes.
-
-    In a report it has a section: ``heading``, ``about``, and for each test a table, ``caption`` over ``columns``
-    (a metric's name and its heading); the headings in ``optional`` are dropped, in this order, where room is little.
-    ``{what}`` and ``{latency}`` in a caption stand for what is sent and for the time that is known (see
-    ``loadtests.plan.metrics``).
-    """
-
-    __test__: ClassVar[bool] = False  # no test of ours, whatever pytest makes of the name
-
-    kind: ClassVar[str]
-    order: ClassVar[int]
-    metrics: ClassVar[tuple[Metric, ...]] = ()
-    judged: ClassVar[tuple[Metric, ...]]
-    decisive: ClassVar[Metric]
-    supporting_metrics: ClassVar[tuple[Metric, ...]] = ()
-    cost_unit: ClassVar[CostUnit] = REQUESTS
-    load_unit: ClassVar[str] = "request"
-    time_name: ClassVar[str] = "response time"
-    timed_unit: ClassVar[str] = ""
-    engine_features: ClassVar[frozenset[Feature]] = frozenset()
-    restarts: ClassVar[bool] = False
-    """Whether the server is restarted under its load."""
-    heading: ClassVar[str]
-    about: ClassVar[str]
-    caption: ClassVar[str]
-    columns: ClassVar[Mapping[str, str]]
-    optional: ClassVar[tuple[str, ...]] = ()
-    summarised_fields: ClassVar[tuple[str, ...]] = ("name", "requests")
-    """Fields that are not told one by one where runs differ: ``asked_exactly`` tells of them."""
+    __test__ = False  # no test of ours, whatever pytest makes of the name
 
     name: Name
+    kind: Kind
+    work: Work
+    pace: Pace
     engine: str = DEFAULT_ENGINE
     warmup_s: Amount = WARMUP_S
-    requests: tuple[Request, ...] = ()
-    """What every setup must answer alike before any load; a kind that sends no HTTP requests has none."""
     services: tuple[str, ...] = ()
-    """What is to run beside the setup, by the names of supervisor/services."""
+    """Supporting services, by the names of supervisor/services."""
     recipe: str = ""
-    """What the origin beside the setup plays, where the test says it: the name of one that ships, or a path."""
+    """What the origin plays: the name of a recipe that ships, or a path."""
 
-    @classmethod
-    @abc.abstractmethod
-    def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
-        """The test in a study's table; paths in it start from ``folder``. Takes all keys it knows. Raises UserError."""
+    def __post_init__(self) -> None:
+        if self.search is not None:
+            self.search[1].require_knowable()
 
     @property
-    @abc.abstractmethod
-    def seconds(self) -> float:
-        """About how long its load lasts."""
+    def requests(self) -> tuple[Request, ...]:
+        """What every setup must answer alike before any load."""
+        return self.work.all_requests
 
-    @abc.abstractmethod
+    @property
+    def short_description(self) -> str:
+        """What it sends, without how often."""
+        sent = self.work.subject(self.pace)
+        return f"{sent} (the origin plays {Path(self.recipe).stem})" if self.recipe else sent
+
+    @property
+    def exact_description(self) -> str:
+        """``short_description``, with digests of what it leaves out: two that are not alike read differently."""
+        digests = [one for one in (self.work.fingerprint, self.pace.fingerprint) if one]
+        return f"{self.short_description} ({', '.join(digests)})" if digests else self.short_description
+
+    @property
+    def description(self) -> str:
+        """What it sends, and how often."""
+        return self.work.describe(self.short_description, self.pace, self.kind.load_unit)
+
+    @property
+    def condition(self) -> str:
+        """Under which condition its figures hold: ``at 300 requests/s``."""
+        return self.pace.condition(self.work, self.kind.load_unit)
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        """What makes two tests of a kind comparable; how long they last does not."""
+        return (*self.pace.comparison_key, *self.work.comparison_key)
+
+    def same_as(self, other: Test) -> bool:
+        """Whether figures of both can be set side by side."""
+        alike = self.kind is other.kind and self.engine == other.engine and self.recipe == other.recipe
+        return alike and self.comparison_key == other.comparison_key
+
+    @property
+    def judged(self) -> tuple[Metric, ...]:
+        """The metrics that verdicts are given on."""
+        metrics = self.kind.loop_judged if self.pace.is_closed_loop else ()
+        return tuple(dict.fromkeys(_metric(one, self) for one in metrics or self.kind.judged))
+
+    @property
+    def decisive(self) -> Metric:
+        """The metric that setups are ranked by."""
+        if self.kind.decisive is None or (self.pace.is_closed_loop and self.kind.loop_judged):
+            return self.judged[0]
+        return _metric(self.kind.decisive, self)
+
+    @property
+    def columns(self) -> dict[Metric, str]:
+        """The metrics of its table of figures, with headings."""
+        return {metric: heading for metric, heading in self.kind.columns.items() if self.has_metric(metric)}
+
+    def has_metric(self, metric: Metric) -> bool:
+        """Whether its trials have a metric."""
+        of_unit = not metric.cost_units or self.kind.cost_unit.plural in metric.cost_units
+        return (of_unit and self.kind.has_metric(self, metric)) or metric in self.kind.further_metrics
+
+    def why_unknown(self, trial: Trial) -> str:
+        """Why a valid trial does not know the decisive metric, where the kind can tell; else empty."""
+        if (self.kind.why_unknown is None and self.search is None) or self.decisive.read(trial) is not None:
+            return ""
+        if self.kind.why_unknown is not None:
+            return self.kind.why_unknown(trial)
+        return trial.capacity.sentence if trial.capacity else "no search was made"
+
+    @property
+    def search(self) -> tuple[Objective, SearchPlan] | None:
+        """Within what the highest rate is searched, and how; None where there is no search."""
+        if not isinstance(self.pace, Search):
+            return None
+        counts = self.kind.cost_unit.plural
+        return self.pace.plan(self.work, counts, self.pace.unit or f"{counts}/s")
+
+    @property
+    def fixed_rate(self) -> float | None:
+        """What it sends per second, which a setup has to sustain; None where it has no such rate."""
+        return None if self.kind.allowed_failures >= 1 else self.pace.rate_found
+
+    @property
+    def allowed_failures(self) -> float:
+        """The share of its requests, 0 to 1, that may fail without any doubt about its figures."""
+        return self.kind.allowed_failures if self.search is None else self.search[0].max_errors
+
+    @property
+    def load_step(self) -> LoadStep | None:
+        """The test as one of several steps of load; None where it is none."""
+        step = self.pace.step if self.work.has_load_curve else None
+        if step is None:
+            return None
+        alike = (self.engine, self.recipe, getattr(self.pace, "arrivals", None), *self.work.comparison_key)
+        return LoadStep(*step, alike)
+
+    @property
+    def can_interleave(self) -> bool:
+        """Whether its load can be made in slices, interleaved with those on other setups."""
+        able = self.work.can_interleave and self.pace.can_interleave
+        return able and not self.kind.in_one_piece and self.engine == DEFAULT_ENGINE
+
+    @property
+    def needs_memory_at_rest(self) -> bool:
+        """Whether its figures need the memory that processes have before there is any load."""
+        return self.work.needs_memory_at_rest(self.services)
+
+    @property
+    def start_options(self) -> StartOptions:
+        """What its setups are started with."""
+        return StartOptions(self.services, ((RECIPE_KNOB, self.recipe),) if self.recipe else ())
+
+    @property
+    def planned_s(self) -> float:
+        """About how long a trial takes in one piece, with the start of its setup."""
+        return START_S + self.pace.with_warmup_s(self.warmup_s) + self.work.opening_s
+
+    @property
+    def planned_interleaved_s(self) -> float:
+        """About how long it takes in slices, without the start."""
+        return self.warmup_s + slices.seconds(self.pace.seconds) + self.work.opening_s
+
     def load(
         self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None, seed: int = 0
     ) -> Load:
@@ -125,175 +204,96 @@ class Test(abc.ABC):
         ``requests`` are its own as the server is to be asked them, ``bodies`` what they should be answered with (see
         Load). ``seed`` decides what is left to chance; in a block all setups get the same. Raises UserError.
         """
-
-    @property
-    @abc.abstractmethod
-    def comparison_key(self) -> tuple[object, ...]:
-        """What makes two tests of the kind ask the same; how long they last does not."""
-
-    @property
-    @abc.abstractmethod
-    def description(self) -> str:
-        """What it sends, in words."""
-
-    @property
-    @abc.abstractmethod
-    def short_description(self) -> str:
-        """What it asks for, without how often."""
-
-    @property
-    @abc.abstractmethod
-    def condition(self) -> str:
-        """Under which condition its figures hold: ``at 300 requests/s``."""
-
-    @property
-    @abc.abstractmethod
-    def length(self) -> str:
-        """How long it measures, in words."""
-
-    @property
-    def start_options(self) -> StartOptions:
-        """What its setups are started with."""
-        return StartOptions(self.services, ((RECIPE_KNOB, self.recipe),) if self.recipe else ())
-
-    @property
-    def exact_description(self) -> str:
-        """``asked``, with a digest of what it leaves unsaid: two that are not alike read differently."""
-        return self.short_description
-
-    @property
-    def files_unchanged(self) -> bool:
-        """Whether the files that it uses are what they were when it was read from its study."""
-        return True
-
-    def why_unknown(self, trial: Trial) -> str:
-        """Why a valid trial does not know the decisive metric, where the kind can tell; else empty."""
-        return ""
-
-    @property
-    def search(self) -> tuple[Objective, SearchPlan] | None:
-        """Within what the rate of its load is searched for, and how; None where the load is as it is."""
-        return None
-
-    @property
-    def closed_loop(self) -> bool:
-        """Whether its load asks as fast as it is answered: a generator at its end hides how much more can be done."""
-        return False
-
-    @property
-    def load_step(self) -> LoadStep | None:
-        """What it is as one of several steps of load; None where it is none."""
-        return None
-
-    @property
-    def needs_memory_at_rest(self) -> bool:
-        """Whether its figures need the memory that the processes have before there is any load."""
-        return False
-
-    @property
-    def can_interleave(self) -> bool:
-        """Whether its load can be made in slices, so that setups can be measured by turns."""
-        return False
+        paced = {"warmup_s": self.warmup_s, "core": core, **self.pace.load(seed)}
+        return self.work.load(origin, requests, bodies, self.pace, paced)
 
     @property
     def ceiling_test(self) -> Test | None:
-        """The test that finds what each setup holds, where the rate of this one is to be a share of the least of that
-        and is not known yet; else None."""
-        return None
+        """The test that finds what each setup sustains, where the rate of this one is a share of the least of that;
+        else None."""
+        if not isinstance(self.pace, ShareOfCeiling):
+            return None
+        work, pace = self.work.ceiling(CEILING_S)
+        return Test(
+            name=self.name,
+            kind=self.kind.ceiling or self.kind,
+            work=work,
+            pace=pace,
+            warmup_s=min(self.warmup_s, CEILING_S),
+            services=self.services,
+            recipe=self.recipe,
+        )
 
     def sustained_rate(self, trial: Trial) -> float | None:
-        """What a trial says that its setup holds, in what is sent per second, where it is asked for all that it can;
-        None where that is not known, or too much failed."""
+        """What a trial of a ceiling's search says that its setup sustains, in what is sent per second; None where that
+        is not known, or too much failed."""
+        if self.kind.ceiling_metric is not None:
+            rate = self.kind.ceiling_metric.read(trial)
+            return None if rate is None else rate / self.work.counts_each
         result = trial.result
         if result is None or sum(result.failed.values()) > MAX_ERRORS * result.planned:
             return None
         return result.rate
 
-    def at_rate(self, rate: float) -> Self:
-        """The test at another fixed rate; as it is where it has none of its own choice."""
-        return self
+    def at_ceiling(self, ceiling: float) -> Test:
+        """The test whose rate is its share of ``ceiling`` (per second)."""
+        assert isinstance(self.pace, ShareOfCeiling)
+        return dataclasses.replace(self, pace=self.pace.of_ceiling(ceiling))
 
-    def at_ceiling(self, ceiling: float) -> Self:
-        """The test whose rate is its share of ``ceiling`` (requests per second)."""
-        raise NotImplementedError(self.kind)
+    def at_rate(self, rate: float) -> Test:
+        """The test at another fixed rate; as it is where it has none."""
+        return dataclasses.replace(self, pace=self.pace.at_rate(rate))
 
-    @property
-    def fixed_rate(self) -> float | None:
-        """The requests (or whatever it ``sends``) per second that a setup is to hold; None where none are asked for, or
-        the rate is searched."""
-        return None
-
-    @property
-    def allowed_failures(self) -> float:
-        """The share of its requests, 0 to 1, that may fail without any doubt about its figures."""
-        return MAX_ERRORS if self.search is None else self.search[0].max_errors
-
-    def has_metric(self, metric: Metric) -> bool:
-        """Whether its trials have a metric: one that is not of something else than it counts."""
-        return not metric.cost_units or self.cost_unit.plural in metric.cost_units
-
-    @property
-    def setup_features(self) -> frozenset[str]:
-        """What a setup must be able to do, in words of ``loadtests.setups.CANNOT``; HTTP and WEBSOCKET are others."""
-        return frozenset()
-
-    @property
-    def planned_s(self) -> float:
-        """About how long a trial takes that is made in one piece, with the start of its setup."""
-        return START_S + self.warmup_s + self.seconds
-
-    @property
-    def planned_interleaved_s(self) -> float:
-        """About how long it takes in slices, without the start."""
-        return self.warmup_s + slices.seconds(self.seconds)
-
-    def with_requests(self, requests: tuple[Request, ...]) -> Self:
-        """The test with other requests; as it is where its kind sends none."""
-        return self
-
-    def with_processes(self, injectors: int) -> Self:
-        """The test with its load made by so many processes; as it is where that is not its choice."""
-        return self
-
-    def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Self:
-        """The test with its users on the journey in a file (its own where there is none), signing in so; as it is where
-        it has no users. Raises UserError."""
-        return self
-
-    def quick(self) -> Self:
+    def quick(self) -> Test:
         """The test with short times: a first look at whether all works."""
-        shorter = {key: min(limit, getattr(self, key)) for key, limit in QUICK.items() if hasattr(self, key)}
-        return dataclasses.replace(self, **shorter)
+        pace = self.pace if self.kind.in_one_piece else self.pace.quick()
+        warmup_s = min(QUICK_WARMUP_S, self.warmup_s)
+        return dataclasses.replace(self, work=self.work.quick(), pace=pace, warmup_s=warmup_s)
 
-    def same_as(self, other: Test) -> bool:
-        """Whether both ask the same, so that their figures can be set side by side."""
-        alike = self.engine == other.engine and self.recipe == other.recipe
-        return type(self) is type(other) and alike and self.comparison_key == other.comparison_key
+    def with_requests(self, requests: tuple[Request, ...]) -> Test:
+        """The test with other requests, none of them recorded; as it is where it sends none of its own."""
+        return dataclasses.replace(self, work=self.work.with_requests(requests), pace=self.pace.unrecorded())
+
+    def with_processes(self, processes: int) -> Test:
+        """The test with its load made by that many processes, where that is its choice."""
+        return dataclasses.replace(self, work=self.work.with_processes(processes))
+
+    def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Test:
+        """The test with its users on the journey in a file (its own without one), signing in so; as it is where it has
+        no users. Raises UserError."""
+        return dataclasses.replace(self, work=self.work.with_journey(file, sign_in))
 
     def record(self) -> dict[str, Any]:
         """The test as run.json keeps it."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {"kind": self.kind, **fields, "requests": [request.to_dict() for request in self.requests]}
+        return {
+            "kind": self.kind.name,
+            "name": self.name,
+            "engine": self.engine,
+            "warmup_s": self.warmup_s,
+            "requests": [request.to_dict() for request in self.requests],
+            "services": self.services,
+            "recipe": self.recipe,
+            **self.pace.record(),
+            **self.work.record(),
+        }
 
     @classmethod
-    def from_record(cls, values: Mapping[str, Any]) -> Self:
-        """The test that ``record`` gave, without its kind. Raises ValueError, KeyError or UserError for another."""
-        requests = tuple(Request.from_dict(request) for request in values["requests"])
-        return dataclasses.replace(msgspec.convert({**values, "requests": []}, cls), requests=requests)
+    def from_record(cls, kind: Kind, values: Mapping[str, Any]) -> Test:
+        """The test that ``record`` gave. Raises ValueError, KeyError or UserError for another."""
+        common = msgspec.structs.asdict(msgspec.convert(values, _Common))
+        pace = fields.chosen(kind.paces, values).from_record(values)
+        return cls(kind=kind, work=kind.work.from_record(values), pace=pace, **common)
 
 
-def common(name: str, table: TomlTable, engine: str = DEFAULT_ENGINE, warmup_s: float = WARMUP_S) -> dict[str, Any]:
-    """The fields that all kinds have, from a study's table; ``engine`` and ``warmup_s`` are those of a test that says
-    none."""
-    return {
-        "name": name,
-        "engine": table.take("engine", str, engine),
-        "warmup_s": table.seconds("warmup", warmup_s, least_s=0.0),
-        "services": table.texts("services"),
-        "recipe": table.take("recipe", str, ""),
-    }
+class _Common(msgspec.Struct):
+    """The fields of a record that all tests have."""
+
+    name: Name
+    engine: str
+    warmup_s: Amount
+    services: tuple[str, ...]
+    recipe: str = ""
 
 
-def digest(sends: Sequence[object]) -> str:
-    """A few letters that differ where what is sent does."""
-    return hashlib.sha256(json.dumps(sends).encode()).hexdigest()[:8]
+def _metric(one: Metric | MetricOf, test: Test) -> Metric:
+    return one if isinstance(one, Metric) else one(test)

@@ -1,23 +1,36 @@
-"""WebSockets that are opened and closed: how long does it take until one is ready, and how many can be opened?"""
+"""WebSockets that are opened and closed: how long until one is ready, and how many can be opened."""
 
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from loadtests.formatting import plural
 from loadtests.plan.cost_unit import CONNECTIONS
-from loadtests.plan.kinds.base import Test
-from loadtests.plan.kinds.over_websocket import CEILING_CONNECTIONS, CEILING_S, PacedConversation, conversing, paced
-from loadtests.plan.metrics import P50, P95, P99, Metric, Question, rate, rate_is_generators
-from loadtests.plan.percentiles import knowable
-from loadtests.records.bounds import Ordinal
-from loadtests.records.toml import TomlTable
-from loadtests.workload.conversation import MOST_CONNECTIONS
+from loadtests.plan.kinds.kind import Kind, tail
+from loadtests.plan.kinds.pace import ClosedLoopOver, FixedRate, Pace, ShareOfCeiling
+from loadtests.plan.kinds.search import RateSearch
+from loadtests.plan.kinds.talk import Talk
+from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
+from loadtests.plan.metrics import P50, P95, P99, Metric, Question, capacity_of, rate, rate_is_generators
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Connect(Talk):
+    """Each send opens a connection, and closes it when it is ready."""
+
+    does = "connect"
+
+    def ceiling(self, duration_s: float) -> tuple[Work, Pace]:
+        return self, ClosedLoopOver(connections=CEILING_CONNECTIONS, duration_s=duration_s)
+
+    def subject(self, pace: Pace) -> str:
+        return f"WebSocket handshakes{self.with_whom}"
+
+    def loop_phrase(self, clients: int | None) -> str:
+        return f", {clients} at a time"
+
+    def loop_condition(self, clients: int | None) -> str:
+        return f"{super().loop_condition(clients)} at a time"
+
 
 OPENED = Metric(
     "opened_per_s",
@@ -32,99 +45,50 @@ OPENED = Metric(
     cost_units=(CONNECTIONS.plural,),
     is_lower_bound=rate_is_generators,
 )
+OPENED_CAPACITY = capacity_of("capacity_connections_per_s", CONNECTIONS.plural)
 
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Connect(PacedConversation):
-    """``rate`` connections a second are opened, and closed when they are ready; without a rate, each of ``connections``
-    is opened anew as soon as it was ready."""
-
-    kind = "connect"
-    order = 4
-    does = "connect"
-    metrics = (OPENED,)
-    cost_unit = CONNECTIONS
-    load_unit = "connection"
-    time_name = "time to open"
-    heading = "Opening WebSockets"
-    about = (
-        "The time from the moment a connection should have been asked for until it is able to receive: TCP, the "
-        "handshake, and what the dialect says until it is ready. Then it is closed."
-    )
-    caption = "{latency}, ms: {what}"
-    columns = {  # noqa: RUF012 - it is never changed
-        P50.name: "p50",
-        P95.name: "p95",
-        P99.name: "p99",
-        OPENED.name: "opened/s",
-        CONNECTIONS.cpu.name: "CPU ms each",
-    }
-    optional = ("p95", "trials", "opened/s")
-
-    connections: Ordinal | None = None
-
-    @classmethod
-    def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
-        fields = conversing(name, table)
-        if "rate" in table.left:
-            return cls(**fields, **paced(table))
-        connections = table.whole("connections", CEILING_CONNECTIONS, MOST_CONNECTIONS)
-        return cls(**fields, rate=None, connections=connections, duration_s=table.seconds("duration"))
-
-    @property
-    def closed_loop(self) -> bool:
-        """Whether as many are opened as can be, at no rate."""
-        return self.connections is not None
-
-    @property
-    def judged(self) -> tuple[Metric, ...]:  # type: ignore[override]
-        if self.closed_loop:
-            return (OPENED, CONNECTIONS.cpu)
-        knows_p99 = self.rate is None or knowable(99.0, int(self.rate * self.duration_s))
-        return (P50, P99 if knows_p99 else P95, CONNECTIONS.cpu)
-
-    @property
-    def decisive(self) -> Metric:  # type: ignore[override]
-        return OPENED if self.closed_loop else P99
-
-    @property
-    def held(self) -> int:
-        return 0
-
-    @property
-    def ceiling_test(self) -> Test | None:
-        if self.rate is not None or self.closed_loop:
-            return None
-        return dataclasses.replace(
-            self,
-            warmup_s=min(self.warmup_s, CEILING_S),
-            auto=None,
-            connections=CEILING_CONNECTIONS,
-            duration_s=CEILING_S,
-        )
-
-    def at_rate(self, rate: float) -> Self:
-        return self if self.closed_loop else super().at_rate(rate)
-
-    def pace(self, seed: int) -> dict[str, Any]:
-        if not self.closed_loop:
-            return super().pace(seed)
-        return {**super().pace(seed), "rate": None, "arrival_seed": None, "connections": self.connections}
-
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return (*super().comparison_key, self.connections)
-
-    @property
-    def short_description(self) -> str:
-        return f"WebSocket handshakes{self.with_whom}"
-
-    @property
-    def description(self) -> str:
-        return f"{self.short_description}, {self.connections} at a time" if self.closed_loop else super().description
-
-    @property
-    def condition(self) -> str:
-        if self.connections is None:
-            return super().condition
-        return f"with {plural(self.connections, 'connection')} at a time"
+KINDS = (
+    Kind(
+        name="connect",
+        order=4,
+        work=Connect,
+        paces=(ShareOfCeiling, FixedRate, ClosedLoopOver),
+        defaults={"connections": CEILING_CONNECTIONS},
+        cost_unit=CONNECTIONS,
+        load_unit="connection",
+        time_name="time to open",
+        metrics=(OPENED,),
+        judged=(P50, tail(P99, P95), CONNECTIONS.cpu),
+        decisive=P99,
+        loop_judged=(OPENED, CONNECTIONS.cpu),
+        heading="Opening WebSockets",
+        about=(
+            "The time from the moment a connection should have been asked for until it is able to receive: TCP, the "
+            "handshake, and what the dialect says until it is ready. Then it is closed."
+        ),
+        caption="{latency}, ms: {what}",
+        columns={P50: "p50", P95: "p95", P99: "p99", OPENED: "opened/s", CONNECTIONS.cpu: "CPU ms each"},
+        optional=("p95", "trials", "opened/s"),
+    ),
+    Kind(
+        name="connect-capacity",
+        order=4,
+        work=Connect,
+        paces=(RateSearch,),
+        defaults={"objective": "p99<50ms"},
+        cost_unit=CONNECTIONS,
+        load_unit="connection",
+        time_name="time to open",
+        metrics=(OPENED_CAPACITY,),
+        judged=(OPENED_CAPACITY,),
+        heading="Capacity for opening WebSockets",
+        about=(
+            "The highest fixed rate at which connections are opened within the objective: the time from the moment one "
+            "should have been asked for until it is able to receive, refusals, and a backlog that does not grow. Where "
+            "something else than the server ended a search, its capacity is at least what was reached."
+        ),
+        caption="Capacity: {what}",
+        columns={OPENED_CAPACITY: "capacity, connections/s"},
+        optional=("trials", "probes"),
+    ),
+)

@@ -1,92 +1,172 @@
-"""Messages at a fixed rate that must come back: how long does one take over a WebSocket?"""
+"""Messages over WebSockets that must come back: response times, throughput and capacity of echoes."""
 
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from loadtests.formatting import plural
-from loadtests.plan.cost_unit import MESSAGES
-from loadtests.plan.kinds.base import Test
-from loadtests.plan.kinds.echo_throughput import CONNECTIONS_HELD, DELIVERED, WIRE_BYTES, EchoThroughput, echoes
-from loadtests.plan.kinds.over_websocket import CEILING_CONNECTIONS, CEILING_S, PacedConversation, conversing, paced
-from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric
-from loadtests.plan.percentiles import knowable
-from loadtests.records.bounds import Ordinal
-from loadtests.records.toml import TomlTable
-from loadtests.workload.conversation import MOST_CONNECTIONS
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from loadtests.plan.cost_unit import DELIVERIES, MESSAGES
+from loadtests.plan.kinds.kind import Kind, tail
+from loadtests.plan.kinds.pace import ClosedLoop, FixedRate, Pace, ShareOfCeiling
+from loadtests.plan.kinds.search import RateSearch, Search
+from loadtests.plan.kinds.talk import Connections, Talk
+from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
+from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric, Question, capacity_of, rate, rate_is_generators
+from loadtests.plan.objective import OF_ECHOES
+from loadtests.records import Trial
+from loadtests.workload import Load, Request
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Echo(PacedConversation):
-    """``rate`` messages a second over ``connections`` that stay open, each of which must come back."""
+class Echo(Talk):
+    """Messages over ``connections`` that stay open, each of which must come back."""
 
-    kind = "echo"
-    order = 5
     does = "echo"
-    metrics = (WIRE_BYTES, DELIVERED)
-    decisive = P99
-    cost_unit = MESSAGES
-    load_unit = "message"
-    heading = "Echoes over WebSockets"
-    about = (
-        "Response time is from the moment a message should have been sent until it is back, over connections that were "
-        "open before. One that does not come back counts as infinitely slow."
-    )
-    caption = "{latency}, ms: {what}"
-    columns = {  # noqa: RUF012 - it is never changed
-        **{metric.name: metric.short for metric in TIMES},
-        DELIVERED.name: "came back, %",
-        WIRE_BYTES.name: "bytes each",
-    }
-    optional = ("p95", "p90", "p99.9", "trials", "bytes each")
+    terms = OF_ECHOES
 
-    connections: Ordinal
-
-    @classmethod
-    def parse(cls, name: str, table: TomlTable, folder: Path) -> Self:
-        connections = table.whole("connections", CONNECTIONS_HELD, MOST_CONNECTIONS)
-        return cls(connections=connections, **conversing(name, table), **paced(table))
+    connections: Connections = 50
 
     @property
-    def judged(self) -> tuple[Metric, ...]:  # type: ignore[override]
-        knows_p99 = self.rate is None or knowable(99.0, int(self.rate * self.duration_s))
-        return (P50, P99 if knows_p99 else P95, MESSAGES.cpu)
-
-    @property
-    def held(self) -> int:
+    def connection_count(self) -> int:  # type: ignore[override]
         return self.connections
 
-    @property
-    def ceiling_test(self) -> Test | None:
-        if self.rate is not None:
-            return None
-        return EchoThroughput(
-            name=self.name,
-            warmup_s=min(self.warmup_s, CEILING_S),
-            services=self.services,
-            consumer=self.consumer,
-            size=self.size,
-            compression=self.compression,
-            connections=min(self.connections, CEILING_CONNECTIONS),
-            duration_s=CEILING_S,
-        )
+    def load(
+        self,
+        origin: str,
+        requests: Sequence[Request],
+        bodies: Sequence[bytes | None],
+        pace: Pace,
+        paced: dict[str, Any],
+    ) -> Load:
+        return super().load(origin, requests, bodies, pace, {**paced, "connections": self.connections})
 
-    def pace(self, seed: int) -> dict[str, Any]:
-        return {**super().pace(seed), "connections": self.connections}
+    def ceiling(self, duration_s: float) -> tuple[Work, Pace]:
+        few = dataclasses.replace(self, connections=min(self.connections, CEILING_CONNECTIONS))
+        return few, ClosedLoop(duration_s=duration_s)
 
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return (*super().comparison_key, self.connections)
+    def subject(self, pace: Pace) -> str:
+        over = f" over {plural(self.connections, 'connection')}" if isinstance(pace, Search) else ""
+        return f"echoes of {self.size:,} B{self.with_whom}{over}"
 
-    @property
-    def short_description(self) -> str:
-        return f"{echoes(self.size)}{self.with_whom}"
+    def describe(self, subject: str, pace: Pace, unit: str) -> str:
+        at_rate = isinstance(pace, (FixedRate, ShareOfCeiling))
+        over = f", over {plural(self.connections, 'connection')}" if at_rate else ""
+        return f"{super().describe(subject, pace, unit)}{over}"
 
-    @property
-    def description(self) -> str:
-        return f"{super().description}, over {plural(self.connections, 'connection')}"
+
+def wire_bytes(trial: Trial) -> float | None:
+    """What went over the wire in both directions for all that is billed (see Result), all connections together; None
+    where that was not counted."""
+    result = trial.result
+    if result is None or result.connections is None:
+        return None
+    total = float(result.connections.sent_bytes + result.connections.received_bytes)
+    counted_alone = result.deliveries is not None and result.deliveries.in_time is None
+    if counted_alone and result.billed and result.ok:
+        total *= result.billed / result.ok  # runs before there was in_time counted no bytes while a server settled
+    return total
+
+
+def _each(trial: Trial) -> float | None:
+    total, count = wire_bytes(trial), MESSAGES.count(trial)
+    return total / count if total is not None and count else None
+
+
+def _delivered(trial: Trial) -> float | None:
+    result = trial.result
+    if result is None or result.deliveries is None or not result.deliveries.expected:
+        return None
+    return 100 * result.deliveries.delivered / result.deliveries_due
+
+
+MESSAGES_PER_S = Metric(
+    "messages_per_s",
+    "messages",
+    "messages/s",
+    rate,
+    more_is_better=True,
+    called="messages per second",
+    short="messages/s",
+    question=Question("throughput", "echoes the most"),
+    says_unit=True,
+    cost_units=(MESSAGES.plural,),
+    is_lower_bound=rate_is_generators,
+)
+WIRE_BYTES = Metric(
+    "wire_bytes_per_message", "bytes on the wire per message", "B", _each, cost_units=(MESSAGES.plural,)
+)
+DELIVERED = Metric(
+    "delivered_percent",
+    "delivered",
+    "%",
+    _delivered,
+    more_is_better=True,
+    short="delivered",
+    complete="Every message reached every receiver.",
+    cost_units=(MESSAGES.plural, DELIVERIES.plural),
+)
+ECHO_CAPACITY = capacity_of("capacity_messages_per_s", MESSAGES.plural)
+
+THROUGHPUT = Kind(
+    name="echo-throughput",
+    order=6,
+    work=Echo,
+    paces=(ClosedLoop,),
+    cost_unit=MESSAGES,
+    load_unit="message",
+    metrics=(MESSAGES_PER_S,),
+    judged=(MESSAGES_PER_S, MESSAGES.cpu),
+    heading="Throughput of echoes",
+    about=(
+        "Messages that came back per second. In a closed loop each connection waits for its message before it sends "
+        "again, so a slow server is sent less: read the response times of such a test as part of its throughput."
+    ),
+    caption="Throughput: {what}",
+    columns={MESSAGES_PER_S: "messages/s", P50: "p50, ms", P99: "p99, ms", DELIVERED: "came back, %"},
+    optional=("p50, ms", "trials"),
+)
+KINDS = (
+    Kind(
+        name="echo",
+        order=5,
+        work=Echo,
+        paces=(ShareOfCeiling, FixedRate),
+        ceiling=THROUGHPUT,
+        cost_unit=MESSAGES,
+        load_unit="message",
+        metrics=(WIRE_BYTES, DELIVERED),
+        judged=(P50, tail(P99, P95), MESSAGES.cpu),
+        decisive=P99,
+        heading="Echoes over WebSockets",
+        about=(
+            "Response time is from the moment a message should have been sent until it is back, over connections that "
+            "were open before. One that does not come back counts as infinitely slow."
+        ),
+        caption="{latency}, ms: {what}",
+        columns={**{metric: metric.short for metric in TIMES}, DELIVERED: "came back, %", WIRE_BYTES: "bytes each"},
+        optional=("p95", "p90", "p99.9", "trials", "bytes each"),
+    ),
+    THROUGHPUT,
+    Kind(
+        name="echo-capacity",
+        order=6,
+        work=Echo,
+        paces=(RateSearch,),
+        defaults={"objective": "p99<50ms"},
+        cost_unit=MESSAGES,
+        load_unit="message",
+        metrics=(ECHO_CAPACITY,),
+        judged=(ECHO_CAPACITY,),
+        heading="Capacity for echoes",
+        about=(
+            "The highest fixed rate at which messages come back within the objective: response times from the intended "
+            "send, messages that never come back, and a backlog that does not grow. Where something else than the "
+            "server ended a search, its capacity is at least what was reached."
+        ),
+        caption="Capacity: {what}",
+        columns={ECHO_CAPACITY: "capacity, messages/s"},
+        optional=("trials", "probes"),
+    ),
+)

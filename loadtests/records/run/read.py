@@ -89,10 +89,10 @@ def _require_usable(test: Test) -> None:
     """Raises ValueError or UserError for a test whose requests or texts cannot be made."""
     if test.requests:
         Workload(test.requests)
-    if any(index >= len(test.requests) for _, index in getattr(test, "recorded", ())):
+    if any(index >= len(test.requests) for _, index in getattr(test.pace, "recorded", ())):
         raise ValueError(f"{test.name}: recorded: a request that is not there")
     with _as_one_line(test.name):
-        _ = test.search, test.description, test.condition, test.length, test.exact_description
+        _ = test.search, test.description, test.condition, test.pace.length, test.exact_description
 
 
 @contextmanager

@@ -35,12 +35,14 @@ def _shown(counted: CostUnit) -> dict[Metric, str]:
 
 def section(results: Results, price: float | None) -> Section | None:
     """Tables and charts of cost; None without process data. ``price`` overrides the study's."""
-    tests = [test for test in results.tests if test.has_metric(test.cost_unit.cpu) and _has_processes(results, test)]
+    tests = [
+        test for test in results.tests if test.has_metric(test.kind.cost_unit.cpu) and _has_processes(results, test)
+    ]
     if not tests:
         return None
     if price is None:
         price = results.study.price_per_core_hour
-    counts = list(dict.fromkeys(test.cost_unit for test in tests))
+    counts = list(dict.fromkeys(test.kind.cost_unit for test in tests))
     text = (
         f"CPU time of all processes of a setup, for each {_either([one.success for one in counts])}: the cost "
         f"of failed {_either([one.plural for one in counts])} is included. "
@@ -87,13 +89,13 @@ def _about_price(price: float | None, counts: Sequence[CostUnit]) -> str:
 
 
 def _table(results: Results, test: Test, price: float | None) -> Table:
-    counted, unit = test.cost_unit, test.cost_unit.unit
+    counted, unit = test.kind.cost_unit, test.kind.cost_unit.unit
     roles = {counted.of_role(role): f"{role} {unit}" for role in results.roles}
     uncharged = {counted.of_role(role, charged=False): f"{role} {unit}, not charged" for role in results.uncharged}
     shared = {
         f"requests per {role} process": role
         for role in results.roles
-        if HTTP in test.setup_features
+        if HTTP in test.work.setup_features
         and any(_spread(results.cells[label, test.name], role) for label in results.labels)
     }
     more = {f"cost of a million {counted.plural}": _million(results, test, price)} if price is not None else {}
@@ -121,10 +123,10 @@ def _estimated(results: Results, test: Test, metric: Metric) -> tables.Column:
 
 def _million(results: Results, test: Test, price: float) -> tables.Column:
     """The cost of a million requests."""
-    each = test.cost_unit.core_hours(1e6) * price
+    each = test.kind.cost_unit.core_hours(1e6) * price
 
     def field(cell: Cell) -> Field:
-        cpu = results.estimate(cell.label, test.name, test.cost_unit.cpu.name)
+        cpu = results.estimate(cell.label, test.name, test.kind.cost_unit.cpu.name)
         if cpu is None:
             return tables.unknown()
         text = _money(cpu.value * each)
@@ -159,7 +161,7 @@ def _sharing(role: str) -> tables.Column:
 
 def _charts(results: Results, test: Test) -> Iterator[Chart]:
     """CPU time per request, stacked by role."""
-    counted = test.cost_unit
+    counted = test.kind.cost_unit
     labels = ranking.by_estimate(results, test, counted.cpu)
     per = f"{counted.unit} per {counted.singular}"
     totals = [points.point(results, label, test, counted.cpu, "CPU", per) for label in labels]
@@ -185,7 +187,7 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
 
 def _parts(results: Results, test: Test, total: ChartRow) -> Iterator[ChartRow]:
     """A setup's bar, a part for each role."""
-    counted = test.cost_unit
+    counted = test.kind.cost_unit
     label, start = total["label"], 0.0
     estimates = {role: results.estimate(label, test.name, counted.of_role(role).name) for role in results.roles}
     known = {role: estimate.value for role, estimate in estimates.items() if estimate is not None}

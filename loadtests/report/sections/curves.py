@@ -34,7 +34,7 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
     keys = list(dict.fromkeys([*limits, "p99", "p50"]))
     rows = [row for label in results.labels for row in _curve(results, label, test, keys)]
     time = "lag" if test.search and test.search[0].of_lag else results.latency(test.name)
-    counts = test.cost_unit.plural
+    counts = test.kind.cost_unit.plural
     if not rows:
         return
     marks = [_mark(results, label, test) for label in ranking.by_estimate(results, test, test.decisive)]
@@ -93,7 +93,7 @@ def _point(label: str, key: str, together: list[ProbeRecord], test: Test) -> Cha
         "rate": rate,
         "value": time,
         "passed": 2 * passed >= len(together),
-        "text": f"{label}: {key} {number(time)} ms at {number(rate)} {test.cost_unit.plural}/s, {passed} of "
+        "text": f"{label}: {key} {number(time)} ms at {number(rate)} {test.kind.cost_unit.plural}/s, {passed} of "
         f"{plural(len(together), 'probe')} within the objective",
     }
 
@@ -112,6 +112,6 @@ def _mark(results: Results, label: str, test: Test) -> ChartRow:
         "value": estimate.value,
         "note": figure(estimate),
         "within": within,
-        "text": f"{label}: capacity {figure(estimate)} {test.cost_unit.plural}/s{within}",
+        "text": f"{label}: capacity {figure(estimate)} {test.kind.cost_unit.plural}/s{within}",
     }
     return {**row, **whiskers(estimate)}

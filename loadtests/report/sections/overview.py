@@ -43,7 +43,7 @@ def _order(results: Results) -> str:
         test.name: max((len(one.evidence.calibration_s) for one in results.trials if one.test == test.name), default=0)
         for test in interleaved
     }
-    whole = [test.name for test in interleaved if rounds[test.name] == 1 and test.seconds > SLICE_S]
+    whole = [test.name for test in interleaved if rounds[test.name] == 1 and test.pace.seconds > SLICE_S]
     others = [test.name for test in results.tests if test not in interleaved]
     at_once = results.study.at_once
     who = f"{at_once} setups ran at once, the baseline among them" if at_once else "all setups ran at once"
@@ -187,7 +187,7 @@ def _tests(results: Results) -> Table:
             Field(test.name),
             Field(test.description),
             Field(test.engine),
-            Field(test.length),
+            Field(test.pace.length),
             Field(f"{test.warmup_s:g} s"),
         )
         for test in results.tests

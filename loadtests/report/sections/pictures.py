@@ -127,7 +127,7 @@ def _columns(timeline: Sequence[Second]) -> list[_Column]:
 
 
 def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second]) -> Chart:
-    columns, time, many = _columns(timeline), results.latency(test.name), test.cost_unit.plural
+    columns, time, many = _columns(timeline), results.latency(test.name), test.kind.cost_unit.plural
     answered = [column.per_second(sum(second.ok for second in column.seconds)) for column in columns]
     slowest = max((p99 for column in columns if (p99 := column.highest("p99_ms")) is not None), default=None)
     summary = (

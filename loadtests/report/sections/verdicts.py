@@ -64,7 +64,7 @@ def _how_to_read(results: Results) -> str:
         f"{FAILED:.1%} of them is neither faster nor equivalent. Rows are in the order of the ratio; neighbours may be "
         "equivalent. An open interval includes 1 and spans a hundredfold or more."
     )
-    if any(test.cost_unit in (MESSAGES, DELIVERIES) for test in results.tests):
+    if any(test.kind.cost_unit in (MESSAGES, DELIVERIES) for test in results.tests):
         text += (
             " Missing deliveries count as infinitely late, and a setup that loses more than "
             f"{LOST:.2%} of them gets that verdict."

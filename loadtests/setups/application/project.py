@@ -16,7 +16,7 @@ from typing import Any
 
 from loadtests.cleanup import program
 from loadtests.errors import UserError, reason_of
-from loadtests.records.toml import duration
+from loadtests.records.decode import duration
 from loadtests.setups import FETCHING, KNOBS, Setup, require_knobs
 from loadtests.setups.application import overlay
 from loadtests.setups.application.base import Application, sample

@@ -185,7 +185,7 @@ def test_a_run_whose_load_came_from_another_machine_is_one_of_another_machine(bu
 
 def test_tests_that_ask_something_else_are_left_out(build_run):
     first = build_run(labels=LABELS)
-    latency = dataclasses.replace(known_test("latency"), rate=500.0)
+    latency = known_test("latency").at_rate(500.0)
     second = build_run(labels=LABELS[:2], name="second", tests=(latency, "throughput"))
     found = compare_sides(first.path, second.path)
     assert {row.test for row in found.rows} == {"throughput"}

@@ -3,8 +3,8 @@
 import pytest
 
 from loadtests.errors import UserError
+from loadtests.plan import kinds
 from loadtests.plan import study as studies
-from loadtests.plan.kinds.capacity import Capacity
 
 
 def parsed(**test):
@@ -27,11 +27,9 @@ def test_arrivals_are_random_unless_a_study_says_otherwise():
 @pytest.mark.parametrize("arrivals", ["random", "even"])
 def test_a_record_keeps_them(arrivals):
     test = parsed(arrivals=arrivals)
-    record = test.record()
-    del record["kind"]
-    assert Capacity.from_record(record) == test
+    assert kinds.from_record(test.record()) == test
 
 
 def test_other_words_are_refused():
-    with pytest.raises(UserError, match="arrivals: is 'recorded'; allowed: random, even"):
+    with pytest.raises(UserError, match="arrivals: is 'recorded'; 'even' or 'random' is needed"):
         parsed(arrivals="recorded")

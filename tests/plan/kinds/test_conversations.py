@@ -7,7 +7,7 @@ import pytest
 from loadtests import setups
 from loadtests.errors import UserError
 from loadtests.plan import kinds
-from loadtests.plan.kinds.over_websocket import in_dialect
+from loadtests.plan.kinds.talk import in_dialect
 from loadtests.plan.schedule import planned_seconds
 from loadtests.plan.study import load as study_of
 from loadtests.plan.study import parse
@@ -82,7 +82,7 @@ def test_a_rate_that_is_left_to_the_run_is_a_share_of_what_the_slowest_does(kind
     assert test.ceiling_test.description.startswith(finds_it)
     settled = test.at_ceiling(1234.0)
     assert settled.ceiling_test is None
-    assert (settled.rate, load(settled).rate) == (310, 310)
+    assert (settled.pace.rate, load(settled).rate) == (310, 310)
 
 
 @pytest.mark.parametrize(
@@ -97,12 +97,12 @@ def test_a_consumer_has_a_prefix_and_is_a_demand(consumer, prefix, dialect, dema
     test = conversing("echo", consumer=consumer)
     assert (load(test).conversation.prefix, load(test).conversation.dialect) == (prefix, dialect)
     assert load(test).requests[0].path == prefix
-    assert test.setup_features == demands
+    assert test.work.setup_features == demands
     assert (consumer in test.description) == (consumer != "async")
 
 
 def test_what_is_compressed_is_not_compared_with_what_can_not_be():
-    demands = conversing("echo", compression=True).setup_features
+    demands = conversing("echo", compression=True).work.setup_features
     refusing = {setup.name for setup in setups.find(["uvicorn-channels", "ws", "socketio"]) if setup.refuses(demands)}
     assert refusing == {"ws", "socketio"}
 
@@ -118,7 +118,7 @@ def test_a_setup_of_another_dialect_is_spoken_to_in_that():
 
 def test_what_speaks_no_websockets_refuses():
     [gunicorn] = setups.find(["gunicorn"])
-    assert gunicorn.refuses(conversing("echo").setup_features) is not None
+    assert gunicorn.refuses(conversing("echo").work.setup_features) is not None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -161,20 +161,20 @@ def test_a_wrong_key_is_refused(kind, wrong):
 def test_what_holds_connections_alone_is_never_measured_by_turns_and_the_others_are():
     tests = {kind: TABLES[kind] for kind in KINDS}
     study = parse({"setups": ["gunicorn", "uvicorn"], "tests": tests}, "s", "s.toml")
-    assert {test.kind for test in study.tests if not study.interleaved(test)} == {"idle", "rejoin"}
+    assert {test.kind.name for test in study.tests if not study.interleaved(test)} == {"idle", "rejoin"}
     assert planned_seconds(study) > 2 * 2 * 4 * 10
     assert planned_seconds(study.quick()) < planned_seconds(study) / 2
 
 
 def test_idle_connections_are_held_for_two_heartbeats_and_not_warmed_up():
     [idle] = study_of("idle").tests
-    assert idle.duration_s == 2 * 20
-    assert "warmup_s" not in idle.pace(1)
+    assert idle.pace.duration_s == 2 * 20
+    assert load(idle).warmup_s == 0
     assert idle.planned_s == dataclasses.replace(idle, warmup_s=0.0).planned_s
 
 
 def test_the_studies_send_enough_to_know_more_than_the_typical_lag():
-    [room] = [test for test in study_of("websockets").tests if test.kind == "broadcast"]
+    [room] = [test for test in study_of("websockets").tests if test.kind.name == "broadcast"]
     assert room.decisive.name == "lag_p95_ms"
     crowd, *others = sorted(study_of("broadcast").tests, key=lambda test: test.name)
     assert (crowd.name, crowd.decisive.name) == ("crowd", "lag_p95_ms")
@@ -188,7 +188,13 @@ def test_what_is_counted_has_its_own_word_in_what_is_said():
     assert conversing("broadcast").condition == "at 20 messages/s"
     for kind in KINDS:
         test = conversing(kind)
-        words = [test.description, test.condition, test.heading, test.about, *(metric.label for metric in test.judged)]
+        words = [
+            test.description,
+            test.condition,
+            test.kind.heading,
+            test.kind.about,
+            *(metric.label for metric in test.judged),
+        ]
         assert "request" not in " ".join(words)
 
 

@@ -6,7 +6,7 @@ from loadtests import journeys
 from loadtests.errors import UserError
 from loadtests.plan import kinds
 from loadtests.plan import study as studies
-from loadtests.plan.kinds.journey import THINKS, JourneyTest
+from loadtests.plan.kinds.journey_work import THINKS
 from loadtests.plan.metrics import P95, P99
 from loadtests.setups import HTTP
 from loadtests.workload import Feature, Users
@@ -67,20 +67,20 @@ def test_a_journey_of_ones_own_begins_at_the_root(tmp_path):
 
 
 def test_it_takes_a_setup_that_speaks_http():
-    assert parsed(users=1).setup_features == {HTTP}
+    assert parsed(users=1).work.setup_features == {HTTP}
 
 
 SHIPPED = [test for name in ("journeys", "sessions", "scale") for test in studies.load(name).tests]
 
 
-@pytest.mark.parametrize("test", SHIPPED, ids=lambda test: f"{test.name} {test.length}")
+@pytest.mark.parametrize("test", SHIPPED, ids=lambda test: f"{test.name} {test.pace.length}")
 def test_those_that_ship_can_know_what_they_are_judged_by(test):
     assert P99 in test.judged
 
 
-@pytest.mark.parametrize("test", [test for test in SHIPPED if test.users])
+@pytest.mark.parametrize("test", [test for test in SHIPPED if getattr(test.pace, "users", None)])
 def test_users_come_for_as_long_as_one_of_them_takes_and_then_thinks(test):
-    assert test.warmup_s == pytest.approx((THINKS + 1) * sum(test.think_s) / 2, rel=0.05)
+    assert test.warmup_s == pytest.approx((THINKS + 1) * sum(test.work.think_s) / 2, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_several_injectors_share_the_users():
 
 def test_a_quick_one_thinks_for_less_so_that_some_come_to_the_end():
     quick = parsed(users=64).quick()
-    assert (quick.warmup_s, quick.duration_s) == (1.0, 3.0)
-    assert max(quick.think_s) * 9 < 3.0
+    assert (quick.warmup_s, quick.pace.duration_s) == (1.0, 3.0)
+    assert max(quick.work.think_s) * 9 < 3.0
 
 
 @pytest.mark.parametrize("test", [{"users": 64}, {"rate": 0.5, "think": ["1s", "3s"], "injectors": 2}])
@@ -160,7 +160,7 @@ def test_what_makes_no_sense_is_refused(test, says):
 
 
 def test_its_metrics_are_those_of_journeys_only():
-    names = [one.name for one in JourneyTest.metrics]
+    names = [one.name for one in kinds.known()["journey"].metrics]
     assert "journeys_per_minute" in names
     assert "rps" not in names
 

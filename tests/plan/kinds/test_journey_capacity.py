@@ -5,7 +5,7 @@ import pytest
 from loadtests.errors import UserError
 from loadtests.plan import kinds
 from loadtests.plan import study as studies
-from loadtests.plan.kinds.journey_capacity import CAPACITY_ARRIVALS, CAPACITY_USERS
+from loadtests.plan.kinds.journey import CAPACITY_ARRIVALS, CAPACITY_USERS
 from loadtests.plan.schedule import planned_seconds, schedule
 from loadtests.workload import Feature
 
@@ -65,7 +65,7 @@ def test_a_probe_is_long_enough_for_the_percentile_where_that_is_known(tmp_path)
 def test_it_takes_an_engine_that_can_stop_and_knows_when_users_were_ready():
     test = parsed()
     assert test.engine == "locust"
-    assert test.engine_features == {Feature.EARLY_STOP, Feature.RESPONSE_TIME}
+    assert test.pace.engine_features == {Feature.EARLY_STOP, Feature.RESPONSE_TIME}
     assert load(test).features == {Feature.JOURNEYS}
 
 
@@ -83,11 +83,11 @@ def test_the_study_that_ships_takes_three_quarters_of_an_hour_at_the_most():
 @pytest.mark.parametrize(
     ("test", "says"),
     [
-        ({"model": "people"}, "model: is 'people'; allowed: users, arrivals"),
-        ({"objective": "quick"}, "objective: objective: 'quick' is not a limit"),
+        ({"model": "people"}, "model: is 'people'; 'arrivals' or 'users' is needed"),
+        ({"objective": "quick"}, "objective: 'quick' is not a limit"),
         ({"start_rate": 0.5}, "start_rate: is 0.5; from 1 to max_rate"),
         ({"start_rate": 50, "max_rate": 20}, "start_rate: is 50; from 1 to max_rate \\(20\\)"),
-        ({"max_rate": 30000}, "max_rate: is 30000; 20000 is the most"),
+        ({"max_rate": 30000}, "max_rate: is 30000; 20,000 is the most"),
         ({"users": 10}, "users: is not a key here"),
     ],
 )

@@ -47,8 +47,8 @@ def test_a_replay_is_due_when_it_was_recorded():
     table = {"pace": "recorded", "requests": [{"at": [0, 0.5]}]}
     parsed = studies.parse({"setups": ["gunicorn"], "tests": {"latency": table}}, "s", "s.toml")
     [test] = parsed.tests
-    assert test.arrivals == "recorded"
+    assert test.pace.record()["arrivals"] == "recorded"
     assert Feature.RANDOM_ARRIVALS not in load(test).features
-    assert dataclasses.replace(parsed).with_requests(test.requests).tests[0].arrivals == "random"
+    assert dataclasses.replace(parsed).with_requests(test.requests).tests[0].pace.arrivals == "random"
     with pytest.raises(UserError, match="arrivals: is not a key here"):
         studies.parse({"setups": ["gunicorn"], "tests": {"latency": {**table, "arrivals": "even"}}}, "s", "s.toml")

@@ -27,7 +27,9 @@ NAME = "ping"
 SOURCE = """
 import dataclasses
 
-from loadtests.plan.kinds.base import Test, common
+from loadtests.plan.kinds.kind import Kind
+from loadtests.plan.kinds.pace import Hold
+from loadtests.plan.kinds.work import Work
 from loadtests.plan.metrics import Metric, Question
 from loadtests.workload import Load
 
@@ -43,49 +45,35 @@ PONG = Metric(
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Ping(Test):
-    kind = "ping"
-    order = 9
-    metrics = (PONG,)
-    judged = (PONG,)
-    decisive = PONG
-    heading = "Ping and pong"
-    about = "How long a pong takes."
-    caption = "Pong: {what}"
-    columns = {"pong_ms": "pong, ms"}
-
-    pings: int
+class Pings(Work):
+    pings: int = 3
     colours: tuple[str, ...]
 
-    @classmethod
-    def parse(cls, name, table, folder):
-        return cls(pings=table.whole("pings", 3), colours=tuple(table.take("colours", list)), **common(name, table))
-
-    @classmethod
-    def from_record(cls, values):
-        return super().from_record({**values, "colours": tuple(values["colours"])})
-
-    @property
-    def seconds(self):
-        return float(self.pings)
-
-    def load(self, origin, requests, bodies, core):
-        return Load.of_url(origin + "/", rate=1.0, duration_s=self.seconds)
+    setup_features = frozenset()
 
     @property
     def comparison_key(self):
         return (self.pings, self.colours)
 
-    short_description = "a ping"
-    condition = "with pings"
+    def subject(self, pace):
+        return "a ping"
 
-    @property
-    def description(self):
+    def describe(self, subject, pace, unit):
         return f"{self.pings} pings in {' and '.join(self.colours)}"
 
-    @property
-    def length(self):
-        return f"{self.pings} pings"
+    def loop_condition(self, clients):
+        return "with pings"
+
+    def load(self, origin, requests, bodies, pace, paced):
+        return Load.of_url(origin + "/", **paced)
+
+
+KINDS = (
+    Kind(
+        name="ping", order=9, work=Pings, paces=(Hold,), metrics=(PONG,), judged=(PONG,),
+        heading="Ping and pong", about="How long a pong takes.", caption="Pong: {what}", columns={PONG: "pong, ms"},
+    ),
+)
 """
 
 STUDY = """
@@ -95,6 +83,7 @@ setups = ["gunicorn", "uvicorn", "daphne"]
 kind = "ping"
 pings = 5
 colours = ["red", "blue"]
+duration = "5s"
 """
 
 
@@ -140,7 +129,7 @@ def section(page: Page, name: str) -> Section:
 
 
 def test_a_study_has_its_fields(test: Test) -> None:
-    assert (test.kind, test.name, test.description) == ("ping", "dial", "5 pings in red and blue")
+    assert (test.kind.name, test.name, test.description) == ("ping", "dial", "5 pings in red and blue")
 
 
 def test_the_record_of_a_run_gives_it_back(run: Run, test: Test) -> None:
@@ -180,7 +169,7 @@ def test_it_has_a_section_with_a_table_of_its_columns(page: Page) -> None:
 def test_the_page_says_what_was_sent_and_for_how_long(page: Page) -> None:
     table = next(table for table in section(page, "compared").tables if table.name == "tests")
     fields = [field.text for field in table.rows[0]]
-    assert fields == ["dial", "5 pings in red and blue", "openloop", "5 pings", "2 s"]
+    assert fields == ["dial", "5 pings in red and blue", "openloop", "5 s", "2 s"]
     assert "Ping and pong" in rest.rst(page)
 
 

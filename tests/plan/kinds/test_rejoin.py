@@ -20,7 +20,7 @@ def test_a_rejoin_is_told_of_its_jitter_and_its_messages_and_is_quick_with_fewer
         "20 messages of 100 B a second"
     )
     quick = test.quick()
-    assert (quick.connections, quick.duration_s) == (100, 60)
+    assert (quick.work.connections, quick.pace.duration_s) == (100, 60)
     assert quick.planned_s < test.planned_s
 
 

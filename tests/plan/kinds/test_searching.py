@@ -23,20 +23,20 @@ KINDS = tuple(SEARCHES)
 def test_each_searches_for_what_it_counts(kind, does, counts, objective):
     test = conversing(kind)
     found, plan = test.search
-    assert (str(found), plan.counts, test.cost_unit.plural) == (objective, counts, counts)
+    assert (str(found), plan.counts, test.kind.cost_unit.plural) == (objective, counts, counts)
     assert (plan.short_s, plan.long_s) == (1, 2)
     assert test.decisive.unit == f"{counts}/s"
     assert [one.name for one in kinds.every_metric() if one is test.decisive]
     assert (test.fixed_rate, test.can_interleave) == (None, False)
     load = test.load("http://127.0.0.1:1", (), (), None, 7)
     assert (load.conversation.does, load.arrival_seed, load.duration_s) == (does, 7, 1)
-    assert "request" not in f"{test.description} {test.condition} {test.heading} {test.about}"
+    assert "request" not in f"{test.description} {test.condition} {test.kind.heading} {test.kind.about}"
 
 
 def test_the_rates_of_a_broadcast_are_of_deliveries():
     test = conversing("broadcast-capacity")  # 20 receivers in two rooms: ten deliveries of each message
     load = test.load("http://127.0.0.1:1", (), (), None, 7)
-    assert (test.start_rate, load.rate, load.connections) == (2000, 200, 1)
+    assert (test.pace.start_rate, load.rate, load.connections) == (2000, 200, 1)
     assert load.counts_each == 10
     assert load.timeout_s == 2  # what a probe too many has lost is not waited for longer
     patient = conversing("broadcast-capacity", objective="lag p99<5s")
@@ -95,7 +95,7 @@ def test_they_are_never_measured_by_turns():
 
 def test_the_study_knows_a_p99_in_each_of_its_probes():
     study = study_of("websocket-capacity")
-    assert {test.kind for test in study.tests} == set(KINDS)
+    assert {test.kind.name for test in study.tests} == set(KINDS)
     for test in study.tests:
         assert [limit.key for limit in test.search[0].limits] == ["p99"]
-        assert test.search[1].probe_s(test.start_rate, 0.0) <= 10
+        assert test.search[1].probe_s(test.pace.start_rate, 0.0) <= 10

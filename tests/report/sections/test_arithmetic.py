@@ -8,8 +8,6 @@ import pytest
 
 from loadtests.analyse.littles_law import waiting
 from loadtests.analyse.results import Results
-from loadtests.plan.kinds.latency import Latency
-from loadtests.plan.kinds.throughput import Throughput
 from loadtests.plan.study import Entry
 from loadtests.records import Meanwhile, OriginObservation, OriginStage
 from loadtests.records.run.run_record import SetupRecord
@@ -17,6 +15,7 @@ from loadtests.report import page as pages
 from loadtests.report.formats import render
 from loadtests.report.sections import arithmetic
 from loadtests.workload import Request
+from tests.fixtures.studies import a_test
 
 SLOW = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
 ENTRIES = (
@@ -33,9 +32,8 @@ SETUPS = {
     "free": SetupRecord("ASGI", "asgi", ""),
 }
 MEASURED = {"few": 15.7, "many": 99.0, "pool": 31.0, "free": 250.0}
-FETCH = (Request("fetch", path="/either/fetch"),)
-CLOSED = Throughput(name="throughput", requests=FETCH, connections=100, duration_s=25.0)
-FIXED = Latency(name="latency", requests=FETCH, rate=40.0, duration_s=25.0)
+CLOSED = a_test("throughput", path="/either/fetch", connections=100, duration="25s")
+FIXED = a_test("latency", path="/either/fetch", rate=40, duration="25s")
 
 
 @pytest.fixture
@@ -114,7 +112,7 @@ def test_only_of_an_origin_that_is_well_and_always_as_slow_a_mean_says_all(resul
 
 
 def test_what_fetches_nothing_waits_for_no_origin(results):
-    other = dataclasses.replace(CLOSED, requests=(Request("GET /", path="/"),))
+    other = CLOSED.with_requests((Request("GET /", path="/"),))
     assert waiting(results(other), other) == []
     assert arithmetic.section(results(other, name="other")) is None
 

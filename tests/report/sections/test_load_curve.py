@@ -7,18 +7,16 @@ import altair as alt
 import pytest
 
 from loadtests.analyse.results import Results
-from loadtests.plan.kinds.journey import JourneyTest
 from loadtests.report import page as pages
 from loadtests.report.formats import render
-from loadtests.workload import Request
 from tests.fixtures.failing import failing
-from tests.fixtures.runs import known_test
+from tests.fixtures.studies import a_test
 
 RATES = (50.0, 150.0, 250.0)
 
 
 def at(rate, **changes):
-    return dataclasses.replace(known_test(f"latency-{rate:g}"), rate=rate, **changes)
+    return a_test("latency", f"latency-{rate:g}", rate=rate, duration=10, **changes)
 
 
 def queue(label, test, block, result):
@@ -64,7 +62,7 @@ def test_it_is_valid_and_can_be_drawn(charts):
     "tests",
     [
         [at(50.0), at(150.0)],
-        [at(50.0), at(150.0), at(250.0, requests=(dataclasses.replace(at(50.0).requests[0], path="/other"),))],
+        [at(50.0), at(150.0), at(250.0, path="/other")],
         [at(50.0), at(150.0), at(250.0, arrivals="even")],
     ],
     ids=["two rates", "another request", "another pace"],
@@ -84,12 +82,11 @@ def test_a_line_ends_with_the_last_rate_that_is_held(charts):
 
 
 def users(number):
-    request = Request("GET /", path="/")
-    return JourneyTest(name=f"users-{number}", users=number, path="/", duration_s=30.0, requests=(request,))
+    return a_test("journey", f"users-{number}", users=number, duration="30s")
 
 
 def arriving(rate):
-    return dataclasses.replace(users(1), name=f"rate-{rate:g}", users=None, rate=rate)
+    return a_test("journey", f"rate-{rate:g}", rate=rate, duration="30s")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +98,7 @@ def arriving(rate):
 )
 def test_users_are_a_load_as_requests_are(charts, tests, axis, told):
     [chart] = charts(*tests, change=lambda label, test, block, result: result)
-    assert f"over {axis}, the journey questionnaire at /. p50, gunicorn: {told}" in chart.alt
+    assert f"over {axis}, the journey questionnaire at /questionnaire/. p50, gunicorn: {told}" in chart.alt
     assert f'"title": "{axis}"' in json.dumps(chart.spec)
 
 

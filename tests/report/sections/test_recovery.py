@@ -5,16 +5,13 @@ import dataclasses
 import pytest
 
 from loadtests.analyse.results import Results
-from loadtests.plan.kinds.recovery import Recovery
 from loadtests.records import Meanwhile, OriginObservation, OriginStage, Second
 from loadtests.report import page as pages
 from loadtests.report.formats.csv import csv_text
 from loadtests.report.sections import kinds, verdicts
-from loadtests.workload import Request
+from tests.fixtures.studies import a_test
 
-STUMBLE = Recovery(
-    name="stumble", requests=(Request("fetch", path="/either/fetch"),), rate=40.0, duration_s=40.0, services=("origin",)
-)
+STUMBLE = a_test("recovery", "stumble", path="/either/fetch", rate=40, duration="40s", services=["origin"])
 STAGES = (
     OriginStage(0.0, "200 after 1000 ms", True, 1000.0),
     OriginStage(10.0, "200 after 5000 ms", True, 5000.0),
@@ -91,5 +88,5 @@ def test_one_that_never_recovers_has_not_reached_it(results):
 
 
 def test_a_quick_look_is_as_long_as_the_recipe_is():
-    assert (STUMBLE.quick().duration_s, STUMBLE.quick().warmup_s) == (40.0, 1.0)
+    assert (STUMBLE.quick().pace.duration_s, STUMBLE.quick().warmup_s) == (40.0, 1.0)
     assert not STUMBLE.can_interleave

@@ -1,36 +1,50 @@
-"""The section of each kind of test: made of the kind's own words and columns (``loadtests.plan.kinds``).
-
-A kind whose section has more than its figures says what in a module here that bears the kind's name.
-"""
+"""The section of each kind of test: the kind's own words and columns (``loadtests.plan.kinds``), and what some have
+besides their figures."""
 
 from __future__ import annotations
 
-import functools
-import importlib
-import pkgutil
 from collections.abc import Iterator
 
 from loadtests.analyse.results import Results
-from loadtests.plan.kinds import Test, known, metric
+from loadtests.plan.kinds import Kind, Test, known
 from loadtests.report import points, tables
 from loadtests.report.sections.additions import NOTHING, Additions
 from loadtests.report.sections.deliveries import deliveries
+from loadtests.report.sections.kinds import capacity, idle, journey, journey_capacity, latency, recovery, throughput
 from loadtests.report.view import Section, Table
+
+ADDITIONS: dict[str, Additions] = {
+    "latency": latency.ADDITIONS,
+    "throughput": throughput.ADDITIONS,
+    "capacity": capacity.ADDITIONS,
+    "recovery": recovery.ADDITIONS,
+    "connect": latency.PERCENTILES,
+    "connect-capacity": capacity.ADDITIONS,
+    "echo": latency.PERCENTILES,
+    "echo-throughput": throughput.ADDITIONS,
+    "echo-capacity": capacity.ADDITIONS,
+    "broadcast": latency.CEILINGS,
+    "broadcast-capacity": capacity.ADDITIONS,
+    "idle": idle.ADDITIONS,
+    "rejoin": idle.OF_REJOIN,
+    "journey": journey.ADDITIONS,
+    "journey-capacity": journey_capacity.ADDITIONS,
+}
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """A section for each kind of test in the run, in the order of the kinds' places."""
+    """A section for each kind of test in the run, in their order."""
     for kind in known().values():
-        tests = [test for test in results.tests if type(test) is kind]
+        tests = [test for test in results.tests if test.kind is kind]
         if tests:
             yield _section(results, kind, tests)
 
 
-def _section(results: Results, kind: type[Test], tests: list[Test]) -> Section:
-    more = _additions(kind.kind.replace("-", "_"), tuple(__path__))
+def _section(results: Results, kind: Kind, tests: list[Test]) -> Section:
+    more = ADDITIONS.get(kind.name, NOTHING)
     further = [table for test in tests for table in (*deliveries(results, test), *more.tables(results, test))]
     return Section(
-        kind.kind,
+        kind.name,
         kind.heading,
         (kind.about,),
         (*(_figures(results, test, more) for test in tests), *further),
@@ -39,23 +53,14 @@ def _section(results: Results, kind: type[Test], tests: list[Test]) -> Section:
 
 
 def _figures(results: Results, test: Test, more: Additions) -> Table:
+    what = test.description + points.by_engine(results, test)
     return tables.measured(
         results,
         test,
         f"{test.kind}-{test.name}",
-        test.caption.format(
-            latency=results.latency(test.name).capitalize(), what=test.description + points.by_engine(results, test)
-        ),
-        {metric(name): heading for name, heading in test.columns.items()},
+        test.kind.caption.format(latency=results.latency(test.name).capitalize(), what=what),
+        test.columns,
         more.columns,
-        test.optional,
+        test.kind.optional,
         more.note,
     )
-
-
-@functools.cache
-def _additions(kind: str, folders: tuple[str, ...]) -> Additions:
-    if all(module.name != kind for module in pkgutil.iter_modules(folders)):
-        return NOTHING
-    additions: Additions = importlib.import_module(f"{__name__}.{kind}").ADDITIONS
-    return additions

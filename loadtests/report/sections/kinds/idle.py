@@ -61,7 +61,7 @@ def _row(results: Results, test: Test, cell: Cell, role: str, charged: bool) -> 
         for trial in cell.valid
     ]
     known = [value for value in grown if value is not None]
-    cpu = results.estimate(cell.label, test.name, test.cost_unit.of_role(role, charged).name)
+    cpu = results.estimate(cell.label, test.name, test.kind.cost_unit.of_role(role, charged).name)
     return (
         Field(cell.label),
         Field(role if charged else f"{role}, not charged"),
@@ -74,4 +74,8 @@ ADDITIONS = Additions(
     columns={"refused": refused, "lost": lost, "trials": tables.trials},
     note=f"{tables.MEAN} Lost: closed by the server while it was to be held.",
     tables=_by_role,
+)
+OF_REJOIN = Additions(
+    columns={"refused": refused, "never back": lost, "trials": tables.trials},
+    note=f"{tables.MEAN} Refused: before the restart.",
 )

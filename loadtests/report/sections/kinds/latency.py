@@ -59,11 +59,13 @@ def ceilings(results: Results, test: Test) -> Iterator[Table]:
     )
     note = (
         f"What each setup answered at the most in a second, before the first block. The rate of this test, {rate:g} "
-        f"{test.load_unit}s/s, was chosen as a share of the least of it."
+        f"{test.kind.load_unit}s/s, was chosen as a share of the least of it."
     )
-    heads = ("setup", f"{test.load_unit}s/s at the most", f"{rate:g}/s is")
+    heads = ("setup", f"{test.kind.load_unit}s/s at the most", f"{rate:g}/s is")
     title = "How far the rate is from each ceiling"
     yield Table(f"ceilings-{test.name}", title, heads, rows, note, numeric=frozenset({1, 2}))
 
 
 ADDITIONS = Additions(tables=ceilings, charts=_charts)
+PERCENTILES = Additions(tables=ceilings, charts=percentiles)
+CEILINGS = Additions(tables=ceilings)

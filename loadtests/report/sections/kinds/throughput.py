@@ -19,9 +19,9 @@ from loadtests.report.sections.additions import Additions
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
     """What was answered well per second, second by second; none where no trial lasted for two whole seconds."""
-    many = test.cost_unit.plural
+    many = test.kind.cost_unit.plural
     labels = ranking.by_estimate(results, test, test.decisive)
-    rows = [row for label in labels for row in _line(results.cells[label, test.name], test.seconds, many)]
+    rows = [row for label in labels for row in _line(results.cells[label, test.name], test.pace.seconds, many)]
     if len({row["t"] for row in rows}) < 2:
         return
     said = [
@@ -33,13 +33,13 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
         f"over-time-{test.name}",
         f"{many.capitalize()} answered well in each second: the median over trials, with a band from the lowest to the "
         "highest.",
-        f"{many.capitalize()} per second over {test.seconds:g} seconds, {test.description}. Lowest to highest second: "
-        f"{series(said)}.",
+        f"{many.capitalize()} per second over {test.pace.seconds:g} seconds, {test.description}. Lowest to highest "
+        f"second: {series(said)}.",
         partial(
             lines.over_time,
             rows,
             looks(results.labels),
-            test.seconds,
+            test.pace.seconds,
             many,
             [f"{test.description}, {test.engine}; median and range of {span(valid_blocks(results, test), 'block')}"],
         ),

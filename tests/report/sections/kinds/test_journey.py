@@ -7,20 +7,18 @@ import io
 import pytest
 
 from loadtests.analyse.results import Results
-from loadtests.plan.kinds.journey import JourneyTest
 from loadtests.records import Journeys, RequestResult
 from loadtests.records.result import FIGURES
 from loadtests.report import page as pages
 from loadtests.report.formats import rest
 from loadtests.report.formats.csv import csv_text
-from loadtests.workload import Request
+from tests.fixtures.studies import a_test
 
-LAUNCH = Request("GET /questionnaire/launch/", path="/questionnaire/launch/", status=302)
 SLOWER = {"gunicorn": 1.0, "uvicorn": 2.0}
 
 
 def journey_test(**fields):
-    return JourneyTest(name="users", path="/questionnaire/", duration_s=30.0, requests=(LAUNCH,), **fields)
+    return a_test("journey", "users", duration="30s", **fields)
 
 
 def times(typical):

@@ -7,28 +7,15 @@ import io
 import pytest
 
 from loadtests.analyse.results import Results
-from loadtests.plan.kinds.journey_capacity import JourneyCapacity
 from loadtests.records import Journeys, RequestResult
 from loadtests.report import page as pages
 from loadtests.report.formats import rest
 from loadtests.report.formats.csv import csv_text
-from loadtests.workload import Request
-
-LAUNCH = Request("GET /questionnaire/launch/", path="/questionnaire/launch/", status=302)
+from tests.fixtures.studies import a_test
 
 
 def the_test(model):
-    return JourneyCapacity(
-        name="most",
-        path="/questionnaire/",
-        requests=(LAUNCH,),
-        model=model,
-        objective="p99<500ms, failures<0.1%",
-        start_rate=20.0,
-        max_rate=1000.0,
-        probe_s=8.0,
-        confirm_s=16.0,
-    )
+    return a_test("journey-capacity", "most", model=model, start_rate=20, max_rate=1000, probe="8s", confirm="16s")
 
 
 @pytest.fixture

@@ -1,0 +1,226 @@
+"""Users who run a journey: which one, where, how they think, and who they are."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta
+
+from loadtests import journeys
+from loadtests.errors import UserError, quoted, unknown
+from loadtests.plan.fields import Keys, TablePlace
+from loadtests.plan.kinds.pace import Pace
+from loadtests.plan.kinds.user_pace import NewUsers, UserLoop
+from loadtests.plan.kinds.work import Work
+from loadtests.records.bounds import Amount
+from loadtests.records.decode import LONGEST_S, SHORTEST_S
+from loadtests.setups import HTTP
+from loadtests.workload import Load, Request, SignIn, Users
+from loadtests.workload.load import MAX_PROCESSES
+from loadtests.workload.request import PATH
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+DEFAULT_JOURNEY = "questionnaire"
+REQUESTS, THINKS = 18.5, 7.75  # of that journey, on average: three in four are asked for their employer
+QUICKER = 20.0  # how many times as fast users of a quick test think, so that some come to the end
+
+Think = Annotated[float, Meta(ge=SHORTEST_S, le=LONGEST_S, extra={"duration": True})]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JourneyWork(Work):
+    """Users run the ``journey``: one of ``loadtests.journeys``, or a file that has one, of which ``file_digest`` is
+    kept. Each thinks from ``think_s[0]`` to ``think_s[1]`` seconds. That many ``injectors`` share the users. Where
+    there is a ``sign_in``, whoever begins a journey signs in first."""
+
+    can_interleave = False
+    has_load_curve = True
+
+    journey: Annotated[str, Meta(description="A journey that ships, or a file with one.")] = DEFAULT_JOURNEY
+    file_digest: str | None = dataclasses.field(default=None, metadata={"key": None})
+    path: str = dataclasses.field(metadata={"key": None})
+    think_s: tuple[Amount, Amount] = dataclasses.field(metadata={"key": None})
+    injectors: Annotated[int, Meta(ge=1, le=MAX_PROCESSES, description="Processes that share the users.")] = 1
+    sign_in: SignIn | None = dataclasses.field(default=None, metadata={"key": None})
+
+    @classmethod
+    def keys(cls, values: Mapping[str, Any]) -> Keys:
+        path = Annotated[str, Meta(description="Where the application begins; what the journey says by default.")]
+        think = Annotated[list[Think] | Think, Meta(description="How long users think: a duration, or from and to.")]
+        return {**super().keys(values), "path": (path | None, None), "think": (think, (1.0, 2.0))}
+
+    @classmethod
+    def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
+        journey = _journey(values["journey"], place.folder)
+        path = path_of(_file(journey)) if values["path"] is None else values["path"]
+        if not _begins(path):
+            raise ValueError(f"path: is {path!r}; where the application begins is needed, from '/' to '/'")
+        think = values["think"]
+        ends = [think, think] if isinstance(think, float) else think
+        if len(ends) != 2:
+            raise ValueError(f"think: holds {len(ends)}; a duration is needed, or two of them, such as ['1s', '2s']")
+        if ends[0] > ends[1]:
+            raise ValueError(f"think: is from {ends[0]:g} to {ends[1]:g} s; the shorter one is first")
+        return cls(
+            journey=journey,
+            file_digest=digest_of(journey),
+            path=path,
+            think_s=(ends[0], ends[1]),
+            injectors=values["injectors"],
+        )
+
+    def record(self) -> dict[str, Any]:
+        return {**super().record(), "sign_in": dataclasses.asdict(self.sign_in) if self.sign_in else None}
+
+    @property
+    def all_requests(self) -> tuple[Request, ...]:
+        return (first(self.journey, self.path),)
+
+    @property
+    def setup_features(self) -> frozenset[str]:
+        return frozenset({HTTP})
+
+    @property
+    def files_unchanged(self) -> bool:  # type: ignore[override]
+        return self.file_digest == digest_of(self.journey)
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        # Which file it is, and not where it is.
+        return (Path(self.journey).stem, self.file_digest, self.path, self.think_s, self.sign_in)
+
+    def subject(self, pace: Pace) -> str:
+        who = f", {self.sign_in}" if self.sign_in else ""
+        return f"the journey {Path(self.journey).stem} at {self.path}{who}"
+
+    @property
+    def fingerprint(self) -> str:  # type: ignore[override]
+        return self.file_digest or ""
+
+    def describe(self, subject: str, pace: Pace, unit: str) -> str:
+        least, most = self.think_s
+        thinking = f"thinking for {least:g} s" if least == most else f"thinking for {least:g} to {most:g} s"
+        return f"{subject},{pace.phrase(self, unit)}, {thinking}"
+
+    def load(
+        self,
+        origin: str,
+        requests: Sequence[Request],
+        bodies: Sequence[bytes | None],
+        pace: Pace,
+        paced: dict[str, Any],
+    ) -> Load:
+        users = Users(
+            str(_file(self.journey)),
+            self.path,
+            self.think_s,
+            paced.pop("users", None),
+            paced.pop("arrivals", None),
+            self.sign_in,
+        )
+        return Load(
+            origin=origin,
+            requests=tuple(requests),
+            connections=max(users.users or 1, self.injectors),
+            processes=self.injectors,
+            users=users,
+            **paced,
+        )
+
+    def requests_per_s(self, of_users: bool) -> float | None:
+        if self.journey != DEFAULT_JOURNEY:
+            return None
+        if not of_users:
+            return REQUESTS
+        cycle_s = (THINKS + 1) * fmean(self.think_s)
+        return REQUESTS / cycle_s if cycle_s else None
+
+    def samples(self, pace: Pace) -> float:
+        if not isinstance(pace, (UserLoop, NewUsers)):
+            return math.inf
+        each = self.requests_per_s(of_users=isinstance(pace, UserLoop))
+        many = pace.users if isinstance(pace, UserLoop) else pace.rate
+        return math.inf if each is None else each * many * pace.duration_s
+
+    def with_processes(self, processes: int) -> Self:
+        return dataclasses.replace(self, injectors=processes)
+
+    def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Self:
+        if file is None:
+            return dataclasses.replace(self, sign_in=sign_in)
+        journey = str(file.resolve())
+        return dataclasses.replace(
+            self, journey=journey, file_digest=digest_of(journey), path=path_of(file), sign_in=sign_in
+        )
+
+    def quick(self) -> Self:
+        least, most = self.think_s
+        return dataclasses.replace(self, think_s=(least / QUICKER, most / QUICKER))
+
+
+def _file(journey: str) -> Path:
+    return journeys.known().get(journey, Path(journey))
+
+
+def _begins(path: str) -> bool:
+    return PATH.fullmatch(path) is not None and path.endswith("/")
+
+
+def _journey(text: str, folder: Path) -> str:
+    """A journey that comes with the project, by name, or the path of a file that has one."""
+    if text in journeys.known():
+        return text
+    if not text.endswith(".py"):
+        raise ValueError(f"journey: {unknown('journey', text, journeys.known())} Or name a file, mine.py")
+    file = (folder / text).resolve()
+    if not file.is_file():
+        raise ValueError(f"journey: there is no file {file}")
+    return str(file)
+
+
+def path_of(file: Path) -> str:
+    """Where the application begins that a file's journey is for: what its class says, ``path = "/shop/"``; else ``/``.
+    The file is read and not run. Raises UserError where that is no such path, and for a file that cannot be read."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except OSError as error:
+        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # who walks it says what is wrong
+        return "/"
+    said = [
+        line.value.value
+        for one in tree.body
+        if isinstance(one, ast.ClassDef)
+        for line in one.body
+        if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant)
+        if any(isinstance(target, ast.Name) and target.id == "path" for target in line.targets)
+    ]
+    if not said:
+        return "/"
+    if not isinstance(said[0], str) or not _begins(said[0]):
+        raise UserError(f"{file}: path = {quoted(said[0])}: where the application begins is needed, from '/' to '/'")
+    return said[0]
+
+
+def digest_of(journey: str) -> str | None:
+    """A few letters that differ where the file of a journey does; None of one that comes with the project, and where
+    there is no such file."""
+    if journey in journeys.known() or not (file := Path(journey)).is_file():
+        return None
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:8]
+
+
+def first(journey: str, path: str) -> Request:
+    """What every setup must answer alike before any user comes."""
+    if journey == DEFAULT_JOURNEY:
+        return Request(f"GET {path}launch/", path=f"{path}launch/", status=302)
+    return Request(f"GET {path}", path=path)

@@ -1,0 +1,140 @@
+"""A kind of test: one row of texts and metrics, and the works and paces that it is made of."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta
+
+from loadtests.plan import fields
+from loadtests.plan.cost_unit import REQUESTS, CostUnit
+from loadtests.plan.fields import Keys, TablePlace
+from loadtests.plan.kinds.pace import Pace
+from loadtests.plan.kinds.work import Work
+from loadtests.plan.metrics import Metric
+from loadtests.plan.objective import MAX_ERRORS
+from loadtests.plan.percentiles import knowable
+from loadtests.records import Trial
+from loadtests.records.decode import LONGEST_S
+from loadtests.workload import DEFAULT_ENGINE
+
+if TYPE_CHECKING:
+    from loadtests.plan.kinds.base import Test
+
+WARMUP_S = 2.0
+
+Warmup = Annotated[
+    float, Meta(ge=0, le=LONGEST_S, extra={"duration": True}, description="How long load is sent before it counts.")
+]
+MetricOf = Callable[["Test"], Metric]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Kind:
+    """A kind of test: which work at which pace, and its texts and metrics. ``loadtests.plan.kinds`` finds each.
+
+    ``paces`` are those that the keys of a table choose from (the last is the default); ``defaults`` are the kind's own
+    of keys. ``judged`` are the metrics that verdicts are given on (few: each one more widens all intervals), and
+    ``decisive`` the one that the cells of a sweep are ranked by: the first of ``judged`` without it.
+    ``loop_judged`` are those in a closed loop, where they differ. ``metrics`` are those that only it has,
+    ``supporting_metrics`` those without which the judged ones are not shown.
+
+    ``cost_unit`` is what its cost is shared among, ``load_unit`` the word for one of what it sends, ``time_name`` what
+    its times are where the engine counts them from the intended send, ``timed_unit`` what they are of.
+
+    In a report it has a section: ``heading``, ``about``, and for each test a table, ``caption`` over ``columns``; the
+    headings in ``optional`` are dropped, in this order, on narrow pages. ``{what}`` and ``{latency}`` in a caption are
+    the test's description and the time that is known (see ``loadtests.plan.metrics``).
+    """
+
+    name: str
+    order: int
+    work: type[Work]
+    paces: tuple[type[Pace], ...]
+    heading: str
+    about: str
+    caption: str
+    columns: Mapping[Metric, str]
+    optional: tuple[str, ...] = ()
+    judged: tuple[Metric | MetricOf, ...]
+    decisive: Metric | MetricOf | None = None
+    loop_judged: tuple[Metric, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    supporting_metrics: tuple[Metric, ...] = ()
+    further_metrics: tuple[Metric, ...] = ()
+    """Metrics of another cost unit that its trials have as well."""
+    has_metric: Callable[[Test, Metric], bool] = lambda test, metric: True
+    """Whether its trials have a metric that is of the cost unit, where not all do."""
+    cost_unit: CostUnit = REQUESTS
+    load_unit: str = "request"
+    time_name: str = "response time"
+    timed_unit: str = ""
+    defaults: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    restarts: bool = False
+    """Whether the server is restarted under its load."""
+    in_one_piece: bool = False
+    """Whether its load is never made in slices, nor shorter with ``--quick``."""
+    allowed_failures: float = MAX_ERRORS
+    """The share of its requests, 0 to 1, that may fail without any doubt about its figures."""
+    why_unknown: Callable[[Trial], str] | None = None
+    """Why a valid trial does not know the decisive metric, where it does not."""
+    ceiling: Kind | None = None
+    """The kind that finds the ceiling of a rate that is left to the run; without it, this one."""
+    ceiling_metric: Metric | None = None
+    """What a setup sustains in a ceiling's search, per second; without it, what is answered."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    def keys(self, values: Mapping[str, Any]) -> Keys:
+        """The keys that its table has in TOML, with types and defaults: those of a table with these values."""
+        common: Keys = {
+            "kind": (Annotated[str, Meta(description="The kind of test; the test's name by default.")], self.name),
+            "engine": (Annotated[str, Meta(description="The program that makes the load.")], DEFAULT_ENGINE),
+            "warmup": (Warmup, WARMUP_S),
+            "services": (Annotated[tuple[str, ...], Meta(description="Supporting services to run.")], ()),
+            "recipe": (Annotated[str, Meta(description="What the origin plays: a recipe's name, or a file.")], ""),
+        }
+        pace: type[Pace] = fields.chosen(self.paces, values)
+        work = self.work.keys(values)
+        found = fields.merged(
+            {**common, **work, **pace.keys(values)}, (work, *(other.keys(values) for other in self.paces))
+        )
+        return {key: (kind, self.defaults.get(key, default)) for key, (kind, default) in found.items()}
+
+    def parse(self, name: str, table: Mapping[str, Any], place: TablePlace) -> Test:
+        """The test in a study's table. Raises UserError."""
+        from loadtests.plan.kinds.base import Test
+
+        try:
+            values = fields.read(table, self.keys(table), place)
+            pace = fields.chosen(self.paces, table)
+            return Test(
+                name=name,
+                kind=self,
+                work=self.work.from_keys(values, place),
+                pace=pace.from_keys(values, place),
+                engine=values["engine"],
+                warmup_s=values["warmup"],
+                services=values["services"],
+                recipe=values["recipe"],
+            )
+        except ValueError as error:
+            raise place.error(str(error)) from None
+
+
+# msgspec, which reads studies that hold tests, must not look into kinds: no record has one.
+del Kind.__dataclass_fields__
+
+
+def tail(first: Metric, *others: Metric) -> MetricOf:
+    """The farthest of percentiles that a trial knows, from the farthest on; else the last one."""
+    return partial(_tail, (first, *others))
+
+
+def _tail(metrics: Sequence[Metric], test: Test) -> Metric:
+    samples = test.work.samples(test.pace)
+    return next((one for one in metrics if one.percentile and knowable(one.percentile, samples)), metrics[-1])

@@ -1,0 +1,300 @@
+"""Paces: when a load is sent, for how long, and how that is written. A test has a work and a pace."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
+
+from loadtests.errors import UserError
+from loadtests.formatting import per_second
+from loadtests.plan.fields import NEEDED, Fields, Keys, TablePlace, digest
+from loadtests.records.bounds import Amount, Count, Positive, Share
+from loadtests.records.decode import Duration
+from loadtests.workload import Feature
+from loadtests.workload.load import MAX_CONNECTIONS
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from loadtests.plan.kinds.work import Work
+
+# What --quick leaves of the times of a test, in seconds.
+QUICK = {"duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
+UNKNOWN_RATE = 1.0  # stands for a rate that is not known yet
+
+Rate = Annotated[Positive, Meta(description="How many are sent per second.")]
+Arrivals = Annotated[
+    Literal["random", "even"], Meta(description="When they are due: at random moments (Poisson), or at even ones.")
+]
+Length = Annotated[Duration, Meta(description="How long it is measured.")]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Pace(Fields):
+    """Sends for ``duration_s``."""
+
+    engine_features: ClassVar[frozenset[Feature]] = frozenset()
+    is_closed_loop: ClassVar[bool] = False
+    can_interleave: ClassVar[bool] = False
+    rate_found: ClassVar[float | None] = None
+    step: ClassVar[tuple[float, str, str, str] | None] = None
+    fingerprint: ClassVar[str] = ""
+
+    @property
+    @abstractmethod
+    def seconds(self) -> float:
+        """About how long the load lasts."""
+
+    @property
+    @abstractmethod
+    def length(self) -> str:
+        """How long it measures, in words."""
+
+    @property
+    @abstractmethod
+    def comparison_key(self) -> tuple[object, ...]:
+        """What makes two paces alike; how long they last does not."""
+
+    def with_warmup_s(self, warmup_s: float) -> float:
+        """About how long the load lasts with its warm-up."""
+        return warmup_s + self.seconds
+
+    @abstractmethod
+    def condition(self, work: Work, unit: str) -> str:
+        """Under which condition figures hold: ``at 300 requests/s``."""
+
+    def phrase(self, work: Work, unit: str) -> str:
+        """The pace in words, as the end of a sentence; ``unit`` is what is sent."""
+        return f" {self.condition(work, unit)}"
+
+    @abstractmethod
+    def load(self, seed: int) -> dict[str, Any]:
+        """The fields of a load that say when what is sent."""
+
+    def quick(self) -> Self:
+        """The pace with short times."""
+        shorter = {key: min(most, getattr(self, key)) for key, most in QUICK.items() if hasattr(self, key)}
+        return dataclasses.replace(self, **shorter)
+
+    def at_rate(self, rate: float) -> Pace:
+        """The pace at another fixed rate; as it is where it has none."""
+        return self
+
+    def unrecorded(self) -> Pace:
+        """The pace for other requests: not as those of a recording were sent."""
+        return self
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TimedPace(Pace):
+    """A pace of a given duration."""
+
+    duration_s: Length
+
+    @property
+    def seconds(self) -> float:
+        return self.duration_s
+
+    @property
+    def length(self) -> str:
+        return f"{self.duration_s:g} s"
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return ()
+
+    def load(self, seed: int) -> dict[str, Any]:
+        return {"duration_s": self.duration_s}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AtRate(TimedPace):
+    """A rate, known or not."""
+
+    arrivals: Arrivals = "random"
+
+    can_interleave = True
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return (self.rate_found, self.arrivals)
+
+    def load(self, seed: int) -> dict[str, Any]:
+        arrival_seed = seed if self.arrivals == "random" else None
+        return {**super().load(seed), "rate": self.rate_found or UNKNOWN_RATE, "arrival_seed": arrival_seed}
+
+    def at_rate(self, rate: float) -> Pace:
+        return FixedRate(rate=rate, arrivals=self.arrivals, duration_s=self.duration_s)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FixedRate(AtRate):
+    """``rate`` a second. ``auto`` is the share of the slowest setup's ceiling that it is, where it was found so."""
+
+    rate: Rate
+    auto: Share | None = dataclasses.field(default=None, metadata={"key": None})
+
+    @classmethod
+    def fits(cls, values: Mapping[str, Any]) -> bool:
+        return "rate" in values
+
+    @property
+    def rate_found(self) -> float:  # type: ignore[override]
+        return self.rate
+
+    @property
+    def step(self) -> tuple[float, str, str, str]:  # type: ignore[override]
+        rate = per_second(self.rate)
+        return self.rate, "requests per second", f"{rate}/s", f"{rate} requests/s"
+
+    def condition(self, work: Work, unit: str) -> str:
+        return f"at {self.rate:g} {unit}s/s"
+
+    def phrase(self, work: Work, unit: str) -> str:
+        return f" at {self.rate:g} {unit}s per second{moments(self.arrivals)}"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ShareOfCeiling(AtRate):
+    """A rate that is left to the run: a share of what the slowest setup sustains (``loadtests.measure.ceilings``).
+
+    Well below all ceilings every setup gets the same load, and none has a queue that only grows."""
+
+    KEYS: ClassVar[Keys] = {"rate": (Literal["auto"], NEEDED)}
+
+    auto: Annotated[Share, Meta(description="With rate = 'auto': the share of the slowest setup's ceiling.")] = (
+        dataclasses.field(default=0.5, metadata={"key": "share"})
+    )
+
+    @classmethod
+    def fits(cls, values: Mapping[str, Any]) -> bool:
+        return values.get("rate") == "auto" or ("auto" in values and "rate" not in values)
+
+    def condition(self, work: Work, unit: str) -> str:
+        return f"at {self.auto:.0%} of what the slowest setup holds"
+
+    def phrase(self, work: Work, unit: str) -> str:
+        return f" {self.condition(work, unit)}{moments(self.arrivals)}"
+
+    def of_ceiling(self, ceiling: float) -> FixedRate:
+        """The rate itself, of two digits for whoever reads it."""
+        rate = float(f"{ceiling * self.auto:.2g}")
+        return FixedRate(rate=rate, arrivals=self.arrivals, duration_s=self.duration_s, auto=self.auto)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RecordedPace(TimedPace):
+    """A recording at ``speed`` times its own pace: ``recorded`` has when each send is due (seconds after the start) and
+    the index of its request; ``rate`` is the mean rate."""
+
+    KEYS: ClassVar[Keys] = {"pace": (Annotated[Literal["recorded"], Meta(description="As it was recorded.")], NEEDED)}
+
+    rate: Positive = dataclasses.field(metadata={"key": None})
+    duration_s: Positive = dataclasses.field(metadata={"key": None})
+    arrivals: Literal["recorded"] = dataclasses.field(default="recorded", metadata={"key": None})
+    recorded: tuple[tuple[Amount, Count], ...] = dataclasses.field(metadata={"key": None})
+    speed: Annotated[Positive, Meta(description="How many times as fast as it was recorded.")] = 1.0
+
+    @classmethod
+    def fits(cls, values: Mapping[str, Any]) -> bool:
+        return "recorded" in (values.get("pace"), values.get("arrivals"))
+
+    @classmethod
+    def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
+        from loadtests.plan.kinds.requests import workload_of
+
+        workload = workload_of(values, place)
+        try:
+            found = workload.replay(values["speed"])
+        except UserError as error:
+            raise ValueError(f"pace: is 'recorded', but {error}") from None
+        return cls(rate=found.rate, duration_s=found.duration_s, recorded=found.sends, speed=values["speed"])
+
+    @property
+    def rate_found(self) -> float:  # type: ignore[override]
+        return self.rate
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return (self.rate, self.speed, self.recorded)
+
+    def condition(self, work: Work, unit: str) -> str:
+        return f"at {self.rate:g} {unit}s/s"
+
+    def phrase(self, work: Work, unit: str) -> str:
+        return f" at {self.speed:g} times its pace, {self.rate:.4g} {unit}s per second on average"
+
+    def load(self, seed: int) -> dict[str, Any]:
+        due = tuple(send for send in self.recorded if send[0] < self.duration_s)
+        return {**super().load(seed), "rate": self.rate, "recorded": due}
+
+    @property
+    def fingerprint(self) -> str:  # type: ignore[override]
+        return digest(self.recorded)
+
+    def unrecorded(self) -> Pace:
+        return FixedRate(rate=self.rate, duration_s=self.duration_s)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClosedLoop(TimedPace):
+    """As much as is answered: each connection sends again as soon as it is answered."""
+
+    is_closed_loop = True
+    can_interleave = True
+
+    def condition(self, work: Work, unit: str) -> str:
+        return work.loop_condition(self.clients)
+
+    def phrase(self, work: Work, unit: str) -> str:
+        return work.loop_phrase(self.clients)
+
+    @property
+    def clients(self) -> int | None:
+        """How many connections send, where the pace says it and not the work."""
+        return None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClosedLoopOver(ClosedLoop):
+    """A closed loop over a number of connections."""
+
+    connections: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Connections.")]
+
+    @property
+    def clients(self) -> int | None:
+        return self.connections
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return (self.connections,)
+
+    def load(self, seed: int) -> dict[str, Any]:
+        return {**super().load(seed), "connections": self.connections}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Hold(TimedPace):
+    """Holds connections, and sends nothing at a rate."""
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return (self.duration_s,)
+
+    def with_warmup_s(self, warmup_s: float) -> float:
+        return self.seconds
+
+    def condition(self, work: Work, unit: str) -> str:
+        return work.loop_condition(None)
+
+    def load(self, seed: int) -> dict[str, Any]:
+        return {**super().load(seed), "rate": 0.0, "warmup_s": 0.0}
+
+
+def moments(arrivals: str) -> str:
+    """When sends are due, where that is not evenly."""
+    return ", at random moments" if arrivals == "random" else ""

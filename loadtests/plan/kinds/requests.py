@@ -1,0 +1,265 @@
+"""HTTP requests, one or a mix: latency, throughput, capacity, and recovery from an origin that stumbles."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from loadtests.errors import UserError
+from loadtests.formatting import plural
+from loadtests.plan.cost_unit import CPU
+from loadtests.plan.fields import NEEDED, Keys, TablePlace, digest
+from loadtests.plan.kinds.kind import Kind, tail
+from loadtests.plan.kinds.pace import ClosedLoopOver, FixedRate, Pace, RecordedPace, ShareOfCeiling
+from loadtests.plan.kinds.search import RateSearch
+from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
+from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric, Question, capacity_of, rate, rate_is_generators
+from loadtests.plan.recovery_time import FOR_SECONDS, TIME_SLACK, course
+from loadtests.records import Trial
+from loadtests.setups import HTTP
+from loadtests.setups.fetching import ORIGIN
+from loadtests.workload import Load, Request, Workload, from_toml
+from loadtests.workload.from_toml import MixedRequestTable, RequestTable
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_MIX: Keys = {"requests": (Annotated[list[MixedRequestTable], Meta(min_length=1, description="A mix.")], NEEDED)}
+_FILE: Keys = {"workload": (Annotated[str, Meta(description="A workload file.")], NEEDED)}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Requests(Work):
+    """HTTP requests: one, or a mix of several."""
+
+    KEYS: ClassVar[Keys] = {"pace": (Literal["even"], "even")}
+
+    has_load_curve = True
+
+    requests: tuple[Request, ...] = dataclasses.field(metadata={"key": None})
+
+    @classmethod
+    def keys(cls, values: Mapping[str, Any]) -> Keys:
+        if "requests" in values and "workload" in values:
+            raise ValueError("requests: is given together with workload; a test has one or the other")
+        of_one: Keys = {
+            field.name: (field.type, field.default if field.default_factory is msgspec.NODEFAULT else {})
+            for field in msgspec.structs.fields(RequestTable)
+        }
+        return {**cls.KEYS, **(_MIX if "requests" in values else _FILE if "workload" in values else of_one)}
+
+    @classmethod
+    def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
+        return cls(requests=workload_of(values, place).requests)
+
+    @classmethod
+    def from_record(cls, values: Mapping[str, Any]) -> Self:
+        return cls(requests=tuple(Request.from_dict(request) for request in values["requests"]))
+
+    @property
+    def all_requests(self) -> tuple[Request, ...]:
+        return self.requests
+
+    def record(self) -> dict[str, Any]:
+        return {}  # that of the test has them
+
+    @property
+    def _sent(self) -> str:
+        if len(self.requests) > 1:
+            return f"a mix of {plural(len(self.requests), 'request')}"
+        [request] = self.requests
+        return f"{request.method} {request.path}"
+
+    @property
+    def fingerprint(self) -> str:  # type: ignore[override]
+        if self.requests == (Request(self._sent, path=self.requests[0].path),):
+            return ""
+        return digest([request.to_dict() for request in self.requests])
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return (self.requests,)
+
+    @property
+    def setup_features(self) -> frozenset[str]:
+        return frozenset({HTTP, *("head" for request in self.requests if request.method == "HEAD")})
+
+    def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
+        return ORIGIN in services  # what a request that waits for it takes is asked
+
+    def load(
+        self,
+        origin: str,
+        requests: Sequence[Request],
+        bodies: Sequence[bytes | None],
+        pace: Pace,
+        paced: dict[str, Any],
+    ) -> Load:
+        return Load(origin=origin, requests=tuple(requests), bodies=tuple(bodies), **paced)
+
+    def with_requests(self, requests: tuple[Request, ...]) -> Self:
+        return dataclasses.replace(self, requests=requests)
+
+    def subject(self, pace: Pace) -> str:
+        return (
+            f"a recording of {plural(len(pace.recorded), 'request')}" if isinstance(pace, RecordedPace) else self._sent
+        )
+
+    def ceiling(self, duration_s: float) -> tuple[Work, Pace]:
+        return self, ClosedLoopOver(connections=CEILING_CONNECTIONS, duration_s=duration_s)
+
+
+def workload_of(values: Mapping[str, Any], place: TablePlace) -> Workload:
+    """What a test's table asks: one request, a mix, or a workload file. Raises UserError."""
+    if "requests" in values:
+        return from_toml.workload(values["requests"], place.file, place.prefix, place.folder)
+    if "workload" in values:
+        return from_toml.read(place.folder / values["workload"])
+    fields = {field.name: values[field.name] for field in msgspec.structs.fields(RequestTable)}
+    try:
+        return Workload((RequestTable(**fields).request(place.folder),))
+    except UserError as error:
+        raise place.error(str(error)) from None
+
+
+def named(paths: Sequence[str], file: Path | None) -> tuple[Request, ...]:
+    """The requests that the command line names, by their paths or in a workload file; none where it names none.
+
+    Raises UserError.
+    """
+    if paths and file:
+        raise UserError("--path and --workload are both given; the requests are in one or the other")
+    if file:
+        return from_toml.read(file).requests
+    try:
+        return Workload(tuple(Request(f"GET {path}", path=path) for path in paths)).requests if paths else ()
+    except UserError as error:
+        raise UserError(f"--path: {str(error).removeprefix('path: ')}") from None
+
+
+def _recovery_s(trial: Trial) -> float | None:
+    found = course(trial)
+    return found.recovery_s if found else None
+
+
+def _why_no_recovery(trial: Trial) -> str:
+    origin = trial.meanwhile.origin if trial.meanwhile else None
+    if origin is None:
+        return "there was no origin that could stumble"
+    return "it did not hold the rate before the origin stumbled, or the recipe has no stage that does"
+
+
+RPS = Metric(
+    "rps",
+    "throughput",
+    "requests/s",
+    rate,
+    more_is_better=True,
+    called="requests per second",
+    short="requests/s",
+    question=Question("throughput", "answers the most"),
+    says_unit=True,
+    cost_units=("requests",),
+    is_lower_bound=rate_is_generators,
+)
+CAPACITY = capacity_of("capacity_rps", "requests")
+RECOVERY = Metric(
+    "recovery_s",
+    "time to recover",
+    "s",
+    _recovery_s,
+    called="time to recover",
+    short="recovery",
+    better="sooner",
+    worse="later",
+    question=Question("time to recover once the origin is well again", "is back the soonest"),
+    cost_units=("requests",),
+    shows_figures=True,
+)
+
+THROUGHPUT = Kind(
+    name="throughput",
+    order=2,
+    work=Requests,
+    paces=(ClosedLoopOver,),
+    defaults={"connections": 10},
+    metrics=(RPS,),
+    judged=(RPS,),
+    heading="Throughput over time",
+    about=(
+        "Requests answered well per second. In a closed loop each connection waits for its answer before it asks "
+        "again, so a slow server is asked less: read the response times of such a test as part of its throughput."
+    ),
+    caption="Throughput: {what}",
+    columns={RPS: "requests/s", P50: "p50, ms", P99: "p99, ms"},
+    optional=("p50, ms", "trials"),
+)
+KINDS = (
+    Kind(
+        name="latency",
+        order=1,
+        work=Requests,
+        paces=(RecordedPace, ShareOfCeiling, FixedRate),
+        ceiling=THROUGHPUT,
+        judged=(P50, tail(P99, P95), CPU),
+        decisive=P99,
+        heading="Latency",
+        about=(
+            "Response time is counted from the moment a request should have been sent, so waiting counts even when the "
+            "generator or the server is late; service time, which is all that some engines know, from the moment it "
+            "was. Percentiles are taken in each trial, then their mean over trials."
+        ),
+        caption="{latency}, ms: {what}",
+        columns={metric: metric.short for metric in TIMES},
+        optional=("p95", "p90", "p99.9", "trials"),
+    ),
+    THROUGHPUT,
+    Kind(
+        name="capacity",
+        order=3,
+        work=Requests,
+        paces=(RateSearch,),
+        defaults={"objective": "p99<50ms"},
+        metrics=(CAPACITY,),
+        judged=(CAPACITY,),
+        heading="Capacity",
+        about=(
+            "The highest fixed rate at which long probes together are within the objective: response times from the "
+            "intended send, errors, at least 99% of the planned requests answered in time, and a backlog that does "
+            "not grow. Where the generator, the highest rate allowed or the time ended a search, the server's capacity "
+            "is at least what was reached, and is told so; where the number of probes ended it, it is not known."
+        ),
+        caption="Capacity: {what}",
+        columns={CAPACITY: "capacity, requests/s"},
+        optional=("trials", "probes"),
+    ),
+    Kind(
+        name="recovery",
+        order=3,
+        work=Requests,
+        paces=(FixedRate,),
+        in_one_piece=True,  # which begins when the origin begins its recipe; that says when what happens
+        allowed_failures=1.0,  # that it fails while the origin does is what is asked
+        metrics=(RECOVERY,),
+        judged=(RECOVERY,),
+        why_unknown=_why_no_recovery,
+        heading="Recovery",
+        about=(
+            "The origin is well, then is not, then is again. Time to recover is from that moment to the end of the "
+            "first second that is as before: as many requests are answered well, and their p50 is within "
+            f"{TIME_SLACK:.0%} of the usual one, to either side, for {FOR_SECONDS} seconds in a row. What is answered "
+            "far sooner than usual is an error or a copy of earlier, and not as before; a copy that a view answers "
+            "with while the origin fails counts as answered well, and stands in a column of its own. Lost are the "
+            "requests that failed from the origin's first bad moment until then. Response times are of the whole test, "
+            "what the origin did included."
+        ),
+        caption="Recovery: {what}",
+        columns={RECOVERY: "recovers in, s", P50: "p50, ms", P99: "p99, ms"},
+        optional=("p50, ms", "stale", "trials"),
+    ),
+)

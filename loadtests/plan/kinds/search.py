@@ -1,0 +1,124 @@
+"""Searches for the highest rate within an objective."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from msgspec import Meta
+
+from loadtests.plan import objective as objectives
+from loadtests.plan.kinds.pace import Arrivals, Pace, moments
+from loadtests.plan.objective import PRECISION, Limit, Objective, SearchPlan
+from loadtests.records.bounds import Positive, Share
+from loadtests.records.decode import Duration
+from loadtests.workload import Feature
+from loadtests.workload.load import MAX_RATE
+
+if TYPE_CHECKING:
+    from loadtests.plan.kinds.work import Work
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Search(Pace):
+    """A search for the highest rate within ``objective``, from ``start_rate`` on, with short probes of ``probe_s``
+    seconds and long ones of ``confirm_s``, or longer where those have too little for the percentile.
+
+    ``short_probes`` and ``long_probes`` are about how many it makes, for the time left only: the mean of nine searches
+    on a noisy machine."""
+
+    engine_features = frozenset({Feature.EARLY_STOP, Feature.RESPONSE_TIME})
+
+    objective: Annotated[str, Meta(description="Within what, such as 'p99<50ms, errors<0.1%'.")]
+    start_rate: Annotated[Positive, Meta(description="The rate of the first probe.")] = 100.0
+    max_rate: Annotated[float, Meta(gt=0, le=MAX_RATE, description="The highest rate that is tried.")] = 100_000.0
+    probe_s: Annotated[Duration, Meta(description="How long a short probe lasts.")] = 5.0
+    confirm_s: Annotated[Duration, Meta(description="How long a probe that confirms lasts.")] = 30.0
+
+    unit: ClassVar[str] = ""  # of its rates: what is counted, per second
+    short_probes: ClassVar[int] = 11
+    long_probes: ClassVar[int] = 18
+
+    def __post_init__(self) -> None:
+        least, most = self.rates
+        if self.max_rate > most:
+            raise ValueError(f"max_rate: is {self.max_rate:g}; {most:,.0f} is the most that there can be")
+        if not least <= self.start_rate <= self.max_rate:
+            allowed = f"from {least:g} to max_rate ({self.max_rate:g}) is allowed"
+            raise ValueError(f"start_rate: is {self.start_rate:g}; {allowed}")
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """The lowest and the highest rate that a search can try."""
+        return 1.0, MAX_RATE
+
+    @property
+    def seconds(self) -> float:
+        return self.short_probes * self.probe_s + self.long_probes * self.confirm_s
+
+    @property
+    def length(self) -> str:
+        return f"{self.probe_s:g} s a probe, {self.confirm_s:g} s to confirm"
+
+    @property
+    @abstractmethod
+    def step_ratio(self) -> float:
+        """The ratio between fail and pass at its end, minus 1."""
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return (self.objective,)
+
+    def condition(self, work: Work, unit: str) -> str:
+        return f"within {self.objective}"
+
+    def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
+        """Within what it is searched, and how; ``counts`` is what is counted, and ``unit`` that of rates. Raises
+        ValueError that begins with the field."""
+        objective = objectives.parse(self.objective, work.terms)
+        return objective, SearchPlan(
+            start_rate=self.start_rate,
+            max_rate=self.max_rate,
+            min_rate=self.rates[0],
+            short_s=self.probe_s,
+            long_s=self.confirm_s,
+            precision=self.step_ratio,
+            requests=round(self.needed(objective, work)),
+            counts=counts,
+            unit=unit,
+        )
+
+    def limits(self, work: Work) -> tuple[Limit, ...]:
+        """The limits of its objective."""
+        return objectives.parse(self.objective, work.terms).limits
+
+    def needed(self, objective: Objective, work: Work) -> float:
+        """How much of what is counted a probe needs for the objective's percentiles."""
+        return objective.requests * work.counts_each
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RateSearch(Search):
+    """A search for the highest rate. Random arrivals are others in each probe."""
+
+    arrivals: Arrivals = "random"
+    precision: Annotated[Share, Meta(description="The ratio between fail and pass at the end, minus 1.")] = PRECISION
+
+    @property
+    def step_ratio(self) -> float:
+        return self.precision
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return (self.objective, self.arrivals, self.precision)
+
+    def phrase(self, work: Work, unit: str) -> str:
+        return f" at the highest rate within {self.objective}{moments(self.arrivals)}"
+
+    def load(self, seed: int) -> dict[str, Any]:
+        return {
+            "rate": self.start_rate,
+            "arrival_seed": seed if self.arrivals == "random" else None,
+            "duration_s": self.probe_s,
+        }

@@ -1,0 +1,138 @@
+"""Paces of users who run a journey: a number of them again and again, new ones at a rate, or a search for the most."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Meta
+
+from loadtests.formatting import plural
+from loadtests.plan.fields import Keys
+from loadtests.plan.kinds.pace import TimedPace
+from loadtests.plan.kinds.search import Search
+from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.records.bounds import Positive
+from loadtests.workload.users import MOST_USERS
+
+if TYPE_CHECKING:
+    from loadtests.plan.kinds.work import Work
+
+FEWEST_COMING, MOST_COMING = 0.1, 1000.0  # new users a second
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class UserLoop(TimedPace):
+    """A number of users who run the journey again and again. Their rate is arithmetic, users over think and response
+    time, and says nothing of a capacity: a server that answers slowly is asked less."""
+
+    users: Annotated[int, Meta(ge=1, le=MOST_USERS, description="How many users run the journey again and again.")]
+
+    @classmethod
+    def fits(cls, values: Mapping[str, Any]) -> bool:
+        return "users" in values
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return (self.users, None)
+
+    def condition(self, work: Work, unit: str) -> str:
+        return f"with{self.phrase(work, unit)}"
+
+    def phrase(self, work: Work, unit: str) -> str:
+        return f" {plural(self.users, 'user')}"
+
+    def load(self, seed: int) -> dict[str, Any]:
+        return {**super().load(seed), "arrival_seed": seed, "users": self.users}
+
+    @property
+    def step(self) -> tuple[float, str, str, str]:  # type: ignore[override]
+        who = plural(self.users, "user")
+        return self.users, "users", who, who
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NewUsers(TimedPace):
+    """``rate`` new users a second, who run the journey once and leave: they come whatever the answers take."""
+
+    rate: Annotated[Positive, Meta(description="How many new users come per second.")]
+
+    @classmethod
+    def keys(cls, values: Mapping[str, Any]) -> Keys:
+        if ("users" in values) == ("rate" in values):
+            raise ValueError("users: and rate: one of them is needed, how many users or how many new ones a second")
+        return super().keys(values)
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return (None, self.rate)
+
+    def condition(self, work: Work, unit: str) -> str:
+        return f"at{self.phrase(work, unit)}"
+
+    def phrase(self, work: Work, unit: str) -> str:
+        return f" {self.rate:g} new users a second"
+
+    def load(self, seed: int) -> dict[str, Any]:
+        return {**super().load(seed), "arrival_seed": seed, "arrivals": self.rate}
+
+    @property
+    def step(self) -> tuple[float, str, str, str]:  # type: ignore[override]
+        return self.rate, "new users per second", f"{self.rate:g}/s", f"{self.rate:g} new users a second"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class UserSearch(Search):
+    """A search for the most users (``model`` is ``users``), or the highest rate of new ones (``arrivals``)."""
+
+    model: Annotated[
+        Literal["users", "arrivals"],
+        Meta(description="What is searched: the most users, or the highest rate of new ones a second."),
+    ] = "users"
+
+    short_probes = 8
+    long_probes = 6
+    step_ratio = 0.1
+
+    @classmethod
+    def keys(cls, values: Mapping[str, Any]) -> Keys:
+        users = values.get("model", "users") == "users"
+        keys = super().keys(values)
+        start, most = (10.0, float(MOST_USERS)) if users else (1.0, MOST_COMING)
+        return {**keys, "start_rate": (keys["start_rate"][0], start), "max_rate": (keys["max_rate"][0], most)}
+
+    @property
+    def of_users(self) -> bool:
+        """Whether a number of users runs the journey again and again."""
+        return self.model == "users"
+
+    @property
+    def unit(self) -> str:  # type: ignore[override]
+        return "users" if self.of_users else "new users/s"
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        return (1.0, float(MOST_USERS)) if self.of_users else (FEWEST_COMING, MOST_COMING)
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return (self.model, self.objective)
+
+    def with_warmup_s(self, warmup_s: float) -> float:
+        return self.seconds + (self.short_probes + self.long_probes) * warmup_s
+
+    def phrase(self, work: Work, unit: str) -> str:
+        return f" {'the most users' if self.of_users else 'the highest rate of new users'} within {self.objective}"
+
+    def load(self, seed: int) -> dict[str, Any]:
+        users = {"users": round(self.start_rate)} if self.of_users else {"arrivals": self.start_rate}
+        return {"duration_s": self.probe_s, "arrival_seed": seed, **users}
+
+    def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
+        objective, plan = super().plan(work, counts, unit)
+        return objective, dataclasses.replace(plan, whole=self.of_users)
+
+    def needed(self, objective: Objective, work: Work) -> float:
+        each = work.requests_per_s(self.of_users)
+        return objective.requests / each if each else 0

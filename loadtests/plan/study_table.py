@@ -1,0 +1,67 @@
+"""A study as its TOML file holds it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from loadtests.plan.sweep import MOST_CELLS
+from loadtests.records.bounds import Positive, Share
+
+MOST_BLOCKS = 10_000
+QUICK_BLOCKS = 2
+LEAST_AT_ONCE = 2  # the baseline and what is compared with it
+
+Blocks = Annotated[int, Meta(ge=1, le=MOST_BLOCKS)]
+
+
+class EntryTable(msgspec.Struct, kw_only=True):
+    """A setup of a study in TOML."""
+
+    setup: Annotated[str, Meta(description="A setup, by its name.")]
+    label: Annotated[str | None, Meta(description="Its label; the setup's name by default.")] = None
+    env: Annotated[
+        dict[str, bool | int | float | str], Meta(description="Environment variables of its processes.")
+    ] = {}
+
+
+class StudyTable(msgspec.Struct, kw_only=True):
+    """A study in TOML."""
+
+    title: Annotated[str | None, Meta(description="Its title; the file's name by default.")] = None
+    question: Annotated[str, Meta(description="The question that it answers.")] = ""
+    baseline: Annotated[str | None, Meta(description="What others are compared with; the first setup by default.")] = (
+        None
+    )
+    setups: Annotated[
+        Annotated[list[str | EntryTable], Meta(min_length=1, max_length=MOST_CELLS)] | None,
+        Meta(description="The setups: names, or tables."),
+    ] = None
+    sweep: Annotated[
+        dict[str, Any] | None,
+        Meta(description="In place of setups: one, and lists of values of environment variables."),
+    ] = None
+    tests: Annotated[dict[str, dict[str, Any]], Meta(min_length=1, description="The tests, by their names.")]
+    blocks: Annotated[Blocks, Meta(description="How many blocks.")] = 2
+    quick_blocks: Annotated[Blocks, Meta(description="How many blocks with --quick, if there are as many.")] = (
+        QUICK_BLOCKS
+    )
+    delta: Annotated[Share, Meta(description="Differences below this share are equivalent.")] = 0.03
+    aa: Annotated[bool, Meta(description="Whether the baseline runs a second time, under another label.")] = False
+    price_per_core_hour: Annotated[Positive | None, Meta(description="The price of a core-hour.")] = None
+    interleave: Annotated[bool, Meta(description="Whether load on the setups of a block is interleaved.")] = True
+    at_once: Annotated[
+        Annotated[int, Meta(ge=LEAST_AT_ONCE)] | None, Meta(description="How many setups run at once at the most.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.sweep is None and self.setups is None:
+            raise ValueError("setups: is missing; a list is needed")
+        if self.sweep is not None and self.setups is not None:
+            raise ValueError("setups: is given together with sweep; a study has one or the other")
+        if self.sweep is not None and self.at_once is not None:
+            raise ValueError(
+                "at_once: is given in a sweep, whose cells are compared as a whole; set interleave = false"
+            )

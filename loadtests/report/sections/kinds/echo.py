@@ -1,8 +1,0 @@
-"""What echoes at a rate have beside their figures: percentiles, and how far the rate is from each ceiling."""
-
-from __future__ import annotations
-
-from loadtests.report.sections.additions import Additions
-from loadtests.report.sections.kinds.latency import ceilings, percentiles
-
-ADDITIONS = Additions(tables=ceilings, charts=percentiles)
