@@ -177,16 +177,16 @@ def test_a_redis_that_is_named_twice_is_refused(at_hand, machines, study, monkey
     assert errors == "error: --services: REDIS_URL names another Redis already; unset it\n"
 
 
-def test_a_service_that_nobody_asks_for_is_refused(at_hand, machines):
-    _, _, errors = at_hand("run", "first-look", "--setups", "gunicorn", "--services", f"redis={machines.third}")
-    assert "error: --services: no setup of the study asks for redis; leave it out\n" in errors
-
-
-def test_cores_of_the_servers_machine_are_none_of_its_own(at_hand, machines):
-    _, _, errors = at_hand("run", "redis-apart", "--services", f"redis={machines.third}")
-    wanted = "redis-apart wants redis on cores of the servers' machine (SERVICES_CORES=generator)"
-    assert wanted in errors
-    assert "leave one of the two out" in errors
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("first-look", "--setups", "gunicorn"), "--services: no setup of the study asks for redis; leave it out"),
+        (("redis-apart",), "on cores of the servers' machine (SERVICES_CORES=generator)"),
+    ],
+)
+def test_a_service_that_does_not_go_with_the_study_is_refused(at_hand, machines, arguments, says):
+    _, _, errors = at_hand("run", *arguments, "--services", f"redis={machines.third}")
+    assert says in errors
 
 
 def test_a_project_of_ones_own_has_services_of_its_own(at_hand, machines, tmp_path):

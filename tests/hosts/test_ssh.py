@@ -122,8 +122,8 @@ def test_a_run_says_what_ran_where(away, there, tmp_path):
     assert servers["generator"]["cpu"] == about["machine"]["cpu"]
     [trial] = [trial for trial in trials(folder) if trial["attempt"] == 1]
     assert trial["result"]["ok"] == 25
-    beside = {row["role"] for row in trial["processes"] if not row["charged"]}
-    assert "agent" in beside
+    uncharged = {row["role"] for row in trial["processes"] if not row["charged"]}
+    assert "agent" in uncharged
     assert {row["role"] for row in trial["processes"] if row["charged"]} == {"web"}
     assert code == (0 if all(one["status"] == "ok" for one in trials(folder)[-1:]) else 1)
     assert f"The servers ran on {there.where}" in (folder / "report.html").read_text()
@@ -202,21 +202,21 @@ def test_a_port_that_is_taken_there_is_named(away, there, tmp_path):
     assert f"pid {os.getpid()}" in errors
 
 
-def test_bind_is_of_this_machine(at_hand, there, tmp_path, monkeypatch):
+def test_bind_is_for_this_machine_only(at_hand, there, tmp_path, monkeypatch):
     monkeypatch.setenv("BIND", "127.0.0.1")
     code, _, errors = at_hand("run", written(tmp_path, STUDY), "--servers", there.where)
     assert code == 1
     assert errors.startswith("error: BIND is for servers on this machine; on another they listen where SSH came to")
 
 
-def test_ipv4_in_the_clothes_of_ipv6_is_ipv4(at_hand, there, monkeypatch):
+def test_an_ipv4_mapped_address_is_ipv4(at_hand, there, monkeypatch):
     monkeypatch.setenv("CAME_BY", "::ffff:127.0.0.1 40000 ::ffff:127.0.0.1 22")
     code, printed, errors = at_hand("hosts", "check", there.where)
     assert code == 0, errors
     assert "a bare answer takes" in printed
 
 
-def test_an_ipv6_address_without_an_ipv4_one_beside_it_is_said_to_be_none_to_listen_on(at_hand, there, monkeypatch):
+def test_an_ipv6_address_without_an_ipv4_one_on_its_interface_is_refused(at_hand, there, monkeypatch):
     monkeypatch.setenv("CAME_BY", "2001:db8::1 40000 2001:db8::2 22")
     code, _, errors = at_hand("hosts", "check", there.where)
     assert code == 1

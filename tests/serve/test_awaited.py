@@ -1,4 +1,4 @@
-"""A service that is waited for, as supervisord tells of it; none is started."""
+"""Which services are waited for, by the state that supervisord reports; none is started."""
 
 import dataclasses
 from pathlib import Path
@@ -13,8 +13,8 @@ from loadtests.setups.application import sample
 RUNNING = Program("datastore", 7, "RUNNING", 0)
 
 
-class Told:
-    """A supervisord that says what it is told to say, and in whose folder there are some files."""
+class ReportedState:
+    """A supervisord that reports one program, and some files in its folder."""
 
     folder = Path("/nowhere")
 
@@ -40,8 +40,6 @@ class Told:
 )
 def test_only_one_that_has_ended_well_is_not_waited_for(program, files, awaited):
     [setup] = setups.find(["gunicorn-gthread"])
-    told = Told(program, files)
-    assert (
-        Serving(setup, ["datastore"], {"datastore"}, sample(), None, told, ("127.0.0.1", 1), 1).unready_service()
-        == awaited
-    )
+    supervised = ReportedState(program, files)
+    running = Serving(setup, ["datastore"], {"datastore"}, sample(), None, supervised, ("127.0.0.1", 1), 1)
+    assert running.unready_service() == awaited

@@ -10,46 +10,8 @@ from loadtests import files, setups
 from loadtests.errors import UserError
 from loadtests.setups import needs, services
 
-INTERFACES = {
-    "gunicorn": "wsgi",
-    "gunicorn-gthread": "wsgi",
-    "gunicorn-gevent": "wsgi",
-    "gunicorn-gevent-unpatched": "wsgi",
-    "gunicorn-asgi": "asgi",
-    "gunicorn-uvicorn": "asgi",
-    "gunicorn-nginx": "wsgi",
-    "uvicorn": "asgi",
-    "uvicorn-nginx": "asgi",
-    "hypercorn": "asgi",
-    "granian-wsgi": "wsgi",
-    "granian-asgi": "asgi",
-    "uwsgi": "wsgi",
-    "uwsgi-threads": "wsgi",
-    "uwsgi-gevent": "wsgi",
-    "waitress": "wsgi",
-    "mod_wsgi-express": "wsgi",
-    "daphne": "asgi",
-    "daphne-redis": "asgi-layer",
-    "daphne-ipc": "asgi-layer",
-    "uvicorn-channels": "asgi",
-    "uvicorn-channels-ipc": "asgi",
-    "uvicorn-channels-redis": "asgi",
-    "uvicorn-channels-pubsub": "asgi",
-    "uvicorn-wsproto": "asgi",
-    "uvicorn-websocket": "asgi",
-    "daphne-channels": "asgi",
-    "hypercorn-channels": "asgi",
-    "granian-channels": "asgi",
-    "python-socketio": "asgi",
-    "ws": "node",
-    "socketio": "node",
-    "socketio-redis": "node",
-    "action-cable": "rack",
-    "action-cable-redis": "rack",
-    "2016-gunicorn": "wsgi",
-    "2016-daphne-redis": "asgi-layer",
-    "2016-daphne-ipc": "asgi-layer",
-}
+SETUPS = setups.known()
+# Peers with an envelope of their own.
 DIALECTS = {
     "python-socketio": "socket.io",
     "socketio": "socket.io",
@@ -80,49 +42,55 @@ def executable(file):
 
 
 def test_the_setups_of_the_project_are_described():
-    known = setups.known()
-    assert {name: setup.interface for name, setup in known.items()} == INTERFACES
-    assert (known["daphne-redis"].needs, known["daphne-redis"].services) == (("daphne",), ("redis",))
-    assert known["daphne-redis"].charges == ("redis",)
-    assert known["gunicorn"].cannot == ("websocket", "keep-alive")
+    assert {setup.interface for setup in SETUPS.values()} == {"wsgi", "asgi", "asgi-layer", "node", "rack"}
+    assert (SETUPS["daphne-redis"].needs, SETUPS["daphne-redis"].services) == (("daphne",), ("redis",))
+    assert SETUPS["daphne-redis"].charges == ("redis",)
+    assert SETUPS["gunicorn"].cannot == ("websocket", "keep-alive")
 
 
 def test_a_setup_for_websockets_says_what_it_speaks():
-    known = setups.known()
-    speaking = {name: setup.dialect for name, setup in known.items() if setup.dialect}
+    speaking = {name: setup.dialect for name, setup in SETUPS.items() if setup.dialect}
     assert {name: dialect for name, dialect in speaking.items() if dialect != "plain"} == DIALECTS
     assert {"uvicorn-channels", "uvicorn-websocket", "ws"} <= set(speaking)
     # A consumer of Channels is nothing that a peer could have.
-    assert all({"sync-consumer", "json-consumer"} <= set(known[name].cannot) for name in DIALECTS)
+    assert all({"sync-consumer", "json-consumer"} <= set(SETUPS[name].cannot) for name in DIALECTS)
 
 
-def test_a_setup_is_there_for_one_of_two_protocols():
-    known = setups.known()
-    assert "not asked over HTTP" in known["uvicorn-channels"].refuses({setups.HTTP})
-    assert known["uvicorn-channels"].refuses({setups.WEBSOCKET, "sync-consumer"}) is None
-    assert (
-        known["ws"].refuses({setups.WEBSOCKET, "sync-consumer"}) == "it cannot run a synchronous consumer of Channels"
-    )
-    assert known["uvicorn"].refuses({setups.HTTP}) is None
-    assert "answers no WebSockets" in known["uvicorn"].refuses({setups.WEBSOCKET})
-    assert known["gunicorn"].refuses({setups.WEBSOCKET}) == "it cannot answer WebSockets"
+@pytest.mark.parametrize(
+    ("name", "demands", "why"),
+    [
+        ("uvicorn-channels", {setups.HTTP}, "it is there for WebSockets, and is not asked over HTTP"),
+        ("uvicorn-channels", {setups.WEBSOCKET, "sync-consumer"}, None),
+        ("ws", {setups.WEBSOCKET, "sync-consumer"}, "it cannot run a synchronous consumer of Channels"),
+        ("uvicorn", {setups.HTTP}, None),
+        (
+            "uvicorn",
+            {setups.WEBSOCKET},
+            "it is there for HTTP: the application that it serves answers no WebSockets",
+        ),
+        ("gunicorn", {setups.WEBSOCKET}, "it cannot answer WebSockets"),
+        ("gunicorn", {"async-views"}, None),
+    ],
+)
+def test_a_setup_refuses_what_it_cannot_do_and_the_other_of_two_protocols(name, demands, why):
+    assert SETUPS[name].refuses(demands) == why
 
 
 def test_labels_are_different():
-    labels = [setup.label for setup in setups.known().values()]
+    labels = [setup.label for setup in SETUPS.values()]
     assert len(set(labels)) == len(labels)
 
 
 def test_who_has_channels_layer_in_memory_says_so_in_its_label():
-    known = setups.known().values()
+    known = SETUPS.values()
     in_memory = {one.name for one in known if 'CHANNEL_LAYER="memory"' in one.file.read_text(encoding="utf-8")}
     assert "uvicorn-channels" in in_memory
     assert {one.name for one in known if one.label.endswith("in-memory layer")} == in_memory
 
 
-@pytest.mark.parametrize("name", INTERFACES)
-def test_a_setup_is_told_what_all_are_told(name):
-    setup = setups.known()[name]
+@pytest.mark.parametrize("name", SETUPS)
+def test_a_setup_has_the_options_that_all_have(name):
+    setup = SETUPS[name]
     file = setup.file
     config = configparser.RawConfigParser(inline_comment_prefixes=(";",))
     config.read(file)
@@ -176,14 +144,8 @@ def test_a_word_that_nobody_knows_is_named(mine, key, says):
         setups.known(mine(text))
 
 
-def test_what_a_setup_cannot_do_is_said_in_words():
-    gunicorn = setups.known()["gunicorn"]
-    assert gunicorn.refuses(["websocket"]) == "it cannot answer WebSockets"
-    assert gunicorn.refuses(["async-views"]) is None
-
-
 def test_every_need_has_a_remedy_and_is_somebodys():
-    described = (*setups.known().values(), *services.known().values())
+    described = (*SETUPS.values(), *services.known().values())
     needed = {need for one in described for need in one.needs}
     assert needed == set(needs.NEEDS)
     assert all(remedy for _, remedy in needs.NEEDS.values())

@@ -222,8 +222,8 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
         if (place / "bin" / "python").exists() and place.resolve() != Path(sys.prefix).resolve():
             return (place / "bin" / "python").absolute(), []
     return Path(sys.executable), [
-        "no virtual environment was found next to the project: it is served with the benchmark's own Python and Django; "
-        "name another with --python"
+        "no virtual environment was found next to the project: it is served with the benchmark's own Python and "
+        "Django; name another with --python"
     ]
 
 

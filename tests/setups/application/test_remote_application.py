@@ -16,7 +16,7 @@ class NothingMissing:
 
 
 @pytest.mark.parametrize(("name", "why"), [("gunicorn", None), ("2016-gunicorn", "on its own machine alone")])
-def test_what_is_old_is_served_at_home(name, why):
+def test_an_old_stack_is_not_served_on_another_host(name, why):
     [setup] = find([name])
     found = RemoteApplication.of(sample(), NothingMissing()).obstacle(setup)
     assert found is why is None or why in found
