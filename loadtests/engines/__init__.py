@@ -1,7 +1,6 @@
 """The programs that make the load, behind one interface and with one shape of result.
 
-To add one: a file beside ``openloop.py`` with a class as ``base.Engine`` has it, and an instance of it that is called
-``ENGINE``; being there, it is found.
+To add one, add a file to this folder, with a class as ``base.Engine`` has it, and an instance called ``ENGINE``.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def get(name: str) -> Engine:
 
 
 def require_able(engine: Engine, load: Load, needs: frozenset[Feature] = frozenset()) -> None:
-    """Raises UserError where the engine cannot make the load, or lacks what is needed beside it."""
+    """Raises UserError where the engine cannot make the load, or lacks another feature that is needed."""
     for feature in sorted((load.features | needs) - engine.features, key=lambda one: one.name):
         able = next(one.name for one in known().values() if feature in one.features)
         raise UserError(f"the engine {engine.name} cannot {feature.value}; use {able}")

@@ -34,7 +34,7 @@ class Engine(Protocol):
         """Raises EngineError where what it needs is not installed."""
 
     def check(self, load: Load) -> None:
-        """Raises UserError where it cannot make a load, though it can do all that the load takes (``features``)."""
+        """Raises UserError for a load that it cannot make, though it has all its ``features``."""
 
     def run(
         self,
@@ -46,10 +46,10 @@ class Engine(Protocol):
     ) -> Result:
         """Makes the load and measures it.
 
-        ``on_start`` is called after the warm-up, right before the measured load begins. ``on_end`` is called when all
-        is over that is billed (see Result), before anything is done that is not. Each of them is called once.
-        ``on_second`` is called with each row of the timeline (see Result) as it is made. ``should_stop`` is asked
-        several times a second; once it is true the load ends, and what was outstanding is unfinished.
+        ``on_start`` is called once, after the warm-up, right before the measured load begins; ``on_end`` once, after
+        all that is billed (see Result) and before anything that is not. ``on_second`` is called with each row of the
+        timeline as it comes. ``should_stop`` is called several times a second; once it is true the load ends, and what
+        was outstanding is unfinished.
 
         No process of it is left, however it ends. Raises EngineError and UserError.
         """
@@ -57,11 +57,10 @@ class Engine(Protocol):
 
 @runtime_checkable
 class SlicingEngine(Engine, Protocol):
-    """An engine whose loads can be made by turns, as those of ``loadtests.workload.DEFAULT_ENGINE`` can."""
+    """An engine whose loads can be interleaved, as those of ``loadtests.workload.DEFAULT_ENGINE`` can."""
 
     def generator(self, processes: int = 1, core: int | None = None) -> AbstractContextManager[LoadMaker]:
-        """Starts what makes its loads: so many processes, on a core. None of them is left at the end, however that
-        comes. Raises EngineError, also on entering."""
+        """Starts its processes, on a core, until the context ends. Raises EngineError, also on entering."""
 
 
 @runtime_checkable
@@ -69,29 +68,29 @@ class SharedEngine(Engine, Protocol):
     """An engine that can make a part of its load on other machines."""
 
     def shared_with(self, others: tuple[Address, ...]) -> Engine:
-        """The same; of the processes that make a load the last run on these, one on each."""
+        """The same, with the last processes of a load on these machines, one on each."""
 
 
 class LoadMaker(Protocol):
-    """An engine that runs: it prepares loads and makes them, one at a time."""
+    """A running engine: it prepares loads and makes them, one at a time."""
 
     def prepare(self, load: Load) -> PreparedLoad:
-        """A load that can be made, by as many processes as there are. Raises EngineError and UserError."""
+        """Gets a load ready in all processes. Raises EngineError and UserError."""
 
     def spins(self) -> dict[str, float]:
-        """How many seconds a fixed piece of work takes now on each of the other machines that it runs on, by their
-        addresses (see ``loadtests.observe.calibration``). Raises EngineError."""
+        """The calibration (``loadtests.observe.calibration``) of the other machines that it runs on, in seconds, by
+        address. Raises EngineError."""
 
 
 class PreparedLoad(Protocol):
-    """A load that can be made, in several slices if need be: its connections stay open in between."""
+    """A load that is ready, to be made in one or several slices: its connections stay open in between."""
 
     def step(self) -> None:
-        """Opens the next part of the connections that it holds, where that is done in steps (``Conversation.steps``):
-        the first is open when it is prepared. Raises EngineError."""
+        """Opens its connections of the next step (``Conversation.steps``); those of the first are open. Raises
+        EngineError."""
 
     def warm_up(self, seconds: float) -> None:
-        """Makes the load for so long, and nothing of it is kept. Raises EngineError."""
+        """Makes the load without measuring. Raises EngineError."""
 
     def measure(
         self,
@@ -104,8 +103,8 @@ class PreparedLoad(Protocol):
         """Makes the load for ``settle_s`` and ``duration_s`` seconds, of which the latter are measured.
 
         The slices of a load at a rate are parts of one schedule, as long as ``Load.duration_s``. ``on_second`` and
-        ``should_stop`` are as in ``Engine.run``; what should stop is the slice. Raises EngineError.
+        ``should_stop`` are as in ``Engine.run``, for the slice. Raises EngineError.
         """
 
     def result(self) -> Result:
-        """What was measured in all slices; its connections are closed. Raises EngineError."""
+        """The result of all slices; closes the connections. Raises EngineError."""

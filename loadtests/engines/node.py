@@ -109,7 +109,7 @@ class NodeGenerator:
         on_start: OnStart | None,
         on_end: OnEnd | None,
     ) -> NodeLoad:
-        """A load that is made in one piece: see base.Engine.run."""
+        """Makes a load in one piece: see base.Engine.run."""
         prepared = self.prepare(load)
         if load.warmup_s:
             prepared.warm_up(load.warmup_s)

@@ -19,7 +19,7 @@ import { Times } from './times.js';
  * An arrival may come before it is expected, as where sender and receiver are in different processes. One that is never
  * expected, as of a message that was under way when its receiver joined, is counted nowhere.
  *
- * A load may be made in slices: `awaited` is what is missing of those that were due since the last `begin`, but for what
+ * A load may have slices: `awaited` is what is missing of those that were due since the last `begin`, but for what
  * lost receivers lack. What comes later than its slice is delivered none the less, with all of its lag.
  *
  * `underWay` is what is missing and not overtaken: what was overtaken is lost rather than late.

@@ -94,7 +94,7 @@ export class Loadtest {
     // Not typed: the package's declarations are those of an older version.
     const { loadTest } = /** @type {any} */ (this.package);
     const body = utf8(request.body) ?? undefined;
-    // It sets Content-Length after the request is made, hence never.
+    // It sets Content-Length after the request is written, hence never.
     const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
     const headers = byName(request.headers);
     return loadTest({

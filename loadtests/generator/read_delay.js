@@ -5,7 +5,7 @@ import { nowMs } from './clock.js';
 /**
  * The event loop asks the kernel what has come, deals with all of it, one connection after the other, and asks again. What
  * comes while it deals with a turn waits for the end of it. So what is read now may have lain there since the turn before
- * began; where nothing was read in that, it was asked in vain, and what is read now has come since.
+ * began; where nothing was read in that, it found nothing, and what is read now has come since.
  *
  * This is no measured delay: most of what is read waited for less. Nor is it the most that the generator's machine can
  * be at fault for: how long the kernel let it wait for a core is not visible from within, and of a connection of which

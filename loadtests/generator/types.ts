@@ -5,7 +5,7 @@ import type { Deliveries } from './deliveries.js';
 import type { Exchange } from './recorder.js';
 import type { Client } from './websocket/client.js';
 
-/** A load, but for when it is made. */
+/** A load, without its times. */
 export interface Job {
   engine: 'openloop' | 'loadtest';
   protocol: string; // a file of protocols/, without its .js; `loadtest` speaks HTTP only
@@ -58,7 +58,7 @@ export interface Script {
   subprotocol: string; // empty: none
 }
 
-/** A stretch of time in which a load is made; its connections stay open between slices. */
+/** A stretch of time of a load; its connections stay open between slices. */
 export interface Slice {
   start: number; // of nowMs
   settleMs: number; // not measured, before what is
@@ -163,7 +163,7 @@ export interface Measured {
   completed: number;
   ok: number;
   rate: number;
-  backlog: number[]; // by slice of a schedule: outstanding at its end minus outstanding when its measured part began
+  backlog: number[]; // by slice of a schedule: growth of outstanding requests over its measured part
   billed: number; // answered ok in measured slices, whenever they were sent
   unfinished: number;
   waited: number;
@@ -174,7 +174,7 @@ export interface Measured {
   requests: Share[]; // in the order of Job.requests
   deliveries: DeliveryCounts | null;
   connections: ConnectionCounts | null;
-  own_ms: Record<string, number | null> | null; // figures that the engine made itself
+  own_ms: Record<string, number | null> | null; // the engine's own figures
 }
 
 export type OnSecond = (second: Second) => void;
@@ -220,7 +220,7 @@ export interface Owner {
 /** Connections that are open for the whole of a load: receivers, idle ones, and those that a protocol sends on. */
 export interface Pool {
   deliveries: Deliveries | null; // the grace period is for missing ones as well; null: no receivers
-  roundRobin?: boolean; // all sending connections are made at once and used in turn, not as few as will do
+  roundRobin?: boolean; // all sending connections are opened at once and used in turn, not as few as will do
   closing?: number; // a slice does not end before these connections have
   step?(): Promise<void>;
   reopen?(): Promise<void>;

@@ -45,7 +45,7 @@ export class Handshake {
   /**
    * Checks the answer. Throws NotOpened for a refusal, and Violation.
    *
-   * @param {string} head the answer's, without the empty line at its end
+   * @param {string} head the answer's, without its last, empty line
    * @returns {boolean} whether messages may be compressed
    */
   isCompressed(head) {
