@@ -81,7 +81,8 @@ def _generator(part: Part) -> Generator:
     """The resources that one process used, and its own view of the load."""
     p50_ms = Spread.merged([part["spreads"]["response_time"]]).figures()["p50"]
     own = {"p50_ms": p50_ms, "ok": part["ok"], "planned": part["planned"], "machine": part["machine"]}
-    machine = {name: part["seen"][name] for name in ("other_load", "swapped_pages", "mhz")} if "seen" in part else {}
+    conditions = part.get("conditions", {})
+    machine = {name: conditions[name] for name in ("other_load", "swapped_pages", "mhz") if name in conditions}
     return Generator(**part["generator"], **own, **machine)
 
 

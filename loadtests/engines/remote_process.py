@@ -50,7 +50,7 @@ class RemoteProcess(GeneratorProcess):
             if event["event"] == "refused":
                 raise EngineError(f"{self.address}: {event['why']}")
             if not self.machine:  # the other load of this machine is mostly this process and the servers
-                event.pop("seen", None)
+                event.pop("conditions", None)
         return found
 
     def spin(self) -> float | None:

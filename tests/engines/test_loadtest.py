@@ -37,20 +37,16 @@ def test_what_is_in_flight_at_the_end_is_unfinished(server):
 
 @pytest.mark.servers
 @pytest.mark.parametrize(
-    ("path", "kind"), [("status/503", "status"), ("status/302", "status"), ("reset", "reset"), ("ok", "wrong-body")]
+    ("path", "kind"),
+    [("status/503", "status"), ("status/302", "status"), ("reset", "reset"), ("ok", "wrong-body"), (None, "refused")],
 )
-def test_errors_are_no_fast_answers(server, path, kind):
-    result = loadtest.run(Load.of_url(f"{server.url}/{path}", rate=50, duration_s=0.6, bodies=(b"KO",)))
+def test_errors_are_no_fast_answers(server, unused_port, path, kind):
+    url = f"{server.url}/{path}" if path else f"http://127.0.0.1:{unused_port}/"
+    result = loadtest.run(Load.of_url(url, rate=50, duration_s=0.6, bodies=(b"KO",)))
     assert set(result.errors) == {kind}
     assert result.errors[kind] >= 15
     assert (result.ok, result.rate) == (0, 0)
     assert result.service_time_ms == NONE
-
-
-@pytest.mark.servers
-def test_refused(unused_port):
-    result = loadtest.run(Load.of_url(f"http://127.0.0.1:{unused_port}/", rate=50, duration_s=0.6))
-    assert set(result.errors) == {"refused"}
 
 
 @pytest.mark.servers

@@ -134,7 +134,7 @@ def test_a_single_request_is_not_told_twice():
 
 def test_what_a_further_client_saw_of_its_core_stays_with_it():
     there = {"elapsed_s": 2.0, "clock_jump_s": 0.0, "other_load": 0.2, "swapped_pages": 1, "mhz": None}
-    parts = [part([1000]), {**part([1000]), "machine": "ssh://second", "seen": there}]
+    parts = [part([1000]), {**part([1000]), "machine": "ssh://second", "conditions": there}]
     first, second = merge("openloop", parts, [], (Request("only"),)).generator
     assert (first.machine, first.other_load, first.swapped_pages) == ("", None, None)
     assert (second.machine, second.other_load, second.swapped_pages) == ("ssh://second", 0.2, 1)

@@ -58,24 +58,26 @@ def test_a_journey_of_ones_own(survey, tmp_path):
     assert [one.name for one in result.journeys.methods] == ["GET"]
 
 
-def test_a_journey_may_print_and_import_what_is_beside_it(survey, tmp_path):
-    (tmp_path / "beside.py").write_text("WHERE = '/questionnaire/launch/'")
-    file = tmp_path / "mine.py"
-    file.write_text("from beside import WHERE" + OWN.format(walk="print(WHERE); self.get(WHERE, 'launch', status=302)"))
-    server = survey()
-    result = locust.run(load(server, file))
-    assert result.ok == server.counts["GET launch"] > 0
-
-
-def test_a_journey_that_goes_on_after_every_error_ends_with_the_load(survey, tmp_path):
-    walk = f"""
+GOES_ON = f"""
         while True:
             with contextlib.suppress(Exception):
                 self.get({LAUNCH})
                 self.think()
-    """
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "walk"),
+    [
+        ("from neighbour import WHERE", "print(WHERE); self.get(WHERE, 'launch', status=302)"),
+        ("import contextlib", GOES_ON),
+    ],
+    ids=["prints and imports a neighbour", "goes on after every error, and ends with the load"],
+)
+def test_a_journey_may_do_what_python_can(survey, tmp_path, imports, walk):
+    (tmp_path / "neighbour.py").write_text("WHERE = '/questionnaire/launch/'")
     file = tmp_path / "mine.py"
-    file.write_text("import contextlib" + OWN.format(walk=walk))
+    file.write_text(imports + OWN.format(walk=walk))
     server = survey()
     result = locust.run(load(server, file))
     assert result.ok == server.counts["GET launch"] > 0

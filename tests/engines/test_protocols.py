@@ -14,27 +14,19 @@ ECHO = """
 import { nowMs } from '../clock.js';
 import { Exchange } from '../recorder.js';
 
-class EchoExchange extends Exchange {
-  constructor(asked) {
-    super();
-    this.path = asked.path;
-  }
-}
-
 let sends = 0;
 
 class EchoConnection {
+  busy = false;
+
   constructor(owner) {
     this.owner = owner;
-    this.busy = false;
   }
 
   send(exchange, intended) {
-    this.busy = true;
-    this.exchange = exchange;
-    this.intended = intended;
-    this.handedAt = this.sentAt = nowMs();
-    this.owner.onSent(this, this.sentAt);
+    const now = nowMs();
+    Object.assign(this, { busy: true, exchange, intended, handedAt: now, sentAt: now });
+    this.owner.onSent(this, now);
     setImmediate(() => this.answered());
   }
 
@@ -54,7 +46,7 @@ class EchoConnection {
 }
 
 export const protocol = {
-  exchange: (asked) => new EchoExchange(asked),
+  exchange: ({ path }) => Object.assign(new Exchange(), { path }),
   connect: (job, owner) => new EchoConnection(owner),
   answering: async () => ({ origin: 'echo:', request: { path: '/warm-up' }, close() {} }),
 };

@@ -22,7 +22,7 @@ def watch(monkeypatch):
 def result(watch):
     event = {"event": "result"}
     watch.tells(event)
-    return event.get("seen")
+    return event.get("conditions")
 
 
 def test_slices_of_loads_that_are_made_by_turns_are_told_apart(watch):

@@ -13,7 +13,7 @@ from loadtests.observe.other_load import OthersMoment
 
 class CoreWatch:
     """Is told of the lines that go to a generator and come from it, and adds to the result of each load what happened
-    on the core meanwhile (``conditions.Conditions``), as ``seen``.
+    on the core meanwhile (``conditions.Conditions``), as ``conditions``.
 
     It begins before there is load, with the line that says when that is to start, and ends when that is over."""
 
@@ -37,7 +37,7 @@ class CoreWatch:
             self._seen.setdefault(self._load, []).append(seen)
             self._begun = None
         elif event["event"] == "result" and (seen_of := self._seen.pop(self._load, None)):
-            event["seen"] = dataclasses.asdict(conditions.together(seen_of))
+            event["conditions"] = dataclasses.asdict(conditions.together(seen_of))
 
     def _moment(self) -> OthersMoment:
         return other_load.moment([self._core], connection.ours())
