@@ -1,26 +1,25 @@
-"""From samples to shares. Pure."""
+"""From samples to shares of CPU time."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+
+from scipy.stats import binomtest
 
 from loadtests.profile.classify import Category, category
 from loadtests.profile.stacks import Stacks
 
-Z95 = 1.959964
-
 
 @dataclasses.dataclass(frozen=True)
 class Sampled:
-    """One process in one round.
+    """One process in one round of ``seconds``: its CPU time by the kernel, and its samples.
 
-    ``cpu_s`` is what the kernel counted while it was sampled, for ``seconds``; ``stacks`` are the samples of its CPU
-    time, one every ``interval_s`` of it, None where it is not Python's. ``busy``: it was hardly ever idle for want of
-    requests. ``threads`` are all of its threads as py-spy saw them in ``looks`` looks, 0 where it saw none.
+    ``stacks`` are the samples of its CPU time, one every ``interval_s``, None for a process that is not Python's.
+    ``busy``: hardly ever idle for want of requests. ``threads`` are the stacks of all threads in ``looks`` looks of
+    py-spy.
     """
 
     role: str
@@ -38,9 +37,9 @@ class Sampled:
 class Share:
     """A category's part of a role's CPU time.
 
-    ``share`` is over all rounds, ``low`` to ``high`` its 95% interval (Wilson's, as if samples were independent), and
-    ``rounds`` the share of each round by itself. ``us_per_request`` is CPU time. ``waiting`` is how many threads of the
-    role, on average, were in it without using the CPU; None where that is not known.
+    ``share`` is over all rounds, ``low`` to ``high`` its 95% interval (Wilson's, as if samples were independent),
+    ``rounds`` the share of each round. ``us_per_request`` is CPU time. ``waiting`` is the mean number of threads in it
+    without the CPU; None where unknown.
     """
 
     category: Category
@@ -54,7 +53,7 @@ class Share:
 
 @dataclasses.dataclass(frozen=True)
 class Role:
-    """What a role's processes did. ``cpu_us_per_request`` is measured without sampling, over all of them."""
+    """All processes of a role. ``cpu_us_per_request`` is measured without sampling."""
 
     role: str
     names: tuple[str, ...]
@@ -109,11 +108,10 @@ def _role(role: str, rounds: Sequence[Sequence[Sampled]], us_per_request: float)
 
 
 def _counts(processes: Iterable[Sampled], busy: bool) -> Counter[Category]:
-    """Samples by category; those that the kernel's CPU time makes one expect and that are missing are NATIVE.
+    """Samples by category. Those missing from what the kernel's CPU time makes one expect are NATIVE: the thread on the
+    CPU had no Python stack.
 
-    A sample is missing where the thread on the CPU has no stack of Python's. It may also be missing because the
-    kernel's tick, which drives the timer, came while the process slept: what is missing where a process was often
-    idle in any round says nothing.
+    In a process that was often idle they say nothing: the kernel's tick, which drives the timer, misses sleepers.
     """
     counts: Counter[Category] = Counter()
     for process in processes:
@@ -138,12 +136,9 @@ def _waiting(rounds: Sequence[Sequence[Sampled]]) -> dict[Category, float]:
     return {kind: max(0.0, number) for kind, number in threads.items()}
 
 
-def wilson(hits: float, trials: float) -> tuple[float, float]:
+def wilson(hits: int, trials: int) -> tuple[float, float]:
     """Wilson's 95% interval of a proportion; (0, 1) of nothing."""
     if not trials:
         return 0.0, 1.0
-    share = hits / trials
-    spread = Z95 * math.sqrt(share * (1 - share) / trials + Z95**2 / (4 * trials**2))
-    middle = share + Z95**2 / (2 * trials)
-    scale = 1 + Z95**2 / trials
-    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+    interval = binomtest(hits, trials).proportion_ci(0.95, "wilson")
+    return float(interval.low), float(interval.high)
