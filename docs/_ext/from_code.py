@@ -110,7 +110,7 @@ class Reasons(FromCode):
 
     def lines(self) -> Iterator[str]:
         yield from [".. list-table::", "   :header-rows: 1", "   :widths: 15 12 36 37", ""]
-        for row in [("Name", "Makes it", "What was seen", "What to do"), *map(reason_row, Reason)]:
+        for row in [("Name", "Severity", "Meaning", "What to do"), *map(reason_row, Reason)]:
             yield from (f"   {'  ' if column else '* '}- {cell}" for column, cell in enumerate(row))
 
 

@@ -48,7 +48,7 @@ def rows(results: Results) -> Iterator[tuple[str, ...]]:
                 reported(as_then, percentile),
                 experienced(now, percentile),
             )
-        yield name, "of these requests failed", "not said", failed(as_then), failed(now)
+        yield name, "of these requests failed", "not reported", failed(as_then), failed(now)
         as_then, now = (results.cells[setup, test].valid for test in ("throughput-as-then", "throughput"))
         yield name, f"Requests per {SECONDS} s, first and last", per_seconds, falling(as_then), falling(now)
 

@@ -103,7 +103,7 @@ def test_the_load_test_of_2016_stands_beside_its_repetition(
     then, tool, _ = rows["2016-gunicorn", "p50 at 300 requests/s"]
     assert (then, tool.endswith(" ms")) == ("2 ms", True)
     assert rows["2016-gunicorn", "p90 at 300 requests/s"][2] == "not reached"
-    assert rows["2016-gunicorn", "of these requests failed"] == ["not said", "none", "50%"]
+    assert rows["2016-gunicorn", "of these requests failed"] == ["not reported", "none", "50%"]
     assert rows["2016-gunicorn", "Requests per 5 s, first and last"][1:] == ["40, then 15", "40, then 15"]
     assert rows["2016-daphne-ipc", "Requests per 5 s, first and last"][1:] == ["40, then 15", "\u2013"]
     assert len(list(repetition.table(Results(run)))) == 4 + 5 * 13

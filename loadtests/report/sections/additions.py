@@ -1,4 +1,4 @@
-"""What the section of a kind of test may have beside the figures of its tests."""
+"""What the section of a kind of test may have besides the figures of its tests."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ group.addEventListener("click", (event) => {
 });
 group.hidden = buttons.length < 2;
 
-// The drawings' own titles would show a second time beside the tip.
+// The drawings' own titles would show a second time next to the tip.
 for (const title of document.querySelectorAll("figure svg [data-setup] > title")) {
   title.parentNode.dataset.tip = title.textContent;
   title.remove();
