@@ -126,7 +126,7 @@ def _rate(load: Load, seconds: Sequence[Second]) -> float:
 
 
 def _figures(load: Load, result: Result, objective: Objective, lost: str | None) -> ProbeFigures:
-    deliveries, due, held = result.deliveries, result.deliveries_due, result.connections
+    deliveries, due, opened = result.deliveries, result.deliveries_due, result.connections
     missing = due - deliveries.delivered if deliveries else 0
     percentiles = result.response_time_ms
     if objective.of_lag:  # infinite where nothing was due, for nobody was there to receive
@@ -143,7 +143,7 @@ def _figures(load: Load, result: Result, objective: Objective, lost: str | None)
         generator_limit=generator_limit(result, objective),
         over=_over(load, result, objective, missing),
         missing=missing / due if due else 0.0,
-        unconnected=min(1.0, (held.refused + held.lost) / held.requested) if held and held.requested else 0.0,
+        unconnected=min(1.0, (opened.refused + opened.lost) / opened.requested) if opened and opened.requested else 0.0,
         behind=deliveries is not None and slices_pile_up(deliveries.backlog, deliveries.expected),
     )
 

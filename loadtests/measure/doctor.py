@@ -84,7 +84,7 @@ def _engines() -> Iterator[MachineFinding]:
 
 def _redis() -> MachineFinding:
     if os.environ.get("REDIS_URL"):
-        return ok("REDIS_URL names a Redis; what it costs is not seen by the harness")
+        return ok("REDIS_URL names a Redis; the harness does not measure its cost")
     if (version := redis.version()) is None:
         return warning("no redis-server: daphne-redis cannot be served", "install redis-server, or set REDIS_URL")
     return ok(f"Redis {version}")

@@ -24,7 +24,7 @@ OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
 OWN_JOURNEY = "own-journey"  # likewise, of its users
 AA_STUDY = "first-look"  # with --aa, where no study is named
 LEAST_RATE = 0.1  # below it a trial sends nothing
-MAX_TIME = "1h"  # for adding blocks, where nothing else is said
+MAX_TIME = "1h"  # for adding blocks, by default
 
 
 @dataclasses.dataclass(frozen=True)

@@ -75,7 +75,7 @@ class _TrialRun:
             return
         builder.add(bench, [one.observed for one in loads], [one.result for one in loads])
         if test.kind.restarts:
-            builder.note(other_load=None)  # the CPU of processes that ended cannot be told from other load
+            builder.note(other_load=None)  # the CPU of processes that ended is not known
         if load.rate is None or test.search is not None:
             builder.note(planned=None, sent=None)  # only a fixed rate plans a number
         found = builder.evidence

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from loadtests.analyse.best import places, ranked
-from tools.simulation import choices
+from tools.simulation import sweeps_and_searches
 
 
 def samples(speeds, blocks=4, noise=0.01):
@@ -71,4 +71,4 @@ def test_a_single_cell_is_the_best():
 )
 @pytest.mark.parametrize("blocks", [2, 4])
 def test_the_true_best_is_hardly_ever_dropped(noise, blocks):
-    assert choices.swept(noise, 8, blocks, repetitions=100, seed=2).lost <= 0.09
+    assert sweeps_and_searches.swept(noise, 8, blocks, repetitions=100, seed=2).lost <= 0.09

@@ -69,7 +69,7 @@ class Halving:
         working = [candidate for candidate in measured.candidates if candidate in values]
         ranked = self._ranked(working)
         if not ranked:
-            raise ValueError("no candidate has a valid trial in which it answered what it was asked")
+            raise ValueError("no candidate has a valid trial in which it answered its requests")
         self.rounds.append(measured)
         room = self.plan[len(self.rounds)][0] if len(self.rounds) < len(self.plan) else len(ranked)
         kept = {*ranked[:room], *(candidate for candidate in working if not self._logs[candidate])}

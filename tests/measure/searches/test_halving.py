@@ -7,7 +7,7 @@ import pytest
 from loadtests.measure.searches import halving
 from loadtests.measure.searches.halving import Halving
 from loadtests.records import AdviceOutcome, Round
-from tools.simulation import choices
+from tools.simulation import sweeps_and_searches
 
 
 def play(machine, value, broken=()):
@@ -92,4 +92,4 @@ def test_what_it_costs():
 
 @pytest.mark.parametrize(("landscape", "at_least"), [("plateau", 0.95), ("peak", 0.9), ("needle", 0.6)])
 def test_the_pick_is_good_on_noise_like_this_machines(landscape, at_least):
-    assert choices.searched(landscape, 12, 1, repetitions=40, seed=1).found >= at_least
+    assert sweeps_and_searches.searched(landscape, 12, 1, repetitions=40, seed=1).found >= at_least
