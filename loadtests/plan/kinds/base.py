@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import msgspec
+from msgspec import Meta
 
 from loadtests.plan import fields, slices
 from loadtests.plan.kinds.kind import WARMUP_S, Kind, MetricOf
@@ -61,7 +62,7 @@ class Test:
     __test__ = False  # no test of ours, whatever pytest makes of the name
 
     name: Name
-    kind: Kind
+    kind: Annotated[Kind, Meta(extra_json_schema={"type": "string"})]
     work: Work
     pace: Pace
     engine: str = DEFAULT_ENGINE
