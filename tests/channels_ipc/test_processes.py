@@ -3,11 +3,12 @@
 import asyncio
 import selectors
 import signal
-import time
 from collections import Counter
 
 import pytest
 from channels.exceptions import ChannelFull
+
+from tests.fixtures.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -105,12 +106,9 @@ def one_that_printed(processes):
         return outputs.select(10)[0][0].data
 
 
-def waiting(layer, count, timeout=10):
-    """Waits until so many readers of other processes wait (nothing else is in the store)."""
-    end = time.monotonic() + timeout
-    while layer.statistics()["entries"] != count:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+def waiting(layer, count):
+    """Waits for a number of readers in other processes (nothing else is in the store)."""
+    wait_for(lambda: layer.statistics()["entries"] == count)
 
 
 async def test_replies_come_back_to_the_process_and_receiver_that_asked(start, make_layer):

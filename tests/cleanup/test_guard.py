@@ -11,16 +11,10 @@ import psutil
 import pytest
 
 from loadtests.cleanup import program
+from tests.fixtures.waiting import wait_for
 
 # A shell that ignores SIGTERM and has left a daemon behind, in a session of its own, whose parent is gone.
 STUBBORN = 'trap "" TERM; (setsid sleep 321 &) ; echo ready; while :; do sleep 0.1; done'
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
 
 
 def sleepers(mark):
@@ -54,7 +48,7 @@ def guard(tmp_path, monkeypatch):
 def test_when_the_harness_is_gone_all_that_was_started_goes(guard):
     assert len(sleepers(guard.mark)) >= 3
     guard.stdin.close()
-    wait_until(lambda: not sleepers(guard.mark), "processes are left")
+    wait_for(lambda: not sleepers(guard.mark), "processes are left")
     assert guard.wait(10) == 0
 
 

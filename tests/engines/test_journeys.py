@@ -15,7 +15,7 @@ from loadtests.files import ROOT
 from loadtests.records.histogram import Histogram
 from loadtests.workload import Load, Users
 
-pytestmark = [pytest.mark.servers, pytest.mark.split]
+pytestmark = pytest.mark.servers
 
 locust = get("locust")
 QUESTIONNAIRE = str(journeys.known()["questionnaire"])

@@ -11,6 +11,7 @@ from loadtests import journeys
 from loadtests.engines import EngineError, get, node
 from loadtests.errors import UserError
 from loadtests.workload import Load, Users
+from tests.fixtures.waiting import wait_for
 
 ENGINES = ["openloop", "locust"]
 RUN = """
@@ -49,7 +50,7 @@ def parent(request, url):
 @pytest.mark.servers
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_no_process_of_a_load_outlives_its_parent(engine, parent, how, generators, wait_for):
+def test_no_process_of_a_load_outlives_its_parent(engine, parent, how, generators):
     left = generators(parent.pid)
     assert len(left) == 2
     parent.send_signal(how)

@@ -47,7 +47,7 @@ def test_a_server_that_freezes_for_a_second_every_five(made, freezing_server):
     assert result.send_lag_ms["p90"] < 100  # the generator was on time
 
 
-def test_a_frozen_generator_is_late_and_says_so(server, generators, wait_for):
+def test_a_frozen_generator_is_late_and_says_so(server, generators):
     # A quarter of the schedule falls into the second for which the generator is stopped: 90% of all is late by less
     # than 600 ms, 99% by less than 960 ms. The server was fast all the time.
     seen = threading.Event()

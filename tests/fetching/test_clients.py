@@ -10,7 +10,8 @@ from fetching.results import Exhausted, Failed, Fetched, NotInTime
 from testproject.settings import fetching as settings
 
 from loadtests.observe.gauges import GaugeFiles
-from tests.fixtures.fetches import PATIENCE_S, WELL, outcome, until
+from tests.fixtures.fetches import PATIENCE_S, WELL, outcome
+from tests.fixtures.waiting import wait_for
 
 JSON = {"content-type": "application/json"}
 SLOW = {"stages": [{"at": 0, "latency": "10m"}]}
@@ -87,7 +88,7 @@ def test_what_is_in_use_and_what_waits_is_shown_and_an_origin_that_dies_ends_all
     playing = origin(SLOW)
     client = fetcher(playing.url, pool_size=3, timeout_s=PATIENCE_S)
     begun = [client.begin() for _ in range(12)]
-    until(lambda: client.shown == (3, 9) and playing.counts()["in_flight"] == 3)
+    wait_for(lambda: client.shown == (3, 9) and playing.counts()["in_flight"] == 3)
     assert playing.counts()["most_connections"] == 3
     playing.stop()
     assert {type(outcome(future)) for future in begun} == {Failed}
@@ -124,12 +125,12 @@ def test_a_fetch_that_is_cancelled_closes_its_connection_and_frees_its_place(ori
     playing = origin(SLOW)
     client = fetcher(playing.url, pool_size=1, timeout_s=PATIENCE_S)
     fetching, waiting = client.begin(), client.begin()
-    until(lambda: client.shown == (1, 1) and playing.counts()["in_flight"] == 1)
+    wait_for(lambda: client.shown == (1, 1) and playing.counts()["in_flight"] == 1)
     waiting.cancel()  # at once with the other HTTPX may lose its place: docs/fetching.rst
-    until(lambda: client.shown == (1, 0))
+    wait_for(lambda: client.shown == (1, 0))
     fetching.cancel()
-    assert until(lambda: playing.counts()["fates"].get("gone"))
-    until(lambda: client.shown == (0, 0))
+    assert wait_for(lambda: playing.counts()["fates"].get("gone"))
+    wait_for(lambda: client.shown == (0, 0))
     playing.play(WELL)
     assert client.fetch().status == 200
 
@@ -140,7 +141,7 @@ def test_the_gauge_of_a_process_is_in_a_file_of_its_own(origin, fetcher, tmp_pat
     files = GaugeFiles(tmp_path)
     assert not files.look()
     begun = [client.begin() for _ in range(3)]
-    until(lambda: files.look() and files.read() == (2, 1))
+    wait_for(lambda: files.look() and files.read() == (2, 1))
     playing.stop()
     assert {type(outcome(future)) for future in begun} == {Failed}
     assert files.read() == (0, 0)

@@ -15,7 +15,8 @@ from loadtests.plan import study as studies
 from loadtests.serve.serving import serving
 from loadtests.setups.application import sample
 from tests.fixtures.exhaustive import exhaustive_but
-from tests.fixtures.fetches import WELL, until
+from tests.fixtures.fetches import WELL
+from tests.fixtures.waiting import wait_for
 
 pytestmark = pytest.mark.servers
 pytest.importorskip("aiohttp")
@@ -56,9 +57,9 @@ def test_a_setup_that_is_up_can_fetch_at_once_and_its_processes_show_their_pools
         files = GaugeFiles(running.folder)
         with ThreadPoolExecutor(8) as threads:
             answers = [threads.submit(get, url) for _ in range(8)]
-            until(lambda: files.look() and files.read()[0] >= 2)
+            wait_for(lambda: files.look() and files.read()[0] >= 2)
             assert {answer.result()[0] for answer in answers} == {200}
-        until(lambda: files.read() == (0, 0))
+        wait_for(lambda: files.read() == (0, 0))
         files.close()
 
 
@@ -78,11 +79,11 @@ def test_an_asgi_server_has_a_fetch_given_up_whose_client_goes_away(serve, origi
         port = int(running.url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as leaving:
             leaving.sendall(b"GET /async/fetch HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            until(lambda: playing.counts()["in_flight"] == 1)
+            wait_for(lambda: playing.counts()["in_flight"] == 1)
             assert files.look()
             assert files.read() == (1, 0)
-        assert until(lambda: playing.counts()["fates"]) == {"gone": 1}
-        until(lambda: files.read() == (0, 0))
+        assert wait_for(lambda: playing.counts()["fates"]) == {"gone": 1}
+        wait_for(lambda: files.read() == (0, 0))
         files.close()
 
 

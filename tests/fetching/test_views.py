@@ -10,7 +10,8 @@ from django.test import override_settings
 from fetching import clients
 from testproject.settings.fetching import fetching
 
-from tests.fixtures.fetches import PATIENCE_S, WELL, until
+from tests.fixtures.fetches import PATIENCE_S, WELL
+from tests.fixtures.waiting import wait_for
 
 PLAIN = ["/fetch", "/async/fetch", "/either/fetch"]
 RESILIENT = [f"{path}/resilient" for path in PLAIN]
@@ -122,10 +123,10 @@ def test_where_the_client_goes_away_the_fetch_is_given_up(origin, served, path):
     async def ask_and_leave():
         asking = ApplicationCommunicator(ASGIHandler(), scope)
         await asking.send_input({"type": "http.request"})
-        await asyncio.to_thread(until, lambda: playing.counts()["in_flight"] == 1)
+        await asyncio.to_thread(wait_for, lambda: playing.counts()["in_flight"] == 1)
         await asking.send_input({"type": "http.disconnect"})
         await asking.wait(PATIENCE_S)
-        counts = await asyncio.to_thread(until, lambda: playing.counts()["fates"] and playing.counts())
+        counts = await asyncio.to_thread(wait_for, lambda: playing.counts()["fates"] and playing.counts())
         await clients.aclose()
         return counts
 
@@ -141,7 +142,7 @@ def test_an_asynchronous_view_behind_wsgi_leaves_no_connection(origin, served):
     served(playing.url)
     assert [Client().get("/async/fetch").status_code for _ in range(3)] == [200] * 3
     assert playing.counts()["connections_opened"] == 3
-    until(lambda: playing.counts()["connections_open"] == 0)
+    wait_for(lambda: playing.counts()["connections_open"] == 0)
 
 
 def test_the_usual_settings_are_those_of_the_page():

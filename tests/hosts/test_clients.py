@@ -9,7 +9,8 @@ import pytest
 
 from loadtests.files import ROOT
 from tests.fixtures.command import command_line
-from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, running, trials, wait_for
+from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, running, trials
+from tests.fixtures.waiting import wait_for
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 

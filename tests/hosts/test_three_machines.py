@@ -5,8 +5,9 @@ import json
 import pytest
 
 from tests.fixtures.changed_machines import of_their_own
-from tests.fixtures.other_machine import trials, wait_for
+from tests.fixtures.other_machine import trials
 from tests.fixtures.two_machines import SECOND
+from tests.fixtures.waiting import wait_for
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.servers, pytest.mark.slow, pytest.mark.timeout(400)]
 

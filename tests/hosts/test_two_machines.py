@@ -9,8 +9,9 @@ import subprocess
 import pytest
 
 from tests.fixtures.changed_machines import delayed, full_disk
-from tests.fixtures.other_machine import VENV, trials, wait_for
+from tests.fixtures.other_machine import VENV, trials
 from tests.fixtures.two_machines import SERVER
+from tests.fixtures.waiting import wait_for
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.servers, pytest.mark.slow, pytest.mark.timeout(400)]
 

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from tests.fixtures.command import command_line
+from tests.fixtures.waiting import wait_for
 
 pytestmark = pytest.mark.servers
 
@@ -68,13 +69,6 @@ def exit_code(folder):
 def trials(folder):
     found = [json.loads(file.read_text()) for file in (folder / "trials").glob("*.json")]
     return sorted(found, key=lambda trial: (trial["number"], trial["attempt"]))
-
-
-def wait_for(condition, what):
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.02)
 
 
 def test_a_study_leaves_a_run_folder_and_no_process(finished):

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
@@ -18,6 +17,7 @@ from loadtests.observe.gauges import NUMBERS
 from loadtests.observe.processes import Part, Usage
 from loadtests.records.result import NOTHING
 from tests.fixtures.bench import a_block, measure, reasons
+from tests.fixtures.waiting import wait_for
 
 TABLE = {
     "setups": ["gunicorn"],
@@ -51,9 +51,7 @@ def forking():
 
 
 def wait_until_dead(pid):
-    end = time.monotonic() + 30
-    while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE and time.monotonic() < end:
-        time.sleep(0.01)
+    wait_for(lambda: psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
     return {}
 
 

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from loadtests.observe.gauges import EVERY_S, IN_USE, NAMES, NUMBERS, WAITING, GaugeFiles, GaugeWatch, joined
+from tests.fixtures.waiting import wait_for
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_what_is_not_written_yet_is_left_for_the_next_look(shows, tmp_path):
     files.close()
 
 
-def test_the_readings_of_a_watch_count_from_what_is_measured(shows, tmp_path, wait_for):
+def test_the_readings_of_a_watch_count_from_what_is_measured(shows, tmp_path):
     shows(os.getpid(), 4, 2)
     watch = GaugeWatch(tmp_path)
     watch.begin()

@@ -8,7 +8,7 @@ from google.api_core import exceptions  # noqa: E402
 
 from tests.fixtures import datastores  # noqa: E402
 from tests.fixtures.exhaustive import exhaustive_but  # noqa: E402
-from tests.fixtures.fetches import until  # noqa: E402
+from tests.fixtures.waiting import wait_for  # noqa: E402
 from tests.questionnaire.browser import Browser, unavailable  # noqa: E402
 
 pytestmark = pytest.mark.servers
@@ -47,7 +47,7 @@ def test_a_datastore_that_is_down_and_comes_back(base, own_datastore, log, data,
     assert unavailable(browser.client.get(browser.base + "launch/", follow=True))
     assert [line.startswith(FAILED) for line in log()] == [True] * 2
     server.start()
-    until(lambda: not unavailable(browser.client.get(browser.base + "household/")))
+    wait_for(lambda: not unavailable(browser.client.get(browser.base + "household/")))
     assert browser.get("household/").page == afterwards
     if data == "sqlite":
         assert browser.get("name/").form.fields["name"] == "Ada"

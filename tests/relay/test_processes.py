@@ -22,7 +22,7 @@ from channels_relay.messages import WORKERS
 from channels_relay.redis import ExactlyOnceRedisChannelLayer
 
 from tests.fixtures.exhaustive import exhaustive_but
-from tests.fixtures.fetches import until
+from tests.fixtures.waiting import wait_for
 
 pytestmark = pytest.mark.servers
 
@@ -53,7 +53,7 @@ class Relay:
         self._environment.pop("REDIS_URL", None)
         if layer == "redis":
             self._start("sh", str(ROOT / "supervisor" / "redis.sh"))
-            until((self.directory / "redis.sock").exists)
+            wait_for((self.directory / "redis.sock").exists)
 
     def _start(self, *command, timeout=30, **kwargs):
         environment = {**self._environment, "RELAY_TIMEOUT": str(timeout)}
@@ -89,7 +89,7 @@ class Relay:
         with ThreadPoolExecutor(len(ids)) as pool:
             holds = [pool.submit(self.ask, f"/hold?{id}") for id in ids]
             try:
-                until(lambda: {self.handler_of(id) for id in ids} == pids)
+                wait_for(lambda: {self.handler_of(id) for id in ids} == pids)
                 yield
             finally:
                 self.release(*ids)
@@ -241,7 +241,7 @@ def test_sigkill_of_a_worker_costs_its_request_alone(relay):
     assert relay.ask("/healthz", front=impatient)[0] == 200
     with relay.connect(front=impatient) as connection:
         connection.request("GET", "/hold?doomed")
-        until(lambda: relay.handler_of("doomed"))
+        wait_for(lambda: relay.handler_of("doomed"))
         victim = relay.end(relay.handler_of("doomed"), signal.SIGKILL)
         others = {relay.ask(f"/handled?other-{number}") for number in range(50)}
         assert {status for status, _ in others} == {200}
@@ -253,7 +253,7 @@ def test_sigterm_lets_a_worker_finish(relay):
     relay.have_workers(1)
     with relay.connect() as connection:
         connection.request("GET", "/hold?last")
-        until(lambda: relay.handler_of("last"))
+        wait_for(lambda: relay.handler_of("last"))
         worker = relay.end(relay.handler_of("last"), signal.SIGTERM)
         relay.release("last")
         assert connection.getresponse().status == 200

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.fetches import until
+from tests.fixtures.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KNOBS = ["WORKERS", "THREADS", "BIND", "PORT", "CORES", "SERVICES_CORES", "RUN_DIR", "IPC_DIR", "REDIS_URL"]
@@ -99,7 +99,7 @@ class Supervised:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        until((run_dir / "supervisor.sock").exists)
+        wait_for((run_dir / "supervisor.sock").exists)
 
     def control(self, *words):
         command = " ".join(f"'{word}'" for word in words)
@@ -143,7 +143,7 @@ def serving(supervisord):
         groups = ["redis", setup] if setup == "daphne-redis" else [setup]  # the service that its file asks for
         started.extend(groups)
         supervisord.control("start", *(f"{group}:*" for group in groups))
-        until(supervisord.answers)
+        wait_for(supervisord.answers)
         return supervisord
 
     yield serve
@@ -172,5 +172,5 @@ def test_a_killed_worker_is_started_again(serving):
     assert len(victims) == 2
     for victim in victims:
         os.kill(int(victim), signal.SIGKILL)
-    until(supervised.answers)
+    wait_for(supervised.answers)
     assert not victims & set(supervised.control("pid", *workers).split())

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import time
 from pathlib import Path
 
 import psutil
@@ -15,6 +14,7 @@ from loadtests.setups import other_stacks
 from loadtests.setups.application import sample
 from loadtests.workload import Request
 from tests.fixtures.command import a_free_port
+from tests.fixtures.waiting import wait_for
 
 SETUPS = {name: setup for name, setup in setups.known().items() if setup.stack}
 PYTHON = files.ROOT / "stacks" / "2016" / ".venv" / "bin" / "python"
@@ -78,16 +78,9 @@ def test_debug_and_the_access_log_are_as_then_or_as_in_the_setups_of_today(serve
         # By itself Daphne wrote a line for each request, and Gunicorn none. This one was asked while it came up.
         log = running.folder / f"{name}-web.log"
         if settings == "original" and name != "2016-gunicorn":
-            wait_until(lambda: "/healthz" in log.read_text(encoding="utf-8"))
+            wait_for(lambda: "/healthz" in log.read_text(encoding="utf-8"))
         else:
             assert "/healthz" not in log.read_text(encoding="utf-8")
-
-
-def wait_until(condition):
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_it_is_compared_in_what_it_answers(cli):

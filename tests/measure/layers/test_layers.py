@@ -6,7 +6,6 @@ import signal
 import socket
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import psutil
@@ -17,6 +16,7 @@ from loadtests.measure.layers import LayerResult, LayerRound, LayersReport, meas
 from loadtests.measure.layers.layer_processes import redis_server
 from loadtests.measure.layers.round_trips import Trips, over_layer, over_socket, to_round
 from loadtests.measure.layers.rounds import IPC, REDIS, SOCKET
+from tests.fixtures.waiting import wait_for
 
 
 def layer(name, *figures):
@@ -128,11 +128,7 @@ def test_a_short_run_delivers_everything_and_leaves_nothing(monkeypatch):
 def test_what_a_killed_one_leaves_is_removed_when_the_next_one_starts(cli):
     def begin():
         process = cli.start("layers")
-        end = time.monotonic() + 30
-        while not (found := list(Path("/dev/shm").glob(f"bench-layers-{process.pid}-*"))):
-            assert time.monotonic() < end, "no folder was made"
-            time.sleep(0.02)
-        return process, found[0]
+        return process, wait_for(lambda: list(Path("/dev/shm").glob(f"bench-layers-{process.pid}-*")))[0]
 
     killed, left = begin()
     killed.kill()

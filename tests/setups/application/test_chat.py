@@ -94,7 +94,7 @@ def test_the_chat_is_measured_in_its_own_words_and_no_secret_is_kept(command, st
     for file in folder.rglob("*"):
         if file.is_file():
             assert not any(secret in file.read_bytes() for secret in (b"hunter2", b"opensesame")), file
-    assert "talked to at /ws/chat/" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "WebSocket conversation was at /ws/chat/" in (folder / "report.html").read_text(encoding="utf-8")
     code, _, errors = command("run", "--resume", folder)
     assert code == 1
     assert "it was begun with --ws-cookie, whose value a run folder does not keep; start a new run" in errors
