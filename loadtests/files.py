@@ -31,11 +31,11 @@ def read(path: Path, most: int, pipes: bool = False) -> bytes:
     except ValueError:
         raise OSError(errno.EINVAL, "its name holds a null character", str(path)) from None
     with os.fdopen(handle, "rb") as file:
-        seen = os.fstat(handle)
-        if not (stat.S_ISREG(seen.st_mode) or (pipes and stat.S_ISFIFO(seen.st_mode))):
+        status = os.fstat(handle)
+        if not (stat.S_ISREG(status.st_mode) or (pipes and stat.S_ISFIFO(status.st_mode))):
             raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-        content = b"" if seen.st_size > most else file.read(most + 1)
-    if max(seen.st_size, len(content)) > most:
+        content = b"" if status.st_size > most else file.read(most + 1)
+    if max(status.st_size, len(content)) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB", str(path))
     return content
 
@@ -76,8 +76,8 @@ def write_bytes(path: Path, content: bytes) -> None:
 def holds(path: Path, content: bytes) -> bool:
     """Whether there is a file, and no link to one, of just that content."""
     with contextlib.suppress(OSError):
-        seen = path.lstat()
-        return stat.S_ISREG(seen.st_mode) and seen.st_size == len(content) and path.read_bytes() == content
+        status = path.lstat()
+        return stat.S_ISREG(status.st_mode) and status.st_size == len(content) and path.read_bytes() == content
     return False
 
 

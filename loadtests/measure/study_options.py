@@ -91,7 +91,7 @@ class OwnJourney:
             raise UserError(
                 f"--journey {shown(str(file))}: a file of Python with a journey is needed; `workload journey` makes one"
             )
-        return study.with_journey(file, sign_in.asked(self.login, self.login_user))
+        return study.with_journey(file, sign_in.from_options(self.login, self.login_user))
 
 
 def default_study(own: project.Options | None, users: OwnJourney | None, aa: bool) -> str:

@@ -31,7 +31,7 @@ class OriginObservation:
     """The setup's origin while the load was made."""
 
     stages: Annotated[
-        tuple[OriginStage, ...], about("The stages that it played; empty if it was asked in many slices.")
+        tuple[OriginStage, ...], about("The stages that it played; empty if the load came in many slices.")
     ]
     requests: Annotated[Count, about("Requests that came.")]
     request_s: Annotated[Amount, about("Seconds that they were in flight, all together.")]

@@ -102,11 +102,11 @@ class Histogram:
     def percentile(self, percent: float) -> int | None:
         """The smallest recorded value with at least ``percent`` of all values at or below it, as the highest value
         of its bucket; None where nothing was recorded."""
-        wanted = max(1, math.ceil(self.total * percent / 100 - 1e-9))
-        seen = 0
+        rank = max(1, math.ceil(self.total * percent / 100 - 1e-9))
+        counted = 0
         for bucket in sorted(self.counts):
-            seen += self.counts[bucket]
-            if seen >= wanted:
+            counted += self.counts[bucket]
+            if counted >= rank:
                 return self._highest_in(bucket)
         return None
 

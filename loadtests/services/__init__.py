@@ -1,1 +1,1 @@
-"""Programs that run beside a setup, started by supervisor/services."""
+"""Supporting services of setups, started by supervisor/services."""

@@ -1,7 +1,7 @@
 """Web pages that ask what listens on this machine's loopback.
 
 Any page that somebody has open may send requests there, also with a name of its own that leads to 127.0.0.1 (DNS
-rebinding). What may be told what to do, and knows nobody, so refuses what a browser sends for a page.
+rebinding). A service without users therefore refuses what a browser sends for a page.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a server is asked: requests, how often each, where they were recorded, when; and a load made of them. Pure."""
+"""What is sent to a server: requests, mixes, recordings, journeys; and a load of them. Pure."""
 
 from loadtests.workload.conversation import Conversation
 from loadtests.workload.load import DEFAULT_ENGINE, Feature, Load

@@ -15,7 +15,7 @@ from loadtests.workload.request import PATH
 
 FORMATS = "common, combined, Gunicorn's default"
 WITHOUT_BODY = ("GET", "HEAD")
-# What a visitor's browser had in its cache, or asked a part of. A load has no cache and asks for the whole.
+# What a visitor's browser had in its cache, or requested in part. A load has no cache and asks for the whole.
 WHOLE = {206: 200, 304: 200}
 # What servers write where nobody was answered, or nobody waited for it: a visitor was slow (408), nginx closed the
 # connection (444) or refused what it could not read (494 to 497), the visitor went away (499, at Amazon's balancer
@@ -31,7 +31,7 @@ _REQUEST = re.compile(r"([A-Z]+) (\S+)(?: HTTP/[\d.]+)?")
 
 
 def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redaction) -> tuple[list[Sent], list[str]]:
-    """What was asked for, and remarks on what was left out.
+    """What was requested, and remarks on what was left out.
 
     Takes the lines, what errors call the file, and what takes the secrets out. Raises UserError where a line is in no
     known format, unless such lines are to be skipped.
@@ -50,19 +50,19 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
         more = f" and {len(unknown) - 1:,} more are" if len(unknown) > 1 else " is"
         skip = "; --skip-unknown leaves them out" if found else ""
         raise UserError(f"{where}: line {unknown[0]}{more} in no known format ({FORMATS}){skip}")
-    asked = [(at, match, status) for at, text, status in found if (match := _REQUEST.fullmatch(text))]
-    answered = [one for one in asked if one[2] not in UNANSWERED]
+    requests = [(at, match, status) for at, text, status in found if (match := _REQUEST.fullmatch(text))]
+    answered = [one for one in requests if one[2] not in UNANSWERED]
     sent = [
         Sent(at, match[1], _path(match[2], redaction), _status(status))
         for at, match, status in answered
         if match[1] in WITHOUT_BODY
     ]
     others = Counter(match[1] for _, match, _ in answered if match[1] not in WITHOUT_BODY)
-    given_up = sorted({status for _, _, status in asked if status in UNANSWERED})
+    given_up = sorted({status for _, _, status in requests if status in UNANSWERED})
     return list(_spread(sent)), [
         *left_out("in no known format", len(unknown)),
-        *left_out("that are not HTTP requests", len(found) - len(asked)),
-        *left_out(f"that were not answered (status {', '.join(given_up)} of the log)", len(asked) - len(answered)),
+        *left_out("that are not HTTP requests", len(found) - len(requests)),
+        *left_out(f"that were not answered (status {', '.join(given_up)} of the log)", len(requests) - len(answered)),
         *left_out(f"with a body, which a log does not hold ({', '.join(sorted(others))})", others.total()),
     ]
 

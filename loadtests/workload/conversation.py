@@ -12,7 +12,7 @@ DOES = ("connect", "idle", "echo", "broadcast", "rejoin")
 HOLDING = ("idle", "rejoin")  # nothing that the load would pace
 SENDING = ("echo", "broadcast")  # over connections that are held
 
-MOST_CONNECTIONS = 60_000  # an address has about so many ports
+MOST_CONNECTIONS = 60_000  # about the ports of an address
 MOST_BYTES = 1_000_000  # the channel layers' specification guarantees no more
 
 
@@ -69,7 +69,7 @@ class Conversation:
         if holds and not 1 <= self.receivers <= MOST_CONNECTIONS:
             raise UserError(f"{self.does} holds from 1 to {MOST_CONNECTIONS:,} receivers, not {self.receivers}")
         if not holds and self.receivers:
-            raise UserError(f"{self.does} has no receivers; how many connections it has is said by 'connections'")
+            raise UserError(f"{self.does} has no receivers; 'connections' is their number")
         if not 1 <= self.rooms <= max(self.receivers, 1):
             among = plural(max(self.receivers, 1), "receiver")
             raise UserError(f"{among} cannot be in {self.rooms} rooms; each room needs one")

@@ -48,17 +48,17 @@ def entries(text: str, where: str, host: str | None, redaction: Redaction) -> tu
             f"{where}: holds no request to {chosen or 'a web server'}; there are: {', '.join(hosts) or 'none'}"
         )
     own = [entry for entry in web if entry.host == chosen]
-    asked = [entry for entry in own if not entry.cached]
-    known = [entry for entry in asked if entry.complete]
+    requested = [entry for entry in own if not entry.cached]
+    known = [entry for entry in requested if entry.complete]
     sockets = sum(entry.url.scheme in ("ws", "wss") for entry in listed)
     schemes = sorted({entry.url.scheme or "none" for entry in listed} - {"http", "https", "ws", "wss"})
     return known, [
         f"requests to {chosen}",
         *left_out("to other hosts; --host chooses another", len(web) - len(own)),
         *left_out("that opened a WebSocket", sockets),
-        *left_out(f"that no server was asked for ({', '.join(schemes)})", len(listed) - len(web) - sockets),
-        *left_out("that the browser's cache answered", len(own) - len(asked)),
-        *left_out("whose body was not recorded", len(asked) - len(known)),
+        *left_out(f"that went to no server ({', '.join(schemes)})", len(listed) - len(web) - sockets),
+        *left_out("that the browser's cache answered", len(own) - len(requested)),
+        *left_out("whose body was not recorded", len(requested) - len(known)),
     ]
 
 
@@ -162,7 +162,7 @@ def _led_to(url: SplitResult, response: dict[str, Any]) -> str:
     where = str(response.get("redirectURL") or headers.get("location") or "")
     try:
         target = urlsplit(urljoin(url.geturl(), where))
-    except ValueError:  # nowhere that can be asked for
+    except ValueError:  # nowhere that a request can go
         return ""
     return _path(target) if where and target.netloc == url.netloc else ""
 
@@ -180,7 +180,7 @@ def _url(text: str) -> SplitResult:
 
 
 def _matters(name: str, redaction: Redaction) -> bool:
-    """Whether a header says what is asked for, or is to be kept by its name. Names with a colon are HTTP/2's, of the
+    """Whether a header says what is requested, or is to be kept by its name. Names with a colon are HTTP/2's, of the
     request line."""
     lowered = name.lower()
     if lowered in SENDERS_OWN or lowered.startswith(":"):

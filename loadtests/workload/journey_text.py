@@ -59,12 +59,12 @@ def _plain(text: str) -> str:
 
 def _imports(steps: Sequence[WalkedStep]) -> Iterator[str]:
     yield "from loadtests.journeys.base import Journey"
-    wanted = [
+    imported = [
         *(["leads_to"] if any(step.leads_to for step in steps) else []),
         *(["tokens"] if any(step.method == "POST" for step in steps[_first_page(steps) + 1 :]) else []),
     ]
-    if wanted:
-        yield f"from loadtests.journeys.forms import {', '.join(wanted)}"
+    if imported:
+        yield f"from loadtests.journeys.forms import {', '.join(imported)}"
 
 
 def _journey(steps: Sequence[WalkedStep], file: Path) -> Iterator[str]:
@@ -120,8 +120,8 @@ def _fields(step: WalkedStep) -> Iterator[str]:
     for name, value in step.fields:
         values.setdefault(name, []).append(value)
     for name, sent in values.items():
-        told = [_literal(value, plain=True) for value in sent]
-        yield f"{_literal(name, plain=True)}: {told[0] if len(told) == 1 else '[' + ', '.join(told) + ']'}"
+        literals = [_literal(value, plain=True) for value in sent]
+        yield f"{_literal(name, plain=True)}: {literals[0] if len(literals) == 1 else '[' + ', '.join(literals) + ']'}"
 
 
 def _literal(text: str, plain: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""What an engine is asked to do."""
+"""What an engine has to do."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Load:
 
     ``processes`` share the rate and the connections, or the users. ``core`` pins all of them to that CPU.
 
-    ``users``, where there are any, walk a journey, and nothing is sent beside it: of the one request then only the
+    ``users``, where there are any, walk a journey, and nothing else is sent: of the one request then only the
     headers count, which go with whatever a user asks for. ``warmup_s`` is for how long they come.
 
     Raises UserError where a value makes no sense.
@@ -190,8 +190,8 @@ class Load:
         return None if self.arrival_seed is None else zlib.crc32(f"{self.arrival_seed} {turn}".encode())
 
     def probing(self, rate: float, duration_s: float, turn: int) -> Load:
-        """The load of a probe of a search: at another rate or, where it has users, with so many, or so many new ones a
-        second; and with other random moments."""
+        """The load of a probe of a search: at another rate, or with another number or rate of users, and with other
+        random moments."""
         paced: dict[str, Any] = {"rate": rate / self.counts_each}
         if self.users is not None:
             users = self.users.as_many(rate)
@@ -203,7 +203,7 @@ class Load:
         """What an engine must be able to do to make it."""
         if self.users is not None:
             return frozenset({Feature.JOURNEYS, *([Feature.PROCESSES] if self.processes > 1 else [])})
-        wanted = {
+        used = {
             Feature.FIXED_RATE: self.rate is not None and not self.recorded,
             Feature.CLOSED_LOOP: self.rate is None,
             Feature.MIX: len(self.requests) > 1,
@@ -211,7 +211,7 @@ class Load:
             Feature.RANDOM_ARRIVALS: self.arrival_seed is not None and not self.recorded,
             Feature.PROCESSES: self.processes > 1,
         }
-        return frozenset(feature for feature, needed in wanted.items() if needed)
+        return frozenset(feature for feature, needed in used.items() if needed)
 
 
 def split(url: str) -> tuple[str, str]:

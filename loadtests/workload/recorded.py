@@ -80,12 +80,12 @@ def _request(sent: Sequence[Sent], name: str) -> Request:
 
 def _names(keys: Sequence[tuple[object, ...]]) -> list[str]:
     """Method and path, numbered where they stand several times, with other headers or another body."""
-    seen: Counter[str] = Counter()
+    used: Counter[str] = Counter()
     names = []
     for method, path, *_ in keys:
         name = f"{method} {path}"
-        seen[name] += 1
-        names.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+        used[name] += 1
+        names.append(f"{name} ({used[name]})" if used[name] > 1 else name)
     return names
 
 
@@ -94,5 +94,5 @@ def _taken(count: int, different: int) -> str:
 
 
 def left_out(why: str, count: int) -> list[str]:
-    """A remark on so many requests; none where there are none."""
+    """A remark on the number of requests; none for 0."""
     return [f"{count:,} left out {why}"] if count else []

@@ -1,6 +1,6 @@
 """A journey as it was recorded, or written down: what a user asks for, step by step, and where each answer leads.
 
-The paths have names in braces, ``/orders/{id1}/``, where an answer before said what stands there.
+The paths have names in braces, ``/orders/{id1}/``, where an earlier answer has what stands there.
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ def with_ids_from_answers(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
     """The steps with names for what tells an object from the others, where an answer was the first to say it: the next
     user's is another."""
     names: dict[str, str] = {}
-    seen: set[str] = set()
+    known: set[str] = set()
     found = []
     for step in steps:
-        seen |= set(_parts(step.path))
+        known |= set(_parts(step.path))
         path = _named(step.path, names)
         for part in _parts(step.leads_to):
-            if part not in seen and part not in names and _ID.fullmatch(part):
+            if part not in known and part not in names and _ID.fullmatch(part):
                 names[part] = f"id{len(names) + 1}"
         found.append(dataclasses.replace(step, path=path, leads_to=_named(step.leads_to, names)))
     return found

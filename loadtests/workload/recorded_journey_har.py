@@ -60,7 +60,7 @@ def read(text: str, where: str, host: str | None) -> WalkedJourney:
     found = following(with_ids_from_answers(with_secrets_from_answers(steps)))
     if any(REPLACED in step.path for step in found):
         replaced["part of a path"] += 1
-    return WalkedJourney(tuple(found), (*remarks, *left, *_dropped(recorded), *_told(replaced)))
+    return WalkedJourney(tuple(found), (*remarks, *left, *_dropped(recorded), *_replacements(replaced)))
 
 
 def _kept(recorded: Sequence[HarEntry]) -> tuple[list[HarEntry], list[str]]:
@@ -144,7 +144,7 @@ def _dropped(recorded: Iterable[HarEntry]) -> list[str]:
     return [f"headers not written, as they may be secret: {', '.join(harmless)}"] if harmless else []
 
 
-def _told(replaced: Counter[str]) -> list[str]:
+def _replacements(replaced: Counter[str]) -> list[str]:
     if not replaced:
         return []
     return [f"replaced by {REPLACED}, as it may be secret: {', '.join(replaced)}; write what is to be sent instead"]

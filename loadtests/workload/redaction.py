@@ -42,7 +42,7 @@ class Redaction:
         self._headers = {name.lower() for name in keep.headers} | (OF_A_LOGIN if keep.cookies else set())
         self._fields = {name.lower() for name in keep.fields}
         self._keep = keep
-        self._seen: set[str] = set()
+        self._known: set[str] = set()
         self._dropped: Counter[str] = Counter()
         self._replaced: Counter[str] = Counter()
         self._kept_secret: Counter[str] = Counter()
@@ -87,7 +87,7 @@ class Redaction:
         """What was dropped, replaced and kept, by name. Raises UserError where a name to be kept was never there."""
         for option, names in (("--keep-header", self._keep.headers), ("--keep-field", self._keep.fields)):
             for name in names:
-                if name.lower() not in self._seen:
+                if name.lower() not in self._known:
                     raise UserError(f"{option} {name}: nothing of this name is in the requests")
         unreadable = plural(self._unreadable, "file or body", "files or bodies")
         return [
@@ -103,7 +103,7 @@ class Redaction:
         ]  # fmt: skip
 
     def _keeps_header(self, name: str, value: str) -> bool:
-        self._seen.add(name.lower())
+        self._known.add(name.lower())
         # The boundary of a form's parts is random, and no secret.
         secret = telling(name) or (name.lower() != "content-type" and scrubbed(unquote(value)) != unquote(value))
         kept = not secret or self.wants(name)
@@ -186,7 +186,7 @@ class Redaction:
     def _value(self, name: str, value: str, secret: bool) -> str:
         """The value of a field, or what stands for it: all of it where the name says that it is a secret."""
         shown = name or "a value without a name"
-        self._seen.add(shown.lower())
+        self._known.add(shown.lower())
         new = REPLACED if secret and value else scrubbed(value)
         if new == value:
             self._kept_fields[shown] += 1

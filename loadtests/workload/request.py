@@ -55,7 +55,7 @@ class Request:
             raise UserError(f"path: is {self.path!r}; it must begin with '/'")
         if not PATH.fullmatch(self.path):
             raise UserError(f"path: is {self.path!r}; write it percent-encoded, without a fragment (#)")
-        # After those that a request may be named after, so that an error is told of what is wrong.
+        # After those that a request may be named after, so that an error names what is wrong.
         if not self.name or not self.name.isprintable():
             raise UserError(f"name: is {self.name!r}; a line of text is needed")
         if sum(name.lower() == "host" for name, _ in self.headers) > 1:
@@ -134,7 +134,7 @@ class Workload:
             raise UserError("requests: at: the times are seconds after the start of the recording, 0 or more")
 
     def replay(self, speed: float = 1.0) -> Replay:
-        """What was recorded, at so many times its speed. Raises UserError where nothing was, or for a speed
+        """What was recorded, at a multiple of its speed. Raises UserError where nothing was, or for a speed
         of 0 or less."""
         if not self.at:
             raise UserError("it was not recorded: its requests have no times (at)")

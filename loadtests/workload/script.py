@@ -1,4 +1,4 @@
-"""What is said over WebSockets to an application of the user's, in the user's own words."""
+"""What is sent over WebSockets to an application of the user's, in the user's own words."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Script:
     """Texts in which ``$ID`` stands for what a message is known by, and ``$ROOM`` for a name: that of a room, which no
     other load uses, or of a connection that echoes, which no other connection has.
 
-    ``first`` is said on each connection once it is open; it is ready when a message has come with ``ready`` in it, or
+    ``first`` is sent on each connection once it is open; it is ready when a message has come with ``ready`` in it, or
     at once where that is empty. ``send`` is what is sent, and what counts as its delivery is a message with ``match``
     in it, of one's own id. ``subprotocol`` is asked for in the handshake, where it is not empty.
 
-    Raises UserError for a text that cannot be said, or from which no delivery could be told.
+    Raises UserError for a text that cannot be sent, or does not identify a delivery.
     """
 
     send: str
@@ -42,16 +42,16 @@ class Script:
         for option, text in self._texts():
             if not (text.isascii() and text.isprintable()):
                 others = "in JSON write others as \\u00e9"
-                raise UserError(f"{option} {quoted(text)}: only a line of ASCII can be said; {others}")
+                raise UserError(f"{option} {quoted(text)}: only a line of ASCII can be sent; {others}")
         for option, text in (("--ws-send", self.send), *(("--ws-first", text) for text in self.first)):
             _require_json(option, text)
         if any(character.isspace() or character == "," for character in self.subprotocol):
             raise UserError(f"--ws-subprotocol {quoted(self.subprotocol)}: is one word, such as graphql-ws")
 
     def _texts(self) -> list[tuple[str, str]]:
-        said = [("--ws-first", text) for text in self.first]
+        texts = [("--ws-first", text) for text in self.first]
         return [
-            *said,
+            *texts,
             ("--ws-send", self.send),
             ("--ws-match", self.match),
             ("--ws-ready", self.ready),
@@ -60,11 +60,11 @@ class Script:
 
     @property
     def names_rooms(self) -> bool:
-        """Whether what is said has a room in it."""
+        """Whether what is sent has a room in it."""
         return any(ROOM in text for _, text in self._texts())
 
     def of_room(self, room: str) -> Script:
-        """What is said in a room."""
+        """What is sent in a room."""
         return dataclasses.replace(
             self,
             send=self.send.replace(ROOM, room),

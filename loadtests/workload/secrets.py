@@ -1,6 +1,6 @@
 """What in a recording may be a secret: by the name that it has, or because it looks as if it was drawn by chance.
 
-A guess, made so that it errs towards too much: what is replaced by mistake is said and can be kept, what is kept by
+A guess, made so that it errs towards too much: what is replaced by mistake is named and can be kept, what is kept by
 mistake is in the hands of whoever gets the file.
 """
 

@@ -28,7 +28,7 @@ class SignIn:
         if self.login and (not PATH.fullmatch(self.login) or self.login.startswith("//")):
             raise UserError(f"login: is '{shown(self.login)}'; the path of a page is needed, such as /accounts/login/")
         if bool(self.login) != bool(self.user):
-            raise UserError("login: is the page to sign in on, and needs a user's name beside it, and it beside that")
+            raise UserError("login: is the page to sign in on, and goes with a user's name")
         if len(self.user) > LONGEST_NAME or not self.user.isprintable():
             raise UserError(f"login_user: is '{shown(self.user)}'; a line of 1 to {LONGEST_NAME} characters is it")
 
@@ -47,7 +47,7 @@ class SignIn:
         return f"signed in at {self.login}" if self.login else "signed in by a cookie"
 
 
-def asked(login: str | None, user: str | None) -> SignIn | None:
+def from_options(login: str | None, user: str | None) -> SignIn | None:
     """How users sign in, of what the command line says: on a page, as a user; without that with the cookie in the
     environment; not at all where that has none. Raises UserError."""
     if login is None and user is None:

@@ -19,7 +19,7 @@ class Users:
     """Users who walk a ``journey`` (the file that has it) in an application that begins at ``path``.
 
     A number of ``users`` walks it again and again: a closed loop, in which whoever waits for an answer asks for
-    nothing. Or so many new ones come a second (``arrivals``), at random moments, walk it once and leave: whatever the
+    nothing. Or new ones come at a rate (``arrivals`` a second), at random moments, walk it once and leave: whatever the
     answers take, the next ones come. Each thinks for a time between ``think_s``, any as likely as another. Where there
     is a ``sign_in``, whoever begins a journey signs in first.
 
@@ -52,7 +52,7 @@ class Users:
         return self.users is not None
 
     def as_many(self, rate: float) -> Users:
-        """The same, but so many, or so many new ones a second."""
+        """The same with another number, or rate, of users."""
         if self.stay:
             return dataclasses.replace(self, users=round(rate))
         return dataclasses.replace(self, arrivals=rate)

@@ -106,7 +106,7 @@ def test_ten_lookups(slow, script, env, overlap):
     command = [sys.executable, "-c", script.format(at_once=AT_ONCE)]
     told = json.loads(subprocess.run(command, env=env, check=True, timeout=60, stdout=subprocess.PIPE).stdout)
     counts = slow.counts()
-    assert counts["asked"] == {"Lookup": AT_ONCE + 1}
+    assert counts["requests"] == {"Lookup": AT_ONCE + 1}
     assert sorted(told) == sorted(ONE_BY_ONE)
     if overlap:
         assert counts["most_at_once"] > AT_ONCE / 2

@@ -26,8 +26,8 @@ SEND = '{"text": "$ID"}'
         ({"send": SEND, "ready": "$ID"}, r"--ws-first and --ws-ready have no \$ID"),
         ({"send": SEND, "match": "said"}, r"--ws-match 'said': needs \$ID once"),
         ({"send": SEND, "match": "$ID $ID"}, r"--ws-match .*: needs \$ID once"),
-        ({"send": '{"é": "$ID"}'}, r"--ws-send .*: only a line of ASCII can be said; in JSON write others as \\u00e9"),
-        ({"send": "a\n$ID"}, "--ws-send .*: only a line of ASCII can be said"),
+        ({"send": '{"é": "$ID"}'}, r"--ws-send .*: only a line of ASCII can be sent; in JSON write others as \\u00e9"),
+        ({"send": "a\n$ID"}, "--ws-send .*: only a line of ASCII can be sent"),
         ({"send": SEND, "subprotocol": "a, b"}, "--ws-subprotocol 'a, b': is one word, such as graphql-ws"),
     ],
 )

@@ -1,1 +1,1 @@
-"""The run folder: written, read and checked as a whole. It holds trials, whose types are beside it."""
+"""The run folder: written, read and checked as a whole. The types of trials are in ``loadtests.records``."""

@@ -27,7 +27,7 @@ LOOKED_FOR_S = 5.0
 
 
 def main() -> None:
-    """Runs until it is told to end."""
+    """Runs until a signal ends it."""
     if host := os.environ.get("DATASTORE_EMULATOR_HOST"):
         _look_for(host)
         return
@@ -95,7 +95,7 @@ async def serve(folder: Path, delay_s: float) -> None:
 def _listener(port: int) -> socket.socket:
     """A socket on this port, or on a free one where that is taken.
 
-    Its protocol is said: asyncio turns Nagle's algorithm off for sockets that say TCP only, and an answer in two
+    Its protocol is given: asyncio turns Nagle's algorithm off for sockets that say TCP only, and an answer in two
     pieces would wait 40 ms for the client's delayed acknowledgement.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)

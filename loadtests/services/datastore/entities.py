@@ -43,7 +43,7 @@ class Reads:
 
     until: float
     read_only: bool
-    seen: dict[bytes, int] = dataclasses.field(default_factory=dict)
+    versions: dict[bytes, int] = dataclasses.field(default_factory=dict)
 
 
 class Entities:
@@ -69,7 +69,7 @@ class Entities:
             name = _name(key, request.project_id)
             found = self.stored.get(name)
             if reads is not None:
-                reads.seen.setdefault(name, found.version if found else 0)
+                reads.versions.setdefault(name, found.version if found else 0)
             if found is None:
                 response.missing.add(entity=ENTITY(key=key))
             else:
@@ -98,7 +98,7 @@ class Entities:
         for one in found:
             result = response.batch.entity_results.add()
             if reads is not None:
-                reads.seen.setdefault(_name(one.entity.key, request.project_id), one.version)
+                reads.versions.setdefault(_name(one.entity.key, request.project_id), one.version)
             if keys_only:
                 result.entity.key.CopyFrom(one.entity.key)
             else:
@@ -172,7 +172,7 @@ class Entities:
                 raise Refusal(Status.INVALID_ARGUMENT, "a transaction, in a commit that is not transactional")
             return
         if request.mode != TRANSACTIONAL:
-            raise Refusal(Status.INVALID_ARGUMENT, "the mode of a commit must be said")
+            raise Refusal(Status.INVALID_ARGUMENT, "a commit needs a mode")
         if chosen == "single_use_transaction":
             return
         if chosen is None:
@@ -181,7 +181,7 @@ class Entities:
         del self.transactions[request.transaction]
         if reads.read_only and request.mutations:
             raise Refusal(Status.INVALID_ARGUMENT, "a read-only transaction cannot write")
-        if any(self._version(name) != version for name, version in reads.seen.items()):
+        if any(self._version(name) != version for name, version in reads.versions.items()):
             raise Refusal(Status.ABORTED, "what the transaction read has changed since; try again")
 
     def _target(self, mutation: Any, project: str) -> bytes:

@@ -40,7 +40,7 @@ METHODS = (
 class MethodCounts:
     """How many requests of each method there were, and how many of all were worked on at once at most."""
 
-    asked: dict[str, int] = dataclasses.field(default_factory=dict)
+    requests: dict[str, int] = dataclasses.field(default_factory=dict)
     at_once: int = 0
     most_at_once: int = 0
 
@@ -63,7 +63,7 @@ class Datastore:
     async def answer(self, method: Method, request: Any) -> Any:
         """The response to a request. Raises Refusal."""
         counts = self.counts
-        counts.asked[method.name] = counts.asked.get(method.name, 0) + 1
+        counts.requests[method.name] = counts.requests.get(method.name, 0) + 1
         counts.at_once += 1
         counts.most_at_once = max(counts.most_at_once, counts.at_once)
         try:

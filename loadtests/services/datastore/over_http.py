@@ -55,14 +55,14 @@ async def _answer(datastore: Datastore, method: str, path: str, body: bytes) -> 
         return 200, "text/plain", b"Reset\n"
     try:
         match = PATH.fullmatch(path)
-        asked = BY_NAME.get(match[1]) if match else None
-        if method != "POST" or asked is None:
+        called = BY_NAME.get(match[1]) if match else None
+        if method != "POST" or called is None:
             raise Refusal(Status.UNIMPLEMENTED, f"{method} {path} is not implemented")
         try:
-            request = asked.request.FromString(body)
+            request = called.request.FromString(body)
         except DecodeError:
-            raise Refusal(Status.INVALID_ARGUMENT, f"the body is no {asked.name}Request") from None
-        response = await datastore.answer(asked, request)
+            raise Refusal(Status.INVALID_ARGUMENT, f"the body is no {called.name}Request") from None
+        response = await datastore.answer(called, request)
     except Refusal as refusal:
         message = StatusMessage(code=refusal.status.number, message=refusal.message)
         return refusal.status.http, PROTOBUF, message.SerializeToString()

@@ -47,7 +47,7 @@ def run(query: Any, among: Sequence[H]) -> tuple[list[H], bool]:
         one
         for one in among
         if (not kinds or one.entity.key.path[-1].kind in kinds)
-        and all(_fits(one.entity, name, compare, wanted) for name, compare, wanted in filters)
+        and all(_fits(one.entity, name, compare, operand) for name, compare, operand in filters)
         and all(_value(one.entity, order.property.name) is not None for order in query.order)
     ]
     for order in reversed(query.order):
@@ -66,16 +66,18 @@ def _filters(filter: Any) -> list[tuple[str, Callable[[Any, Any], bool], tuple[s
         return [one for part in filter.composite_filter.filters for one in _filters(part)]
     if kind is None:
         return []
-    asked = filter.property_filter
-    wanted = _typed(asked.value)
-    if asked.op not in COMPARISONS or wanted is None or asked.property.name == KEY:
-        raise Refusal(Status.UNIMPLEMENTED, f"the filter on {asked.property.name} is of a kind that is not implemented")
-    return [(asked.property.name, COMPARISONS[asked.op], wanted)]
+    comparison = filter.property_filter
+    operand = _typed(comparison.value)
+    if comparison.op not in COMPARISONS or operand is None or comparison.property.name == KEY:
+        raise Refusal(
+            Status.UNIMPLEMENTED, f"the filter on {comparison.property.name} is of a kind that is not implemented"
+        )
+    return [(comparison.property.name, COMPARISONS[comparison.op], operand)]
 
 
-def _fits(entity: Any, name: str, compare: Callable[[Any, Any], bool], wanted: tuple[str, Any]) -> bool:
+def _fits(entity: Any, name: str, compare: Callable[[Any, Any], bool], operand: tuple[str, Any]) -> bool:
     value = _value(entity, name)
-    return value is not None and value[0] == wanted[0] and compare(value[1], wanted[1])
+    return value is not None and value[0] == operand[0] and compare(value[1], operand[1])
 
 
 def _value(entity: Any, name: str) -> tuple[str, Any] | None:

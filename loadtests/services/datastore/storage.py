@@ -84,7 +84,7 @@ class InMemory:
 
 
 class InSqlite:
-    """In a file, with at most so many ``most_mb`` of data; 0: as many as the disk has room for.
+    """In a file, of at most ``most_mb``; 0: as much as the disk has room for.
 
     What was answered survives the process, however that ends; not the machine: nothing waits for the disk. Raises
     OSError where the file cannot be opened or is none of SQLite's.

@@ -1,4 +1,4 @@
-"""What an origin answers below /_admin/: about itself, and to be told what to play."""
+"""What an origin answers below /_admin/: its state and counts, and commands."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from loadtests.services.origin.player import Player, Stocked
 from loadtests.services.origin.recipes import Recipe
 from loadtests.services.origin.replies import Reply
 
-READ = ("status", "current_recipe", "routes", "routes_status", "current_count", "seconds")
-TOLD = ("add_recipe", "restart")
+QUERIES = ("status", "current_recipe", "routes", "routes_status", "current_count", "seconds")
+COMMANDS = ("add_recipe", "restart")
 
 
 class Desk:
-    """Answers what is asked below /_admin/. ``port`` is where the origin listens."""
+    """Answers requests below /_admin/. ``port`` is where the origin listens."""
 
     def __init__(self, player: Player, counts: Counts, port: int) -> None:
         self.player = player
@@ -28,9 +28,9 @@ class Desk:
     async def answer(self, method: str, path: str, body: bytes) -> Reply:
         """The answer to a request for a path below /_admin/."""
         name = path.removeprefix(recipes.ADMIN)
-        if name not in READ + TOLD:
-            return replies.text(404, f"there is: {', '.join(READ + TOLD)}")
-        allowed = ("POST",) if name == "add_recipe" else ("GET", "HEAD") if name in READ else ("GET", "POST")
+        if name not in QUERIES + COMMANDS:
+            return replies.text(404, f"there is: {', '.join(QUERIES + COMMANDS)}")
+        allowed = ("POST",) if name == "add_recipe" else ("GET", "HEAD") if name in QUERIES else ("GET", "POST")
         if method not in allowed:
             return replies.text(405, f"{name} takes {' or '.join(allowed)}")
         if name == "add_recipe":
@@ -39,7 +39,7 @@ class Desk:
             self.player.restart()
             self.counts.clear()
             return replies.text(200, "ok!")
-        return self._told(name)
+        return self._read(name)
 
     async def _add(self, body: bytes) -> Reply:
         try:
@@ -48,7 +48,7 @@ class Desk:
             return replies.text(400, str(error))
         return replies.as_json(201, self.player.written())
 
-    def _told(self, name: str) -> Reply:
+    def _read(self, name: str) -> Reply:
         if name == "current_recipe":
             return replies.as_json(200, self.player.written())
         if name == "current_count":
@@ -68,15 +68,15 @@ async def stocked(added: Iterable[Recipe], port: int) -> list[Stocked]:
     """Recipes with their bodies: made, or fetched from where they are passed on from. Raises UserError."""
     found: list[Stocked] = []
     for recipe in added:
-        held = sum(len(one.body) for one in found)
-        require_room(held + recipe.content.size)  # before it is made
+        size = sum(len(one.body) for one in found)
+        require_room(size + recipe.content.size)  # before it is made
         found.append(Stocked(recipe, await _body(recipe, port)))
     return found
 
 
 async def _body(recipe: Recipe, port: int) -> bytes:
     if recipe.origin is None:
-        body = recipe.content.made(f"{recipe.seed} {recipe.route} content")
+        body = recipe.content.make(f"{recipe.seed} {recipe.route} content")
     else:
         try:
             body = await loopback.fetched(recipe.origin, port)

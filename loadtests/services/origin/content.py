@@ -27,7 +27,7 @@ class Content:
         """Its bytes."""
         return sum(part if isinstance(part, int) else len(part) for part in self.parts)
 
-    def made(self, seed: str) -> bytes:
+    def make(self, seed: str) -> bytes:
         """The body; the same seed makes the same."""
         chance = random.Random(seed)
         return b"".join(_random(part, chance) if isinstance(part, int) else part for part in self.parts)

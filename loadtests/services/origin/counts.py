@@ -1,4 +1,4 @@
-"""What an origin saw: requests, connections, how many at a time, second by second; and how late it was itself."""
+"""What an origin counts: requests, connections, how many at a time, second by second; and its own delays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from loadtests.services.origin.player import Clock, Fate
 
 KEPT_SECONDS = 7200  # of the seconds
-_TENTHS = 10  # of a millisecond: how exactly lateness is kept
+_TENTHS = 10  # of a millisecond: the resolution of delays
 
 
 @dataclasses.dataclass
@@ -31,7 +31,7 @@ class OriginSecond:
 
 
 class Counts:
-    """What was seen since the beginning, or since ``clear``. Takes a clock, in seconds.
+    """Counts since the beginning, or since ``clear``. Takes a clock, in seconds.
 
     A connection counts from its first request to a recipe on, so that whoever only looks (``/_admin/``) does not count.
     """
@@ -129,10 +129,10 @@ class Counts:
         return [{**dataclasses.asdict(second), "in_flight": round(second.in_flight, 3)} for second in self._seconds]
 
     def _late_ms(self, share: float) -> float | None:
-        wanted, seen = share * self._late.total(), 0
+        rank, counted = share * self._late.total(), 0
         for tenths in sorted(self._late):
-            seen += self._late[tenths]
-            if seen >= wanted:
+            counted += self._late[tenths]
+            if counted >= rank:
                 return tenths / _TENTHS
         return None
 

@@ -33,7 +33,7 @@ STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def serve(recipes: Sequence[Recipe], port: int, url_file: Path | None, say: Callable[[str], None]) -> None:
     """Plays recipes on a port (0: a free one) of 127.0.0.1 until a signal stops it: then it raises KeyboardInterrupt.
 
-    ``say`` is told in a line where it listens, which is also what ``url_file`` holds for as long as it does. Raises
+    ``say`` gets a line with its URL, which ``url_file`` holds for as long as it listens. Raises
     UserError where it cannot begin.
     """
     loop = uvloop.new_event_loop()
@@ -53,14 +53,14 @@ def serve(recipes: Sequence[Recipe], port: int, url_file: Path | None, say: Call
 async def listening(recipes: Sequence[Recipe], port: int = 0, most_open: int | None = None) -> AsyncIterator[str]:
     """An origin that plays recipes on a port (0: a free one) of 127.0.0.1: its URL. Nothing of it is left at the end.
 
-    ``most_open`` is how many connections it takes; as many as it may have open files, where nothing is said. Raises
+    ``most_open`` is how many connections it takes; as many as it may have open files, by default. Raises
     UserError.
     """
     if most_open is None:
         most_open = open_files() - SPARE_FILES
     with contextlib.closing(_bound(port)) as bound:
         port = bound.getsockname()[1]
-        # Bound, it knows its own port and so a recipe that leads back to it; the clock starts when it can be asked.
+        # Bound, it knows its own port and so a recipe that leads back to it; the clock starts when it listens.
         bodies = await stocked(recipes, port)
         player = Player()
         player.start(bodies)
@@ -123,10 +123,10 @@ def _written(file: Path | None, url: str) -> Iterator[None]:
     if file is None:
         yield
         return
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    temporary = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        beside.write_text(f"{url}\n", encoding="utf-8")
-        beside.replace(file)  # whoever reads it reads all of it
+        temporary.write_text(f"{url}\n", encoding="utf-8")
+        temporary.replace(file)  # whoever reads it reads all of it
     except OSError as error:
         raise UserError(f"{file}: cannot be written: {error.strerror}") from None
     try:

@@ -53,10 +53,10 @@ class Stocked:
         """The answer of a status: with the body where all is well, else with a few words."""
         found = self._replies.get(status)
         if found is None:
-            found = self._replies[status] = self._made(status)
+            found = self._replies[status] = self._make(status)
         return found
 
-    def _made(self, status: int) -> Reply:
+    def _make(self, status: int) -> Reply:
         recipe = self.recipe
         if 200 <= status < 300:
             coding = [("content-encoding", "gzip")] if recipe.gzip else []

@@ -28,7 +28,7 @@ _ADMIN = recipes.ADMIN.encode()
 _SAYS = {403: "web pages are not answered here, nor who calls this machine otherwise than 127.0.0.1 or localhost"}
 
 
-class _Asked(NamedTuple):
+class _Request(NamedTuple):
     """A request, or where ``wrong`` is not 0, what could not be read as one, and the status that says so."""
 
     method: bytes
@@ -59,8 +59,8 @@ class OriginConnection(asyncio.Protocol):
         self._parser = httptools.HttpRequestParser(self)
         # Answers first what came before data that should not have come: else it would be lost with it.
         self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
-        self._waiting: deque[_Asked] = deque()
-        self._asked: _Asked | None = None  # what is answered now
+        self._waiting: deque[_Request] = deque()
+        self._current: _Request | None = None  # what is answered now
         self._played: Played | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
@@ -143,29 +143,29 @@ class OriginConnection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         self._in_head = True
         keep = self._parser.should_keep_alive() and not self._parser.should_upgrade()
-        self._waiting.append(_Asked(self._parser.get_method(), self._url, keep, bytes(self._body), self._wrong))
+        self._waiting.append(_Request(self._parser.get_method(), self._url, keep, bytes(self._body), self._wrong))
 
     # From request to answer.
 
     def _give_up(self, status: int) -> None:
         if not self._broken:
             self._broken = True
-            self._waiting.append(_Asked(b"", b"", False, b"", status))
+            self._waiting.append(_Request(b"", b"", False, b"", status))
 
     def _take_next(self) -> None:
         """Begins what waits, in its order, until something takes time."""
-        while self._waiting and self._asked is None and not self._transport.is_closing():
-            self._asked = self._waiting.popleft()
+        while self._waiting and self._current is None and not self._transport.is_closing():
+            self._current = self._waiting.popleft()
             if len(self._waiting) == _MOST_WAITING - 1:
                 self._transport.resume_reading()
-            self._begin(self._asked)
+            self._begin(self._current)
 
-    def _begin(self, asked: _Asked) -> None:
-        path = asked.url.partition(b"?")[0].decode("latin-1")
-        if asked.wrong:
-            self._write(replies.text(asked.wrong, _SAYS.get(asked.wrong, f"Error {asked.wrong}")))
+    def _begin(self, request: _Request) -> None:
+        path = request.url.partition(b"?")[0].decode("latin-1")
+        if request.wrong:
+            self._write(replies.text(request.wrong, _SAYS.get(request.wrong, f"Error {request.wrong}")))
         elif path.startswith(recipes.ADMIN):
-            self._task = self._loop.create_task(self._administer(asked, path))
+            self._task = self._loop.create_task(self._administer(request, path))
         else:
             self._play(path)
 
@@ -205,16 +205,16 @@ class OriginConnection(asyncio.Protocol):
         if played.of is not None:
             played.of.end()
 
-    async def _administer(self, asked: _Asked, path: str) -> None:
-        self._write(await self._shared.desk.answer(asked.method.decode("ascii"), path, asked.body))
+    async def _administer(self, request: _Request, path: str) -> None:
+        self._write(await self._shared.desk.answer(request.method.decode("ascii"), path, request.body))
         self._task = None
         self._take_next()
 
     def _write(self, reply: Reply) -> None:
-        asked, self._asked = self._asked, None
-        assert asked is not None
-        keep = asked.keep and not reply.closes
-        body = b"" if asked.method == b"HEAD" else reply.body
+        request, self._current = self._current, None
+        assert request is not None
+        keep = request.keep and not reply.closes
+        body = b"" if request.method == b"HEAD" else reply.body
         self._transport.writelines((reply.head, _KEEP if keep else _CLOSE, body))
         if not keep:
             self._transport.close()

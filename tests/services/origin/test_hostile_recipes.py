@@ -55,7 +55,7 @@ def test_a_recipe_is_played_or_refused_in_one_line(value):
         read, refused = (), str(error)
     assert refused.isprintable()  # nor is there a line break
     player = Player(lambda: 0.0)
-    player.start(Stocked(recipe, recipe.content.made("a seed")) for recipe in read)
+    player.start(Stocked(recipe, recipe.content.make("a seed")) for recipe in read)
     for recipe in read:
         played = player.begin(recipe.route.rstrip("*"))
         assert 0 <= played.latency_s <= 3600

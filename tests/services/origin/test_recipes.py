@@ -78,18 +78,18 @@ def test_a_distribution_has_the_median_and_the_percentile_that_it_is_told():
 
 def test_a_body_has_random_content_where_it_says_so_and_the_seed_decides_which():
     [recipe] = read(FULL)
-    body = recipe.content.made("a seed")
+    body = recipe.content.make("a seed")
     assert body.startswith(b"<p>some random ")
     assert body.endswith(b" of this</p>")
     assert len(body) == recipe.content.size == len(FULL["body"]) - len("<<4kb>><<10kb>>") + 14 * 1024
-    assert body == recipe.content.made("a seed") != recipe.content.made("another")
+    assert body == recipe.content.make("a seed") != recipe.content.made("another")
     assert json.loads(b'"' + body[15 : 15 + 4096] + b'"')  # it fits into JSON
 
 
 @pytest.mark.parametrize(("written", "size"), [("0b", 0), ("5b", 5), ("50kb", 51_200), ("2mb", 2_097_152)])
 def test_random_content_is_as_long_as_it_says(written, size):
     [recipe] = read({"random_content": written, **SMALL})
-    assert len(recipe.content.made("a seed")) == size
+    assert len(recipe.content.make("a seed")) == size
 
 
 WRONG = [
