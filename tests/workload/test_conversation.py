@@ -17,7 +17,7 @@ def load(does="echo", talk=None, **options):
         ({"does": "shout"}, "a conversation does 'shout'; it can do one of: connect, idle, echo, broadcast"),
         ({"does": "idle"}, "idle holds from 1 to 60,000 receivers, not 0"),
         ({"does": "broadcast", "receivers": 70_000}, "broadcast holds from 1 to 60,000 receivers, not 70000"),
-        ({"does": "echo", "receivers": 1}, "echo has no receivers; how many connections it has is said by"),
+        ({"does": "echo", "receivers": 1}, "echo has no receivers; 'connections' is their number"),
         ({"does": "rejoin", "receivers": 3}, "rejoin publishes at a rate, and nothing else does"),
         (
             {"does": "idle", "receivers": 3, "publishes_per_s": 1.0},

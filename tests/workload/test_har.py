@@ -89,7 +89,7 @@ def test_what_was_not_really_sent_or_answered_is_left_out(har, entry):
     found = convert("har", file)
     assert requests(found) == [("GET", "/", 1, 200)]
     assert set(found.remarks[2:]) == {
-        "1 left out that no server was asked for (data)",
+        "1 left out that went to no server (data)",
         "1 left out that the browser's cache answered",
         "2 left out without a final answer",
         "1 left out with a method that is not sent (BREW)",
@@ -102,7 +102,7 @@ def test_what_is_not_asked_over_http_is_told_apart_from_other_hosts(har, entry):
     assert requests(found) == [("GET", "/", 1, 200)]
     assert found.remarks[2:] == (
         "2 left out that opened a WebSocket",
-        "2 left out that no server was asked for (blob, data)",
+        "2 left out that went to no server (blob, data)",
     )
 
 
