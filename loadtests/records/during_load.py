@@ -30,9 +30,7 @@ class OriginStage:
 class OriginObservation:
     """The setup's origin while the load was made."""
 
-    stages: Annotated[
-        tuple[OriginStage, ...], about("The stages that it played; empty if the load came in many slices.")
-    ]
+    stages: Annotated[tuple[OriginStage, ...], about("The stages that it played; empty for a load in many slices.")]
     requests: Annotated[Count, about("Requests that came.")]
     request_s: Annotated[Amount, about("Seconds that they were in flight, all together.")]
 
@@ -61,9 +59,7 @@ class HostConditions:
 
     machine: Annotated[str, about("Its address as it was given; empty for the harness's own.")]
     generates: Annotated[bool, about("Load came from it; else it is a service's.")]
-    other_load: Annotated[
-        Amount, about("Share of its cores' time (of a generator: of its core) that went to other programs and steal.")
-    ]
+    other_load: Annotated[Amount, about("Share of its cores (of a generator: its core) that went to others and steal.")]
     swapped_pages: Annotated[Count, about("Pages that it swapped.")]
     frequency_change: Annotated[Number | None, about("Mean CPU frequency over the run's typical one, minus 1.")] = None
     calibration_s: Annotated[tuple[Amount, ...], about("Times of the calibration loop before each round.")] = ()

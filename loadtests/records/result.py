@@ -44,8 +44,7 @@ class Second:
     p99_ms: Annotated[Number | None, about("Their 99th percentile.")]
     p95_ms: Annotated[Number | None, about("Their 95th percentile.")] = None
     heat: Annotated[
-        tuple[tuple[Amount, Count], ...],
-        about("The same times by steps of a heat map: where a step begins, in ms, and the number in it."),
+        tuple[tuple[Amount, Count], ...], about("Those times by steps of a heat map: begin in ms, and number.")
     ] = ()
     ends: Annotated[
         dict[Ending, Count] | None,
@@ -102,8 +101,7 @@ class Journeys:
     wait_ms: Annotated[Amount | None, about("Mean time that users waited for each request.")]
     ended_per_s: Annotated[Amount | None, about("Requests that ended per second.")]
     expected_per_s: Annotated[
-        Amount | None,
-        about("What they are by the arithmetic of a closed loop: users by request over think and wait; null else."),
+        Amount | None, about("Requests per second by the arithmetic of a closed loop; null for arrivals.")
     ]
 
     def method(self, name: str) -> RequestResult | None:
@@ -128,7 +126,7 @@ class Result:
     planned: Annotated[Count, about("Requests in the schedule, until an early stop; in a closed loop, those sent.")]
     sent: Annotated[Count, about("Requests that were handed to a connection.")]
     completed: Annotated[
-        Count, about("Requests that were answered: ok, and the errors status, wrong-body, mixed-up and lost-session.")
+        Count, about("Requests that were answered: ok, status, wrong-body, mixed-up and lost-session.")
     ]
     ok: Annotated[Count, about("Requests that were answered with the expected status and body.")]
     unfinished: Annotated[Count, about("Requests neither answered nor failed by the end of the grace period.")]
@@ -140,7 +138,7 @@ class Result:
         ),
     ]
     duration_s: Annotated[
-        Amount, about("From the start to the schedule's end, or an early stop, without the grace period.")
+        Amount, about("From the start to the schedule's end or an early stop, without the grace period.")
     ]
     rate: Annotated[
         Amount,
@@ -171,8 +169,7 @@ class Result:
     ]
     generator: Annotated[tuple[Generator, ...], about("The processes of the load generator.")]
     requests: Annotated[
-        tuple[RequestResult, ...],
-        about("A row for each request of a mix, and each route and method of journeys; empty for a single request."),
+        tuple[RequestResult, ...], about("A row for each request of a mix, or route and method of journeys.")
     ] = ()
     deliveries: Annotated[Deliveries | None, about("What became of WebSocket messages.")] = None
     billed: Annotated[
@@ -183,8 +180,7 @@ class Result:
         ),
     ] = None
     backlog: Annotated[
-        tuple[int, ...],
-        about("For each slice at a fixed rate, how many more requests were open at its end than at its start."),
+        tuple[int, ...], about("For each slice at a fixed rate, how many more requests were open at its end.")
     ] = ()
     connections: Annotated[Connections | None, about("What became of WebSocket connections.")] = None
     journeys: Annotated[Journeys | None, about("What became of users' journeys.")] = None

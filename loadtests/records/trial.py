@@ -29,18 +29,14 @@ class Process:
 
     role: Annotated[Role, about("Its part in the setup or service: web, worker, redis, ...")]
     name: Annotated[str, about("Its name.")]
-    pid: Annotated[
-        Count, about("Its process id; on the n-th of service_hosts plus n times 4,194,304, which no process here has.")
-    ]
+    pid: Annotated[Count, about("Process id; on the n-th of service_hosts n times 4,194,304 more.")]
     cpu_s: Annotated[Amount, about("CPU seconds while it was measured.")]
     peak_rss_mb: Annotated[Amount, about("Peak memory, in MB.")]
     rss_mb: Annotated[Amount, about("Memory at the end.")]
     context_switches: Annotated[Count, about("Context switches while it was measured.")]
     requests: Annotated[Count | None, about("Requests that it handled, where it counts them.")] = None
     charged: Annotated[bool, about("The setup pays for it; a supporting service is shown and not charged.")] = True
-    idle_rss_mb: Annotated[
-        Amount | None, about("Memory before there was any load, where a test asks for that; 0 if it did not run yet.")
-    ] = None
+    idle_rss_mb: Annotated[Amount | None, about("Memory before any load, where a test asks for that.")] = None
     step_rss_mb: Annotated[tuple[Amount, ...], about("Memory after each step of opening connections.")] = ()
 
 
@@ -67,9 +63,9 @@ class Evidence:
     started: Annotated[bool | None, about("The servers answered before the time for starting was over.")] = None
     contract_differences: Annotated[int | None, about("Answers that differ from the contract, under load too.")] = None
     processes_died: Annotated[int | None, about("Charged processes that ended or were restarted.")] = None
-    generator_cpu: Annotated[
-        Number | None, about("CPU over elapsed seconds of the generator's busiest process: 1.0 is a full core.")
-    ] = None
+    generator_cpu: Annotated[Number | None, about("CPU over elapsed seconds of the generator's busiest process.")] = (
+        None
+    )
     send_lag_p99_ms: Annotated[Number | None, about("The generator's own scheduling delay (pacing lag), p99.")] = None
     response_p50_ms: Annotated[Number | None, about("Median response time.")] = None
     planned: Annotated[int | None, about("Planned requests; null for closed loops and searches.")] = None
@@ -78,18 +74,16 @@ class Evidence:
     clock_jump_s: Annotated[Number | None, about("Wall-clock minus monotonic time that elapsed.")] = None
     swapped_pages: Annotated[int | None, about("Pages that the machine swapped in and out.")] = None
     other_load: Annotated[
-        Number | None, about("Share, 0 to 1, of the servers' cores that went to other programs and to steal.")
+        Number | None, about("Share of the servers' cores that went to other programs and steal.")
     ] = None
     frequency_change: Annotated[Number | None, about("Mean CPU frequency over the run's typical one, minus 1.")] = None
     shared_core: Annotated[bool | None, about("The generator and the servers share a core.")] = None
     recovered: Annotated[bool | None, about("The server worked off what each probe of a search left.")] = None
     engine_failed: Annotated[bool | None, about("The load generator failed.")] = None
     service_failed: Annotated[bool | None, about("A service that is not charged did not start, or ended.")] = None
-    idle_cpu: Annotated[
-        Number | None, about("CPU seconds a second that the setup used while others were to be measured.")
-    ] = None
+    idle_cpu: Annotated[Number | None, about("CPU seconds a second used while others were to be measured.")] = None
     calibration_s: Annotated[
-        tuple[Amount, ...], about("Times of the calibration loop on the servers' core before each round of slices.")
+        tuple[Amount, ...], about("Times of the servers' calibration loop before each round.")
     ] = ()
     connection_lost: Annotated[bool | None, about("The connection to the servers' host was lost for a while.")] = None
     other_hosts: Annotated[tuple[HostConditions, ...], about("The run's other hosts.")] = ()
@@ -149,9 +143,7 @@ class Trial:
     started: Annotated[str, about("When it began (UTC).")]
     status: Annotated[Annotated[str, Meta(pattern=r"^(ok|invalid)\Z")], about("ok or invalid.")]
     flags: Annotated[tuple[Flag, ...], about("Why it is invalid or doubtful, judged from evidence.")] = ()
-    result: Annotated[
-        Result | None, about("What was measured; of a search, in the probe that confirmed its rate; null for nothing.")
-    ] = None
+    result: Annotated[Result | None, about("What was measured; of a search, the probe that confirmed its rate.")] = None
     meanwhile: Annotated[Meanwhile | None, about("What was observed while it was; null in older runs.")] = None
     processes: Annotated[tuple[Process, ...], about("The processes of the setup and its services.")] = ()
     cores: Annotated[dict[str, tuple[int, ...]], about("The cores of the servers and of the generator.")] = (

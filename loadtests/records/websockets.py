@@ -20,19 +20,12 @@ class Deliveries:
     reordered: Annotated[Count, about("Arrivals after a message that the same sender sent later.")]
     lag_ms: Annotated[Figures, about("Arrival at each receiver minus intended send.")]
     stray: Annotated[Count, about("Arrivals at a receiver of another room; they make the trial invalid.")] = 0
-    in_time: Annotated[
-        Count | None, about("Arrivals within duration_s, also of what was sent while the server settled.")
-    ] = None
-    backlog: Annotated[
-        tuple[int, ...],
-        about("For each slice, by how many at least the messages in flight grew; negative where they wavered."),
-    ] = ()
+    in_time: Annotated[Count | None, about("Arrivals within duration_s, of what was sent before it too.")] = None
+    backlog: Annotated[tuple[int, ...], about("For each slice, by how many at least the messages in flight grew.")] = ()
     messages: Annotated[Count | None, about("Messages that were published for receivers.")] = None
     whole: Annotated[Count | None, about("Messages that reached all of their receivers.")] = None
     last_ms: Annotated[Figures | None, about("Intended send to the last receiver, of whole messages.")] = None
-    reading_lag_ms: Annotated[
-        Figures | None, about("How long what arrived may have lain in the generator since it last looked.")
-    ] = None
+    reading_lag_ms: Annotated[Figures | None, about("How long arrivals may have lain in the generator.")] = None
 
     @property
     def timely(self) -> int:
@@ -62,9 +55,7 @@ class Connections:
     requested: Annotated[Count, about("Connections that were to be opened.")]
     opened: Annotated[Count, about("Those that were opened.")]
     refused: Annotated[Count, about("Those that were not.")]
-    lost: Annotated[
-        Count, about("How often the server ended one, which is then opened again; after a restart, those not back.")
-    ]
+    lost: Annotated[Count, about("How often the server ended one; after a restart, those that are not back.")]
     opening_ms: Annotated[Figures, about("From requesting one until it could receive.")]
     opened_in_s: Annotated[Amount, about("From requesting the first until the last could receive.")]
     sent_bytes: Annotated[Count, about("Bytes on the wire to the server: handshakes, frames, the dialect's own.")]

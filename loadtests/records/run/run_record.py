@@ -98,9 +98,7 @@ class OtherHost:
     listens_on: Annotated[str, about("The address that the load went to.")]
     same_machine: Annotated[bool, about("SSH led back to this machine.")]
     git: Annotated[Git, about("The project's revision there.")]
-    round_trip_ms: Annotated[
-        Amount | None, about("Median time to a bare answer there, over an open connection; null if not measured.")
-    ]
+    round_trip_ms: Annotated[Amount | None, about("Median time to a bare answer, over an open connection.")]
     megabits_per_s: Annotated[Amount | None, about("How fast a long answer came; null if not measured.")]
     clock_ahead_ms: Annotated[Number, about("Its clock minus that of the generator's machine.")]
     clock_uncertainty_ms: Annotated[Amount, about("Plus or minus this.")]
@@ -149,9 +147,7 @@ class RunRecord:
     goal: Annotated[Goal | None, about("With --until: when to stop adding blocks.")]
     application: Annotated[OwnProject | None, about("With --app: the project that was served.")]
     left_out: Annotated[tuple[LeftOut, ...], about("What was not measured, and why.")]
-    contract: Annotated[
-        Contract, about("What the baseline answered before the first trial, by test, request by request.")
-    ]
+    contract: Annotated[Contract, about("What the baseline answered first, by test, request by request.")]
     order: Annotated[tuple[Slot, ...], about("The order of trials.")]
     knobs: Annotated[dict[Variable, str], about("The environment variables of :ref:`knobs` that were set.")]
     database: Annotated[str | None, about("DATABASE_URL without user, password and options.")]
