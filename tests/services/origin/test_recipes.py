@@ -82,7 +82,7 @@ def test_a_body_has_random_content_where_it_says_so_and_the_seed_decides_which()
     assert body.startswith(b"<p>some random ")
     assert body.endswith(b" of this</p>")
     assert len(body) == recipe.content.size == len(FULL["body"]) - len("<<4kb>><<10kb>>") + 14 * 1024
-    assert body == recipe.content.make("a seed") != recipe.content.made("another")
+    assert body == recipe.content.make("a seed") != recipe.content.make("another")
     assert json.loads(b'"' + body[15 : 15 + 4096] + b'"')  # it fits into JSON
 
 
