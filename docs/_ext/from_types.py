@@ -16,6 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from loadtests.analyse import readings
+from loadtests.plan.study import StudyTable
 from loadtests.records import Trial
 from loadtests.records.decode import allowed, type_info
 from loadtests.records.run.read import SCHEMA
@@ -24,6 +25,7 @@ from loadtests.services.origin.recipes import Recipe
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TYPES = {
+    "study": (StudyTable, "A study file: TOML, read as JSON."),
     "run": (RunRecord, "run.json."),
     "trial": (Trial, "A file in trials/."),
     "recipe": (Recipe, "A recipe of an origin."),
@@ -90,7 +92,7 @@ def tables_in(kind: inspect.Type) -> Iterator[Table]:
 def schema(name: str) -> dict[str, Any]:
     """The JSON Schema of a kind of file, or of a row of summary.csv."""
     kind, title = (None, "A row of summary.csv, as a CSV reader gives it.") if name == "summary" else TYPES[name]
-    found = summary() if kind is None else msgspec.json.schema(kind)
+    found = summary() if kind is None else msgspec.json.schema(kind, schema_hook=lambda _: {"type": "object"})
     if reference := found.pop("$ref", None):
         found = {**found["$defs"].pop(reference.rpartition("/")[2]), "$defs": found["$defs"]}
     if name == "run":  # which holds a test's work and pace as keys of one table

@@ -7,6 +7,7 @@ import pytest
 
 from loadtests.files import ROOT
 from loadtests.measure.host_options import HostsTable
+from loadtests.plan.study import StudyTable
 from loadtests.records import Trial
 from loadtests.records.decode import allowed, type_info
 from loadtests.records.run.folder import Run
@@ -31,7 +32,7 @@ def tables(kind, done):
             yield from tables(inner, done)
 
 
-@pytest.mark.parametrize("kind", [RunRecord, Trial, Recipe, WorkloadTable, HostsTable])
+@pytest.mark.parametrize("kind", [RunRecord, Trial, Recipe, StudyTable, WorkloadTable, HostsTable])
 def test_every_field_is_described(kind):
     for table in tables(type_info(kind), set(NOT_RECORDS)):
         missing = [field.name for field in table.fields if not from_types.description(field.type)]
