@@ -205,8 +205,8 @@ class Test:
         ``requests`` are its own as the server is to be asked them, ``bodies`` what they should be answered with (see
         Load). ``seed`` decides what is left to chance; in a block all setups get the same. Raises UserError.
         """
-        paced = {"warmup_s": self.warmup_s, "core": core, **self.pace.load(seed)}
-        return self.work.load(origin, requests, bodies, self.pace, paced)
+        sent = {"origin": origin, "requests": tuple(requests), "bodies": tuple(bodies), "core": core}
+        return self.work.load(self.pace, {**sent, "warmup_s": self.warmup_s, **self.pace.load(seed)})
 
     @property
     def ceiling_test(self) -> Test | None:

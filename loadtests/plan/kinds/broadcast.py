@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -21,7 +21,7 @@ from loadtests.plan.percentiles_with_failures import knows_lag, of_deliveries, o
 from loadtests.plan.scheduling_delay import lag_too_late, last_too_late
 from loadtests.records import Trial
 from loadtests.records.result import PERCENTILES, Result
-from loadtests.workload import Load, Request
+from loadtests.workload import Load
 from loadtests.workload.conversation import MOST_CONNECTIONS
 
 CEILING_GRACE_S = 2.0  # for what was dropped under more than a layer holds
@@ -52,16 +52,9 @@ class Broadcast(Talk):
     def held_connections(self) -> int:
         return self.receivers + self.publishers
 
-    def load(
-        self,
-        origin: str,
-        requests: Sequence[Request],
-        bodies: Sequence[bytes | None],
-        pace: Pace,
-        paced: dict[str, Any],
-    ) -> Load:
+    def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
         grace = {"timeout_s": CEILING_GRACE_S} if pace.is_closed_loop else {}
-        return super().load(origin, requests, bodies, pace, {**paced, **grace, "connections": self.publishers})
+        return super().load(pace, {**fields, **grace, "connections": self.publishers})
 
     def subject(self, pace: Pace) -> str:
         rooms = f" in {plural(self.rooms, 'room')}" if self.rooms > 1 else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 from loadtests.formatting import plural
@@ -16,7 +15,7 @@ from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
 from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric, Question, capacity_of, rate, rate_is_generators
 from loadtests.plan.objective import OF_ECHOES
 from loadtests.records import Trial
-from loadtests.workload import Load, Request
+from loadtests.workload import Load
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -32,15 +31,8 @@ class Echo(Talk):
     def connection_count(self) -> int:  # type: ignore[override]
         return self.connections
 
-    def load(
-        self,
-        origin: str,
-        requests: Sequence[Request],
-        bodies: Sequence[bytes | None],
-        pace: Pace,
-        paced: dict[str, Any],
-    ) -> Load:
-        return super().load(origin, requests, bodies, pace, {**paced, "connections": self.connections})
+    def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
+        return super().load(pace, {**fields, "connections": self.connections})
 
     def ceiling(self, duration_s: float) -> tuple[Work, Pace]:
         few = dataclasses.replace(self, connections=min(self.connections, CEILING_CONNECTIONS))

@@ -6,7 +6,7 @@ import ast
 import dataclasses
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
@@ -111,30 +111,11 @@ class JourneyWork(Work):
         thinking = f"thinking for {least:g} s" if least == most else f"thinking for {least:g} to {most:g} s"
         return f"{subject},{pace.phrase(self, unit)}, {thinking}"
 
-    def load(
-        self,
-        origin: str,
-        requests: Sequence[Request],
-        bodies: Sequence[bytes | None],
-        pace: Pace,
-        paced: dict[str, Any],
-    ) -> Load:
-        users = Users(
-            str(_file(self.journey)),
-            self.path,
-            self.think_s,
-            paced.pop("users", None),
-            paced.pop("arrivals", None),
-            self.sign_in,
-        )
-        return Load(
-            origin=origin,
-            requests=tuple(requests),
-            connections=max(users.users or 1, self.injectors),
-            processes=self.injectors,
-            users=users,
-            **paced,
-        )
+    def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
+        who = {key: fields.pop(key) for key in ("users", "arrivals") if key in fields}
+        users = Users(str(_file(self.journey)), self.path, self.think_s, sign_in=self.sign_in, **who)
+        shared = {"connections": max(users.users or 1, self.injectors), "processes": self.injectors}
+        return Load(**{**fields, **shared, "bodies": (), "users": users})
 
     def requests_per_s(self, of_users: bool) -> float | None:
         if self.journey != DEFAULT_JOURNEY:

@@ -92,15 +92,8 @@ class Requests(Work):
     def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
         return ORIGIN in services  # what a request that waits for it takes is asked
 
-    def load(
-        self,
-        origin: str,
-        requests: Sequence[Request],
-        bodies: Sequence[bytes | None],
-        pace: Pace,
-        paced: dict[str, Any],
-    ) -> Load:
-        return Load(origin=origin, requests=tuple(requests), bodies=tuple(bodies), **paced)
+    def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
+        return Load(**fields)
 
     def with_requests(self, requests: tuple[Request, ...]) -> Self:
         return dataclasses.replace(self, requests=requests)

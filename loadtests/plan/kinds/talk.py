@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
@@ -62,20 +61,13 @@ class Talk(Work):
     def counts_each(self) -> float:  # type: ignore[override]
         return self.conversation.counts_each
 
-    def load(
-        self,
-        origin: str,
-        requests: Sequence[Request],
-        bodies: Sequence[bytes | None],
-        pace: Pace,
-        paced: dict[str, Any],
-    ) -> Load:
+    def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
         said = self.conversation
         if isinstance(pace, Search):
             longest_s = max(limit.ms for limit in pace.limits(self)) / 1000
-            paced = {**paced, "rate": pace.start_rate / said.counts_each, "timeout_s": max(GRACE_S, 2 * longest_s)}
+            fields = {**fields, "rate": pace.start_rate / said.counts_each, "timeout_s": max(GRACE_S, 2 * longest_s)}
         request = Request(f"GET {said.prefix}", path=said.prefix)
-        return Load(origin=origin, requests=(request,), protocol=PROTOCOL, conversation=said, **paced)
+        return Load(**{**fields, "requests": (request,), "bodies": ()}, protocol=PROTOCOL, conversation=said)
 
     @property
     def setup_features(self) -> frozenset[str]:

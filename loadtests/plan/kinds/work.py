@@ -48,15 +48,8 @@ class Work(Fields):
         """What a setup must be able to do: HTTP, WEBSOCKET, or a word of ``loadtests.setups.CANNOT``."""
 
     @abstractmethod
-    def load(
-        self,
-        origin: str,
-        requests: Sequence[Request],
-        bodies: Sequence[bytes | None],
-        pace: Pace,
-        paced: dict[str, Any],
-    ) -> Load:
-        """The load on a server; ``paced`` are its fields that do not depend on the work."""
+    def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
+        """The load on a server; ``fields`` are those that do not depend on the work."""
 
     @property
     def all_requests(self) -> tuple[Request, ...]:

@@ -64,8 +64,8 @@ class Pings(Work):
     def loop_condition(self, clients):
         return "with pings"
 
-    def load(self, origin, requests, bodies, pace, paced):
-        return Load.of_url(origin + "/", **paced)
+    def load(self, pace, fields):
+        return Load(**fields)
 
 
 KINDS = (
