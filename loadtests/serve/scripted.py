@@ -46,7 +46,7 @@ def _talk(running: Server, request: Request, path: str, script: Script, identity
         with WebsocketClient(running.url, handshake, WITHIN_S) as client:
             if script.subprotocol and client.subprotocol != script.subprotocol:
                 chosen = quoted(client.subprotocol) if client.subprotocol else "none"
-                raise _Broken(f"it was asked for the subprotocol {script.subprotocol} and chose {chosen}")
+                raise _Broken(f"it was offered the subprotocol {script.subprotocol} and chose {chosen}")
             for text in script.first:
                 client.send_text(text)
             if script.ready:

@@ -47,7 +47,7 @@ class Serving:
 
     @property
     def health(self) -> Request:
-        """The request that tells that the setup is healthy."""
+        """The request whose answer shows that the setup is healthy."""
         [request] = self.application.addressed([Request("health", path=self.application.health)])
         return request
 

@@ -21,39 +21,39 @@ def watch(monkeypatch):
 
 def result(watch):
     event = {"event": "result"}
-    watch.tells(event)
+    watch.on_event(event)
     return event.get("conditions")
 
 
 def test_slices_of_loads_that_are_made_by_turns_are_told_apart(watch):
     for load in ("1", "2", "1"):
-        watch.told({"load": load, "slice": {"durationMs": 500}})
-        watch.tells({"event": "over"})
-    watch.told({"load": "1", "close": True})
+        watch.on_message({"load": load, "slice": {"durationMs": 500}})
+        watch.on_event({"event": "over"})
+    watch.on_message({"load": "1", "close": True})
     assert result(watch) == {
         "elapsed_s": 2.0, "clock_jump_s": 0.0, "other_load": 0.5, "swapped_pages": 0, "mhz": None
     }  # fmt: skip
-    watch.told({"load": "2", "close": True})
+    watch.on_message({"load": "2", "close": True})
     assert result(watch)["elapsed_s"] == 1.0
 
 
 def test_a_load_that_is_stopped_has_what_was_seen(watch):
-    watch.told({"load": "1", "slice": {"durationMs": 500}})
-    watch.told({"stop": True})
-    watch.tells({"event": "over"})
-    watch.told({"load": "1", "close": True})
+    watch.on_message({"load": "1", "slice": {"durationMs": 500}})
+    watch.on_message({"stop": True})
+    watch.on_event({"event": "over"})
+    watch.on_message({"load": "1", "close": True})
     assert result(watch)["elapsed_s"] == 1.0
 
 
 def test_a_warm_up_is_none_of_it(watch):
-    watch.told({"load": "1", "slice": {"durationMs": 0}})
-    watch.tells({"event": "over"})
-    watch.told({"load": "1", "close": True})
+    watch.on_message({"load": "1", "slice": {"durationMs": 0}})
+    watch.on_event({"event": "over"})
+    watch.on_message({"load": "1", "close": True})
     assert result(watch) is None
 
 
 def test_users_are_watched_from_the_first_that_comes(watch):
-    watch.told({"start": 17.0})
+    watch.on_message({"start": 17.0})
     for event in ("held", "second", "over"):
-        watch.tells({"event": event})
+        watch.on_event({"event": event})
     assert result(watch)["elapsed_s"] == 1.0

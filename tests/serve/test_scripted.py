@@ -69,7 +69,7 @@ def test_one_that_refuses_is_told_with_what_it_may_want(patient, server, convers
     [sentence] = patient(server.url, "/status/404")
     assert sentence == "/status/404: the handshake was refused with 404; is it the path of a WebSocket?"
     [sentence] = patient(conversing("chat", breaks="subprotocol").url, script=Script("$ID", subprotocol="chat.v1"))
-    assert sentence == "/ws/chat/: it was asked for the subprotocol chat.v1 and chose none"
+    assert sentence == "/ws/chat/: it was offered the subprotocol chat.v1 and chose none"
     [sentence] = patient(f"http://127.0.0.1:{unused_port}")
     assert sentence == "/ws/chat/: it cannot be reached: Connection refused"
 

@@ -95,7 +95,7 @@ class Relay:
                 self.tell({"event": "spun", "s": calibration.calibrate(self._core)})
             elif "beat" not in message:
                 self._started().write(message)
-                self._watch.told(message)
+                self._watch.on_message(message)
         return bool(data)
 
     def _prove(self, host: str, address: tuple[str, int], token: str, client: str) -> None:
@@ -111,7 +111,7 @@ class Relay:
             if event["event"] == "ready":
                 node.demote(event.get("helpers", []))
                 event["helpers"] = []
-            self._watch.tells(event)
+            self._watch.on_event(event)
             self.tell(event)
 
     def _started(self) -> GeneratorProcess:

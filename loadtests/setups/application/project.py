@@ -110,11 +110,11 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
         entry_points["asgi"] = "plain_asgi:application"
         remarks.append("the project has no ASGI application: Django's own is served; name another with --asgi")
     extra = ("websockets",) if options.websocket else ()  # Uvicorn needs it for WebSockets
-    made = overlay.make(python, [setup for setup in setups if not setup.dialect], extra)
-    remarks += made.left_out
+    servers = overlay.make(python, [setup for setup in setups if not setup.dialect], extra)
+    remarks += servers.left_out
     # Again, as it will be served.
-    facts.update(load(made.bin / "python", entry_points))
-    facts.update(entry_points, packages=overlay.versions(made.bin / "python"))
+    facts.update(load(servers.bin / "python", entry_points))
+    facts.update(entry_points, packages=overlay.versions(servers.bin / "python"))
     if facts["debug"]:
         remarks.append("DEBUG is on: it is measured as it is, but nobody should serve it so")
     return Found(
@@ -123,7 +123,7 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
             wsgi=entry_points["wsgi"],
             asgi=entry_points["asgi"],
             settings=settings,
-            bin=made.bin,
+            bin=servers.bin,
             health="/",
             healthy_within_s=within_s,
             before=before,
