@@ -31,7 +31,7 @@ class CostUnit:
     @cached_property
     def cpu(self) -> Metric:
         """The CPU time of one, over all processes that the setup pays for. What fails burns CPU too and delivers
-        nothing: its cost is borne by what went well."""
+        nothing: what went well is charged for it."""
         return Metric(
             f"cpu_{_SPELT[self.unit]}_per_{self._name}",
             f"CPU per {self.singular}",

@@ -164,15 +164,15 @@ class SearchPlan:
         """How long a probe of a rate takes that is to take ``shortest_s`` or longer."""
         return max(shortest_s, math.ceil(10 * self.requests / rate - 1e-6) / 10)
 
-    def asked(self, rate: float) -> float:
-        """The rate that is asked where that would be the next one."""
+    def rounded(self, rate: float) -> float:
+        """The rate that is tried next: a whole number where only those are."""
         return max(1.0, float(round(rate))) if self.whole else rate
 
     def between(self, below: float, above: float) -> float | None:
         """A rate to ask between one that passed and one that did not; None where they are near enough."""
         if below * (1 + self.precision) >= above:
             return None
-        rate = self.asked(math.sqrt(below * above))
+        rate = self.rounded(math.sqrt(below * above))
         return rate if below < rate < above else None
 
     def require_knowable(self) -> None:

@@ -1,5 +1,4 @@
-"""Percentiles of all requests that were asked, where some of them failed or were never answered, and of all deliveries
-that were expected."""
+"""Percentiles of all planned requests, where some failed or were never answered, and of all expected deliveries."""
 
 from __future__ import annotations
 
@@ -42,12 +41,12 @@ def _percentile(ok: int, failed: int, figures: Figures, histogram: str | None, k
     """The percentile of ``ok`` requests, whose times are known, and of others that failed."""
     if not failed:
         return figures.get(key)
-    asked = ok + failed
-    if ok < asked * PERCENTILES[key] / 100:
+    planned = ok + failed
+    if ok < planned * PERCENTILES[key] / 100:
         return inf
     if histogram is None:
-        return figures.get(key) if failed <= asked * MAX_ERRORS else None
-    found = decoded(histogram).percentile(PERCENTILES[key] * asked / ok)
+        return figures.get(key) if failed <= planned * MAX_ERRORS else None
+    found = decoded(histogram).percentile(PERCENTILES[key] * planned / ok)
     return None if found is None else found / 1000
 
 

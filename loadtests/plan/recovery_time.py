@@ -19,7 +19,7 @@ LEAST_ANSWERED = 0.5  # of the usual number in a second: at random moments few m
 FOR_SECONDS = 3  # in a row: one that looks like before may be chance
 USUAL = 0.99  # of the requests must end well before anything happens, or there is nothing to go back to
 LEAST_USUAL = 3  # seconds that tell what is usual
-ROUNDING_S = 0.02  # a stage begins that much beside the second, at the most
+ROUNDING_S = 0.02  # a stage begins that far from the second, at the most
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _usual(seconds: Sequence[Second]) -> _Before | None:
 
 
 def _first_as_before(seconds: Sequence[Second], before: _Before) -> Second | None:
-    """The first of so many seconds in a row that are as before."""
+    """The first of FOR_SECONDS seconds in a row that are as before."""
     for place in range(len(seconds) - FOR_SECONDS + 1):
         if all(before.like(second) for second in seconds[place : place + FOR_SECONDS]):
             return seconds[place]

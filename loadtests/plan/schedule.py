@@ -58,7 +58,7 @@ def schedule(study: Study, seed: int, left_out: Container[Place] = ()) -> list[S
 
 
 def _orders(study: Study, generator: random.Random, left_out: Container[Place]) -> list[list[Place]]:
-    """Every entry and test, as shuffled groups; all that one group has to be, where a test is not by turns."""
+    """Every entry and test, as shuffled groups; all that one group has to be, where a test is not interleaved."""
     groups = deal(study, generator)
     orders: list[list[Place]] = [[] for _ in groups]
     for test in study.tests:

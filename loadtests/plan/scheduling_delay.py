@@ -1,4 +1,4 @@
-"""How much of a percentile is the generator's own lateness, in sending and in reading."""
+"""How much of a percentile is the generator's own scheduling delay, in sending and in reading."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from loadtests.records import Result
 from loadtests.records.histogram import decoded
 from loadtests.records.result import PERCENTILES
 
-# Lateness of the generator is part of every response time. Where it is more than a quarter of a percentile it could
-# make a third of difference between two setups out of nothing. There is no floor: of a response time of 2 ms a lateness
+# The delay of the generator is part of every response time. Where it is more than a quarter of a percentile it could
+# make a third of difference between two setups out of nothing. There is no floor: of a response time of 2 ms a delay
 # of 1 ms is half, however short it is.
 LATE = 0.25
 
 
 def late_share(result: Result, key: str) -> float | None:
-    """The generator's own lateness at a percentile (``p99``) over the time at that percentile; None where either is not
+    """The generator's own delay at a percentile (``p99``) over the time at that percentile; None where either is not
     known: a closed loop has no time to be late for."""
     return _share(result, key, result.latency_ms.get(key))
 
@@ -49,7 +49,7 @@ def lag_too_late(result: Result, key: str) -> bool:
 
 
 def late_share_of_last(result: Result, key: str) -> float | None:
-    """The generator's lateness over the time to the last receiver, at a percentile of that."""
+    """The generator's delay over the time to the last receiver, at a percentile of that."""
     deliveries = result.deliveries
     return _share(result, key, deliveries.last_ms.get(key) if deliveries and deliveries.last_ms else None)
 

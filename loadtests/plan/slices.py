@@ -1,6 +1,6 @@
-"""How a trial that is measured by turns is cut into slices.
+"""How an interleaved trial is cut into slices.
 
-The speed of a machine wanders over tens of seconds. Setups that are asked by turns, for half a second, meet the same
+The speed of a machine drifts over tens of seconds. Setups whose load is interleaved, for half a second, meet the same
 speed; trials in a row do not. The turns are shuffled, and mirrored in the next round, as blocks are.
 """
 
@@ -42,7 +42,7 @@ def slices(duration_s: float, answer_s: float = 0.0) -> list[float]:
 
 
 def turns(labels: Sequence[str], rounds: int, seed: int) -> list[list[str]]:
-    """Who is asked when: the labels in the order of each round, shuffled; every second round mirrors the one before."""
+    """The labels in the order of each round: shuffled, and every second round mirrors the one before."""
     generator = random.Random(seed)
     found: list[list[str]] = []
     for number in range(rounds):

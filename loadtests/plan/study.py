@@ -80,7 +80,7 @@ class Study:
         }
 
     def interleaved(self, test: Test) -> bool:
-        """Whether the setups of a block run at once in a test, and are measured by turns."""
+        """Whether the setups of a block run at once in a test, with their load interleaved."""
         return self.interleave and test.can_interleave
 
     @property
@@ -114,7 +114,7 @@ class Study:
         Raises UserError where none of its tests has users."""
         tests = tuple(test.with_journey(file, sign_in) for test in self.tests)
         if not any(isinstance(test.work, JourneyWork) for test in tests):
-            raise UserError(f"{self.name} has no test whose users walk a journey; own-journey has some")
+            raise UserError(f"{self.name} has no test whose users run a journey; own-journey has some")
         return dataclasses.replace(self, tests=tests)
 
     def quick(self) -> Study:
@@ -158,8 +158,8 @@ class Study:
         twins = [entry for entry in self.entries if (entry.setup, entry.env) == (baseline.setup, baseline.env)]
         if len(twins) > 1:
             return self
-        twin = dataclasses.replace(baseline, label=f"{baseline.label}-again")
-        return dataclasses.replace(self, entries=(*self.entries, twin))
+        copy = dataclasses.replace(baseline, label=f"{baseline.label}-again")
+        return dataclasses.replace(self, entries=(*self.entries, copy))
 
 
 def names() -> list[str]:

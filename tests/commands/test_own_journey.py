@@ -34,7 +34,7 @@ def test_how_users_sign_in_is_said_and_the_password_is_not(command, monkeypatch,
     ("arguments", "env", "says"),
     [
         (("--journey", "none.py"), {}, "--journey none.py: a file of Python with a journey is needed"),
-        (("first-look", "--journey", "MINE"), {}, "first-look has no test whose users walk a journey"),
+        (("first-look", "--journey", "MINE"), {}, "first-look has no test whose users run a journey"),
         (("--login", "/in/"), {}, "what is missing is --login-user"),
         (("--login-user", "ada"), {}, "what is missing is --login, the page to sign in on"),
         (("--login", "in", "--login-user", "ada"), {}, "login: is 'in'; the path of a page is needed"),

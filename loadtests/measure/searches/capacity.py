@@ -187,7 +187,7 @@ class CapacitySearch:
     def _try(self, rate: float, purpose: Purpose) -> Moves:
         if not self._has_time(rate, purpose):
             return
-        rate = self.plan.asked(rate)
+        rate = self.plan.rounded(rate)
         outcome = yield from self._settle(rate, purpose)
         if outcome is Outcome.PASS:
             self._below = rate

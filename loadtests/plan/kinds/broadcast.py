@@ -67,7 +67,7 @@ class Broadcast(Talk):
         return "as fast as they are taken"
 
 
-def _delay(prefix: str, key: str, label: str, called: str, asked: str) -> Metric:
+def _delay(prefix: str, key: str, label: str, called: str, question: str) -> Metric:
     """A percentile of a delay of deliveries, of all that were expected: those that are missing rank as infinitely
     late. Of ``lag``, the delay of each delivery, or of ``last``, that of a message's last receiver."""
     too_late, value = (lag_too_late, of_deliveries) if prefix == "lag" else (last_too_late, of_last)
@@ -78,7 +78,7 @@ def _delay(prefix: str, key: str, label: str, called: str, asked: str) -> Metric
         _known(too_late, value, key),
         called=f"{key} {called}",
         short=f"{prefix} {key}",
-        question=Question(asked, "is the fastest"),
+        question=Question(question, "is the fastest"),
         cost_units=(DELIVERIES.plural,),
         percentile=PERCENTILES[key],
     )
@@ -107,16 +107,16 @@ def _wire_bytes(trial: Trial) -> float | None:
 
 
 LAG_P50, LAG_P95, LAG_P99 = (
-    _delay("lag", key, "lag", "lag", asked)
-    for key, asked in (
+    _delay("lag", key, "lag", "lag", question)
+    for key, question in (
         ("p50", "typical lag of a delivery (p50)"),
         ("p95", "lag that 1 delivery in 20 exceeds (p95)"),
         ("p99", "lag that 1 delivery in 100 exceeds (p99)"),
     )
 )
 LAST_P50, LAST_P99 = (
-    _delay("last", key, "last receiver", "time to the last receiver", f"{asked} ({key})")
-    for key, asked in (
+    _delay("last", key, "last receiver", "time to the last receiver", f"{question} ({key})")
+    for key, question in (
         ("p50", "typical time until the last receiver has a message"),
         ("p99", "time until the last receiver has a message that 1 in 100 exceeds"),
     )

@@ -62,8 +62,8 @@ def memory_kb(trial: Trial, processes: Iterable[Process]) -> float | None:
     connections = trial.result.connections if trial.result else None
     if connections is None:
         return None
-    seen = [points for one in processes if (points := _points(one, connections))]
-    slopes = [linear_regression([at for at, _ in points], [mb for _, mb in points]).slope for points in seen]
+    grown = [points for one in processes if (points := _points(one, connections))]
+    slopes = [linear_regression([at for at, _ in points], [mb for _, mb in points]).slope for points in grown]
     return sum(slopes) * 1024 if slopes else None
 
 

@@ -59,7 +59,7 @@ def _found(users: bool) -> Metric:
         read,
         more_is_better=True,
         called=f"capacity in {unit}",
-        short=f"{unit} borne",
+        short=f"{unit} sustained",
         says_unit=True,
         is_lower_bound=lambda trial: trial.capacity is not None and trial.capacity.at_least,
         question=Question(f"capacity in {unit}", "sustains the most"),
@@ -90,7 +90,7 @@ KINDS = (
         heading="Users' journeys",
         about=(
             "Users go through the application step by step, and think in between. Response time is counted from the "
-            "moment in which a user was ready, over all requests of all users; GET and POST are told apart below. "
+            "moment in which a user was ready, over all requests of all users; GET and POST are separate below. "
             "Where a number of users walks again and again, how many requests they make is arithmetic, users over "
             "think and response time: it is no capacity, and as a server slows down it is asked less. Where new users "
             "come at a rate, they come whatever the answers take. Percentiles are taken in each trial, over all of its "
@@ -129,8 +129,8 @@ KINDS = (
             "objective: response times from the moment in which a user was ready, failures, and requests that do not "
             "pile up. A number of users who think in between is no capacity in requests: the rate that they make "
             "follows from how many they are and how long they think, which is in the table of that arithmetic, and "
-            "with other users it is another. It says how many users such as these are borne. Where something else than "
-            "the server ended a search, it is at least as many as were reached."
+            "with other users it is another. It says how many users such as these are sustained. Where something else "
+            "than the server ended a search, it is at least as many as were reached."
         ),
         caption="Capacity: {what}",
         columns={metric: metric.label for metric in (CAPACITY_USERS, CAPACITY_ARRIVALS)},

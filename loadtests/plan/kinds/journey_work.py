@@ -175,9 +175,9 @@ def path_of(file: Path) -> str:
         tree = ast.parse(file.read_bytes())
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from None
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # who walks it says what is wrong
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # whoever runs it says what is wrong
         return "/"
-    said = [
+    paths = [
         line.value.value
         for one in tree.body
         if isinstance(one, ast.ClassDef)
@@ -185,11 +185,11 @@ def path_of(file: Path) -> str:
         if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant)
         if any(isinstance(target, ast.Name) and target.id == "path" for target in line.targets)
     ]
-    if not said:
+    if not paths:
         return "/"
-    if not isinstance(said[0], str) or not _begins(said[0]):
-        raise UserError(f"{file}: path = {quoted(said[0])}: where the application begins is needed, from '/' to '/'")
-    return said[0]
+    if not isinstance(paths[0], str) or not _begins(paths[0]):
+        raise UserError(f"{file}: path = {quoted(paths[0])}: where the application begins is needed, from '/' to '/'")
+    return paths[0]
 
 
 def digest_of(journey: str) -> str | None:

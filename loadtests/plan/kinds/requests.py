@@ -225,7 +225,7 @@ KINDS = (
             "The highest fixed rate at which long probes together are within the objective: response times from the "
             "intended send, errors, at least 99% of the planned requests answered in time, and a backlog that does "
             "not grow. Where the generator, the highest rate allowed or the time ended a search, the server's capacity "
-            "is at least what was reached, and is told so; where the number of probes ended it, it is not known."
+            "is at least what was reached, and is shown so; where the number of probes ended it, it is not known."
         ),
         caption="Capacity: {what}",
         columns={CAPACITY: "capacity, requests/s"},

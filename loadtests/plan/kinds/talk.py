@@ -62,12 +62,16 @@ class Talk(Work):
         return self.conversation.counts_each
 
     def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
-        said = self.conversation
+        conversation = self.conversation
         if isinstance(pace, Search):
             longest_s = max(limit.ms for limit in pace.limits(self)) / 1000
-            fields = {**fields, "rate": pace.start_rate / said.counts_each, "timeout_s": max(GRACE_S, 2 * longest_s)}
-        request = Request(f"GET {said.prefix}", path=said.prefix)
-        return Load(**{**fields, "requests": (request,), "bodies": ()}, protocol=PROTOCOL, conversation=said)
+            fields = {
+                **fields,
+                "rate": pace.start_rate / conversation.counts_each,
+                "timeout_s": max(GRACE_S, 2 * longest_s),
+            }
+        request = Request(f"GET {conversation.prefix}", path=conversation.prefix)
+        return Load(**{**fields, "requests": (request,), "bodies": ()}, protocol=PROTOCOL, conversation=conversation)
 
     @property
     def setup_features(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""What capacity has beside its figures: what kept it from being higher, and the way there."""
+"""What capacity has besides its figures: what kept it from being higher, and the way there."""
 
 from __future__ import annotations
 

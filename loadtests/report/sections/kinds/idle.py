@@ -1,4 +1,4 @@
-"""What idle connections have beside their figures: those that were refused or lost, and memory and CPU time by role."""
+"""What idle connections have besides figures: those that were refused or lost, and memory and CPU time by role."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lost(cell: Cell) -> Field:
 
 
 def _by_role(results: Results, test: Test) -> Iterator[Table]:
-    """Memory and CPU time of a connection in the processes of each role, those beside the setup as well."""
+    """Memory and CPU time of a connection in the processes of each role, those of supporting services as well."""
     rows = tuple(
         _row(results, test, results.cells[label, test.name], role, charged)
         for label in ranking.by_estimate(results, test, test.decisive)

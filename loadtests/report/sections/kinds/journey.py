@@ -1,4 +1,4 @@
-"""What journeys have beside their figures: GET and POST apart, every route by itself, the journeys, the arithmetic of
+"""What journeys have besides their figures: GET and POST apart, every route by itself, the journeys, the arithmetic of
 the closed loop and, where there are several steps of load, the response times over it."""
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def _journeys(cell: Cell) -> list[Journeys]:
 
 
 def _by_request(test: Test, cells: Sequence[Cell], column: str, name: str, title: str) -> Table:
-    """A row for each method, or route, and setup: percentiles, and beside them what failed."""
-    told = {cell.label: _requests(cell, name) for cell in cells}
-    names = dict.fromkeys(one.name for requests in told.values() for one in requests)
+    """A row for each method, or route, and setup: percentiles, and what failed."""
+    found = {cell.label: _requests(cell, name) for cell in cells}
+    names = dict.fromkeys(one.name for requests in found.values() for one in requests)
     rows = tuple(
         _row(which, cell.label, own)
         for which in names
         for cell in cells
-        if (own := [one for one in told[cell.label] if one.name == which])
+        if (own := [one for one in found[cell.label] if one.name == which])
     )
     return Table(
         f"{name}-{test.name}",
@@ -68,39 +68,39 @@ def _requests(cell: Cell, name: str) -> list[RequestResult]:
     return [one for trial in cell.valid if trial.result for one in trial.result.requests]
 
 
-def _row(name: str, label: str, told: Sequence[RequestResult]) -> tuple[Field, ...]:
-    sent, failed = sum(one.sent for one in told), sum(one.planned - one.ok for one in told)
-    kinds = {kind: sum(one.errors.get(kind, 0) for one in told) for one in told for kind in one.errors}
+def _row(name: str, label: str, found: Sequence[RequestResult]) -> tuple[Field, ...]:
+    sent, failed = sum(one.sent for one in found), sum(one.planned - one.ok for one in found)
+    kinds = {kind: sum(one.errors.get(kind, 0) for one in found) for one in found for kind in one.errors}
     detail = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items()))
     return (
         Field(name),
         Field(label),
-        *(_time([of_request(one, key) for one in told]) for key in PERCENTILES),
+        *(_time([of_request(one, key) for one in found]) for key in PERCENTILES),
         Field(f"{sent:,}"),
         Field(f"{failed:,}", detail, tone="bad" if failed else ""),
     )
 
 
-def _time(told: Sequence[float | None]) -> Field:
+def _time(found: Sequence[float | None]) -> Field:
     """A percentile of several trials; not known where any of them has too few to know it."""
-    known = [time for time in told if time is not None]
-    return Field(number(median(known))) if len(known) == len(told) else tables.unknown()
+    known = [time for time in found if time is not None]
+    return Field(number(median(known))) if len(known) == len(found) else tables.unknown()
 
 
 def _whole(test: Test, cells: Sequence[Cell]) -> Iterator[Table]:
     """Whole journeys, from the moment in which each was to begin."""
     rows = []
     for cell in cells:
-        told = _journeys(cell)
-        completed, broken = sum(one.completed for one in told), sum(one.broken_off for one in told)
+        found = _journeys(cell)
+        completed, broken = sum(one.completed for one in found), sum(one.broken_off for one in found)
         rows.append(
             (
                 Field(cell.label),
                 Field(f"{completed:,}"),
                 Field(f"{broken:,}", tone="bad" if broken else ""),
-                *(_time([_in_seconds(one, key) for one in told]) for key in ("p50", "p90", "p99")),
-                Field(f"{fmean(one.under_way_first for one in told):,.0f}"),
-                Field(f"{fmean(one.under_way_last for one in told):,.0f}"),
+                *(_time([_in_seconds(one, key) for one in found]) for key in ("p50", "p90", "p99")),
+                Field(f"{fmean(one.under_way_first for one in found):,.0f}"),
+                Field(f"{fmean(one.under_way_last for one in found):,.0f}"),
             )
         )
     yield Table(
@@ -116,14 +116,14 @@ def _whole(test: Test, cells: Sequence[Cell]) -> Iterator[Table]:
     )
 
 
-def _in_seconds(told: Journeys, key: str) -> float | None:
+def _in_seconds(found: Journeys, key: str) -> float | None:
     """A percentile of how long journeys took that were completed; None where they were too few."""
-    value = told.duration_ms[key] if knowable(PERCENTILES[key], told.completed) else None
+    value = found.duration_ms[key] if knowable(PERCENTILES[key], found.completed) else None
     return None if value is None else value / 1000
 
 
 def _loop(test: Test, cells: Sequence[Cell]) -> Iterator[Table]:
-    """The rate that users, think and response time give, beside the one that was measured; none for an open loop."""
+    """The rate that users, think and response time give, next to the one that was measured; none for an open loop."""
     rows = tuple(row for cell in cells if (row := _arithmetic(cell)))
     if rows:
         yield Table(
@@ -146,16 +146,16 @@ def _loop(test: Test, cells: Sequence[Cell]) -> Iterator[Table]:
 
 
 def _arithmetic(cell: Cell) -> tuple[Field, ...] | None:
-    told = [one for one in _journeys(cell) if one.disagreement is not None]
-    if not told:
+    found = [one for one in _journeys(cell) if one.disagreement is not None]
+    if not found:
         return None
     means = [
-        fmean(getattr(one, key) for one in told) for key in ("think_ms", "wait_ms", "expected_per_s", "ended_per_s")
+        fmean(getattr(one, key) for one in found) for key in ("think_ms", "wait_ms", "expected_per_s", "ended_per_s")
     ]
-    off = max((one.disagreement or 0.0 for one in told), key=abs)
+    off = max((one.disagreement or 0.0 for one in found), key=abs)
     return (
         Field(cell.label),
-        Field(f"{told[0].users:,}"),
+        Field(f"{found[0].users:,}"),
         *(Field(number(mean)) for mean in means),
         Field(f"{off:+.1%}", tone="bad" if abs(off) > 0.02 else ""),
     )

@@ -1,4 +1,4 @@
-"""What the capacity in users has beside its figures: what kept it from being higher, the way there, and what journeys
+"""What the capacity in users has besides its figures: what kept it from being higher, the way there, and what journeys
 have, of the probe that confirmed it."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What latency has beside its figures: charts of the percentiles and, where there are several rates, of the times over
+"""What latency has besides its figures: charts of the percentiles and, where there are several rates, of the times over
 load, and how far the rate is from each ceiling."""
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def percentiles(results: Results, test: Test) -> Iterator[Chart]:
     ]
     if not any("value" in row for row in rows):
         return
-    said = [f"{key}: {points.in_words([row for row in rows if row['percentile'] == key])}" for key in DRAWN]
+    texts = [f"{key}: {points.in_words([row for row in rows if row['percentile'] == key])}" for key in DRAWN]
     yield Chart(
         f"latency-{test.name}",
         f"{time.capitalize()} by percentile and setup. {points.INTERVALS}",
-        f"{time.capitalize()} in milliseconds, {test.description}. {'; '.join(said)}.",
+        f"{time.capitalize()} in milliseconds, {test.description}. {'; '.join(texts)}.",
         partial(latency.spec, rows, looks(results.labels), time, points.subtitle(results, test)),
     )
 

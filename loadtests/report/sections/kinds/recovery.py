@@ -1,4 +1,4 @@
-"""What recovery has beside its figures: what was lost until then, stale copies, and percentiles."""
+"""What recovery has besides its figures: what was lost until then, stale copies, and percentiles."""
 
 from __future__ import annotations
 

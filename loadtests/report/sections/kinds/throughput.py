@@ -1,4 +1,4 @@
-"""What throughput has beside its figures: a chart of the requests answered second by second."""
+"""What throughput has besides its figures: a chart of the requests answered second by second."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
     rows = [row for label in labels for row in _line(results.cells[label, test.name], test.pace.seconds, many)]
     if len({row["t"] for row in rows}) < 2:
         return
-    said = [
+    texts = [
         f"{label} {number(min(values))} to {number(max(values))}"
         for label in results.labels
         if (values := [row["value"] for row in rows if row["label"] == label])
@@ -34,7 +34,7 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
         f"{many.capitalize()} answered well in each second: the median over trials, with a band from the lowest to the "
         "highest.",
         f"{many.capitalize()} per second over {test.pace.seconds:g} seconds, {test.description}. Lowest to highest "
-        f"second: {series(said)}.",
+        f"second: {series(texts)}.",
         partial(
             lines.over_time,
             rows,
