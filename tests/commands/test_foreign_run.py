@@ -69,7 +69,7 @@ def bomb():
         (("study", "entries"), [], "study.entries: at least one is needed"),
         (("study", "entries", 0, "label"), "uvicorn", "study.entries: one occurs twice"),
         (("study", "tests"), [], "study.tests: at least one is needed"),
-        (("study", "tests", 0, "rate"), "fast", "its study: Expected `float | null`, got `str` - at `$.rate`"),
+        (("study", "tests", 0, "rate"), "fast", "its study: Expected `float`, got `str` - at `$.rate`"),
         (("study", "tests", 0, "rate"), -1, "Expected `float` > "),
         (("study", "tests", 0, "rate"), 1e300, "Expected `float` <= "),
         (("study", "tests", 0, "requests"), [], "its study: latency: "),
