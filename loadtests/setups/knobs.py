@@ -36,7 +36,9 @@ FETCH_TIMEOUT_S = (0.05, 60.0)
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # as a shell reads it: 010 would be 8 to one, 10 to another
 _CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
-_MIDDLEWARES = re.compile(r"(usual\+)?[0-9]{1,2}-(sync|async)")  # as testproject/testproject/settings/middleware.py
+_MIDDLEWARES = re.compile(
+    r"(usual\+)?[0-9]{1,2}-(sync|async)|usual-sync"
+)  # as testproject/testproject/settings/middleware.py
 _DATABASE = re.compile(r"sqlite:///.+|(postgresql|postgres)://.+")
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _PATH = re.compile(r"/[A-Za-z0-9._~/-]{0,500}")
@@ -153,6 +155,9 @@ SAMPLES = {
     "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed", _is_redis),
     "MIDDLEWARES": Knob(
         "such as 0-sync, 7-async or usual+1-sync is needed", lambda text: _MIDDLEWARES.fullmatch(text) is not None
+    ),
+    "HOPLESS": Knob(
+        "1, threads, middleware or whole is needed", lambda text: text in ("1", "threads", "middleware", "whole")
     ),
     "CONN_MAX_AGE": _whole(0, MOST_CONN_MAX_AGE, "a whole number of seconds"),
     "SESSIONS": Knob(f"one of {', '.join(SESSIONS)} is needed", lambda text: text in SESSIONS),

@@ -1,0 +1,89 @@
+"""The system check: what of a project still changes threads, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core import checks, signals
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.module_loading import import_string
+
+from hopless import private
+from hopless.handler import OF_A_THREAD_AT_END, OF_A_THREAD_AT_START, Handler
+from hopless.middleware import KNOWN, MESSAGE_STORAGES, SESSION_ENGINES, HopsToBlock
+
+
+def hops(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
+    """What hops in this project: a warning where nothing is gained, else information."""
+    if lacking := private.missing():
+        text = f"This Django lacks {', '.join(lacking)}: hopless serves as Django's own handler does."
+        return [checks.Warning(text, id="hopless.W001")]
+    found = [*_middleware(), *_settings(), *_signals()]
+    return found
+
+
+def _middleware() -> Iterator[checks.CheckMessage]:
+    for path in settings.MIDDLEWARE:
+        if path in KNOWN:
+            continue
+        middleware = import_string(path)
+        if isinstance(middleware, type) and issubclass(middleware, HopsToBlock) and middleware.blocks:
+            continue
+        if not getattr(middleware, "async_capable", False):
+            yield checks.Info(
+                f"{path} is synchronous: it runs in a thread, and Django changes threads before and after it.",
+                hint="Nothing else is to be gained while it is in MIDDLEWARE, unless it has an asynchronous version.",
+                id="hopless.I001",
+            )
+        elif isinstance(middleware, type) and issubclass(middleware, MiddlewareMixin):
+            hooks = [
+                f"process_{hook}" for hook in ("request", "view", "response") if hasattr(middleware, f"process_{hook}")
+            ]
+            yield checks.Info(
+                f"{path} is not one of Django's own: {_series(hooks)} run in a thread.", id="hopless.I002"
+            )
+
+
+def _settings() -> Iterator[checks.CheckMessage]:
+    if settings.SESSION_ENGINE not in SESSION_ENGINES:
+        yield checks.Info(
+            f"SESSION_ENGINE is not one of Django's own ({settings.SESSION_ENGINE}): "
+            "sessions are made and written in a thread.",
+            id="hopless.I003",
+        )
+    if settings.MESSAGE_STORAGE not in MESSAGE_STORAGES:
+        yield checks.Info(
+            f"MESSAGE_STORAGE is not one of Django's own ({settings.MESSAGE_STORAGE}): "
+            "messages are made and written in a thread.",
+            id="hopless.I003",
+        )
+    if settings.CSRF_USE_SESSIONS:
+        yield checks.Info("CSRF_USE_SESSIONS is set: each session is read, in a thread.", id="hopless.I003")
+    if settings.SESSION_SAVE_EVERY_REQUEST:
+        yield checks.Info(
+            "SESSION_SAVE_EVERY_REQUEST is set: each request's session is written, in a thread.", id="hopless.I003"
+        )
+    if not isinstance(settings.ALLOWED_HOSTS, (list, tuple)):
+        yield checks.Warning(
+            "ALLOWED_HOSTS is not a list: if it asks a database, it does so in the event loop.",
+            hint="Use get_asgi_application(substitute=False).",
+            id="hopless.W002",
+        )
+
+
+def _signals() -> Iterator[checks.CheckMessage]:
+    for name, known in (("request_started", OF_A_THREAD_AT_START), ("request_finished", OF_A_THREAD_AT_END)):
+        synchronous, _ = private.receivers(getattr(signals, name), Handler)
+        others = [f"{one.__module__}.{one.__qualname__}" for one in synchronous if one not in known]
+        if others:
+            yield checks.Info(
+                f"{name} has receivers that are not Django's own ({_series(others)}): "
+                "each request sends it in a thread.",
+                id="hopless.I004",
+            )
+
+
+def _series(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

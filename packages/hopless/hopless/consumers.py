@@ -1,0 +1,47 @@
+"""Channels' consumers, without a hop to a thread before each message while no database connection is open.
+
+Channels closes connections that are too old before a consumer handles a message, in a thread (channels pull request
+2090). A connection that is not open cannot be too old.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import weakref
+from typing import Any
+
+from django.db.backends.signals import connection_created
+
+_opened: weakref.WeakSet[Any] = weakref.WeakSet()
+_lock = threading.Lock()
+
+
+def install() -> None:
+    """Lets consumers hop only while a database connection is open. Call it in asgi.py, before the first request.
+
+    Where Channels lacks what this needs, nothing changes, and the logger ``hopless`` says so.
+    """
+    from channels import consumer, db
+
+    close = getattr(db, "aclose_old_connections", None)
+    if close is None or getattr(consumer, "aclose_old_connections", None) is None:
+        logging.getLogger("hopless").warning(
+            "channels lacks consumer.aclose_old_connections: its consumers are as they were"
+        )
+        return
+    connection_created.connect(_remember, dispatch_uid="hopless.consumers")
+
+    async def aclose_old_connections() -> None:
+        """Channels' own, where a connection is open."""
+        with _lock:
+            is_open = any(connection.connection is not None for connection in _opened)
+        if is_open:
+            await close()
+
+    consumer.aclose_old_connections = aclose_old_connections
+
+
+def _remember(connection: Any, **_: Any) -> None:
+    with _lock:
+        _opened.add(connection)

@@ -1,0 +1,195 @@
+"""Django's own middleware, each hook in the event loop where it cannot block, else in a thread as Django does it.
+
+Nothing of Django's is written again: ``hopless.middleware.SessionMiddleware`` is Django's class, and a predicate for
+each hook that says whether this call may block. ``get_asgi_application`` puts them in place of Django's; a project that
+cannot change its asgi.py can name them in MIDDLEWARE. A subclass that overrides something of Django's is not known, and
+hops.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.module_loading import import_string
+from django.utils.translation import get_language_from_request
+
+from hopless import private
+
+Predicate = Callable[..., bool]
+
+SESSION_ENGINES = {
+    f"django.contrib.sessions.backends.{name}" for name in ("cache", "cached_db", "db", "file", "signed_cookies")
+}
+MESSAGE_STORAGES = {
+    f"django.contrib.messages.storage.{name}"
+    for name in ("cookie.CookieStorage", "fallback.FallbackStorage", "session.SessionStorage")
+}
+METHODS_WITHOUT_CSRF = {"GET", "HEAD", "OPTIONS", "TRACE"}  # RFC 9110, section 9.2.1
+SHORT_BODY = 2**16  # bytes: to hash as many takes about as long as a hop
+
+
+def never(*_: Any) -> bool:
+    """The hook of this middleware never blocks."""
+    return False
+
+
+def _session_request(request: HttpRequest) -> bool:
+    return settings.SESSION_ENGINE not in SESSION_ENGINES
+
+
+def _session_response(request: HttpRequest, response: HttpResponseBase) -> bool:
+    """A session is written where it was changed, and in the response itself where cookies hold it."""
+    session = getattr(request, "session", None)
+    if session is None:
+        return False
+    engine = type(session).__module__
+    if engine not in SESSION_ENGINES:
+        return True
+    changed = session.modified or settings.SESSION_SAVE_EVERY_REQUEST
+    return bool(changed) and not engine.endswith(".signed_cookies")
+
+
+def _csrf_request(request: HttpRequest) -> bool:
+    return bool(settings.CSRF_USE_SESSIONS)
+
+
+def _csrf_view(request: HttpRequest, callback: Any, args: Any, kwargs: Any) -> bool:
+    """The check reads the body of the request, and a refusal renders a page."""
+    unchecked = getattr(request, "csrf_processing_done", False) or getattr(callback, "csrf_exempt", False)
+    return not unchecked and request.method not in METHODS_WITHOUT_CSRF
+
+
+def _csrf_response(request: HttpRequest, response: HttpResponseBase) -> bool:
+    return bool(settings.CSRF_USE_SESSIONS and request.META.get("CSRF_COOKIE_NEEDS_UPDATE"))
+
+
+def _messages_request(request: HttpRequest) -> bool:
+    return settings.MESSAGE_STORAGE not in MESSAGE_STORAGES
+
+
+def _messages_response(request: HttpRequest, response: HttpResponseBase) -> bool:
+    storage = getattr(request, "_messages", None)
+    if storage is None:
+        return False
+    name = f"{type(storage).__module__}.{type(storage).__qualname__}"
+    return bool(name not in MESSAGE_STORAGES or storage.used or storage.added_new)
+
+
+def _login_view(request: HttpRequest, callback: Any, args: Any, kwargs: Any) -> bool:
+    """Whether somebody is signed in is asked of the session, unless the user was loaded before."""
+    return not hasattr(request, "_cached_user")
+
+
+def _locale_request(request: HttpRequest) -> bool:
+    return not private.language_is_loaded(get_language_from_request(request, check_path=True))
+
+
+def _gzip_response(request: HttpRequest, response: Any) -> bool:
+    accepted = "gzip" in request.META.get("HTTP_ACCEPT_ENCODING", "")
+    return bool(accepted and not response.streaming and len(response.content) >= 200)  # fewer are never compressed
+
+
+def _hashes_much(request: HttpRequest, response: Any) -> bool:
+    return bool(not response.streaming and len(response.content) > SHORT_BODY)
+
+
+def _not_found(request: HttpRequest, response: HttpResponseBase) -> bool:
+    return bool(response.status_code == 404)
+
+
+# By its path, when a hook of a middleware of Django's may block. A hook without a predicate hops.
+KNOWN: dict[str, Mapping[str, Predicate]] = {
+    "django.contrib.auth.middleware.AuthenticationMiddleware": {"request": never},
+    "django.contrib.auth.middleware.LoginRequiredMiddleware": {"view": _login_view},
+    "django.contrib.flatpages.middleware.FlatpageFallbackMiddleware": {"response": _not_found},
+    "django.contrib.messages.middleware.MessageMiddleware": {
+        "request": _messages_request,
+        "response": _messages_response,
+    },
+    "django.contrib.redirects.middleware.RedirectFallbackMiddleware": {"response": _not_found},
+    "django.contrib.sessions.middleware.SessionMiddleware": {
+        "request": _session_request,
+        "response": _session_response,
+    },
+    "django.middleware.clickjacking.XFrameOptionsMiddleware": {"response": never},
+    "django.middleware.common.BrokenLinkEmailsMiddleware": {"response": _not_found},
+    "django.middleware.common.CommonMiddleware": {"request": never, "response": never},
+    "django.middleware.csrf.CsrfViewMiddleware": {
+        "request": _csrf_request,
+        "view": _csrf_view,
+        "response": _csrf_response,
+    },
+    "django.middleware.gzip.GZipMiddleware": {"response": _gzip_response},
+    "django.middleware.http.ConditionalGetMiddleware": {"response": _hashes_much},
+    "django.middleware.locale.LocaleMiddleware": {"request": _locale_request, "response": never},
+    "django.middleware.security.SecurityMiddleware": {"request": never, "response": never},
+}
+_PATHS = {path.rpartition(".")[2]: path for path in KNOWN}
+
+
+class HopsToBlock(MiddlewareMixin):  # type: ignore[misc]
+    """In front of a class of Django's: hooks run in a thread where ``blocks`` has no predicate, or one that says so."""
+
+    blocks: Mapping[str, Predicate] = {}
+    of_django: type
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "of_django" in vars(cls):
+            return
+        theirs = [one for one in cls.__mro__[: cls.__mro__.index(cls.of_django)] if one is not HopsToBlock]
+        changed = {name for one in theirs if "of_django" not in vars(one) for name in vars(one)}
+        of_django = {name for one in cls.of_django.__mro__[:-1] for name in vars(one) if not name.startswith("__")}
+        if changed & of_django:
+            cls.blocks = {}
+
+    def __init__(self, get_response: Any) -> None:
+        super().__init__(get_response)
+        if self.async_mode and hasattr(self, "process_view"):
+            # Django wraps a synchronous process_view as it loads the middleware, before a predicate could be asked.
+            self._check_view: Callable[..., Any] = self.process_view
+            self.process_view: Callable[..., Any] = self._process_view
+
+    async def __acall__(self, request: HttpRequest) -> HttpResponseBase:
+        response = None
+        if hasattr(self, "process_request"):
+            response = await self._run("request", self.process_request, request)
+        response = response or await self.get_response(request)
+        if hasattr(self, "process_response"):
+            response = await self._run("response", self.process_response, request, response)
+        return response
+
+    async def _process_view(self, request: HttpRequest, *args: Any) -> Any:
+        return await self._run("view", self._check_view, request, *args)
+
+    async def _run(self, name: str, hook: Callable[..., Any], *args: Any) -> Any:
+        blocks = self.blocks.get(name)
+        if blocks is None or blocks(*args):
+            return await sync_to_async(hook, thread_sensitive=True)(*args)
+        return hook(*args)
+
+
+@functools.cache
+def known(path: str) -> type:
+    """The class that stands for the middleware of Django's at ``path``, one of KNOWN. Raises what importing it does."""
+    original = import_string(path)
+    values = {"blocks": KNOWN[path], "of_django": original, "__module__": __name__, "__doc__": original.__doc__}
+    return type(original.__name__, (HopsToBlock, original), values)
+
+
+def substituted(paths: Iterable[str]) -> list[str]:
+    """MIDDLEWARE, with those here in place of Django's."""
+    return [f"{__name__}.{path.rpartition('.')[2]}" if path in KNOWN else path for path in paths]
+
+
+def __getattr__(name: str) -> type:
+    if name in _PATHS:
+        return known(_PATHS[name])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,64 @@
+"""Names of Django's and asgiref's that are not public, and that this package needs.
+
+They are here and nowhere else. Tested on Django 5.2 and asgiref 3.13. Where one of them is missing, in a version to
+come, ``missing`` names it, and ``get_asgi_application`` gives Django's own handler.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from asgiref.sync import ThreadSensitiveContext
+from django.core.handlers.asgi import ASGIHandler
+from django.dispatch import Signal
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import trans_real
+
+HANDLER = (
+    "load_middleware",
+    "read_body",
+    "create_request",
+    "run_get_response",
+    "send_response",
+    "listen_for_disconnect",
+)
+
+
+def missing() -> list[str]:
+    """The names that this version of Django or asgiref does not have. Needs configured settings."""
+    needed = {
+        **{f"ASGIHandler.{name}": hasattr(ASGIHandler, name) for name in HANDLER},
+        "MiddlewareMixin.__acall__": hasattr(MiddlewareMixin, "__acall__"),
+        "Signal._live_receivers": hasattr(Signal, "_live_receivers"),
+        "HttpResponse._resource_closers": hasattr(HttpResponse(), "_resource_closers"),
+        "trans_real._translations": hasattr(trans_real, "_translations"),
+        "ThreadSensitiveContext(executor=)": "executor" in inspect.signature(ThreadSensitiveContext).parameters,
+        "ThreadSensitiveContext._exited": hasattr(ThreadSensitiveContext(), "_exited"),
+    }
+    return [name for name, there in needed.items() if not there]
+
+
+def receivers(signal: Signal, sender: Any) -> tuple[list[Any], list[Any]]:
+    """The synchronous and the asynchronous receivers that a signal from ``sender`` reaches."""
+    synchronous, asynchronous = signal._live_receivers(sender)
+    return synchronous, asynchronous
+
+
+def closes_nothing(response: HttpResponseBase) -> bool:
+    """Whether ``response.close()`` runs no code but Django's own for a response without files: the closer of the
+    request, and ``request_finished``."""
+    return type(response).close is HttpResponseBase.close and len(response._resource_closers) <= 1
+
+
+def language_is_loaded(language: str) -> bool:
+    """Whether the catalogue of a language has been read from its files already."""
+    return language in trans_real._translations
+
+
+def let_late_tasks_hop(context: ThreadSensitiveContext) -> None:
+    """Lets tasks that outlive a request go on as with Django's own context, in a thread of their own. A context with
+    an executor of its caller refuses them."""
+    context._exited = False

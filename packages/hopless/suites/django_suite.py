@@ -1,0 +1,85 @@
+"""Django's own tests, of the version that is installed: the same ones fail with ``hopless`` as without it.
+
+``python packages/hopless/suites/django_suite.py [--mutants] [APP...]`` takes the tests from Django's sdist. Forced
+through the asynchronous chain a few tests fail that assert synchronous details; the lists of both runs have to be
+equal. With ``--mutants`` each predicate by itself says "never blocks": the runs that then differ from stock's show that
+the tests would notice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+import django
+from hopless.middleware import KNOWN, never
+
+RUN = Path(__file__).with_name("run_tests.py")
+# Where middleware, handlers and the test client matter.
+APPS = [
+    *(
+        "asgi",
+        "async",
+        "auth_tests",
+        "cache",
+        "conditional_processing",
+        "contenttypes_tests",
+        "csrf_tests",
+        "decorators",
+    ),
+    *("flatpages_tests", "handlers", "i18n", "logging_tests", "messages_tests", "middleware", "middleware_exceptions"),
+    *("redirects_tests", "requests_tests", "responses", "sessions_tests", "sites_tests", "staticfiles_tests"),
+    *("template_tests", "test_client", "test_client_regress", "view_tests"),
+]
+FAILED = re.compile(r"^(?:FAIL|ERROR): (\S+ \(\S+\))", re.MULTILINE)
+RAN = re.compile(r"^Ran (\d+) tests", re.MULTILINE)
+
+
+def sdist(folder: Path) -> Path:
+    """The folder ``tests`` of the sdist of the Django that is installed, fetched from the package index."""
+    version = django.__version__
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+    subprocess.run([*command, "--dest", folder, f"Django=={version}"], check=True)
+    [archive] = folder.glob("*.tar.gz")
+    with tarfile.open(archive) as found:
+        found.extractall(folder, filter="data")
+    return next(folder.glob("*/tests"))
+
+
+def run(tests: Path, way: str, apps: list[str]) -> tuple[int, set[str]]:
+    """How many tests ran, and which failed. Raises SystemExit where they did not run."""
+    command = [sys.executable, "-W", "ignore", RUN, way, "--parallel", "2", "--verbosity", "0", *apps]
+    printed = subprocess.run(command, cwd=tests, capture_output=True, text=True).stderr
+    if (ran := RAN.search(printed)) is None:
+        sys.exit(f"Django's tests did not run ({way}): {printed[-2000:]}")
+    return int(ran[1]), set(FAILED.findall(printed))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--mutants", action="store_true", help="try each predicate as one that never blocks, too")
+    parser.add_argument("apps", nargs="*", help="test apps of Django's; default: all that middleware matters for")
+    options = parser.parse_args()
+    apps = options.apps or APPS
+    with tempfile.TemporaryDirectory(prefix="django-suite-") as folder:
+        tests = sdist(Path(folder))
+        number, stock = run(tests, "stock", apps)
+        print(f"Django {django.__version__}: {number} tests, {len(stock)} fail for being forced to be asynchronous")
+        number, ours = run(tests, "hopless", apps)
+        print(f"with hopless: {number} tests, {len(ours - stock)} more fail, {len(stock - ours)} fewer")
+        for name in sorted(ours ^ stock):
+            print(f"  {'fails' if name in ours else 'passes'} with hopless: {name}")
+        mutants = [f"{path}:{hook}" for path, hooks in KNOWN.items() for hook in hooks if hooks[hook] is not never]
+        for mutant in mutants if options.mutants else ():
+            found = run(tests, mutant, apps)[1] - stock
+            print(f"{mutant} never blocks: {len(found)} more fail", flush=True)
+    sys.exit(bool(ours ^ stock))
+
+
+if __name__ == "__main__":
+    main()

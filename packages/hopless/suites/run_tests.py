@@ -1,0 +1,68 @@
+"""Django's ``runtests.py`` with its synchronous test client forced through the asynchronous chain of middleware.
+
+``python run_tests.py stock|hopless|MUTANT ARGUMENTS...``, in the folder ``tests`` of Django's sdist. With ``hopless``
+the classes of ``hopless.middleware`` stand in for Django's wherever these are imported; a mutant is a middleware's path
+and one of its hooks (``django...SessionMiddleware:response``), whose predicate then says that it never blocks.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from typing import Any
+
+import django
+
+
+def force_asynchronous() -> None:
+    """Lets the synchronous client load and call the middleware as an ASGI handler does."""
+    from asgiref.sync import async_to_sync
+    from django.core.handlers.base import BaseHandler
+    from django.test.client import ClientHandler
+
+    def load_middleware(self: Any, is_async: bool = False) -> None:
+        BaseHandler.load_middleware(self, is_async=True)
+
+    def get_response(self: Any, request: Any) -> Any:
+        return async_to_sync(self.get_response_async)(request)
+
+    ClientHandler.load_middleware = load_middleware
+    ClientHandler.get_response = get_response
+
+
+def substitute(mutant: str = "") -> None:
+    """Puts the classes of ``hopless.middleware`` in the modules of Django's that they stand for."""
+    from hopless import middleware
+
+    if mutant:
+        path, _, hook = mutant.partition(":")
+        middleware.KNOWN[path] = {**middleware.KNOWN[path], hook: middleware.never}
+    for path in middleware.KNOWN:
+        module, _, name = path.rpartition(".")
+        try:
+            ours = middleware.known(path)
+        except RuntimeError:  # a model of an app that is not installed
+            continue
+        setattr(sys.modules[module], name, ours)
+
+
+def main() -> None:
+    way, *arguments = sys.argv[1:]
+    setup = django.setup
+
+    def setup_and_change(*args: Any, **kwargs: Any) -> None:
+        setup(*args, **kwargs)
+        django.setup = setup
+        force_asynchronous()
+        if way != "stock":
+            substitute("" if way == "hopless" else way)
+
+    django.setup = setup_and_change
+    sys.argv = ["runtests.py", *arguments]
+    sys.path[0] = os.getcwd()
+    runpy.run_path("runtests.py", run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Django with the project of these tests, and a client that speaks ASGI to an application."""
+
+import asyncio
+import os
+
+import pytest
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.project.settings"
+
+import django
+
+django.setup()
+
+from django.core.management import call_command
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database():
+    call_command("migrate", verbosity=0)
+
+
+async def ask(app, path, method="GET", headers=(), body=b"", gone_after=None):
+    """What an application answers: status, headers, body; None if nothing. The client goes after ``gone_after`` s."""
+    where, _, query = path.partition("?")
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "scheme": "http",
+        "method": method,
+        "path": where,
+        "raw_path": where.encode(),
+        "query_string": query.encode(),
+        "headers": [(b"host", b"testserver"), *headers],
+    }
+    sent, asked = [], False
+
+    async def receive():
+        nonlocal asked
+        if not asked:
+            asked = True
+            return {"type": "http.request", "body": body}
+        await asyncio.sleep(3600 if gone_after is None else gone_after)
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+
+    await app(scope, receive, send)
+    if not sent:
+        return None
+    return sent[0]["status"], sorted(sent[0]["headers"]), b"".join(one.get("body", b"") for one in sent[1:])

@@ -1,0 +1,31 @@
+"""Exact counts while a request is served: work given to a thread, and threads started. They depend on no clock."""
+
+import contextlib
+import threading
+from dataclasses import dataclass
+from unittest import mock
+
+from asgiref.sync import SyncToAsync
+
+
+@dataclass
+class Counts:
+    hops: int = 0
+    threads: int = 0
+
+
+@contextlib.contextmanager
+def counted():
+    counts = Counts()
+    call, start = SyncToAsync.__call__, threading.Thread.start
+
+    async def hop(self, *args, **kwargs):
+        counts.hops += 1
+        return await call(self, *args, **kwargs)
+
+    def begin(self):
+        counts.threads += 1
+        start(self)
+
+    with mock.patch.object(SyncToAsync, "__call__", hop), mock.patch.object(threading.Thread, "start", begin):
+        yield counts

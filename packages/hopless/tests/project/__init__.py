@@ -1,0 +1,1 @@
+"""A project with a view for each thing that could go wrong."""

@@ -1,0 +1,71 @@
+"""``manage.py check`` says what of a project still hops, and why."""
+
+import io
+
+import pytest
+from django.core.management import call_command
+from django.test import override_settings
+from hopless.checks import hops
+
+from tests.project.settings import SEVEN
+
+
+def texts(**settings):
+    with override_settings(**settings):
+        return [f"{one.id}: {one.msg}" for one in hops()]
+
+
+def test_a_usual_project_has_nothing_left():
+    assert texts() == []
+
+
+MIXED = "tests.project.middleware.Mixed is not one of Django's own: process_request, process_view and process_response"
+FOUND = [
+    ({"MIDDLEWARE": [*SEVEN, "tests.project.middleware.Mixed"]}, f"hopless.I002: {MIXED} run in a thread."),
+    (
+        {"MIDDLEWARE": [*SEVEN, "tests.project.middleware.synchronous"]},
+        "hopless.I001: tests.project.middleware.synchronous is synchronous: it runs in a thread, and Django changes "
+        "threads before and after it.",
+    ),
+    (
+        {"SESSION_ENGINE": "shop.sessions"},
+        "hopless.I003: SESSION_ENGINE is not one of Django's own (shop.sessions): sessions are made and written in a "
+        "thread.",
+    ),
+    ({"CSRF_USE_SESSIONS": True}, "hopless.I003: CSRF_USE_SESSIONS is set: each session is read, in a thread."),
+    (
+        {"ALLOWED_HOSTS": range(0)},
+        "hopless.W002: ALLOWED_HOSTS is not a list: if it asks a database, it does so in the event loop.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "text"), FOUND)
+def test_what_hops_is_named(settings, text):
+    assert texts(**settings) == [text]
+
+
+def test_ours_by_name_in_middleware_are_known():
+    assert texts(MIDDLEWARE=["hopless.middleware.SecurityMiddleware", "tests.project.middleware.Asynchronous"]) == []
+
+
+def test_a_receiver_of_a_third_party_is_named():
+    from django.core.signals import request_started
+
+    def counts_requests(**_):
+        """Of the project."""
+
+    request_started.connect(counts_requests)
+    try:
+        [found] = texts()
+    finally:
+        request_started.disconnect(counts_requests)
+    assert "request_started has receivers that are not Django's own (" in found
+    assert "counts_requests" in found
+
+
+def test_manage_py_check_prints_it():
+    printed = io.StringIO()
+    with override_settings(MIDDLEWARE=["tests.project.middleware.Mixed"]):
+        call_command("check", "--tag", "hopless", stdout=printed, stderr=printed)
+    assert "hopless.I002" in printed.getvalue()

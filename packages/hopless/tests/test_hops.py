@@ -1,0 +1,108 @@
+"""How often a request changes threads, exactly."""
+
+import asyncio
+
+import pytest
+from django.core.asgi import get_asgi_application as djangos
+from django.test import override_settings
+from hopless import get_asgi_application
+
+from tests.conftest import ask
+from tests.counting import counted
+
+
+def served(app, *paths, **options):
+    """The counts of the last of some requests."""
+
+    async def main():
+        for path in paths[:-1]:
+            await ask(app, path, **options)
+        with counted() as counts:
+            assert (await ask(app, paths[-1], **options))[0] == 200
+        return counts.hops, counts.threads
+
+    return asyncio.run(main())
+
+
+def test_django_itself_hops_sixteen_times():
+    assert served(djangos(), "/ok/", "/ok/") == (16, 2)
+    assert served(djangos(), "/async/ok/", "/async/ok/") == (15, 2)
+
+
+def test_a_synchronous_view_takes_the_one_hop_that_it_needs_and_one_to_close():
+    assert served(get_asgi_application(), "/ok/", "/ok/") == (2, 0)
+
+
+def test_an_asynchronous_view_takes_none():
+    assert served(get_asgi_application(), "/async/ok/", "/async/ok/") == (0, 0)
+
+
+def test_nobody_gets_a_thread_before_it_is_needed():
+    assert served(get_asgi_application(), "/ok/") == (2, 1)
+
+
+def test_without_substitution_middleware_hops_as_before_in_threads_that_are_kept():
+    hops, threads = served(get_asgi_application(substitute=False), "/ok/", "/ok/")
+    assert (hops, threads) == (15, 0)  # request_started has no hop of its own
+
+
+def test_whole_runs_view_and_middleware_in_one_thread():
+    with override_settings(MIDDLEWARE=["tests.project.middleware.Mixed"] * 3):
+        assert served(get_asgi_application(whole=True), "/ok/", "/ok/") == (2, 0)
+        assert served(get_asgi_application(), "/ok/", "/ok/")[0] == 2 + 3 * 3
+
+
+@pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
+@pytest.mark.parametrize(
+    ("path", "hops"),
+    [
+        ("/async/token/", 0),
+        ("/async/session/", 2),  # its middleware writes it, and the thread's connection is looked after
+        ("/async/stream/", 1),
+        ("/stream/", 3),
+        ("/template/", 3),
+    ],
+)
+def test_what_blocks_hops(path, hops):
+    found, threads = served(get_asgi_application(), path, path)
+    assert threads == 0
+    assert found == hops
+
+
+def test_a_receiver_of_a_third_party_hops_as_before():
+    from django.core.signals import request_finished, request_started
+
+    seen = []
+
+    def receiver(signal, **_):
+        seen.append(signal)
+
+    for signal in (request_started, request_finished):
+        signal.connect(receiver)
+    try:
+        assert served(get_asgi_application(), "/async/ok/", "/async/ok/") == (2, 0)
+    finally:
+        for signal in (request_started, request_finished):
+            signal.disconnect(receiver)
+    assert seen == [request_started, request_finished] * 2
+
+
+def test_a_subclass_that_overrides_a_hook_hops():
+    from hopless.middleware import SecurityMiddleware, known
+
+    class Own(SecurityMiddleware):
+        def process_response(self, request, response):
+            return super().process_response(request, response)
+
+    class Renamed(SecurityMiddleware):
+        colour = "red"
+
+    assert not Own.blocks
+    assert Renamed.blocks is known("django.middleware.security.SecurityMiddleware").blocks
+
+
+def test_django_s_settings_are_as_they_were():
+    from django.conf import settings
+
+    get_asgi_application()
+    assert settings.MIDDLEWARE == settings.SEVEN

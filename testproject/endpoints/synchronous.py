@@ -1,0 +1,8 @@
+"""Django's usual middleware as synchronous ones: under ASGI all of them share two changes of thread (Django #21523)."""
+
+from django.utils.module_loading import import_string
+from testproject.settings.middleware import USUAL
+
+for _path in USUAL:
+    _original = import_string(_path)
+    globals()[_original.__name__] = type(_original.__name__, (_original,), {"async_capable": False})
