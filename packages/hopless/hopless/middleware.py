@@ -121,6 +121,7 @@ KNOWN: dict[str, Mapping[str, Predicate]] = {
     "django.middleware.clickjacking.XFrameOptionsMiddleware": {"response": never},
     "django.middleware.common.BrokenLinkEmailsMiddleware": {"response": _not_found},
     "django.middleware.common.CommonMiddleware": {"request": never, "response": never},
+    "django.middleware.csp.ContentSecurityPolicyMiddleware": {"request": never, "response": never},  # Django 6.0
     "django.middleware.csrf.CsrfViewMiddleware": {
         "request": _csrf_request,
         "view": _csrf_view,

@@ -1,6 +1,6 @@
 """Names of Django's and asgiref's that are not public, and that this package needs.
 
-They are here and nowhere else. Tested on Django 5.2 and asgiref 3.13. Where one of them is missing, in a version to
+They are here and nowhere else. Tested on Django 5.2 and 6.1, and asgiref 3.13. Where one is missing, in a version to
 come, ``missing`` names it, and ``get_asgi_application`` gives Django's own handler.
 """
 

@@ -53,7 +53,7 @@ def sdist(folder: Path) -> Path:
 
 def run(tests: Path, way: str, apps: list[str]) -> tuple[int, set[str]]:
     """How many tests ran, and which failed. Raises SystemExit where they did not run."""
-    command = [sys.executable, "-W", "ignore", RUN, way, "--parallel", "2", "--verbosity", "0", *apps]
+    command = [sys.executable, "-W", "ignore", RUN, way, "--parallel", "1", "--verbosity", "0", *apps]
     printed = subprocess.run(command, cwd=tests, capture_output=True, text=True).stderr
     if (ran := RAN.search(printed)) is None:
         sys.exit(f"Django's tests did not run ({way}): {printed[-2000:]}")

@@ -42,7 +42,7 @@ def substitute(mutant: str = "") -> None:
         module, _, name = path.rpartition(".")
         try:
             ours = middleware.known(path)
-        except RuntimeError:  # a model of an app that is not installed
+        except (ImportError, RuntimeError):  # not in this version; a model of an app that is not installed
             continue
         setattr(sys.modules[module], name, ours)
 
