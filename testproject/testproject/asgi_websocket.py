@@ -2,10 +2,10 @@
 
 import os
 
-from django.core.asgi import get_asgi_application
+from testproject.hops import asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.websocket")
-http = get_asgi_application()
+http = asgi_application()
 
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402  (needs the settings)
 from realtime.origins import AllowedOrigins  # noqa: E402
