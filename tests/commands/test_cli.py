@@ -10,7 +10,7 @@ import pytest
     ("arguments", "says"),
     [
         (["run", "first-lok"], "unknown study 'first-lok'; did you mean first-look?"),
-        (["run"], "name a study (2016, 2016-stack, broadcast, capacity, clients, fetch-capacity"),
+        (["run"], "name a study (2016, 2016-stack, broadcast, capacity, channels-hops, clients"),
         (["run", "nothing.toml"], "there is no study file nothing.toml"),
         (["run", "a" * 400], "unknown study 'aaa"),
         (["run", "a" * 400 + ".toml"], "there is no study file aaa"),

@@ -55,6 +55,17 @@ def bomb():
     return b64encode((0x1C849314).to_bytes(4, "big") + len(squeezed).to_bytes(4, "big") + squeezed).decode()
 
 
+REPLAY = {
+    "kind": "latency",
+    "name": "latency",
+    "requests": [{"name": "GET /", "path": "/"}],
+    "rate": 10.0,
+    "duration_s": 1.0,
+    "arrivals": "recorded",
+    "recorded": [[0.0, 1]],
+}
+
+
 @pytest.mark.parametrize(
     ("path", "new", "says"),
     [
@@ -75,7 +86,7 @@ def bomb():
         (("study", "tests", 0, "requests"), [], "its study: latency: "),
         (("study", "tests", 0, "requests", 0, "path"), 5, "Expected `str`, got `int`"),
         (("study", "tests", 0, "requests", 0, "body"), 5, "Expected `str | null`, got `int`"),
-        (("study", "tests", 0, "recorded"), [[0.0, 1]], "recorded: a request that is not there"),
+        (("study", "tests", 0), REPLAY, "recorded: a request that is not there"),
         (("study", "tests", 1, "objective"), "fast", "objective: 'fast' is not a limit"),
         (("study", "tests", 0, "kind"), "guess", "its study: unknown kind of test 'guess'"),
         (("study", "baseline"), "iis", "study.baseline: 'iis' is not among gunicorn, uvicorn"),

@@ -153,7 +153,8 @@ def test_another_name_of_redis_machine_is_no_client(second, tmp_path):
     with of_their_own(second):
         code, _, errors = second.run("run", study, *hosts, "--output", tmp_path / "run")
     assert code == 1
-    assert f"--clients: {client} is the machine of {second.second}, by another name; leave it out" in errors
+    # Redis' agent has taken that machine for the run already.
+    assert f"{client}: another run, or `hosts prepare`, is going on there" in errors
 
 
 def test_a_second_client_that_is_cut_off_costs_a_trial(second, study, tmp_path):
