@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-PROGRAM = "loadtests"  # the command that `make setup` puts beside Python
+PROGRAM = "loadtests"  # the command that `make setup` puts next to Python
 
 MOST_SHOWN = 100  # characters
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # somebody has to make room, whatever was to be written

@@ -13,7 +13,7 @@ from loadtests.records.result import PERCENTILES, Figures
 
 def of_all(result: Result, key: str) -> float | None:
     """A percentile (``p99``) in ms of all planned requests, of which those that failed or were never answered rank as
-    infinitely slow: infinite where so many did that it is never reached.
+    infinitely slow: infinite where enough did that it is never reached.
 
     None where it is not known: an engine without histograms knows only those that were answered.
     """
@@ -52,7 +52,7 @@ def _percentile(ok: int, failed: int, figures: Figures, histogram: str | None, k
 
 def of_deliveries(result: Result, key: str) -> float | None:
     """A percentile of the lag in ms over all deliveries that were expected, of which those that are missing rank as
-    infinitely late: infinite where so many are that it is never reached. So do those of messages that were due and
+    infinitely late: infinite where enough are that it is never reached. So do those of messages that were due and
     never sent. None where it is not known."""
     deliveries = result.deliveries
     if deliveries is None:

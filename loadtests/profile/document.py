@@ -123,7 +123,7 @@ def _notes(plan: Plan, rounds: Sequence[ProfileRound]) -> list[str]:
     for role in idle:
         notes.append(
             f"{role} was often idle. The kernel's tick misses part of its CPU time then, so what is outside Python "
-            "cannot be told. More load or a quieter machine keeps it busy."
+            "is unknown. More load or a quieter machine keeps it busy."
         )
     foreign = dict.fromkeys(
         (process.role, process.name) for one in rounds for process in one.processes if process.stacks is None

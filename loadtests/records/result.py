@@ -180,7 +180,7 @@ class Result:
         ),
     ] = None
     backlog: Annotated[
-        tuple[int, ...], about("For each slice at a fixed rate, how many more requests were open at its end.")
+        tuple[int, ...], about("For each slice at a fixed rate, how many more requests were open when it ended.")
     ] = ()
     connections: Annotated[Connections | None, about("What became of WebSocket connections.")] = None
     journeys: Annotated[Journeys | None, about("What became of users' journeys.")] = None

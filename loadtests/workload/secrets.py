@@ -34,7 +34,7 @@ _CONTENT = re.compile(r"[^<>]+")  # of an element
 _RUN = re.compile(r"[A-Za-z0-9_+~-]{16,}={0,2}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _PIECE = re.compile(r"[A-Za-z0-9]{6,}")
-# So many characters that look random hold 64 bits or more, even as hexadecimal digits.
+# This number of characters that look random holds 64 bits or more, even as hexadecimal digits.
 RANDOM_LENGTH = 16
 # Letters and digits follow each other at random in a token, and in few blocks in what people write: 2024sale, max256gb.
 CHANGES = 0.2

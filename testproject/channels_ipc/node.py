@@ -279,7 +279,7 @@ class Node:
     def after_fork_in_parent(self) -> None:
         try:
             self._store = Store(data_file(self._directory))
-        except BaseException:  # who uses the layer next joins anew, and is told what is wrong
+        except BaseException:  # who uses the layer next joins anew, and gets the error
             self.closed = True
             raise
         finally:

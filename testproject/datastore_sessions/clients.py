@@ -26,7 +26,7 @@ from datastore_sessions.address import address, over_grpc
 from datastore_sessions.messages import PROJECT
 
 TIMEOUT_S = 5.0
-# After a datastore was gone, gRPC tries again at intervals that grow to two minutes, if it is not told otherwise.
+# After a datastore was gone, gRPC tries again at intervals that grow to two minutes, by default.
 CHANNEL = (("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 1000))
 MOST_CONNECTIONS = 1000  # over HTTP; requests keeps ten by default, and opens one for each call above
 

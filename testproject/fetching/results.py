@@ -18,38 +18,38 @@ class FetchError(Exception):
 
     status: ClassVar[int]
     kind: ClassVar[str]
-    said: ClassVar[str] = ""
+    message: ClassVar[str] = ""
 
     def __str__(self) -> str:
-        return super().__str__() or self.said
+        return super().__str__() or self.message
 
 
 class NotInTime(FetchError):
     """The origin had a connection, and did not answer in time."""
 
     status, kind = 504, "timeout"
-    said = "the origin did not answer within FETCH_TIMEOUT"
+    message = "the origin did not answer within FETCH_TIMEOUT"
 
 
 class Exhausted(FetchError):
     """No connection of the pool became free in time."""
 
     status, kind = 503, "exhausted"
-    said = "no connection of the pool was free within FETCH_TIMEOUT"
+    message = "no connection of the pool was free within FETCH_TIMEOUT"
 
 
 class Failed(FetchError):
     """No connection, or one that broke."""
 
     status, kind = 502, "failed"
-    said = "no connection to the origin, or it broke"
+    message = "no connection to the origin, or it broke"
 
 
 class Refused(FetchError):
     """The circuit breaker is open: the origin was not asked."""
 
     status, kind = 503, "open"
-    said = "the circuit breaker is open"
+    message = "the circuit breaker is open"
 
 
 class NoOrigin(FetchError):

@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent / "definitions"
 TYPES = ("text", "number", "date", "radio", "checkbox")
 CHOICES = ("radio", "checkbox")
 TODAY = "today"  # as a bound of a date
-RESERVED = ("launch", "session", "introduction", "summary", "thank-you", "signed-out")  # paths beside those of pages
+RESERVED = ("launch", "session", "introduction", "summary", "thank-you", "signed-out")  # paths that are no pages
 
 Answer = str | list[str]
 """An answer in JSON: a text, or for checkboxes the ticked values."""

@@ -101,7 +101,7 @@ def refused(request: HttpRequest, why: str) -> HttpResponse:
 
 def saved(request: HttpRequest, response: HttpResponse, age_s: int) -> None:
     """The session's cookie, as Django's middleware sets it. The view has saved the session by itself, because only
-    there a store that fails can be told from a view that does; the middleware need not save it again."""
+    there a store that fails can be distinguished from a view that does; the middleware need not save it again."""
     request.session.modified = False
     response.set_cookie(
         settings.SESSION_COOKIE_NAME,

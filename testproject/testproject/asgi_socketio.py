@@ -10,7 +10,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.base")
 http = get_asgi_application()
 
 
-async def beside(scope, receive, send):
+async def other_paths(scope, receive, send):
     """What is not socket.io. Django knows no WebSockets: they are refused, with 403."""
     if scope["type"] == "http":
         await http(scope, receive, send)
@@ -18,4 +18,4 @@ async def beside(scope, receive, send):
         await send({"type": "websocket.close"})
 
 
-application = socketio.ASGIApp(server, beside)
+application = socketio.ASGIApp(server, other_paths)

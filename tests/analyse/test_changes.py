@@ -91,9 +91,9 @@ def test_what_varies_between_runs_is_not_moved_by_one_change_or_one_far_run() ->
     assert between_runs(far) <= 1.5 * between_runs(noise)
 
 
-def test_a_slow_wander_counts_as_noise() -> None:
-    wander = np.array([0.01 * abs(run % 8 - 4) for run in range(24)])
-    assert between_runs(wander) > 2 * float(np.median(abs(np.diff(wander)))) / (0.6745 * 2**0.5)
+def test_a_slow_drift_counts_as_noise() -> None:
+    drift = np.array([0.01 * abs(run % 8 - 4) for run in range(24)])
+    assert between_runs(drift) > 2 * float(np.median(abs(np.diff(drift)))) / (0.6745 * 2**0.5)
 
 
 @pytest.mark.slow

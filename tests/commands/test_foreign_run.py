@@ -57,6 +57,8 @@ def bomb():
 
 REPLAY = {
     "kind": "latency",
+    "engine": "openloop",
+    "warmup_s": 1.0,
     "name": "latency",
     "requests": [{"name": "GET /", "path": "/"}],
     "rate": 10.0,

@@ -1,7 +1,7 @@
 """Simulated studies with the noise that was measured on machines of two shared cores, in the time that studies take.
 
 What moves the logarithm of a figure, as committed runs have it: each start of a server, by 1 to 2%; the machine as a
-whole, which wanders by 7 to 13% within 10 to 30 seconds, and by as much within two; and what each second of each setup
+whole, which drifts by 7 to 13% within 10 to 30 seconds, and by as much within two; and what each second of each setup
 has of its own, 5%. (From one second of a trial to the next, figures differ as if each had 5 to 7% of noise, over three
 seconds 8%: most of what a trial has that the next has not is the machine's, and not its own.)
 
@@ -30,7 +30,7 @@ METRICS = 4  # that a study judges; they share its 5%
 TESTS = 2  # that share the time
 TRIAL_S = 4.0
 START_S = 1.0  # for each setup of a block, where all are started together
-STEP_S = 0.5  # in which the machine's wander is followed
+STEP_S = 0.5  # in which the machine's drift is followed
 FAST_S = 2.0  # the time scale of the fast one
 STALL_S, STALL = 2.0, log(3)  # everything takes three times as long
 EFFECT = 0.3  # by which the first candidate is slower; the others are the baseline's equals
@@ -53,13 +53,13 @@ WAYS = (AFTER_ANOTHER, Way("4 slices of 1 s", 4, 1.0), Way("8 slices of 0.5 s", 
 
 @dataclass(frozen=True)
 class Machine:
-    """Noise, as standard deviations of logarithms: of a start; of the machine's slow wander, with its time scale in
+    """Noise, as standard deviations of logarithms: of a start; of the machine's slow drift, with its time scale in
     seconds; of its fast one; and of a second of a setup's own. ``noisy``: how much more of the last the baseline has;
     ``stalls``: how often the machine stalls in a study; ``lost``: the share of trials that are invalid."""
 
     name: str
     start: float = 0.015
-    wander: float = 0.10
+    drift: float = 0.10
     scale_s: float = 20.0
     fast: float = 0.10
     own: float = 0.05
@@ -97,7 +97,7 @@ class MeasuredRates:
 def simulate_measured(
     machine: Machine, way: Way, setups: int, seconds: float, studies: int, seed: int
 ) -> MeasuredRates:
-    """That many studies of ``METRICS`` metrics in so many setups and seconds, measured in that way."""
+    """That many studies of ``METRICS`` metrics in a number of setups and seconds, measured in that way."""
     rng = np.random.default_rng(seed)
     false = found = 0
     reaches: list[float] = []
@@ -159,13 +159,13 @@ def _begins(way: Way, setups: int, seconds: float, rng: np.random.Generator) -> 
 def _machine(machine: Machine, seconds: float, rng: np.random.Generator) -> Array:
     """How slow the machine is, step by step."""
     count = int((seconds + TRIAL_S) / STEP_S) + 1
-    level = _wander(machine.wander, machine.scale_s, count, rng) + _wander(machine.fast, FAST_S, count, rng)
+    level = _drift(machine.drift, machine.scale_s, count, rng) + _drift(machine.fast, FAST_S, count, rng)
     for begun in rng.integers(count, size=machine.stalls):
         level[begun : begun + int(STALL_S / STEP_S)] += STALL
     return level
 
 
-def _wander(sd: float, scale_s: float, count: int, rng: np.random.Generator) -> Array:
+def _drift(sd: float, scale_s: float, count: int, rng: np.random.Generator) -> Array:
     """Noise that forgets itself with the time scale (of Ornstein and Uhlenbeck)."""
     kept = exp(-STEP_S / scale_s)
     shocks = rng.normal(0, sd * sqrt(1 - kept**2), count)

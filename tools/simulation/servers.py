@@ -82,10 +82,10 @@ def decide(
     server: SimulatedServer, rate: float, plan: SearchPlan, objective: Objective, rng: np.random.Generator
 ) -> list[Judgement]:
     """The long probes of one rate that settle it, as a search makes them."""
-    seen: list[Judgement] = []
-    while not seen or settled(seen, MOST_PROBES[Purpose.CONFIRM]) is None:
-        seen.append(judge(server.probe(rate, plan.probe_s(rate, plan.long_s), objective, rng), objective))
-    return seen
+    judged: list[Judgement] = []
+    while not judged or settled(judged, MOST_PROBES[Purpose.CONFIRM]) is None:
+        judged.append(judge(server.probe(rate, plan.probe_s(rate, plan.long_s), objective, rng), objective))
+    return judged
 
 
 def servers(objective: Objective, long_s: float) -> list[SimulatedServer]:

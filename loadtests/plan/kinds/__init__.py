@@ -1,4 +1,4 @@
-"""The kinds of test. To add one: a file beside ``requests.py`` with its row in ``KINDS``; being there, it is found."""
+"""The kinds of test. To add one: a file next to ``requests.py`` with its row in ``KINDS``; being there, it is found."""
 
 from __future__ import annotations
 

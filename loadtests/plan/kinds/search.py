@@ -64,7 +64,7 @@ class Search(Pace):
     @property
     @abstractmethod
     def step_ratio(self) -> float:
-        """The ratio between fail and pass at its end, minus 1."""
+        """The final ratio between fail and pass, minus 1."""
 
     @property
     def comparison_key(self) -> tuple[object, ...]:

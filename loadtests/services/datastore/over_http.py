@@ -1,4 +1,4 @@
-"""The datastore over HTTP, as an ASGI application: protobuf in the bodies, as the client library speaks it. Beside it
+"""The datastore over HTTP, as an ASGI application: protobuf in the bodies, as the client library speaks it. Next to it
 what Google's emulator has as well: ``GET /`` says that it is there, ``POST /reset`` empties it; and ``GET /counts``.
 Web pages are refused: any that somebody has open could empty it, or write."""
 

@@ -133,7 +133,7 @@ class OriginConnection(asyncio.Protocol):
         self._in_head, self._head_bytes = False, 0
 
     def on_body(self, data: bytes) -> None:
-        # Only a recipe is of interest; of what is too long, so much that it can be told.
+        # Only a recipe is of interest; of one that is too long, enough to recognise it.
         if self._url.startswith(_ADMIN) and not self._wrong:
             self._body += data
             if len(self._body) > recipes.MOST_RECIPE_BYTES:

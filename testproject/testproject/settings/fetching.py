@@ -79,7 +79,7 @@ def _seconds(environ: Mapping[str, str], name: str, default: float, low: float, 
 
 
 def _loopback(url: str) -> str | None:
-    """The URL without a slash at its end. Fetches are load, which goes to this machine only."""
+    """The URL without a final slash. Fetches are load, which goes to this machine only."""
     if not url:
         return None
     try:

@@ -52,7 +52,7 @@ def over_redis(environ: Mapping[str, str], backend: str, connections: int, **con
         prefix = "asgi"
     else:
         raise ImproperlyConfigured("Set REDIS_URL, or source supervisor/defaults.sh, which sets RUN_DIR.")
-    # The layer blocks for five seconds in BZPOPMIN, and redis-py 8 gives up after five if it is not told otherwise.
+    # The layer blocks for five seconds in BZPOPMIN, and redis-py 8 gives up after five by default.
     host = {"address": address, "socket_timeout": None, "max_connections": connections}
     return {"BACKEND": backend, "CONFIG": {"hosts": [host], "prefix": prefix, **config}}
 

@@ -26,7 +26,7 @@ TIMEOUT_S = 5.0
 
 @dataclasses.dataclass(frozen=True)
 class Sessions:
-    """The settings of the sessions. ``service`` is a file that is there once the service beside the server is up."""
+    """The settings of the sessions. ``service`` is a file that is there once the service is up."""
 
     engine: str
     caches: dict[str, Any]

@@ -109,8 +109,8 @@ def _whole(test: Test, cells: Sequence[Cell]) -> Iterator[Table]:
         ("setup", "completed", "broken off", "p50, s", "p90, s", "p99, s", "under way first", "under way last"),
         tuple(rows),
         "Seconds from the moment in which a journey was to begin to its end, thinking included. Whoever meets an error "
-        "breaks off. Under way: when the load began to be held, and at its end; where new users come at a rate and the "
-        "latter is far more, the server does not keep up with them.",
+        "breaks off. Under way: when the measured load began, and when it ended; where new users come at a rate and "
+        "the latter is far more, the server does not keep up with them.",
         numeric=frozenset(range(1, 8)),
         optional=(6, 7),
     )

@@ -1,0 +1,55 @@
+"""One vocabulary: docs/glossary.rst has the terms; the private words that they replaced stay out."""
+
+import ast
+import re
+
+import pytest
+
+from loadtests.files import ROOT
+
+REPLACED = {
+    "told": "reported, or significantly different",
+    "beside": "next to, or supporting service",
+    "lateness": "scheduling delay",
+    "wanders?": "drift",
+    "by turns": "interleaved",
+    "so many": "a number",
+    "bears": "sustains",
+    "at its end": "saturated",
+}
+NAMES = {"asked", "beside", "held", "made", "said", "seen", "told", "wanted"}
+FOLDERS = {
+    "loadtests": (".py", ".js", ".ts", ".toml"),
+    "testproject": (".py",),
+    "tools": (".py",),
+    "supervisor": (".conf", ".sh"),
+    "docs": (".rst",),
+}
+
+
+def files():
+    for folder, endings in FOLDERS.items():
+        for file in sorted((ROOT / folder).rglob("*")):
+            # docs/results and docs/_build are made from committed runs, whose studies keep their texts.
+            if file.suffix in endings and not {"_build", "results"} & set(file.relative_to(ROOT).parts):
+                yield file
+    yield ROOT / "README.md"
+
+
+@pytest.mark.parametrize("word", REPLACED)
+def test_a_replaced_word_stays_out(word):
+    pattern = re.compile(rf"\b{word}\b", re.IGNORECASE)
+    found = [str(file.relative_to(ROOT)) for file in files() if pattern.search(file.read_text(encoding="utf-8"))]
+    assert found == [], f"write {REPLACED[word]} instead"
+
+
+def test_no_function_or_class_member_has_a_name_that_says_nothing():
+    found = []
+    for file in (file for file in files() if file.suffix == ".py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            name = getattr(node, "name", None)
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                name = node.target.id
+            if name in NAMES and isinstance(node, (ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.append(f"{file.relative_to(ROOT)}: {name}")
+    assert found == []
