@@ -84,15 +84,19 @@ async def test_layers_on_different_paths_do_not_meet(make_layer, path, nothing_c
     await nothing_comes(two, "channel")
 
 
-async def test_an_event_loop_that_ended_while_it_waited_takes_no_wake_up_with_it(layer, soon):
+def test_an_event_loop_that_ended_while_it_waited_takes_no_wake_up_with_it(layer, soon):
     loop = asyncio.new_event_loop()
     abandoned = loop.create_task(layer.receive("channel"))
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
-    waiting = asyncio.create_task(layer.receive("channel"))
-    await asyncio.sleep(0)
-    await layer.send("channel", {"n": 1})
-    assert await soon(waiting) == {"n": 1}
+
+    async def scenario():
+        waiting = asyncio.create_task(layer.receive("channel"))
+        await asyncio.sleep(0)
+        await layer.send("channel", {"n": 1})
+        return await soon(waiting)
+
+    assert asyncio.run(scenario()) == {"n": 1}
     abandoned._log_destroy_pending = False
 
 

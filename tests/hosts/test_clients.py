@@ -92,7 +92,7 @@ def study(tmp_path):
     return study
 
 
-@pytest.mark.parametrize("interleave", [True, False], ids=["by turns", "in one piece"])
+@pytest.mark.parametrize("interleave", [True, False], ids=["interleaved", "in one piece"])
 def test_two_clients_send_one_schedule(away, machines, study, tmp_path, interleave):
     folder = tmp_path / "run"
     hosts = ("--servers", machines.where, "--clients", machines.second)
@@ -110,7 +110,7 @@ def test_two_clients_send_one_schedule(away, machines, study, tmp_path, interlea
     assert here + there == 200
     assert abs(here - there) <= 8  # every second send, of each slice from the beginning
     assert all(one["p50_ms"] > 0 for one in result["generator"])
-    assert f"An equal part of the load came from {machines.second}" in (folder / "report.html").read_text()
+    assert f"An equal share of the load came from {machines.second}" in (folder / "report.html").read_text()
 
 
 @pytest.fixture
