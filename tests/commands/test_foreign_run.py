@@ -59,6 +59,7 @@ REPLAY = {
     "kind": "latency",
     "engine": "openloop",
     "warmup_s": 1.0,
+    "services": [],
     "name": "latency",
     "requests": [{"name": "GET /", "path": "/"}],
     "rate": 10.0,
