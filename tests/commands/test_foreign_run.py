@@ -61,7 +61,18 @@ REPLAY = {
     "warmup_s": 1.0,
     "services": [],
     "name": "latency",
-    "requests": [{"name": "GET /", "path": "/"}],
+    "requests": [
+        {
+            "name": "GET /",
+            "method": "GET",
+            "path": "/",
+            "headers": [],
+            "body": None,
+            "weight": 1.0,
+            "status": 200,
+            "body_base64": None,
+        }
+    ],
     "rate": 10.0,
     "duration_s": 1.0,
     "arrivals": "recorded",
