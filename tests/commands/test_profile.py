@@ -37,6 +37,8 @@ urlpatterns = [path("", page)]
 ENTRY = """
 import os
 from django.core.{0} import get_{0}_application
+
+pytestmark = pytest.mark.exhaustive
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site_settings")
 application = get_{0}_application()
 """

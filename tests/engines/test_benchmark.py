@@ -6,6 +6,8 @@ import pytest
 
 from loadtests.engines import benchmark
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.mark.servers
 def test_the_benchmark_compares_the_engines():

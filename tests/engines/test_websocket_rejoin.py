@@ -10,7 +10,7 @@ from loadtests.plan.percentiles_with_failures import of_rejoined
 from loadtests.records.histogram import Histogram
 from tests.fixtures.websocket_server import DIALECTS
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.exhaustive, pytest.mark.servers]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.fixtures.command import command_line
 from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, running, trials
 from tests.fixtures.waiting import wait_for
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.servers, pytest.mark.timeout(300)]
 
 STUDY = """
 title = "One setup, asked from two machines"
@@ -124,7 +124,6 @@ def users(tmp_path):
 
 
 @pytest.mark.parametrize("who", ["users = 5", "rate = 4"], ids=["again and again", "new ones"])
-@pytest.mark.exhaustive
 def test_users_come_from_two_machines(away, machines, users, tmp_path, who):
     folder = tmp_path / "run"
     hosts = ("--servers", machines.where, "--clients", machines.second)
@@ -140,7 +139,6 @@ def test_users_come_from_two_machines(away, machines, users, tmp_path, who):
     assert sum(row["completed"] for row in result["timeline"]) == result["completed"]
 
 
-@pytest.mark.exhaustive
 def test_a_single_user_comes_from_one_of_them(away, machines, users, tmp_path):
     folder = tmp_path / "run"
     hosts = ("--servers", machines.where, "--clients", machines.second)
@@ -150,7 +148,6 @@ def test_a_single_user_comes_from_one_of_them(away, machines, users, tmp_path):
     assert [one["planned"] for one in result["generator"]] == [result["planned"], 0]
 
 
-@pytest.mark.exhaustive
 def test_a_search_for_users_is_made_from_two_machines(away, machines, tmp_path):
     file = tmp_path / "search.toml"
     file.write_text(SEARCH)
@@ -166,7 +163,6 @@ def test_a_search_for_users_is_made_from_two_machines(away, machines, tmp_path):
     assert found["evidence"]["engine_failed"] is None
 
 
-@pytest.mark.exhaustive
 def test_several_injectors_on_each_machine_are_refused(away, machines, users, tmp_path):
     hosts = ("--servers", machines.where, "--clients", machines.second)
     code, _, errors = away.run("run", users("users = 4"), "--injectors", "2", *hosts, "--output", tmp_path / "run")
@@ -174,7 +170,6 @@ def test_several_injectors_on_each_machine_are_refused(away, machines, users, tm
     assert "test users: with --clients each machine has one injector; leave out injectors" in errors
 
 
-@pytest.mark.exhaustive
 def test_a_journey_that_other_machines_do_not_have_is_refused(away, machines, users, tmp_path):
     (tmp_path / "own.py").write_text((ROOT / "loadtests" / "journeys" / "questionnaire.py").read_text())
     hosts = ("--servers", machines.where, "--clients", machines.second)
@@ -185,7 +180,6 @@ def test_a_journey_that_other_machines_do_not_have_is_refused(away, machines, us
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.exhaustive
 def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study, tmp_path):
     folder = tmp_path / "run"
     hosts = ("--servers", machines.where, "--clients", machines.second)
@@ -201,7 +195,6 @@ def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study
     assert second["result"]["ok"] == 400
 
 
-@pytest.mark.exhaustive
 def test_ctrl_c_ends_all_of_them(away, machines, study, tmp_path):
     hosts = ("--servers", machines.where, "--clients", machines.second)
     process = away.start("run", study("60s", interleave=False), *hosts, "--output", tmp_path / "run")
@@ -227,7 +220,6 @@ def impatient(machines):
     process.communicate()
 
 
-@pytest.mark.exhaustive
 def test_it_goes_where_the_harness_cannot_be_heard_any_more(impatient):
     assert json.loads(impatient.stdout.readline())["event"] == "here"
     assert impatient.wait(WITHIN_S) == 1
@@ -241,7 +233,6 @@ def locked(machines):
         yield
 
 
-@pytest.mark.exhaustive
 def test_while_it_waits_for_another_run_to_end_nobody_is_missed(locked, impatient):
     told = json.loads(impatient.stdout.readline())
     assert told["event"] == "refused"
@@ -256,7 +247,6 @@ def test_one_that_was_not_prepared_is_refused_before_anything_is_started(away, m
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.exhaustive
 def test_one_with_other_files_is_refused(away, machines, study, tmp_path):
     file = machines.folder / "home-of-second" / TREE / "loadtests" / "cli.py"
     before = file.read_text()
@@ -285,7 +275,6 @@ def test_what_makes_no_sense_is_said(command, study, hosts, says):
     assert says in errors
 
 
-@pytest.mark.exhaustive
 def test_an_engine_that_makes_its_load_here_alone_is_refused(away, machines, tmp_path):
     file = tmp_path / "study.toml"
     file.write_text(STUDY.format(duration="1s", interleave="true") + 'engine = "loadtest"\n')

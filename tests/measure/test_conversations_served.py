@@ -9,6 +9,8 @@ from loadtests.analyse.reasons import is_setups_own
 from loadtests.measure import trial as trials
 from loadtests.records.run.folder import Run
 
+pytestmark = pytest.mark.exhaustive
+
 STUDY = """
 setups = ["uvicorn-channels", "uvicorn-websocket"]
 blocks = 1

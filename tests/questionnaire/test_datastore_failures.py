@@ -11,7 +11,7 @@ from tests.fixtures.exhaustive import exhaustive_but  # noqa: E402
 from tests.fixtures.waiting import wait_for  # noqa: E402
 from tests.questionnaire.browser import Browser, unavailable  # noqa: E402
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.exhaustive, pytest.mark.servers]
 FAILED = "the session store (datastore_sessions.backend) failed: "
 PROJECT = "django-serving-benchmark"
 

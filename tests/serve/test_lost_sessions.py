@@ -17,7 +17,7 @@ from loadtests.serve.serving import serving
 from loadtests.setups.application import sample
 from tests.fixtures.exhaustive import COMMON_STORES, exhaustive_but
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.exhaustive, pytest.mark.servers]
 
 STORES = {
     "db": set(),
@@ -100,8 +100,8 @@ def test_datastore_under_asgi(served, name, grpc):
     ("name", "overlap"),
     [
         ("gunicorn-gevent", True),
-        pytest.param("uwsgi-gevent", True, marks=pytest.mark.exhaustive),
-        pytest.param("gunicorn-gevent-unpatched", False, marks=pytest.mark.exhaustive),
+        pytest.param("uwsgi-gevent", True),
+        pytest.param("gunicorn-gevent-unpatched", False),
     ],
 )
 def test_grpc_in_greenlets(served, name, overlap):
@@ -135,7 +135,6 @@ def test_a_datastore_that_is_not_there_is_said_before_anything_is_measured(comma
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.exhaustive
 def test_a_service_on_a_core_of_its_own(served):
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:

@@ -13,7 +13,7 @@ pytest.importorskip("google.cloud.datastore")
 
 from tests.fixtures import datastores
 
-pytestmark = [pytest.mark.servers, pytest.mark.slow]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.servers, pytest.mark.slow]
 
 PROJECT = Path(__file__).resolve().parents[2] / "testproject"
 AT_ONCE = 10
@@ -91,10 +91,10 @@ def slow(tmp_path_factory):
     ("script", "env", "overlap"),
     [
         (THREADS, {"DATASTORE_GRPC": "1"}, True),
-        pytest.param(THREADS, {"DATASTORE_GRPC": "0"}, True, marks=pytest.mark.exhaustive),
+        pytest.param(THREADS, {"DATASTORE_GRPC": "0"}, True),
         (ASYNC, {"DATASTORE_GRPC": "1"}, True),
         (GEVENT, {"DATASTORE_GRPC": "1"}, True),
-        pytest.param(GEVENT, {"DATASTORE_GRPC": "0"}, True, marks=pytest.mark.exhaustive),
+        pytest.param(GEVENT, {"DATASTORE_GRPC": "0"}, True),
         (GEVENT, {"DATASTORE_GRPC": "1", "GRPC_GEVENT": "0"}, False),
     ],
     ids=["threads", "threads, HTTP", "async", "gevent", "gevent, HTTP", "gevent, gRPC not told"],

@@ -11,7 +11,7 @@ from loadtests import setups
 from loadtests.setups.application import overlay
 from loadtests.setups.application.project import Options, find
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
 
 @pytest.fixture
@@ -97,7 +97,6 @@ def test_the_servers_are_the_benchmarks_and_what_they_stand_on_is_the_projects(e
     assert subprocess.run([made.bin / "gunicorn"], capture_output=True, text=True).stdout == "gunicorn 27.0\n"
 
 
-@pytest.mark.exhaustive
 def test_a_server_that_cannot_go_with_what_the_project_has_is_left_out_and_the_others_are_not(environment, index):
     has(environment, "parser", "1.5")
     index("parser", "2.0")
@@ -110,7 +109,6 @@ def test_a_server_that_cannot_go_with_what_the_project_has_is_left_out_and_the_o
     assert "daphne" in setups.missing(*setups.find(["daphne"]), made.bin)
 
 
-@pytest.mark.exhaustive
 def test_what_the_project_installed_for_editing_is_found(environment, tmp_path):
     [packages] = (environment / "lib").glob("python*/site-packages")
     shared = tmp_path / "shared"
@@ -121,7 +119,6 @@ def test_what_the_project_installed_for_editing_is_found(environment, tmp_path):
     assert says(made.bin, "import ours; print(ours.where)") == "shared"
 
 
-@pytest.mark.exhaustive
 def test_another_python_at_the_same_place_is_another_overlay(environment):
     python = environment / "bin" / "python"
     first = overlay.make(python, []).bin
@@ -154,7 +151,6 @@ def test_an_environment_beside_the_project_is_found(environment, mysite):
     assert not any("own Python" in remark for remark in found.remarks)
 
 
-@pytest.mark.exhaustive
 def test_an_installation_that_failed_is_tried_again(environment, index):
     python = environment / "bin" / "python"
     index("gunicorn", "27.0", needs="parser", pinned=True)

@@ -5,7 +5,7 @@ import pytest
 from tools.simulation.blocks_needed import settled_by, simulate_needed
 from tools.simulation.studies import Scenario
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
 
 def test_what_is_within_reach_is_in_the_range() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tools.simulation.measured_noise import MACHINES, MIDDLE, SIZES, WAYS, Machine, Way, simulate_measured
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 FIVE, NINETEEN = SIZES
 
 

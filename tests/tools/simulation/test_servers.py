@@ -10,7 +10,7 @@ from loadtests.plan.objective import Objective, SearchPlan, parse
 from tests.fixtures.exhaustive import exhaustive_but
 from tools.simulation.servers import SimulatedServer, decide, m_m_1_capacity, noisy, queue, search, servers
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 OBJECTIVE = Objective()
 PLAN = SearchPlan(requests=OBJECTIVE.requests)
 QUEUE, SLOW_QUEUE, EVEN_QUEUE = "queue of 1000/s", "queue of 200/s", "queue of 1000/s, evenly paced"
