@@ -80,9 +80,9 @@ bench: setup  ## run the study STUDY (first-look) and write a results folder
 test test-all test-quick test-durations: export PYTHONDONTWRITEBYTECODE :=
 test: setup  ## run the tests, on real servers, but for the exhaustive ones
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'not exhaustive'
-	cd packages/hopless && $(abspath $(BIN))/pytest
 
-test-remedies: setup  ## run Django's own tests with and without packages/hopless: the same ones fail
+test-remedies: setup  ## run the tests of packages/, and Django's own tests with and without hopless: the same ones fail
+	cd packages/hopless && $(abspath $(BIN))/pytest
 	$(BIN)/python packages/hopless/suites/django_suite.py
 
 test-all: export HYPOTHESIS_EXAMPLES := 50

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.fixtures.exhaustive import exhaustive_but
+pytestmark = pytest.mark.exhaustive
 
 SETTINGS = """
 SECRET_KEY = "x"
@@ -37,8 +37,6 @@ urlpatterns = [path("", page)]
 ENTRY = """
 import os
 from django.core.{0} import get_{0}_application
-
-pytestmark = pytest.mark.exhaustive
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site_settings")
 application = get_{0}_application()
 """
@@ -58,7 +56,7 @@ def project(tmp_path):
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("setup", exhaustive_but("gunicorn", ["gunicorn", "uvicorn"]))
+@pytest.mark.parametrize("setup", ["gunicorn", "uvicorn"])
 def test_known_shares_are_found_through_a_server(command, project, setup, tmp_path):
     folder = tmp_path / "profile"
     own = ["--app", project, "--settings", "site_settings", "--python", sys.executable]

@@ -8,6 +8,8 @@ from loadtests.workload import Load, Request
 
 loadtest = get("loadtest")
 
+pytestmark = pytest.mark.exhaustive
+
 NOWHERE = "http://127.0.0.1:1"
 NONE = dict.fromkeys(("p50", "p90", "p95", "p99", "p99.9", "max", "mean"))
 

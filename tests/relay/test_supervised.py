@@ -15,6 +15,8 @@ import pytest
 
 from tests.fixtures.waiting import wait_for
 
+pytestmark = pytest.mark.exhaustive
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 KNOBS = ["WORKERS", "THREADS", "BIND", "PORT", "CORES", "SERVICES_CORES", "RUN_DIR", "IPC_DIR", "REDIS_URL"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.exhaustive, pytest.mark.servers]
 
 PASSWORD = "hunter2-of-ada-é"
 LONG_S = 300  # on a machine that does much else, where a trial is made twice
@@ -131,7 +131,6 @@ def test_users_sign_in_with_a_form_and_their_password_stands_nowhere(cli, site, 
     cli.wait_until_nothing_runs()
 
 
-@pytest.mark.exhaustive
 def test_users_are_signed_in_by_a_cookie(cli, site, files, tmp_path):
     study, journey = files
     folder = tmp_path / "run"
