@@ -33,7 +33,8 @@ from loadtests.errors import NO_ROOM, PROGRAM, UserError, called
 
 app = typer.Typer(
     name="python -m loadtests",
-    help="Measures the ways of serving Django, WSGI and ASGI. Start with `doctor` and `run first-look`.",
+    help="Measures the ways of serving Django, WSGI and ASGI. Start with `doctor` and `run first-look`. "
+    "Environment variables such as WORKERS and PORT change how a setup is started (docs/setups.rst).",
     no_args_is_help=True,
     add_completion=called() == PROGRAM,  # shells complete the arguments of a program, and `python -m` is none
     context_settings={"help_option_names": ["-h", "--help"]},

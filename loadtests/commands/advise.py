@@ -31,7 +31,7 @@ def command(
             autocompletion=completion.setups_and_studies,
         ),
     ] = "gunicorn",
-    path: Annotated[str, typer.Option(help="Path to request; choose work like your own.")] = "/",
+    path: Annotated[str, typer.Option(help="Path to request; choose one that costs what your own pages cost.")] = "/",
     rate: Annotated[float | None, typer.Option(help="Judge by p99 at this rate, instead of by throughput.")] = None,
     max_time: Annotated[str, typer.Option(help="Time limit; more time gives a more certain answer.")] = "10m",
     output: OutputFolder = None,
@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """Search for good WORKERS and THREADS of a setup.
 
-    Also for the best cell of a sweep. Each round keeps the better half of the candidates.
+    With a study that has a [sweep], search for the best combination there. Each round keeps the better half.
     """
     with waiting(out) as announce:
         from loadtests.commands.progress import RunProgress, write_report

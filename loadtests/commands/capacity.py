@@ -25,18 +25,18 @@ def command(
         float, typer.Option(help="First rate, in requests (over ws://, messages) per second.")
     ] = 100.0,
     max_rate: Annotated[float, typer.Option(help="Highest rate to try.")] = 100_000.0,
-    probe: Annotated[str, typer.Option(help="Duration of a short probe.")] = "5s",
-    confirm: Annotated[str, typer.Option(help="Duration of the confirming probe.")] = "30s",
-    arrivals: Annotated[str, typer.Option(help="When requests are due: random or even.")] = "random",
+    probe: Annotated[str, typer.Option(help="How long each rate is tried.")] = "5s",
+    confirm: Annotated[str, typer.Option(help="How long the rate that was found is tried again.")] = "30s",
+    arrivals: Annotated[str, typer.Option(help="Spacing of requests: random or even.")] = "random",
     connections: Annotated[
-        int | None, typer.Option(help="Most connections; over ws:// the number held, 50 by default.")
+        int | None, typer.Option(help="Maximum number of connections; over ws:// the number of them, 50 by default.")
     ] = None,
     size: MessageSize = None,
     max_time: Annotated[str | None, typer.Option(help="Time limit of the whole search: 5m; none by default.")] = None,
     allow_remote: AllowRemote = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the highest rate of a URL within an objective."""
+    """Find the highest rate at which a URL meets an objective, such as p99<50ms."""
     with waiting(err, "searching"):
         from loadtests.measure import url as urls
 

@@ -26,7 +26,10 @@ def command(
         ),
     ] = "",
     fail_if: Annotated[
-        str | None, typer.Option(help="Fail on significant differences of this size: 'slower>5%', 'failures>1%'.")
+        str | None,
+        typer.Option(
+            help="Exit with status 1 if a setup is significantly slower ('slower>5%'), or fails more ('failures>1%')."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

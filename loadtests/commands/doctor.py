@@ -26,7 +26,7 @@ def command(
 ) -> None:
     """Show what would disturb a measurement on this machine.
 
-    Also what to do about it; changes nothing.
+    Says how to put it right; changes nothing.
     """
     with waiting(err, "looking at this machine"):
         from loadtests.measure import doctor

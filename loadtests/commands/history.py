@@ -16,7 +16,9 @@ def command(
         str,
         typer.Argument(help="Name of a study.", autocompletion=completion.studies),
     ],
-    output: Annotated[Path | None, typer.Option(help="The chart's SVG file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="SVG file to write; results/history-STUDY.svg by default.")
+    ] = None,
 ) -> None:
     """Draw a study's results over time on one machine.
 

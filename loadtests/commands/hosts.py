@@ -16,15 +16,15 @@ Where = Annotated[str, typer.Argument(help="ssh://user@host:port, or a hosts fil
 def prepare(
     host: Where,
     python: Annotated[
-        str | None, typer.Option(help="Python there that makes the virtual environment, if not python3.")
+        str | None, typer.Option(help="Python on that machine for the virtual environment; python3 by default.")
     ] = None,
     venv: Annotated[
-        str | None, typer.Option(help="Virtual environment there to use as it is, instead of making one.")
+        str | None, typer.Option(help="Virtual environment on that machine to use as it is, instead of making one.")
     ] = None,
 ) -> None:
     """Copy this project to another machine and set it up.
 
-    This allows load on that machine.
+    Load is sent only to machines that were prepared in this way.
     """
     with waiting(err):
         from loadtests.measure import host_options, servers_host
@@ -39,9 +39,9 @@ def prepare(
 
 
 def check(host: Where) -> None:
-    """Show what would disturb a measurement there.
+    """Show what would disturb a measurement on another machine.
 
-    Also what to do about it; changes nothing.
+    Says how to put it right; changes nothing.
     """
     with waiting(err):
         from loadtests.measure import host_options, servers_host

@@ -22,12 +22,12 @@ FEWEST, MOST = 100, 10_000_000  # deliveries
 def command(
     as_json: AsJson = False,
     deliveries: Annotated[
-        int, typer.Option(help="Count this many deliveries to a group over each layer, instead of round trips.")
+        int, typer.Option(help="Count this many deliveries to a group over each layer; 0 for round trips.")
     ] = 0,
 ) -> None:
-    """Measure the channel layers: Redis, IPC, a Unix socket.
+    """Compare the channel layers Redis and IPC, with a plain Unix socket for reference.
 
-    Round trips between two processes, or deliveries to a group.
+    Round trips between two processes, or deliveries to a group (--deliveries).
     """
     with waiting(err):
         from loadtests.commands.progress import steps

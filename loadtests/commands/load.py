@@ -24,9 +24,12 @@ def command(
         float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
     ] = None,
     arrivals: Annotated[
-        str | None, typer.Option(help="When requests at a rate are due: even (the default) or random.")
+        str | None, typer.Option(help="Spacing of requests with --rate: even (the default) or random.")
     ] = None,
-    connections: Annotated[int | None, typer.Option(help="Number of connections; without --rate, 10.")] = None,
+    connections: Annotated[
+        int | None,
+        typer.Option(help="Number of connections, 10 by default; over HTTP with --rate the maximum, 1,000 by default."),
+    ] = None,
     method: Annotated[str, typer.Option(help="HTTP method.")] = "GET",
     header: Annotated[list[str] | None, typer.Option(help="Header, 'Accept: text/html'; may be repeated.")] = None,
     body: Annotated[str | None, typer.Option(help="Body, or @FILE.")] = None,

@@ -25,50 +25,72 @@ Command = Callable[..., None]
 Text = str | None
 Texts = list[str] | None
 
-Minutes = Annotated[float | None, typer.Option(help="Minutes for the whole run: as many blocks as fit, at least two.")]
+Minutes = Annotated[
+    float | None, typer.Option(help="Minutes for the whole run: as many blocks as fit. Not with --blocks or --until.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Price = Annotated[float | None, typer.Option(help="Price of a core-hour, for the cost of a million requests.")]
-Paths = Annotated[Texts, typer.Option("--path", help="Path to request; may be repeated.")]
+Price = Annotated[
+    float | None, typer.Option(help="Price of one CPU core for one hour, for the cost of a million requests.")
+]
+Paths = Annotated[Texts, typer.Option("--path", help="Path to request instead of the default ones; may be repeated.")]
 WorkloadFile = Annotated[Path | None, typer.Option(help="Workload file with the requests to send.")]
-AllowRemote = Annotated[bool, typer.Option("--allow-remote", help="Send load to another machine; its owner agrees.")]
+AllowRemote = Annotated[
+    bool, typer.Option("--allow-remote", help="Allow load on another machine; only with the consent of its owner.")
+]
 OutputFolder = Annotated[Path | None, typer.Option(help="Run folder to create.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the order of trials.")]
-Anyway = Annotated[bool, typer.Option("--anyway", help="Continue even if trial after trial is invalid.")]
+Anyway = Annotated[bool, typer.Option("--anyway", help="Do not stop early when many trials in a row are invalid.")]
 SetupName = Annotated[str, typer.Argument(help="Name of a setup.", autocompletion=completion.setups)]
 MessageSize = Annotated[int | None, typer.Option(help="Bytes of a message over ws://; 64 by default.")]
 
 PROJECT: dict[str, Any] = {
     "app": Annotated[Path | None, typer.Option(help="Folder of a Django project to serve instead of the sample.")],
-    "wsgi": Annotated[Text, typer.Option(help="Its WSGI application, if not that of its settings: mysite.wsgi:app.")],
-    "asgi": Annotated[Text, typer.Option(help="Its ASGI application, if not that of its settings.")],
-    "settings": Annotated[Text, typer.Option(help="Its settings module, if not the one in manage.py.")],
-    "python": Annotated[Path | None, typer.Option(help="Python of its virtual environment, if not in its folder.")],
-    "env_file": Annotated[Path | None, typer.Option(help="File of NAME=value lines for its environment.")],
-    "load_timeout": Annotated[Text, typer.Option(help="Time that it may take to load; 1m by default.")],
-    "before": Annotated[Text, typer.Option(help="Command to run in it first: 'python manage.py migrate'.")],
+    "wsgi": Annotated[
+        Text, typer.Option(help="The project's WSGI application, if not that of its settings: mysite.wsgi:app.")
+    ],
+    "asgi": Annotated[Text, typer.Option(help="The project's ASGI application, if not that of its settings.")],
+    "settings": Annotated[Text, typer.Option(help="The project's settings module, if not the one in manage.py.")],
+    "python": Annotated[
+        Path | None, typer.Option(help="Python of the project's virtual environment, if not in its folder.")
+    ],
+    "env_file": Annotated[Path | None, typer.Option(help="File of NAME=value lines for the project's environment.")],
+    "load_timeout": Annotated[
+        Text,
+        typer.Option(help="Time limit for loading the project, and for its first answer after a start; 1m by default."),
+    ],
+    "before": Annotated[
+        Text, typer.Option(help="Command to run once in the project's folder first: 'python manage.py migrate'.")
+    ],
     "host_header": Annotated[Text, typer.Option(help="Host header to send, where ALLOWED_HOSTS needs one.")],
 }
 WEBSOCKETS: dict[str, Any] = {
-    "ws_path": Annotated[Text, typer.Option(help="Path of its WebSockets: /ws/chat/.")],
+    "ws_path": Annotated[Text, typer.Option(help="Path of the project's WebSocket endpoint: /ws/chat/.")],
     "ws_first": Annotated[
         Texts, typer.Option(help='First message of each connection: \'{"join": "a"}\'; may be repeated.')
     ],
-    "ws_send": Annotated[Text, typer.Option(help='Message to send, with $ID for its id: \'{"text": "$ID"}\'.')],
-    "ws_match": Annotated[Text, typer.Option(help="Text in a message that counts as delivery; its $ID by default.")],
-    "ws_ready": Annotated[Text, typer.Option(help="Text in the message after which a connection can receive.")],
+    "ws_send": Annotated[
+        Text, typer.Option(help='Message to send, in which $ID becomes a unique id: \'{"text": "$ID"}\'.')
+    ],
+    "ws_match": Annotated[
+        Text, typer.Option(help="A received message with this text counts as delivered; $ID by default.")
+    ],
+    "ws_ready": Annotated[
+        Text, typer.Option(help="Text in the message after which a connection is ready; without it, at once.")
+    ],
     "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake, 'X-Token: abc'; may be repeated.")],
     "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake, sessionid=abc; may be repeated.")],
     "ws_subprotocol": Annotated[Text, typer.Option(help="Subprotocol to request.")],
 }
 JOURNEY: dict[str, Any] = {
     "journey": Annotated[
-        Path | None, typer.Option(help="Python file with a journey of users; see `workload journey`.")
+        Path | None,
+        typer.Option(help="Python file with the steps of a user; `workload journey` makes one from a recording."),
     ],
     "login": Annotated[
         Text,
         typer.Option(
-            help="Page where users sign in: /accounts/login/; JOURNEY_PASSWORD (or JOURNEY_COOKIE) is in the "
-            "environment."
+            help="Page where users sign in: /accounts/login/; set their password in JOURNEY_PASSWORD. To sign in by a "
+            "cookie, set JOURNEY_COOKIE instead of this option."
         ),
     ],
     "login_user": Annotated[Text, typer.Option(help="User name to sign in with.")],

@@ -22,15 +22,20 @@ def command(
         typer.Argument(help="Recipe file, or one of fast, flaky, relapse, slow, stumble."),
     ] = None,
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 for a free one.")] = 8100,
-    url_file: Annotated[Path | None, typer.Option(help="File for its URL while it listens.")] = None,
+    url_file: Annotated[
+        Path | None, typer.Option(help="File to write the URL to; removed when the origin stops.")
+    ] = None,
     benchmark: Annotated[
-        bool, typer.Option("--benchmark", help="Measure instead how punctual it is under 2,000 requests a second.")
+        bool,
+        typer.Option(
+            "--benchmark", help="Instead, measure how exactly it keeps its delays at 2,000 requests per second."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a slow or failing origin until Ctrl-C.
+    """Run a test upstream (origin) that is slow or fails, until Ctrl-C.
 
-    It plays the latencies, failures and stages of a recipe, for services that fetch.
+    A recipe says how slow it is and when it fails.
     """
     if benchmark:
         if recipe is not None:

@@ -19,7 +19,7 @@ def command(
     rate: Annotated[
         float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
     ] = None,
-    duration: Annotated[str, typer.Option(help="Duration of each load; there are three a round.")] = "10s",
+    duration: Annotated[str, typer.Option(help="Duration of each of the three measurements of a round.")] = "10s",
     rounds: Annotated[int, typer.Option(help="Number of rounds; each starts the servers again.")] = 3,
     output: Annotated[Path | None, typer.Option(help="Folder to create.")] = None,
     *,

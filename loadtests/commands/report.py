@@ -13,7 +13,9 @@ from loadtests.commands.options import Price
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=completion.runs)],
+    run: Annotated[
+        Path, typer.Argument(help="Run folder, or the name of one in results/.", autocompletion=completion.runs)
+    ],
     price: Price = None,
     tables: Annotated[bool, typer.Option("--tables", help="Print all tables of the report.")] = False,
     show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser (BROWSER names it).")] = False,

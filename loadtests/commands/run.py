@@ -42,33 +42,43 @@ def command(
     setups: Annotated[
         str | None,
         typer.Option(
-            help="Only these setups: a,b. The first is the baseline if the study's is not among them.",
+            help="Only these setups: a,b. The first one is the baseline if the study's is not among them.",
             autocompletion=completion.setup_list,
         ),
     ] = None,
-    rate: Annotated[float | None, typer.Option(help="Rate of all tests at a rate, instead of the study's.")] = None,
-    injectors: Annotated[int | None, typer.Option(help="Number of processes that run the users of journeys.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Requests per second of every fixed-rate test, instead of the study's.")
+    ] = None,
+    injectors: Annotated[int | None, typer.Option(help="Number of load processes in tests with journeys.")] = None,
     aa: Annotated[
         bool,
-        typer.Option("--aa", help="Run the baseline twice, to see the noise; with one setup, only that."),
+        typer.Option(
+            "--aa", help="Also measure the baseline a second time: the difference is noise. With one setup, only that."
+        ),
     ] = False,
-    until: Annotated[str | None, typer.Option(help="Add blocks until every interval is this narrow: 2%.")] = None,
-    max_time: Annotated[str | None, typer.Option(help="Longest time for --until; 1h by default.")] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Add blocks until every ratio is known to plus or minus this: 2%.")
+    ] = None,
+    max_time: Annotated[
+        str | None, typer.Option(help="Add no more blocks for --until after this time; 1h by default.")
+    ] = None,
     price: Price = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Short trials in one or two blocks: a first look.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Short trials, one or two blocks: to see that everything works.")
+    ] = False,
     path: Paths = None,
     workload: WorkloadFile = None,
     servers: Annotated[
         str | None, typer.Option(help="Host of the servers, prepared by `hosts prepare`: ssh://user@host.")
     ] = None,
     clients: Annotated[
-        str | None, typer.Option(help="More hosts that generate load, prepared as well: ssh://a,ssh://b.")
+        str | None, typer.Option(help="More hosts that generate load, prepared by `hosts prepare`: ssh://a,ssh://b.")
     ] = None,
     services: Annotated[
-        str | None, typer.Option(help="Hosts of services, prepared as well: redis=ssh://user@host.")
+        str | None, typer.Option(help="Hosts of services, prepared by `hosts prepare`: redis=ssh://user@host.")
     ] = None,
     hosts: Annotated[
-        Path | None, typer.Option(help="TOML file that names all these hosts, instead of the three options.")
+        Path | None, typer.Option(help="TOML file that names all hosts; replaces --servers, --clients and --services.")
     ] = None,
     allow_remote: AllowRemote = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run; start and write nothing.")] = False,
@@ -78,9 +88,9 @@ def command(
     own: Own,
     users: Journey,
 ) -> None:
-    """Run a study: every setup in every test, block by block.
+    """Run a study: measure every setup in every test, repeated in blocks.
 
-    Writes a run folder with its report, and prints the answer.
+    Writes a run folder with its report, and prints a summary.
     """
     with waiting(out) as announce:
         from loadtests.commands.dry_run import print_dry_run

@@ -8,7 +8,7 @@ from loadtests.commands.options import Own, SetupName, with_own_project
 
 @with_own_project
 def command(setup: SetupName, *, own: Own) -> None:
-    """Serve one setup until Ctrl-C."""
+    """Serve one setup until Ctrl-C, on http://127.0.0.1:8000/ unless BIND and PORT say otherwise."""
     with waiting(out):
         from loadtests.serve import foreground
 

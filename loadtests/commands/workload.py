@@ -14,8 +14,8 @@ def command(
     kind: Annotated[
         str,
         typer.Argument(
-            help="har (a browser's HAR file) or log (an access log), to a workload file; journey (a HAR file, or ONS' "
-            "requests), to a journey in Python."
+            help="har: a workload file, from a browser's HAR file; log: a workload file, from an access log; "
+            "journey: a journey in Python, from a HAR file or requests of eq-survey-runner-benchmark."
         ),
     ],
     file: Annotated[Path, typer.Argument(help="Recording to convert.")],
@@ -28,18 +28,21 @@ def command(
         str | None, typer.Option(help="HAR: keep the requests to this host; the first one by default.")
     ] = None,
     keep_cookies: Annotated[
-        bool, typer.Option("--keep-cookies", help="HAR: keep cookies and other headers of a login.")
+        bool,
+        typer.Option("--keep-cookies", help="HAR: keep cookies and other login headers, which are removed by default."),
     ] = False,
     keep_header: Annotated[
         list[str] | None, typer.Option(help="HAR: header to keep, even if secret; may be repeated.")
     ] = None,
     keep_field: Annotated[
         list[str] | None,
-        typer.Option(help="Query parameter or body field to keep unchanged; may be repeated."),
+        typer.Option(help="Query parameter or body field to keep, even if secret; may be repeated."),
     ] = None,
-    keep_paths: Annotated[bool, typer.Option("--keep-paths", help="Keep random-looking parts of paths.")] = False,
+    keep_paths: Annotated[
+        bool, typer.Option("--keep-paths", help="Keep random-looking parts of paths, which are replaced by default.")
+    ] = False,
     skip_unknown: Annotated[
-        bool, typer.Option("--skip-unknown", help="Log: leave out lines that are no requests.")
+        bool, typer.Option("--skip-unknown", help="Log: skip lines in an unknown format instead of stopping.")
     ] = False,
 ) -> None:
     """Convert a recording to a workload file or a journey."""
