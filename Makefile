@@ -24,9 +24,10 @@ help:  ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
 # Packages of this project, installed as others install them.
-PACKAGES := $(wildcard packages/*/)
+PACKAGES := $(dir $(wildcard packages/*/pyproject.toml))
+PACKAGED := $(wildcard packages/*/pyproject.toml packages/hopless/hopless/*.py packages/channels-ipc/channels_ipc/*.py)
 
-$(VENV)/.ready: requirements.txt $(wildcard packages/*/pyproject.toml packages/hopless/hopless/*.py)
+$(VENV)/.ready: requirements.txt $(PACKAGED)
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.10 or newer is needed; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 10) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=23' -r requirements.txt
@@ -83,6 +84,7 @@ test: setup  ## run the tests, on real servers, but for the exhaustive ones
 
 test-remedies: setup  ## run the tests of packages/, and Django's own tests with and without hopless: the same ones fail
 	cd packages/hopless && $(abspath $(BIN))/pytest
+	cd packages/channels-ipc && $(abspath $(BIN))/pytest
 	$(BIN)/python packages/hopless/suites/django_suite.py
 
 test-all: export HYPOTHESIS_EXAMPLES := 50

@@ -48,7 +48,7 @@ def test_an_arrow_back_is_found(architecture):
 
 
 def files(*patterns):
-    folders = ("loadtests", "testproject", "tests", "docs/_ext", "supervisor")
+    folders = ("loadtests", "testproject", "packages", "tests", "docs/_ext", "supervisor")
     return [file for folder in folders for pattern in patterns for file in (ROOT / folder).rglob(pattern)]
 
 

@@ -21,6 +21,7 @@ def main() -> None:
     totals: Counter[str] = Counter()
     for title, tops, endings in (
         ("product", ("loadtests", "testproject"), CODE),
+        ("packages", ("packages",), CODE),
         ("tests", ("tests",), CODE),
         ("tools", ("tools",), CODE),
         ("schemas by hand", ("docs/schemas",), (".json",)),
@@ -28,7 +29,8 @@ def main() -> None:
         packages: Counter[str] = Counter()
         for file in files:
             if file.suffix in endings and str(file).startswith(tuple(f"{top}/" for top in tops)):
-                packages["/".join(file.parts[: min(2, len(file.parts) - 1)])] += lines(ROOT / file)
+                depth = 3 if title == "packages" else 2  # there each has its own tests
+                packages["/".join(file.parts[: min(depth, len(file.parts) - 1)])] += lines(ROOT / file)
         for name, number in sorted(packages.items()):
             print(f"{number:8,}  {name}")
         totals[title] = packages.total()

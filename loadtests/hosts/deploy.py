@@ -25,8 +25,8 @@ from loadtests.setups.application.progress import Announce
 BROUGHT_WITHIN_S = 300.0
 SET_UP_WITHIN_S = 3600.0
 BUSY = 75  # the exit status where somebody else has the lock (sysexits(3), EX_TEMPFAIL)
-STAYS_HERE = ("deploy/", "docs/", "results/", "tests/")  # not needed to serve; nor are the .md files
-CLEARED = ("loadtests", "testproject", "supervisor")  # without files of an earlier revision
+STAYS_HERE = ("deploy/", "docs/", "results/", "tests/")  # not needed to serve; nor are .md files, but for the packages'
+CLEARED = ("loadtests", "testproject", "packages", "supervisor")  # without files of an earlier revision
 MOST_NAMED = 3
 
 
@@ -82,7 +82,11 @@ def tracked() -> list[str]:
     except (OSError, subprocess.SubprocessError):
         raise UserError(f"{ROOT} is no git repository, or git is missing: what is brought is what git has") from None
     found = [path for path in done.stdout.split("\0") if path and not path.startswith(STAYS_HERE)]
-    return [path for path in found if not path.endswith(".md") and os.path.lexists(ROOT / path)]
+    return [path for path in found if _needed(path) and os.path.lexists(ROOT / path)]
+
+
+def _needed(path: str) -> bool:
+    return path.startswith("packages/") or not path.endswith(".md")
 
 
 def digests(root: Path, paths: list[str]) -> dict[str, str]:

@@ -41,7 +41,7 @@ _INSTALLED: tuple[tuple[tuple[str, ...], Category | None], ...] = (
         ("django/db/", "django/core/cache/", "psycopg", "MySQLdb/", "pymysql/", "oracledb/", "aiosqlite/", "asyncpg/"),
         Category.DATABASE,
     ),
-    (("channels/", "channels_redis/"), Category.LAYER),
+    (("channels/", "channels_redis/", "channels_ipc/"), Category.LAYER),
 )
 _SERVERS = (
     "autobahn", "bjoern", "daphne", "eventlet", "gevent", "granian", "greenlet", "gunicorn", "h11", "h2", "hpack",
@@ -67,7 +67,7 @@ _ASYNCIO_HOPS = {
     "shutdown_default_executor",
 }  # fmt: skip
 _PROJECT: tuple[tuple[tuple[str, ...], Category | None], ...] = (
-    (("channels_relay/", "channels_ipc/"), Category.LAYER),
+    (("channels_relay/",), Category.LAYER),
     (("endpoints/counting.py",), Category.OTHER),  # the benchmark's own, in the sample project
 )
 

@@ -79,6 +79,7 @@ def test_prepare_brings_what_git_has_and_leaves_a_marker(there):
     assert (tree / "loadtests" / "cli.py").is_file()
     assert (tree / "supervisor" / "conf.d" / "gunicorn.conf").is_file()
     assert not (tree / "results").exists()
+    assert (tree / "packages" / "channels-ipc" / "README.md").is_file()  # pip builds no package without
     marker = json.loads((there.files / "marker.json").read_text())
     assert len(marker["token"]) == 32
     assert (there.files / "marker.json").stat().st_mode & 0o077 == 0

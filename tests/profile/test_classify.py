@@ -45,7 +45,7 @@ LOOP = ("run lib:asyncio/runners.py",)
             Category.DATABASE,
             ["page app:shop/views.py", "get django/core/cache/backends/redis.py", "get redis/client.py"],
         ),
-        (Category.LAYER, [*LOOP, "send app:channels_ipc/core.py", "put lmdb/cffi.py"]),
+        (Category.LAYER, [*LOOP, "send channels_ipc/core.py", "put lmdb/cffi.py"]),
         (
             Category.LAYER,
             [*LOOP, "send channels_redis/core.py", "read redis/asyncio.py", "read lib:asyncio/streams.py"],

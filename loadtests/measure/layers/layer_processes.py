@@ -106,7 +106,6 @@ def channel_layer(name: str, address: str) -> Any:
 
         return InMemoryChannelLayer()
     if name == IPC:
-        sys.path.insert(0, str(ROOT / "testproject"))
         from channels_ipc.core import IPCChannelLayer
 
         return IPCChannelLayer(path=address)

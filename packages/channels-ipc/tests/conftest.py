@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from channels_ipc.core import IPCChannelLayer
 
-TESTPROJECT = Path(__file__).parents[2] / "testproject"
+PACKAGE = Path(__file__).parents[1]
 
 PRELUDE = """
 import asyncio, os, sys, time
@@ -22,6 +22,16 @@ from channels.exceptions import ChannelFull
 from channels_ipc.core import IPCChannelLayer
 layer = IPCChannelLayer(path=os.environ["LAYER"], capacity=int(os.environ.get("CAPACITY", "100")))
 """
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Runs a test that is a coroutine in an event loop of its own."""
+    if not asyncio.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
 
 
 @pytest.fixture
@@ -62,7 +72,7 @@ def start(path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
                 [sys.executable, "-c", PRELUDE + textwrap.dedent(code), *map(str, arguments)],
                 env={
                     **os.environ,
-                    "PYTHONPATH": str(TESTPROJECT),
+                    "PYTHONPATH": str(PACKAGE),
                     "LAYER": str(path),
                     "CAPACITY": str(capacity),
                 },

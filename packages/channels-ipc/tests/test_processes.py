@@ -3,14 +3,10 @@
 import asyncio
 import selectors
 import signal
+import time
 from collections import Counter
 
-import pytest
 from channels.exceptions import ChannelFull
-
-from tests.fixtures.waiting import wait_for
-
-pytestmark = pytest.mark.slow
 
 PIPE_BYTES = 65536  # what Linux lets a pipe hold
 
@@ -108,7 +104,10 @@ def one_that_printed(processes):
 
 def waiting(layer, count):
     """Waits for a number of readers in other processes (nothing else is in the store)."""
-    wait_for(lambda: layer.statistics()["entries"] == count)
+    end = time.monotonic() + 60
+    while layer.statistics()["entries"] != count:
+        assert time.monotonic() < end, "not as many readers"
+        time.sleep(0.02)
 
 
 async def test_replies_come_back_to_the_process_and_receiver_that_asked(start, make_layer):
@@ -209,7 +208,6 @@ def test_a_wake_up_lost_with_a_killed_reader_is_made_good(start, make_layer):
     assert second.stdout.readline() == "7\n"
 
 
-@pytest.mark.exhaustive
 def test_the_dead_are_forgotten(start, make_layer, path):
     """Their memberships, their messages, their places in line and their doorbells."""
     layer = make_layer(capacity=1000)
@@ -245,7 +243,6 @@ def test_the_dead_are_forgotten(start, make_layer, path):
     assert len(list(path.glob("ipc*"))) == 1  # this process's own
 
 
-@pytest.mark.exhaustive
 def test_more_rings_than_a_doorbell_holds(start, make_layer):
     """A reader that is stopped while 3,000 rings come in, and is left without some, misses no message."""
     layer = make_layer(capacity=3000)

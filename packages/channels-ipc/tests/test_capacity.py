@@ -30,7 +30,6 @@ async def test_capacity_can_be_set_by_channel(make_layer):
     assert [await sendable(channel) for channel in ("small", "big.one", "none")] == [2, 5, 0]
 
 
-@pytest.mark.slow
 async def test_a_store_that_is_full_refuses_and_recovers(make_layer):
     layer = make_layer(capacity=100)
     large, small = bytes(125 * 2**20), bytes(12 * 2**20)

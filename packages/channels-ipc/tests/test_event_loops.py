@@ -7,8 +7,6 @@ import threading
 import pytest
 from asgiref.sync import async_to_sync
 
-pytestmark = pytest.mark.slow
-
 
 def test_every_call_may_have_an_event_loop_of_its_own(layer):
     channel = async_to_sync(layer.new_channel)()
@@ -120,7 +118,6 @@ def test_a_forked_child_has_a_place_of_its_own(start):
     assert process.communicate(timeout=20)[0] == "well\n"
 
 
-@pytest.mark.exhaustive
 def test_forks_amid_the_traffic_of_threads(start):
     process = start("""
     import threading
@@ -187,7 +184,6 @@ def test_uvloop(start):
     assert process.communicate(timeout=20)[0] == "uvloop\n"
 
 
-@pytest.mark.exhaustive
 def test_twisted_s_asyncio_reactor(start):
     pytest.importorskip("twisted")
     process = start(
