@@ -11,7 +11,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from loadtests.errors import UserError
+from loadtests.errors import UserError, shown_end
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
@@ -38,6 +38,22 @@ def read(path: Path, most: int, pipes: bool = False) -> bytes:
     if max(status.st_size, len(content)) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB", str(path))
     return content
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path, without links in it, of what a file in ``folder`` names. Raises UserError where that is not there, or
+    not below the folder: the file may be somebody else's, and what is elsewhere is none of theirs."""
+    try:
+        root, path = (Path(os.path.realpath(one, strict=True)) for one in (folder, folder / name))
+    except ValueError:
+        why = "its name holds a null character"
+    except OSError as error:
+        why = f"{error.strerror}"
+    else:
+        if path.is_relative_to(root) and not os.path.isabs(name):
+            return path
+        why = "it is not below the folder of the file that names it"
+    raise UserError(f"{shown_end(name)} cannot be read: {why}")
 
 
 def make_folder(path: Path) -> None:

@@ -7,7 +7,6 @@ import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 
 from loadtests import engines, hosts, setups
 from loadtests.engines import Engine, require_able
@@ -234,11 +233,6 @@ def _require_recipe(test: Test) -> None:
     """Raises UserError where a test names a recipe that is none, or no origin that could play it."""
     if ORIGIN not in test.services:
         raise UserError(f'test {test.name}: recipe: no origin plays it; services = ["{ORIGIN}"] is needed')
-    is_path = "/" in test.recipe or test.recipe.endswith(".json")
-    if is_path and not Path(test.recipe).is_absolute():
-        raise UserError(
-            f"test {test.name}: recipe: {test.recipe}: an absolute path is needed, or the name of one that ships"
-        )
     try:
         recipes.load(test.recipe)
     except UserError as error:

@@ -180,6 +180,10 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
         raise UserError(f"{folder}: the options of its project are not known here: {error}") from None
     except UserError as error:
         raise UserError(f"{folder}: {error}") from None
+    try:
+        run.record = record = dataclasses.replace(record, study=record.study.with_bodies())
+    except UserError as error:
+        raise UserError(f"{folder}: body_file: {error}") from None
     application, about = _application(own, record.study, progress)
     bench = (bench_of or bench_of_run(record))(record.study, application)
     bench.require(record.study)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Union, get_type_hints
 
 import msgspec
 
+from loadtests import files
 from loadtests.errors import UserError
 from loadtests.records import decode
 
@@ -37,6 +38,13 @@ class TablePlace:
     @property
     def folder(self) -> Path:
         return Path(self.file).parent
+
+    def inside(self, key: str, name: str) -> Path:
+        """The file that a key names. Raises UserError where there is none below the folder."""
+        try:
+            return files.inside(self.folder, name)
+        except UserError as error:
+            raise self.error(f"{key}: {error}") from None
 
     def error(self, text: str) -> UserError:
         """The error for a text that begins with a key."""

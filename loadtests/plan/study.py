@@ -19,6 +19,7 @@ from loadtests.plan import kinds
 from loadtests.plan import sweep as sweeps
 from loadtests.plan.fields import TablePlace
 from loadtests.plan.kinds import Test
+from loadtests.plan.kinds.base import RECIPE_KNOB
 from loadtests.plan.kinds.journey_work import JourneyWork
 from loadtests.plan.study_table import LEAST_AT_ONCE as LEAST_AT_ONCE
 from loadtests.plan.study_table import MOST_BLOCKS as MOST_BLOCKS
@@ -108,6 +109,12 @@ class Study:
         if not requests:
             return self
         return dataclasses.replace(self, tests=tuple(test.with_requests(requests) for test in self.tests))
+
+    def with_bodies(self) -> Study:
+        """The study of a run folder with the bodies of requests that files have. Raises UserError where one is
+        another."""
+        tests = (dataclasses.replace(test, work=test.work.with_bodies()) for test in self.tests)
+        return dataclasses.replace(self, tests=tuple(tests))
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Study:
         """The study with the users of its journeys on the one in a file (their own where there is none), signing in so.
@@ -240,6 +247,10 @@ def _environment(given: Mapping[str, bool | int | float | str], where: str) -> d
     for key, value in given.items():
         if key in THE_RUNS_OWN:
             raise UserError(f"{where}{key}: is the same for the whole run; set it in the environment of `run`")
+        if key == RECIPE_KNOB and os.path.isabs(str(value)):
+            raise UserError(
+                f"{where}{key}: the name of a recipe that ships is needed; a file is named by a test: recipe"
+            )
         if not VARIABLE.fullmatch(key):
             raise UserError(f"{where}{shown(key)}: is no name of an environment variable")
         text = sweeps.text_of(value)

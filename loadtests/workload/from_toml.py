@@ -14,7 +14,7 @@ from loadtests import files
 from loadtests.errors import UserError
 from loadtests.records import decode
 from loadtests.records.bounds import VAST
-from loadtests.workload.request import HEAVIEST, MOST_BODY_BYTES, Request, Workload
+from loadtests.workload.request import HEAVIEST, Request, Workload
 
 Seconds = Annotated[float, Meta(ge=0, le=VAST)]
 
@@ -31,7 +31,7 @@ class RequestTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ] = {}
     body: Annotated[str | None, Meta(description="The body, as text.")] = None
     body_base64: Annotated[str | None, Meta(description="The body, in base64.")] = None
-    body_file: Annotated[str | None, Meta(description="A file with the body; relative to the TOML file.")] = None
+    body_file: Annotated[str | None, Meta(description="A file with the body, below the TOML file's folder.")] = None
     status: Annotated[int, Meta(ge=200, le=599, description="The status that the answer should have.")] = 200
 
     def __post_init__(self) -> None:
@@ -45,21 +45,22 @@ class RequestTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
                 raise ValueError(f"body_base64: is not base64: {error}") from None
 
     def request(self, folder: Path, name: str | None = None, weight: float = 1.0) -> Request:
-        """The request; its ``body_file`` is relative to ``folder``. Raises UserError that begins with the key."""
+        """The request; its ``body_file`` is below ``folder``. Raises UserError that begins with the key."""
         listed = {key: [value] if isinstance(value, str) else value for key, value in self.headers.items()}
         headers = tuple((key, value) for key, values in listed.items() for value in values)
         name = name or f"{self.method} {self.path}"
-        return Request(name, self.method, self.path, headers, self._body(folder), weight, self.status)
+        request = Request(name, self.method, self.path, headers, self._body(), weight, self.status)
+        if self.body_file is None:
+            return request
+        try:
+            return request.with_file(files.inside(folder, self.body_file))
+        except UserError as error:
+            raise UserError(f"body_file: {error}") from None
 
-    def _body(self, folder: Path) -> bytes | None:
+    def _body(self) -> bytes | None:
         if self.body_base64 is not None:
             return base64.b64decode(self.body_base64)
-        if self.body_file is None:
-            return None if self.body is None else self.body.encode()
-        try:
-            return files.read(folder / self.body_file, MOST_BODY_BYTES)
-        except OSError as error:
-            raise UserError(f"body_file: {self.body_file} cannot be read: {error.strerror}") from None
+        return None if self.body is None else self.body.encode()
 
 
 class MixedRequestTable(RequestTable, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -86,7 +87,7 @@ def read(path: Path) -> Workload:
 
 
 def workload(tables: Sequence[MixedRequestTable], where: str, prefix: str, folder: Path) -> Workload:
-    """The workload of requests as TOML holds them. ``where`` and ``prefix`` begin an error; paths are relative to
+    """The workload of requests as TOML holds them. ``where`` and ``prefix`` begin an error; files are below
     ``folder``. Raises UserError."""
     requests = []
     for number, table in enumerate(tables, start=1):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import hashlib
 import math
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from loadtests.errors import UserError
+from loadtests import files
+from loadtests.errors import UserError, shown_end
+from loadtests.records.bounds import Count
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 # Each describes the connection or the framing of one message, which is for whoever sends it.
@@ -23,7 +27,7 @@ HEAVIEST = 1e12
 MOST_REQUESTS = 500  # each has its own histogram in every trial
 MOST_RECORDED = 100_000  # a replay is kept whole in run.json
 
-MOST_BODY_BYTES = 32_000_000  # of all requests of a workload: run.json keeps them
+MOST_BODY_BYTES = 32_000_000  # of all requests of a workload: run.json keeps those that are in no file
 
 PATH = re.compile(r"/[\x21\x22\x24-\x7e]*")  # without a fragment, which is never sent
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
@@ -31,11 +35,21 @@ _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # RFC 9110, 5.5
 
 
 @dataclasses.dataclass(frozen=True)
+class BodyFile:
+    """The file that has a body, and what it held. That is all that run.json keeps of such a body."""
+
+    path: str
+    size: Count
+    sha256: str
+
+
+@dataclasses.dataclass(frozen=True)
 class Request:
     """A request as it goes on the wire, and what is expected of it.
 
     ``path`` holds the query string and is percent-encoded; ``headers`` are pairs and may repeat. ``weight`` says how
-    often it is sent against the other requests of its workload. ``status`` is what it should be answered with.
+    often it is sent against the other requests of its workload. ``status`` is what it should be answered with. Where
+    there is a ``body_file``, it has the ``body``, which a run folder does not have.
 
     Raises UserError where a value makes no sense.
     """
@@ -47,6 +61,7 @@ class Request:
     body: bytes | None = None
     weight: float = 1.0
     status: int = 200
+    body_file: BodyFile | None = None
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -72,10 +87,38 @@ class Request:
         if not 200 <= self.status <= 599:
             raise UserError(f"status: is {self.status}; a final one, from 200 to 599, is needed")
 
+    def with_file(self, path: Path) -> Request:
+        """The request with the body that a file has. Raises UserError."""
+        try:
+            body = files.read(path, MOST_BODY_BYTES)
+        except OSError as error:
+            raise UserError(f"{shown_end(str(path))} cannot be read: {error.strerror}") from None
+        kept = BodyFile(str(path), len(body), hashlib.sha256(body).hexdigest())
+        return dataclasses.replace(self, body=body, body_file=kept)
+
+    def with_body(self) -> Request:
+        """The request of a run folder with the body that its file has. Raises UserError where that is another one."""
+        if self.body_file is None:
+            return self
+        found = self.with_file(Path(self.body_file.path))
+        if found.body_file != self.body_file:
+            raise UserError(f"{shown_end(self.body_file.path)} has changed since the run was begun; start a new run")
+        return found
+
+    @property
+    def identity(self) -> Request:
+        """What tells it from others: not where the file of its body is."""
+        if self.body_file is None:
+            return self
+        return dataclasses.replace(self, body=None, body_file=dataclasses.replace(self.body_file, path=""))
+
     def to_dict(self) -> dict[str, Any]:
-        """The request as JSON holds it: a body that is no UTF-8 stands under ``body_base64``."""
+        """The request as JSON holds it: a body that is no UTF-8 stands under ``body_base64``, one that a file has
+        nowhere."""
         values = {**dataclasses.asdict(self), "headers": [list(pair) for pair in self.headers]}
-        return {**values, "body": None, "body_base64": None, **encoded(self.body)}
+        of_file = values.pop("body_file")
+        kept = {"body_file": of_file} if of_file else encoded(self.body)
+        return {**values, "body": None, "body_base64": None, **kept}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Request:

@@ -68,8 +68,10 @@ WORKLOAD = {
     "requests": [
         {"name": "front", "weight": 3, "path": "/"},
         {"path": "/echo", "method": "POST", "headers": {"X": "y"}, "body": "{}", "status": 200},
+        {"path": "/upload", "method": "PUT", "body_file": "below/body"},
     ]
 }
+BODY = {"below/body": b"\xff"}
 # All there is but the engine that not every load fits.
 FITTING = {
     **FULL,
@@ -162,7 +164,7 @@ def test_what_is_generated_is_right_where_nothing_is_changed(attempt):
     """Else all that follows would only try the reading of files."""
     for study in (SMALL, FITTING):
         assert attempt("run", "a.toml", "--dry-run", **{"a.toml": toml(study)}) == 0
-    assert attempt("run", "first-look", "--dry-run", "--workload", "w.toml", **{"w.toml": toml(WORKLOAD)}) == 0
+    assert attempt("run", "first-look", "--dry-run", "--workload", "w.toml", **{"w.toml": toml(WORKLOAD)}, **BODY) == 0
     assert attempt("workload", "har", "a.har", **{"a.har": json.dumps(HAR)}) == 0
     assert attempt("workload", "log", "access.log", **{"access.log": LINE}) == 0
     assert attempt("workload", "journey", "a.har", **{"a.har": json.dumps(HAR)}) == 0
@@ -188,7 +190,7 @@ def test_a_file_that_is_none(attempt, text):
 @some
 @given(workload=changed(WORKLOAD))
 def test_a_workload(attempt, workload):
-    attempt("run", "first-look", "--dry-run", "--workload", "w.toml", **{"w.toml": toml(workload)})
+    attempt("run", "first-look", "--dry-run", "--workload", "w.toml", **{"w.toml": toml(workload)}, **BODY)
 
 
 @some

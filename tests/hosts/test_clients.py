@@ -173,7 +173,7 @@ def test_several_injectors_on_each_machine_are_refused(away, machines, users, tm
 def test_a_journey_that_other_machines_do_not_have_is_refused(away, machines, users, tmp_path):
     (tmp_path / "own.py").write_text((ROOT / "loadtests" / "journeys" / "questionnaire.py").read_text())
     hosts = ("--servers", machines.where, "--clients", machines.second)
-    study = users("users = 1", f'journey = "{tmp_path / "own.py"}"')
+    study = users("users = 1", 'journey = "own.py"')
     code, _, errors = away.run("run", study, *hosts, "--output", tmp_path / "run")
     assert code == 1
     assert "the machines of --clients do not have the journey" in errors

@@ -110,7 +110,6 @@ def test_a_file_that_is_not_there(tmp_path):
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("/dev/zero", "it is not a regular file"),
         ("pipe", "it is not a regular file"),
         (".", "Is a directory"),
         ("vast", "it is larger than 32 MB"),

@@ -1,5 +1,6 @@
 """What a test of a study asks: one request, several, a file of them, a recording."""
 
+import hashlib
 import json
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from loadtests.errors import UserError
 from loadtests.plan import study
 from loadtests.workload import Request
+from loadtests.workload.request import BodyFile
 
 WORKLOAD = """
 [[requests]]
@@ -44,9 +46,10 @@ def test_a_path_is_all_that_is_needed(load):
     assert test.requests == (Request("GET /x", path="/x"),)
 
 
-def test_one_request_in_full(load):
+def test_one_request_in_full(load, tmp_path):
     [test] = load(EVENLY + "method = 'PUT'\nheaders = {X = '1'}\nbody_file = 'body.bin'\nstatus = 204").tests
-    assert test.requests == (Request("PUT /", "PUT", "/", (("X", "1"),), b"\xff", status=204),)
+    file = BodyFile(str(tmp_path / "body.bin"), 1, hashlib.sha256(b"\xff").hexdigest())
+    assert test.requests == (Request("PUT /", "PUT", "/", (("X", "1"),), b"\xff", status=204, body_file=file),)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,21 @@ def test_a_replay_has_the_times_and_the_mean_rate_of_the_recording(load):
 
 def test_run_json_holds_all_of_it(load):
     found = load("workload = 'recorded.toml'\npace = 'recorded'")
-    assert study.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+    kept = study.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert kept.tests[0].requests[1].body is None  # which its file has
+    assert kept.with_bodies() == found
+
+
+def test_where_the_file_of_a_body_is_makes_no_other_test(load, tmp_path):
+    lines = EVENLY + "body_file = '{}'"
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "body.bin").write_bytes(b"\xff")
+    (tmp_path / "other.bin").write_bytes(b"\xfe")
+    first, moved, other = (load(lines.format(name)).tests[0] for name in ("body.bin", "below/body.bin", "other.bin"))
+    assert first.same_as(moved)
+    assert first.exact_description == moved.exact_description
+    assert not first.same_as(other)
+    assert first.exact_description != other.exact_description
 
 
 @pytest.mark.parametrize(
@@ -81,7 +98,11 @@ def test_run_json_holds_all_of_it(load):
         ("latency", EVENLY + "requests = [{weight = 0}]", r"tests.latency.requests\[1\].weight: is 0"),
         ("latency", EVENLY + "requests = [{}]\npath = '/'", r"tests.latency.path: is not a key here; .*requests"),
         ("latency", EVENLY + "requests = [{}]\nworkload = 'a'", r"requests: is given together with workload"),
-        ("latency", EVENLY + "workload = 'none.toml'", r"none.toml: cannot be read: No such file"),
+        (
+            "latency",
+            EVENLY + "workload = 'none.toml'",
+            r"tests.latency.workload: none.toml cannot be read: No such file",
+        ),
         ("latency", EVENLY + "method = 'BREW'", r"tests.latency.method: is 'BREW'; one of 'DELETE', 'GET'"),
         ("latency", EVENLY + "path = '/a b'", r"tests.latency.path: .*percent-encoded"),
         ("latency", EVENLY + 'path = "/a\\r\\nX: y"', r"tests.latency.path: .*percent-encoded"),

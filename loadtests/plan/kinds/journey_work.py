@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta
 
-from loadtests import journeys
+from loadtests import files, journeys
 from loadtests.errors import UserError, quoted, unknown
 from loadtests.plan.fields import Keys, TablePlace
 from loadtests.plan.kinds.pace import Pace
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 DEFAULT_JOURNEY = "questionnaire"
 REQUESTS, THINKS = 18.5, 7.75  # of that journey, on average: three in four are asked for their employer
+MOST_BYTES = 10_000_000  # of a journey's file
 QUICKER = 20.0  # how many times as fast users of a quick test think, so that some come to the end
 
 Think = Annotated[float, Meta(ge=SHORTEST_S, le=LONGEST_S, extra={"duration": True})]
@@ -60,7 +61,7 @@ class JourneyWork(Work):
 
     @classmethod
     def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
-        journey = _journey(values["journey"], place.folder)
+        journey = _journey(values["journey"], place)
         path = path_of(_file(journey)) if values["path"] is None else values["path"]
         if not _begins(path):
             raise ValueError(f"path: is {path!r}; where the application begins is needed, from '/' to '/'")
@@ -156,23 +157,20 @@ def _begins(path: str) -> bool:
     return PATH.fullmatch(path) is not None and path.endswith("/")
 
 
-def _journey(text: str, folder: Path) -> str:
-    """A journey that comes with the project, by name, or the path of a file that has one."""
+def _journey(text: str, place: TablePlace) -> str:
+    """A journey that comes with the project, by name, or the path of a file that has one. Raises UserError."""
     if text in journeys.known():
         return text
     if not text.endswith(".py"):
         raise ValueError(f"journey: {unknown('journey', text, journeys.known())} Or name a file, mine.py")
-    file = (folder / text).resolve()
-    if not file.is_file():
-        raise ValueError(f"journey: there is no file {file}")
-    return str(file)
+    return str(place.inside("journey", text))
 
 
 def path_of(file: Path) -> str:
     """Where the application begins that a file's journey is for: what its class says, ``path = "/shop/"``; else ``/``.
     The file is read and not run. Raises UserError where that is no such path, and for a file that cannot be read."""
     try:
-        tree = ast.parse(file.read_bytes())
+        tree = ast.parse(files.read(file, MOST_BYTES))
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from None
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # whoever runs it says what is wrong

@@ -120,10 +120,15 @@ class Kind:
                 engine=values["engine"],
                 warmup_s=values["warmup"],
                 services=values["services"],
-                recipe=values["recipe"],
+                recipe=_recipe(values["recipe"], place),
             )
         except ValueError as error:
             raise place.error(str(error)) from None
+
+
+def _recipe(name: str, place: TablePlace) -> str:
+    """The name of a recipe that ships, or the absolute path of one in a file."""
+    return str(place.inside("recipe", name)) if "/" in name or name.endswith(".json") else name
 
 
 # msgspec, which reads studies that hold tests, must not look into kinds: no record has one.

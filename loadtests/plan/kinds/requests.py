@@ -79,11 +79,11 @@ class Requests(Work):
     def fingerprint(self) -> str:  # type: ignore[override]
         if self.requests == (Request(self._sent, path=self.requests[0].path),):
             return ""
-        return digest([request.to_dict() for request in self.requests])
+        return digest([request.identity.to_dict() for request in self.requests])
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
-        return (self.requests,)
+        return (tuple(request.identity for request in self.requests),)
 
     @property
     def setup_features(self) -> frozenset[str]:
@@ -97,6 +97,9 @@ class Requests(Work):
 
     def with_requests(self, requests: tuple[Request, ...]) -> Self:
         return dataclasses.replace(self, requests=requests)
+
+    def with_bodies(self) -> Self:
+        return dataclasses.replace(self, requests=tuple(request.with_body() for request in self.requests))
 
     def subject(self, pace: Pace) -> str:
         return (
@@ -112,7 +115,7 @@ def workload_of(values: Mapping[str, Any], place: TablePlace) -> Workload:
     if "requests" in values:
         return from_toml.workload(values["requests"], place.file, place.prefix, place.folder)
     if "workload" in values:
-        return from_toml.read(place.folder / values["workload"])
+        return from_toml.read(place.inside("workload", values["workload"]))
     fields = {field.name: values[field.name] for field in msgspec.structs.fields(RequestTable)}
     try:
         return Workload((RequestTable(**fields).request(place.folder),))

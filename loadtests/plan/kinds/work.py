@@ -89,6 +89,10 @@ class Work(Fields):
         """The work with other requests; as it is where it sends none of its own."""
         return self
 
+    def with_bodies(self) -> Self:
+        """The work of a run folder with the bodies that files have. Raises UserError where one is another."""
+        return self
+
     def with_processes(self, processes: int) -> Self:
         """The work with its load made by that many processes, where that is its choice."""
         return self

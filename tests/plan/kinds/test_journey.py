@@ -149,7 +149,7 @@ def test_a_journey_of_ones_own_is_told_by_what_is_in_it_and_not_by_where_it_is(t
             {"users": 1, "journey": "questionaire"},
             "journey: unknown journey 'questionaire'; did you mean questionnaire",
         ),
-        ({"users": 1, "journey": "none.py"}, "journey: there is no file .*none.py"),
+        ({"users": 1, "journey": "none.py"}, "journey: none.py cannot be read: No such file"),
         ({"users": 1, "injectors": 65}, "injectors: is 65; a whole number from 1 to 64"),
         ({"users": 1, "connections": 1}, "connections: is not a key here"),
     ],
