@@ -9,7 +9,7 @@ from rich.text import Text
 
 from loadtests.commands import completion
 from loadtests.commands.console import data, fail, out, say, waiting
-from loadtests.commands.options import Own, Paths, WorkloadFile, with_own_websockets
+from loadtests.commands.options import Hopless, Own, Paths, WorkloadFile, with_own_websockets
 from loadtests.formatting import plural
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def command(
     ] = None,
     path: Paths = None,
     workload: WorkloadFile = None,
+    hopless: Hopless = False,
     *,
     own: Own,
 ) -> None:
@@ -37,11 +38,12 @@ def command(
         from loadtests.workload import Request
 
         asked = named(path or [], workload)
-        served = project.chosen(own, find(setups or []), announce)
+        chosen = find(setups or [], hopless)
+        served = project.chosen(own, chosen, announce)
     for remark in served.remarks:
         say(f"note: {remark}")
     requests = asked or ((Request("GET /"),) if own else REQUESTS)
-    checked = check(setups or [], lambda doing: say(f"{doing} ..."), served.application, requests)
+    checked = check(chosen, setups or [], lambda doing: say(f"{doing} ..."), served.application, requests)
     print_check(checked)
     if not checked.good:
         different = checked.differences or checked.failed or not any(checked.websocket_failures.values())

@@ -40,6 +40,9 @@ AllowRemote = Annotated[
 OutputFolder = Annotated[Path | None, typer.Option(help="Run folder to create.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the order of trials.")]
 Anyway = Annotated[bool, typer.Option("--anyway", help="Do not stop early when many trials in a row are invalid.")]
+Hopless = Annotated[
+    bool, typer.Option("--hopless", help="Add each ASGI setup again, with Django served through hopless.")
+]
 SetupName = Annotated[str, typer.Argument(help="Name of a setup.", autocompletion=completion.setups)]
 MessageSize = Annotated[int | None, typer.Option(help="Bytes of a message over ws://; 64 by default.")]
 

@@ -12,6 +12,7 @@ from loadtests.commands.console import fail, out, waiting
 from loadtests.commands.options import (
     AllowRemote,
     Anyway,
+    Hopless,
     Journey,
     Minutes,
     OutputFolder,
@@ -63,6 +64,7 @@ def command(
         str | None, typer.Option(help="Add no more blocks for --until after this time; 1h by default.")
     ] = None,
     price: Price = None,
+    hopless: Hopless = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Short trials, one or two blocks: to see that everything works.")
     ] = False,
@@ -109,7 +111,7 @@ def command(
         else:
             name = study or study_options.default_study(own, users, aa)
             chosen = study_options.StudyOptions(
-                name, blocks, minutes, until, setups, rate, injectors, aa, price, quick
+                name, blocks, minutes, until, setups, rate, injectors, aa, price, quick, hopless
             ).study()
             chosen = chosen.with_requests(requests.named(path or [], workload))
             chosen = users.in_study(chosen) if users else chosen

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 
@@ -68,25 +68,26 @@ class Check:
 
 
 def check(
-    names: Sequence[str],
+    found: Sequence[Setup],
+    named: Collection[str],
     progress: Announce,
     application: Application | None = None,
     requests: Sequence[Request] = REQUESTS,
     host: Host | None = None,
 ) -> Check:
-    """Compares the answers of the setups of these names, or of all, with those of the reference, which is started
-    first. Without an application the sample project is served. Raises UserError, also for a setup that was named and
-    cannot be started here; one that was not named is skipped.
+    """Compares the answers of the setups with those of the reference, which is started first. Without an application
+    the sample project is served. Raises UserError, also for a setup that was ``named`` and cannot be started here; one
+    that was not is skipped.
     """
     application = application or sample()
     requests, needed, knobs = _fetchable(application, requests)
-    found = [setup for setup in setups.find(names) if names or not (application.own and setup.dialect)]
+    found = [setup for setup in found if named or not (application.own and setup.dialect)]
     host = host or hosts.at("local")
     bind, port = setups.bind(), setups.port()
     env = {**host.allot(os.environ.get("CORES")).knobs({}), "BIND": bind, "PORT": str(port)}
     start = partial(serving, application=application, host=host)
     checker = _Checker(application, progress, Check(application.addressed(requests)))
-    chosen = checker.servable(found, bool(names))
+    chosen = checker.servable(found, named)
     compared = [setup for setup in chosen if not setup.dialect]
     if compared and not application.own:
         compared.sort(key=lambda setup: setup.name != REFERENCE)
@@ -128,14 +129,14 @@ class _Checker:
     progress: Announce
     result: Check
 
-    def servable(self, chosen: Sequence[Setup], named: bool) -> list[Setup]:
+    def servable(self, chosen: Sequence[Setup], named: Collection[str]) -> list[Setup]:
         """The setups that can be served here; the others are skipped, or raise UserError where they were named."""
         found = []
         for setup in chosen:
             obstacle = self.application.obstacle(setup)
             if obstacle is None:
                 found.append(setup)
-            elif named:
+            elif setup.name in named:
                 raise UserError(f"{setup.name}: {obstacle}")
             else:
                 self.result.skipped[setup.name] = obstacle

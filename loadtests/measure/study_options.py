@@ -42,6 +42,7 @@ class StudyOptions:
     aa: bool = False
     price: float | None = None
     quick: bool = False
+    hopless: bool = False
 
     def study(self) -> Study:
         """The study with these changes. Raises UserError."""
@@ -51,6 +52,8 @@ class StudyOptions:
         study = studies.load(self.name)
         if self.setups is not None:
             study = study.only([label.strip() for label in self.setups.split(",")])
+        if self.hopless:
+            study = study.with_hopless()
         if self.rate is not None:
             require_within("--rate", self.rate, LEAST_RATE, int(MAX_RATE))
             study = dataclasses.replace(study, tests=tuple(test.at_rate(self.rate) for test in study.tests))

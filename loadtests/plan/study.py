@@ -29,6 +29,7 @@ from loadtests.records import decode
 from loadtests.records.bounds import Count, FileName, Name, Ordinal, Positive, Share, Variable
 from loadtests.records.decode import duration as duration
 from loadtests.setups.knobs import SERVERS
+from loadtests.setups.reading import HOPLESS
 from loadtests.workload import Request, SignIn
 
 THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
@@ -147,22 +148,40 @@ class Study:
         return found
 
     def only(self, labels: Sequence[str]) -> Study:
-        """The study with the entries of these labels, in its own order. Where its baseline is none of them, the first
-        of ``labels`` is. Raises UserError for a label that it does not have, and where it is a sweep."""
+        """The study with the entries of these labels, in its own order; after a label HOPLESS asks for the same served
+        through hopless. Where its baseline is none of them, the first of ``labels`` is. Raises UserError for a label
+        that it does not have, and where it is a sweep."""
         if self.sweep is not None:
             raise UserError(f"{self.name} is a sweep, whose cells are compared as a whole; it cannot do without some")
         known = [entry.label for entry in self.entries]
+        entries = self.with_hopless().entries
         for label in labels:
-            if label not in known:
+            if label not in (entry.label for entry in entries):
                 raise unknown(f"setup in {self.name}", label, known)
-        kept = tuple(entry for entry in self.entries if entry.label in labels)
+        kept = tuple(entry for entry in entries if entry.label in labels)
         baseline = self.baseline if self.baseline in labels else labels[0]
         return dataclasses.replace(self, entries=kept, baseline=baseline)
+
+    def with_hopless(self) -> Study:
+        """The study with each setup twice, the second time served through hopless; those are left as they are that are
+        so already, or have a knob of that name. Raises UserError where it is a sweep."""
+        if self.sweep is not None:
+            raise UserError(f"{self.name} is a sweep of one setup; a sweep of {self.sweep.setup}{HOPLESS} is another")
+        known = list(self.entries)
+        entries: list[Entry] = []
+        for entry in self.entries:
+            entries.append(entry)
+            twin = Entry(f"{entry.label}{HOPLESS}", f"{entry.setup}{HOPLESS}", entry.env)
+            plain = not entry.setup.endswith(HOPLESS) and "HOPLESS" not in entry.env
+            if plain and not any(twin.label == one.label or _alike(twin, one) for one in known):
+                known.append(twin)
+                entries.append(twin)
+        return dataclasses.replace(self, entries=tuple(entries))
 
     def with_copy(self) -> Study:
         """The study with its baseline under a second label, so that it shows the machine's noise; once is enough."""
         baseline = next(entry for entry in self.entries if entry.label == self.baseline)
-        twins = [entry for entry in self.entries if (entry.setup, entry.env) == (baseline.setup, baseline.env)]
+        twins = [entry for entry in self.entries if _alike(entry, baseline)]
         if len(twins) > 1:
             return self
         copy = dataclasses.replace(baseline, label=f"{baseline.label}-again")
@@ -223,6 +242,11 @@ def from_dict(values: dict[str, Any]) -> Study:
     """The study that ``Study.to_dict`` gave, as run.json keeps it. Raises ValueError, or as ``kinds.from_record``."""
     study = msgspec.convert({**values, "tests": []}, Study)
     return dataclasses.replace(study, tests=tuple(kinds.from_record(test) for test in values["tests"]))
+
+
+def _alike(one: Entry, other: Entry) -> bool:
+    """Whether they differ by their labels only."""
+    return (one.setup, one.env) == (other.setup, other.env)
 
 
 def _entries(listed: Sequence[str | EntryTable], where: str) -> tuple[Entry, ...]:

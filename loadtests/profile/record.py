@@ -133,7 +133,7 @@ def _sampled_round(plan: Plan, undisturbed: Window, report: Callable[[str, int],
     """The second start. Raises _Died."""
     with folders.private("profile", memory=False) as stacks:
         reader = Reader(str(plan.application.directory))
-        existing = plan.application.env.get("PYTHONPATH") or os.environ.get("PYTHONPATH")
+        existing = plan.application.environment_for(plan.setup).get("PYTHONPATH") or os.environ.get("PYTHONPATH")
         with _served(plan, oncpu.environment(stacks, existing)) as running:
             report("sampling CPU time", 1)
             sampled = _Window(plan, running, "sampled", stacks)

@@ -56,7 +56,7 @@ class Serving:
         return self.supervised.folder
 
     def parts(self) -> list[Part]:
-        own = [Part(program.role, program.pid) for program in self.supervised.programs(self.setup.name)]
+        own = [Part(program.role, program.pid) for program in self.supervised.programs(self.setup.group)]
         of_services = [
             Part(program.role, program.pid, service in self.charged, elsewhere=self.apart or program.elsewhere)
             for service in self.services
@@ -69,7 +69,7 @@ class Serving:
         return self.supervised.logs()
 
     def failed(self) -> str | None:
-        return self._first_failed([*self.services, self.setup.name])
+        return self._first_failed([*self.services, self.setup.group])
 
     def failed_service(self) -> str | None:
         """The failed process of a service that the setup is not charged with."""
@@ -98,12 +98,12 @@ class Serving:
 
     def restart(self) -> None:
         try:
-            self.supervised.stop(self.setup.name)
+            self.supervised.stop(self.setup.group)
         except ConnectionLost:
             raise
         except UserError as error:
             raise NotServing(str(error), self.logs()) from None
-        self.supervised.start(self.setup.name)
+        self.supervised.start(self.setup.group)
         _wait(self)
 
     def seconds_to_answer(self) -> float:
@@ -131,7 +131,7 @@ def serving(
     host.require_free(bind, port)
     of_knobs = () if application.own else required_by(env)
     names = tuple(dict.fromkeys([*setup.services, *of_knobs, *services]))
-    with host.supervise({**application.environment, **env, "BIND": bind}) as supervised:
+    with host.supervise({**application.environment_for(setup), **env, "BIND": bind}) as supervised:
         running = Serving(
             setup,
             services=names,
@@ -143,7 +143,7 @@ def serving(
             workers=setups.workers(env),
             apart=cores.apart(env),
         )
-        for group in (*names, setup.name):
+        for group in (*names, setup.group):
             supervised.start(group)
         _wait(running)
         yield running

@@ -1,7 +1,20 @@
 """Reads what supervisor/ has: the setups, and the services that run with them."""
 
 from loadtests.setups.knobs import FETCHING, KNOBS, bind, database, given, port, require_knobs, workers
-from loadtests.setups.reading import CANNOT, HTTP, WEBSOCKET, Setup, find, known, missing, missing_needs
+from loadtests.setups.reading import CANNOT, HOPLESS, HTTP, WEBSOCKET, Setup, find, known, missing, missing_needs
 
-__all__ = ["CANNOT", "FETCHING", "HTTP", "KNOBS", "WEBSOCKET", "Setup", "bind", "database", "find", "given", "known"]
+__all__ = [
+    "CANNOT",
+    "FETCHING",
+    "HOPLESS",
+    "HTTP",
+    "KNOBS",
+    "WEBSOCKET",
+    "Setup",
+    "bind",
+    "database",
+    "find",
+    "given",
+    "known",
+]
 __all__ += ["missing", "missing_needs", "port", "require_knobs", "workers"]

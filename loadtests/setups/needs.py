@@ -96,6 +96,10 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
         rails,
         "apt-get install --no-install-recommends ruby-actioncable ruby-railties puma ruby-redis (Debian)",
     ),
+    "hopless": (
+        module("hopless"),
+        "it needs Python 3.10, Django 5.2 and asgiref 3.13 or newer, and for the sample project `make setup`",
+    ),
     "nginx": (system("nginx"), "apt-get install nginx"),
     "stack-2016": (other_stacks.is_installed("2016"), other_stacks.STACKS["2016"]),
     "google-cloud-datastore": (module("google.cloud.datastore"), "pip install google-cloud-datastore"),

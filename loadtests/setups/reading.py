@@ -28,6 +28,9 @@ CANNOT = {
 # The words of `dialect=`, what is spoken over a WebSocket; docs/peers.rst has them.
 DIALECTS = ("plain", "socket.io", "action-cable")
 
+# The end of a name: `uvicorn-hopless` is the setup `uvicorn` with Django served through the package hopless.
+HOPLESS = "-hopless"
+
 # A test uses one of two protocols, and each setup serves one of them.
 HTTP = "http"
 WEBSOCKET = "websocket"
@@ -41,7 +44,8 @@ class Setup:
     (node, rack); ``dialect`` a word of DIALECTS, empty for HTTP; ``needs`` names of loadtests.setups.needs; ``docs``
     the source of its settings; ``cannot`` words of CANNOT; ``services`` run with it, and ``charges`` are those that
     count as its cost; ``wrong`` is the fault that it demonstrates; ``stack`` a word of loadtests.setups.other_stacks,
-    empty for today's stack or the user's.
+    empty for today's stack or the user's; ``hopless``: Django is served through that package, and ``name`` ends in
+    HOPLESS.
     """
 
     name: str
@@ -56,6 +60,31 @@ class Setup:
     wrong: str = ""
     dialect: str = ""
     stack: str = ""
+    hopless: bool = False
+
+    @property
+    def group(self) -> str:
+        """Its supervisor group."""
+        return self.name.removesuffix(HOPLESS) if self.hopless else self.name
+
+    @property
+    def impossible(self) -> str | None:
+        """Why it cannot be served through hopless, in a few words, where that is asked; None where it can."""
+        if self.hopless and self.interface != "asgi":
+            return "hopless is for ASGI, and it is served otherwise"
+        if self.hopless and self.dialect and "channels" not in self.needs:
+            return "hopless is for Django and Channels, and it answers WebSockets without them"
+        return None
+
+    def through_hopless(self) -> Setup:
+        """The same setup with Django served through hopless."""
+        return dataclasses.replace(
+            self,
+            name=f"{self.name}{HOPLESS}",
+            label=f"{self.label}, hopless",
+            needs=(*self.needs, "hopless"),
+            hopless=True,
+        )
 
     def refuses(self, demands: Iterable[str]) -> str | None:
         """Which demands (words of CANNOT, and HTTP) it cannot meet, in words; None where it can meet all."""
@@ -79,14 +108,18 @@ def known(folder: Path | None = None) -> dict[str, Setup]:
     return {setup.name: setup for setup in setups}
 
 
-def find(names: Iterable[str]) -> list[Setup]:
-    """The setups of these names; all where none is named. Raises UserError with the nearest names."""
+def find(names: Iterable[str], hopless: bool = False) -> list[Setup]:
+    """The setups of these names, which may end in HOPLESS; all that have a file where none is named. With ``hopless``
+    each is followed by itself through hopless. Raises UserError with the nearest names."""
     setups = known()
-    chosen = list(names) or list(setups)
-    for name in chosen:
-        if name not in setups:
+    found = []
+    for name in list(names) or setups:
+        plain = name.removesuffix(HOPLESS)
+        if plain not in setups:
             raise unknown("setup", name, setups)
-    return [setups[name] for name in chosen]
+        twin = setups[plain].through_hopless()
+        found += [setups[plain], twin] if hopless else [setups[plain] if name == plain else twin]
+    return list(dict.fromkeys(found))
 
 
 def missing(setup: Setup, bin: Path | None = None) -> str | None:

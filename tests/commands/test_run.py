@@ -61,6 +61,28 @@ def test_too_few_minutes_get_one_line(command, given):
     assert errors.count("\n") == 1
 
 
+def test_a_setup_is_measured_with_and_without_hopless(command):
+    code, printed, errors = command("run", "first-look", "--setups", "uvicorn,uvicorn-hopless", "--dry-run")
+    assert (code, errors) == (0, "")
+    assert "uvicorn-hopless" in printed
+    assert "gunicorn" not in printed
+
+
+def test_with_hopless_each_asgi_setup_comes_twice_and_wsgi_says_why_it_cannot(command):
+    code, printed, _ = command("run", "--app", "docs/examples/chat", "--hopless", "--dry-run")
+    assert code == 0
+    assert all(f"\n{name}-hopless  " in printed for name in ("uvicorn", "granian-asgi", "daphne"))
+    assert "gunicorn-hopless: hopless is for ASGI, and it is served otherwise" in printed
+    assert "gunicorn-again-hopless" not in printed
+
+
+def test_a_study_that_has_hopless_already_gets_it_once(command):
+    assert command("run", "channels-hops", "--hopless", "--dry-run") == command("run", "channels-hops", "--dry-run")
+    code, _, errors = command("run", "sweep", "--hopless", "--dry-run")
+    assert (code, errors.count("\n")) == (1, 1)
+    assert "is another" in errors
+
+
 def test_a_setup_against_itself_is_a_study_of_its_own_name(command):
     code, printed, _ = command("run", "--aa", "--setups", "gunicorn", "--dry-run")
     assert code == 0

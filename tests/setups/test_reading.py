@@ -1,5 +1,6 @@
 import configparser
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from loadtests import files, setups
 from loadtests.errors import UserError
+from loadtests.records import decode
 from loadtests.setups import needs, services
 
 SETUPS = setups.known()
@@ -147,7 +149,7 @@ def test_a_word_that_nobody_knows_is_named(mine, key, says):
 def test_every_need_has_a_remedy_and_is_somebodys():
     described = (*SETUPS.values(), *services.known().values())
     needed = {need for one in described for need in one.needs}
-    assert needed == set(needs.NEEDS)
+    assert needed | {"hopless"} == set(needs.NEEDS)  # of the setups whose names end in it
     assert all(remedy for _, remedy in needs.NEEDS.values())
 
 
@@ -207,3 +209,18 @@ def test_the_helper_scripts_can_be_run():
         if script.name != "defaults.sh":
             assert os.access(script, os.R_OK)
             assert script.read_text().startswith("#!/bin/sh\n")
+
+
+def test_every_asgi_setup_of_django_can_be_served_through_hopless():
+    through = [setup.through_hopless() for setup in SETUPS.values()]
+    possible = {setup.name for setup in through if setup.impossible is None}
+    assert {"uvicorn-hopless", "granian-asgi-hopless", "daphne-hopless", "uvicorn-channels-hopless"} <= possible
+    assert not possible & {"gunicorn-hopless", "daphne-redis-hopless", "uvicorn-websocket-hopless", "ws-hopless"}
+    assert setups.find([setup.name for setup in through]) == through
+
+
+def test_what_hopless_needs_is_said_as_its_package_says_it():
+    about = decode.read_toml(files.ROOT / "packages" / "hopless" / "pyproject.toml")["project"]
+    least = [about["requires-python"], *about["dependencies"]]
+    said = needs.NEEDS["hopless"][1]
+    assert all(re.search(r">=([\d.]+)", one)[1] in said for one in least)

@@ -19,6 +19,7 @@ from loadtests.setups.application.own_websocket import OwnWebsocket
 from loadtests.workload import Load, Request
 
 PREPARED_WITHIN_S = 600.0
+ENTRY = Path(__file__).with_name("entry")  # entry points of ours, found through PYTHONPATH
 ASYNCHRONOUS = "/async/"  # what the paths of the sample's asynchronous views begin with
 
 
@@ -56,8 +57,23 @@ class Application:
         }
         return {**self.env, **{name: value for name, value in given.items() if value}}
 
+    def environment_for(self, setup: Setup) -> dict[str, str]:
+        """Those, and what a setup with hopless takes: testproject/testproject/hops.py, or entry/with_hopless.py."""
+        if not setup.hopless:
+            return self.environment
+        if not self.own:
+            return {**self.environment, "HOPLESS": "1"}
+        return {
+            **self.environment,
+            "ASGI_APP": "with_hopless:application",
+            "SERVED_WITH_HOPLESS": self.asgi or "",
+            "PYTHONPATH": entry_first(self.environment),
+        }
+
     def obstacle(self, setup: Setup) -> str | None:
         """Why the setup cannot serve it on this machine, in a few words; None where it can."""
+        if setup.impossible:
+            return setup.impossible
         if self.own and setup.stack:
             return f"it serves the project of {setup.stack}, and no other"
         if self.own and setup.dialect:
@@ -119,6 +135,11 @@ class Application:
         if ended.status:
             why = reason_of(ended.errors or ended.printed)
             raise UserError(f"{shown!r} failed (exit status {ended.status}): {why}")
+
+
+def entry_first(env: Mapping[str, str]) -> str:
+    """The PYTHONPATH of these variables, or of this process, with our entry points first."""
+    return os.pathsep.join(filter(None, [str(ENTRY), env.get("PYTHONPATH"), os.environ.get("PYTHONPATH")]))
 
 
 @functools.cache

@@ -25,6 +25,8 @@ from loadtests.setups import Setup
 
 INSTALLED_WITHIN_S = 900.0
 REQUIREMENTS = ROOT / "requirements.txt"
+HOPLESS = ROOT / "packages" / "hopless"
+HOPLESS_HERE = f"hopless @ {HOPLESS.as_uri()}"
 CONSTRAINTS = "constraints.txt"
 PACKAGES = {"uwsgi": "pyuwsgi"}  # needs whose package has another name
 
@@ -64,8 +66,9 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Ov
     if python.parent.resolve() == Path(sys.executable).parent.resolve():
         return Overlay(python.parent)  # our own environment has all servers
     pins = requirements(setups, extra)
-    # Another Python, or other folders of packages, take another overlay.
-    key = f"{python}\n{_output([python, '-c', WHICH])}\n{pins}"
+    # Another Python, other folders of packages, or another hopless take another overlay.
+    sources = [file.read_text(encoding="utf-8") for file in sorted(HOPLESS.rglob("hopless/*.py"))]
+    key = f"{python}\n{_output([python, '-c', WHICH])}\n{pins}" + "".join(sources if HOPLESS_HERE in pins else ())
     folder = cache() / "overlays" / hashlib.sha256(key.encode()).hexdigest()[:16]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.parent / f"{folder.name}.lock", "w") as lock:
@@ -77,22 +80,24 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Ov
         else:
             shutil.rmtree(folder, ignore_errors=True)
             try:
-                _make(folder, python, pins)
+                _make(folder, python)
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
-        # What was left out, perhaps for want of a network, is tried again; a server may run from here meanwhile.
-        left_out = _install(folder, missing)
+        # What was left out, perhaps for want of a network or by what the project had before, is tried again; a server
+        # may run from here meanwhile.
+        left_out = _install(folder, python, pins, missing)
         about = {"python": str(python), "requirements": pins, "left_out": list(left_out)}
         files.write_json(done, about)
-    return Overlay(folder / "bin", tuple(f"{line} was left out: {why}" for line, why in left_out.items()))
+    named = {line.partition(" @ ")[0]: why for line, why in left_out.items()}
+    return Overlay(folder / "bin", tuple(f"{name} was left out: {why}" for name, why in named.items()))
 
 
 def requirements(setups: Iterable[Setup], extra: Iterable[str] = ()) -> list[str]:
-    """The lines of requirements.txt for these setups and the ``extra`` packages."""
+    """The lines of requirements.txt for these setups and the ``extra`` packages; hopless is this project's own."""
     names = {*extra, *(PACKAGES.get(need, need) for setup in setups for need in setup.needs)}
     lines = [line.split("#")[0].strip() for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines()]
-    return [line for line in lines if line and _package(line) in names]
+    return [line for line in [*lines, HOPLESS_HERE] if line and _package(line) in names]
 
 
 def versions(python: Path) -> dict[str, str]:
@@ -107,9 +112,8 @@ def cache() -> Path:
     return Path(home) / "django-serving-benchmark"
 
 
-def _make(folder: Path, python: Path, pins: list[str]) -> None:
-    """Makes the environment without the servers, and pip's constraints."""
-    theirs = versions(python)
+def _make(folder: Path, python: Path) -> None:
+    """Makes the environment without the servers."""
     folders = json.loads(_output([python, "-c", FOLDERS]))
     _output([python, "-m", "venv", "--without-pip", folder])
     own = folder / "bin" / "python"
@@ -117,17 +121,18 @@ def _make(folder: Path, python: Path, pins: list[str]) -> None:
     # After the overlay's own packages, with their .pth files (editable installs).
     lines = [f"import site; site.addsitedir({path!r})" for path in folders]
     (packages / "project.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _install(folder: Path, python: Path, pins: list[str], missing: list[str]) -> dict[str, str]:
+    """Installs those of the servers that are ``missing`` one by one, next to what the project has; returns why some
+    could not be, by requirement."""
     servers = {_package(line) for line in pins}
-    kept = [f"{name}=={version}\n" for name, version in theirs.items() if _package(name) not in servers]
+    kept = [f"{name}=={version}\n" for name, version in versions(python).items() if _package(name) not in servers]
     (folder / CONSTRAINTS).write_text("".join(kept), encoding="utf-8")
-
-
-def _install(folder: Path, pins: list[str]) -> dict[str, str]:
-    """Installs the servers one by one; returns why some could not be, by requirement."""
     own = folder / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(own), "--quiet", "--disable-pip-version-check"]
     left_out = {}
-    for line in pins:
+    for line in missing:
         try:
             _output([*pip, "install", "--constraint", str(folder / CONSTRAINTS), line])
         except UserError as error:

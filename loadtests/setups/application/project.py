@@ -19,12 +19,11 @@ from loadtests.errors import UserError, reason_of
 from loadtests.records.decode import duration
 from loadtests.setups import FETCHING, KNOBS, Setup, require_knobs
 from loadtests.setups.application import overlay
-from loadtests.setups.application.base import Application, sample
+from loadtests.setups.application.base import Application, entry_first, sample
 from loadtests.setups.application.own_websocket import OwnWebsocket
 from loadtests.setups.application.progress import Announce, silent
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # usual names of a virtual environment, next to manage.py or above
-ENTRY = Path(__file__).with_name("entry")
 MARK = "of the project: "  # what introspect.py begins its line with
 LOAD_TIMEOUT = "1m"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -104,9 +103,7 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
     facts = load(python, named)
     entry_points = {name: named[name] or facts[name] or _default_entry(directory, settings, name) for name in named}
     if not entry_points["asgi"]:
-        env["PYTHONPATH"] = os.pathsep.join(
-            filter(None, [str(ENTRY), env.get("PYTHONPATH"), os.environ.get("PYTHONPATH")])
-        )
+        env["PYTHONPATH"] = entry_first(env)
         entry_points["asgi"] = "plain_asgi:application"
         remarks.append("the project has no ASGI application: Django's own is served; name another with --asgi")
     extra = ("websockets",) if options.websocket else ()  # Uvicorn needs it for WebSockets

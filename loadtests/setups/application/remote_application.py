@@ -38,7 +38,7 @@ class RemoteApplication(Application):
     def obstacle(self, setup: Setup) -> str | None:
         if setup.stack:
             return f"the stack of {setup.stack} has known vulnerabilities and is served on its own machine alone"
-        return self.remote.missing_for(setup)
+        return setup.impossible or self.remote.missing_for(setup)
 
     def prepare(self) -> None:
         self.remote.prepare_sample()

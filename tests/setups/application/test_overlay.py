@@ -171,3 +171,18 @@ def test_the_versions_are_those_of_both(environment, index):
     made = overlay.make(environment / "bin" / "python", setups.find(["gunicorn"]))
     found = overlay.versions(made.bin / "python")
     assert (found["gunicorn"], found["parser"]) == ("27.0", "1.5")
+
+
+def test_hopless_is_installed_for_the_project_and_left_out_where_its_django_is_too_old(environment, index, monkeypatch):
+    index("hopless", "0.1", needs="Django>=5.2")
+    [wheel] = (environment.parents[1] / "index").iterdir()
+    monkeypatch.setattr(overlay, "HOPLESS_HERE", f"hopless @ {wheel.as_uri()}")
+    [served] = setups.find(["uvicorn-hopless"])
+    has(environment, "Django", "4.2")
+    [left_out] = overlay.make(environment / "bin" / "python", [served]).left_out
+    assert left_out.startswith("hopless was left out: ")
+    shutil.rmtree(next((environment / "lib").glob("python*/site-packages/Django-4.2.dist-info")))
+    has(environment, "Django", "5.2")
+    made = overlay.make(environment / "bin" / "python", [served])
+    assert made.left_out == ()
+    assert says(made.bin, "import hopless; print(hopless.version)") == "0.1"

@@ -85,3 +85,26 @@ def test_a_database_that_is_down_is_said_before_anything_is_written(command, mon
     assert "cannot be used" in errors
     assert len(errors.strip().splitlines()) == 1
     assert not folder.exists()
+
+
+def test_a_project_answers_the_same_through_hopless_and_no_file_of_it_changes(command, started, nothing_is_left):
+    before = sorted(started.rglob("*"))
+    pages = ("--path", "/", "--path", "/admin/login/", "--path", "/nowhere/")
+    code, printed, errors = command("check", "gunicorn", "uvicorn", "daphne", "--app", started, "--hopless", *pages)
+    assert code == 0, printed + errors
+    assert "gunicorn-hopless was skipped: hopless is for ASGI, and it is served otherwise" in printed
+    assert "3 requests to each of 5 setups: 0 differences" in printed
+    assert sorted(started.rglob("*")) == before
+
+
+def test_hopless_is_what_serves_a_project_where_it_is_asked_for(command, mysite):
+    (mysite / "mysite" / "urls.py").write_text(
+        "import sys\n"
+        "from django.http import HttpResponse\n"
+        "from django.urls import path\n"
+        "urlpatterns = [path('', lambda request: HttpResponse('hopless.handler' in sys.modules))]\n"
+    )
+    code, printed, _ = command("check", "uvicorn", "uvicorn-hopless", "--app", mysite)
+    assert code == 1
+    assert "uvicorn answered 200 text/html; charset=utf-8 b'False'" in printed
+    assert "uvicorn-hopless answered 200 text/html; charset=utf-8 b'True'" in printed

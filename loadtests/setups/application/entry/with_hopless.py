@@ -1,0 +1,23 @@
+"""The project's own ASGI application, with hopless' wherever it asks Django for one. Found through PYTHONPATH."""
+
+import importlib
+import os
+from typing import Any
+
+import hopless
+from django.core import asgi
+
+djangos = asgi.get_asgi_application
+
+
+def get_asgi_application() -> Any:
+    asgi.get_asgi_application = djangos  # which hopless asks itself
+    try:
+        return hopless.get_asgi_application()
+    finally:
+        asgi.get_asgi_application = get_asgi_application
+
+
+asgi.get_asgi_application = get_asgi_application
+module, _, name = os.environ["SERVED_WITH_HOPLESS"].partition(":")
+application = getattr(importlib.import_module(module), name)
