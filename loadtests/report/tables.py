@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import median
+from typing import Any, TypeVar
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
@@ -16,7 +17,37 @@ from loadtests.report.view import Field, Table
 
 Column = Callable[[Cell], Field]
 Columns = Mapping[str, Column]
+Item = TypeVar("Item")
 MEAN = f"Mean over blocks and its 95% interval. {DASH}: not known."
+
+
+def listed(
+    name: str,
+    caption: str,
+    items: Iterable[Item],
+    columns: Mapping[str, Callable[[Item], Field | str]],
+    note: str = "",
+    words: Collection[str] = (),
+    optional: Sequence[str] = (),
+    **options: Any,
+) -> Table:
+    """A row for each item, ``columns`` by their headings.
+
+    The first column and those of ``words`` are flush left, figures flush right; a narrow terminal drops the
+    ``optional`` ones, the first to go first. ``options`` are further fields of the table.
+    """
+    fields = [[read(item) for read in columns.values()] for item in items]
+    heads = tuple(columns)
+    return Table(
+        name,
+        caption,
+        heads,
+        tuple(tuple(one if isinstance(one, Field) else Field(one) for one in row) for row in fields),
+        note,
+        numeric=frozenset(place for place, head in enumerate(heads) if place and head not in words),
+        optional=tuple(heads.index(head) for head in optional if head in heads),
+        **options,
+    )
 
 
 def measured(
@@ -32,27 +63,25 @@ def measured(
     """A row for each setup, the best first.
 
     ``shown``: metrics with their headings. ``more``: the columns after them, by default failures and trials.
-    ``optional``: the headings that a narrow terminal drops, the first to go first.
     """
-    after: Columns = {"failed": failures, "trials": trials} if more is None else more
-    rows = []
-    for label in ranking.by_estimate(results, test, next(iter(shown))):
-        cell = results.cells[label, test.name]
-        if cell.valid:
-            fields = [estimate(results, label, test, metric) for metric in shown]
-        else:
-            fields = [Field(why_empty(cell), tone="muted"), *(unknown() for _ in range(len(shown) - 1))]
-        rows.append((Field(label), *fields, *(field(cell) for field in after.values())))
-    columns = ("setup", *shown.values(), *after)
-    return Table(
-        name,
-        caption,
-        columns,
-        tuple(rows),
-        note,
-        numeric=frozenset(range(1, len(columns))),
-        optional=tuple(columns.index(heading) for heading in optional if heading in columns),
-    )
+    first = next(iter(shown))
+
+    def column(metric: Metric) -> Column:
+        return lambda cell: (
+            Field(why_empty(cell), tone="muted")
+            if metric is first and not cell.valid
+            else estimate(results, cell.label, test, metric)
+        )
+
+    columns = {"setup": lambda cell: Field(cell.label), **{heading: column(one) for one, heading in shown.items()}}
+    columns |= {"failed": failures, "trials": trials} if more is None else more
+    cells = [results.cells[label, test.name] for label in ranking.by_estimate(results, test, first)]
+    return listed(name, caption, cells, columns, note, optional=optional)
+
+
+def failed(count: int, detail: str = "") -> Field:
+    """How many failed, in red if any did."""
+    return Field(f"{count:,}", detail, tone="bad" if count else "")
 
 
 def unknown(why: str = "") -> Field:

@@ -9,6 +9,7 @@ from loadtests.analyse.littles_law import AGREES, ERRORS_OF_CHANCE, Waiting, wai
 from loadtests.analyse.results import Results
 from loadtests.formatting import number, per_second, series, span
 from loadtests.plan.kinds import Test
+from loadtests.report import tables
 from loadtests.report.charts import lines
 from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
@@ -36,40 +37,25 @@ def section(results: Results) -> Section | None:
 
 
 def _table(test: Test, rows: Sequence[Waiting]) -> Table:
-    heads = (
-        "setup",
-        "under way at most",
-        "origin's mean, ms",
-        "sent/s",
-        "by arithmetic/s",
-        "measured/s",
-        "off",
-        "CPU cores",
-        "KB each",
-    )
-    return Table(
+    return tables.listed(
         f"arithmetic-{test.name}",
         f"Arithmetic and measurement: {test.description}",
-        heads,
-        tuple(_row(one) for one in sorted(rows, key=lambda one: one.own.limit)),
+        sorted(rows, key=lambda one: one.own.limit),
+        {
+            "setup": lambda one: one.label,
+            "under way at most": lambda one: one.at_once.reason,
+            "origin's mean, ms": lambda one: number(one.service_s * 1000),
+            "sent/s": lambda one: "" if one.sent is None else per_second(one.sent),
+            "by arithmetic/s": lambda one: per_second(one.expected),
+            "measured/s": lambda one: per_second(one.measured),
+            "off": lambda one: Field(f"{one.off:+.1%}", f"±{one.tolerance:.1%}", tone=_tone(one)),
+            "CPU cores": lambda one: f"{one.cpu_cores:.2f}",
+            "KB each": lambda one: "" if one.each_kb is None else number(one.each_kb),
+        },
         "Means over blocks. Off: measured over expected, minus 1, and the tolerance. KB each: growth of the setup's "
         "memory from rest to peak per request under way at the origin; with few of them mostly fixed costs.",
-        numeric=frozenset(range(2, len(heads))),
-        optional=(7, 3, 2, 8),
-    )
-
-
-def _row(one: Waiting) -> tuple[Field, ...]:
-    return (
-        Field(one.label),
-        Field(one.at_once.reason),
-        Field(number(one.service_s * 1000)),
-        Field("" if one.sent is None else per_second(one.sent)),
-        Field(per_second(one.expected)),
-        Field(per_second(one.measured)),
-        Field(f"{one.off:+.1%}", f"±{one.tolerance:.1%}", tone=_tone(one)),
-        Field(f"{one.cpu_cores:.2f}"),
-        Field("" if one.each_kb is None else number(one.each_kb)),
+        words=("under way at most",),
+        optional=("CPU cores", "sent/s", "origin's mean, ms", "KB each"),
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from loadtests.analyse import readings
-from loadtests.analyse.results import Results
+from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import DASH, number, plural
 from loadtests.records import Flag, Trial
 from loadtests.records.run.run_record import LeftOut
+from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
 
 NUMBERED = 6  # trials that the short form names
@@ -30,22 +31,22 @@ def section(results: Results) -> Section:
             "A doubtful one counts.",
             *_by_reason(flags),
         )
-    rows = tuple(
-        (
-            Field(trial.name),
-            Field(str(trial.block)),
-            Field(flag.severity, tone="bad" if flag.invalid else "muted"),
-            Field(flag.sentence),
-        )
-        for trial, flag in flags
-    )
-    heads = ("trial", "block", "severity", "what happened, what to do")
-    tables = (Table("flags", "Flagged trials", heads, rows, folded=True, only_on_pages=True),) if rows else ()
+    columns: dict[str, Callable[[tuple[Trial, Flag]], Field | str]] = {
+        "trial": lambda one: one[0].name,
+        "block": lambda one: str(one[0].block),
+        "severity": lambda one: Field(one[1].severity, tone="bad" if one[1].invalid else "muted"),
+        "what happened, what to do": lambda one: one[1].sentence,
+    }
+    flagged = tables.listed("flags", "Flagged trials", flags, columns, words=columns, folded=True, only_on_pages=True)
     logs = tuple(
         (f"End of the log of {trial.name}", trial.log) for trial in results.trials if trial.flags and trial.log
     )
     return Section(
-        "invalid", "What was invalid, and why", (*left_out, *text), (*tables, *_generator(results)), folded=logs
+        "invalid",
+        "What was invalid, and why",
+        (*left_out, *text),
+        (*([flagged] if flags else []), *_generator(results)),
+        folded=logs,
     )
 
 
@@ -92,19 +93,29 @@ def _value(figure: str) -> float:
 
 def _generator(results: Results) -> tuple[Table, ...]:
     """The worst of the generator's own delays and load."""
-    rows = []
-    for cell in results.cells.values():
-        if cell.valid:
-            found = zip(*(readings.generator(trial) for trial in cell.valid), strict=True)
-            lag, lain, share = (max((value for value in values if value is not None), default=None) for values in found)
-            figures = (number(lag), number(lain), DASH if share is None else f"{share:.0%}")
-            rows.append((Field(cell.label), Field(cell.test), *map(Field, figures)))
-    if not rows:
+    cells = [cell for cell in results.cells.values() if cell.valid]
+    if not cells:
         return ()
-    heads = ("setup", "test", "scheduling delay p99, ms", "reading delay p99, ms", "CPU, of one core")
-    note = (
+    table = tables.listed(
+        "generator",
+        "Delays and CPU of the load generator",
+        cells,
+        {
+            "setup": lambda cell: cell.label,
+            "test": lambda cell: cell.test,
+            "scheduling delay p99, ms": lambda cell: number(_worst(cell, 0)),
+            "reading delay p99, ms": lambda cell: number(_worst(cell, 1)),
+            "CPU, of one core": lambda cell: DASH if (share := _worst(cell, 2)) is None else f"{share:.0%}",
+        },
         "The worst of each setup's valid trials. Scheduling delay: actual minus intended send time. Reading delay: how "
-        "long a delivery may have waited in the generator before it was read."
+        "long a delivery may have waited in the generator before it was read.",
+        words=("test",),
+        only_on_pages=True,
     )
-    caption = "Delays and CPU of the load generator"
-    return (Table("generator", caption, heads, tuple(rows), note, frozenset({2, 3, 4}), only_on_pages=True),)
+    return (table,)
+
+
+def _worst(cell: Cell, place: int) -> float | None:
+    """The highest of one of the figures of ``readings.generator``."""
+    found = (readings.generator(trial)[place] for trial in cell.valid)
+    return max((value for value in found if value is not None), default=None)

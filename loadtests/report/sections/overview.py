@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from loadtests.analyse.results import Results
 from loadtests.formatting import flat, number, plural, series
 from loadtests.observe.calibration import spread
+from loadtests.plan.kinds import Test
 from loadtests.plan.slices import SLICE_S
+from loadtests.plan.study import Entry
 from loadtests.records.run.run_record import OtherClient, OtherHost, ServiceHost
 from loadtests.report import tables
-from loadtests.report.view import Field, Section, Table
+from loadtests.report.view import Section, Table
 
 LEAST_CALIBRATIONS = 4  # from which the speed of the machine is reported
 
@@ -168,29 +170,22 @@ def database_in_short(results: Results) -> list[str]:
 
 
 def _setups(results: Results) -> Table:
-    rows = tuple(
-        (
-            Field(entry.label),
-            Field(entry.setup),
-            Field(results.setup(entry.label).label),
-            Field(results.setup(entry.label).interface),
-            Field(" ".join(f"{key}={value}" for key, value in entry.env.items()) or "defaults"),
-        )
-        for entry in results.study.entries
-    )
-    return Table("setups", "Setups", ("label", "setup", "how it is served", "interface", "knobs"), rows)
+    columns: dict[str, Callable[[Entry], str]] = {
+        "label": lambda entry: entry.label,
+        "setup": lambda entry: entry.setup,
+        "how it is served": lambda entry: results.setup(entry.label).label,
+        "interface": lambda entry: results.setup(entry.label).interface,
+        "knobs": lambda entry: " ".join(f"{key}={value}" for key, value in entry.env.items()) or "defaults",
+    }
+    return tables.listed("setups", "Setups", results.study.entries, columns, words=columns)
 
 
 def _tests(results: Results) -> Table:
-    rows = tuple(
-        (
-            Field(test.name),
-            Field(test.description),
-            Field(test.engine),
-            Field(test.pace.length),
-            Field(f"{test.warmup_s:g} s"),
-        )
-        for test in results.tests
-    )
-    heads = ("test", "what is sent", "engine", "measured for", "after a warm-up of")
-    return Table("tests", "Tests", heads, rows, numeric=frozenset({3, 4}))
+    columns: dict[str, Callable[[Test], str]] = {
+        "test": lambda test: test.name,
+        "what is sent": lambda test: test.description,
+        "engine": lambda test: test.engine,
+        "measured for": lambda test: test.pace.length,
+        "after a warm-up of": lambda test: f"{test.warmup_s:g} s",
+    }
+    return tables.listed("tests", "Tests", results.tests, columns, words=("what is sent", "engine"))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
 from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import plural
 from loadtests.plan.kinds import Test
 from loadtests.plan.percentiles_with_failures import of_request
-from loadtests.report.tables import median_of
+from loadtests.records import RequestResult
+from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
 
 SHOWN = 12  # requests of one test: those sent most
-COLUMNS = ("p50", "p99")
+Row = tuple[str, str, Sequence[RequestResult]]  # a request's name, a label, and its results in each trial
 
 
 def section(results: Results) -> Section | None:
     """A table for each test that sends several requests; None where there is none."""
-    tables = [table for test in results.tests if (table := _table(results, test)).rows]
-    if not tables:
+    found = [table for test in results.tests if (table := _of_test(results, test)).rows]
+    if not found:
         return None
     return Section(
         "requests",
@@ -25,37 +29,56 @@ def section(results: Results) -> Section | None:
             "Each request of a mix by itself: times are medians over valid trials, counts sums. A percentile of the "
             "whole mix can lie between the times of quick and slow requests, where no request is.",
         ),
-        tuple(tables),
+        tuple(found),
     )
 
 
-def _table(results: Results, test: Test) -> Table:
+def _of_test(results: Results, test: Test) -> Table:
     requests = sorted(test.requests, key=lambda request: -request.weight)
-    cells = [results.cells[label, test.name] for label in results.labels]
-    rows = [row for request in requests[:SHOWN] for cell in cells if (row := _row(request.name, cell))]
+    found = {label: all_requests(results.cells[label, test.name]) for label in results.labels}
     left_out = len(requests) - SHOWN
-    return Table(
+    return table(
         f"requests-{test.name}",
         f"Response time by request, ms: {test.description}",
-        ("request", "setup", *COLUMNS, "sent", "failed"),
-        tuple(rows),
+        "request",
+        rows([request.name for request in requests[:SHOWN]], found),
+        ("p50", "p99"),
         f"Not shown: {plural(left_out, 'request')} sent less often." if left_out > 0 else "",
-        numeric=frozenset(range(2, 6)),
-        folded=len(rows) > SHOWN,
-        grouped=0,
+        SHOWN,
     )
 
 
-def _row(name: str, cell: Cell) -> tuple[Field, ...] | None:
-    results = [trial.result for trial in cell.valid if trial.result]
-    found = [one for result in results for one in result.requests if one.name == name]
-    if not found:
-        return None
-    failed = sum(one.planned - one.ok for one in found)
-    return (
-        Field(name),
-        Field(cell.label),
-        *(median_of([of_request(one, key) for one in found]) for key in COLUMNS),
-        Field(f"{sum(one.sent for one in found):,}"),
-        Field(f"{failed:,}", tone="bad" if failed else ""),
+def all_requests(cell: Cell) -> list[RequestResult]:
+    """The results of all requests in all valid trials of a cell."""
+    return [one for trial in cell.valid if trial.result for one in trial.result.requests]
+
+
+def rows(names: Iterable[str], found: Mapping[str, Iterable[RequestResult]]) -> Iterator[Row]:
+    """A row for each of the names and each label that has it."""
+    for name in names:
+        for label, results in found.items():
+            if own := [one for one in results if one.name == name]:
+                yield name, label, own
+
+
+def table(
+    name: str, caption: str, column: str, found: Iterable[Row], percentiles: Iterable[str], note: str, folded: int
+) -> Table:
+    """A table of requests, grouped by their names; a page folds it from ``folded`` rows on."""
+
+    def percentile(key: str) -> Callable[[Row], Field]:
+        return lambda row: tables.median_of([of_request(one, key) for one in row[2]])
+
+    def failed(row: Row) -> Field:
+        kinds = sum((Counter(one.errors) for one in row[2]), Counter[str]())
+        detail = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items()))
+        return tables.failed(sum(one.planned - one.ok for one in row[2]), detail)
+
+    shown = list(found)
+    columns: dict[str, Callable[[Row], Field | str]] = {column: lambda row: row[0], "setup": lambda row: row[1]}
+    columns |= {key: percentile(key) for key in percentiles}
+    columns |= {"sent": lambda row: f"{sum(one.sent for one in row[2]):,}", "failed": failed}
+    optional = ("p95", "p90", "p99.9")
+    return tables.listed(
+        name, caption, shown, columns, note, ("setup",), optional, folded=len(shown) > folded, grouped=0
     )

@@ -43,18 +43,20 @@ def _probes(cell: Cell) -> Field:
 
 def _unsettled(results: Results, test: Test) -> Iterator[Table]:
     """The searches that found no capacity of the server, in their own words."""
-    rows = tuple(
-        (Field(trial.label), Field(str(trial.block)), Field(why))
-        for label in results.labels
-        for trial in results.cells[label, test.name].valid
-        if (why := test.why_unknown(trial))
-    )
-    if rows:
-        yield Table(
+    trials = [
+        trial for label in results.labels for trial in results.cells[label, test.name].valid if test.why_unknown(trial)
+    ]
+    if trials:
+        yield tables.listed(
             f"unsettled-{test.name}",
-            f"{plural(len(rows), 'search', 'searches')} without a capacity of the server",
-            ("setup", "block", "what was found"),
-            rows,
+            f"{plural(len(trials), 'search', 'searches')} without a capacity of the server",
+            trials,
+            {
+                "setup": lambda trial: trial.label,
+                "block": lambda trial: str(trial.block),
+                "what was found": test.why_unknown,
+            },
+            words=("block", "what was found"),
             only_on_pages=True,
         )
 

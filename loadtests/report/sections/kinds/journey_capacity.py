@@ -9,7 +9,7 @@ from itertools import chain
 from loadtests.analyse.results import Results
 from loadtests.formatting import number, per_second
 from loadtests.plan.kinds import Test
-from loadtests.records import ProbeRecord, Trial
+from loadtests.records import ProbeRecord
 from loadtests.report import tables
 from loadtests.report.sections.additions import Additions
 from loadtests.report.sections.kinds import capacity, journey
@@ -26,42 +26,40 @@ def _tables(results: Results, test: Test) -> Iterator[Table]:
 
 def _way(results: Results, test: Test) -> Iterator[Table]:
     """Every probe, in the order in which they were made."""
-    rows = tuple(
-        _row(trial, probe)
+    probes = [
+        (trial, probe)
         for label in results.labels_in(test.name)
         for trial in results.cells[label, test.name].valid
         for probe in (trial.capacity.probes if trial.capacity else ())
-    )
-    if rows:
-        yield Table(
+    ]
+    if probes:
+        yield tables.listed(
             f"way-{test.name}",
             f"The way there: {test.description}",
-            ("setup", "block", test.decisive.unit, "probe", "p50, ms", "p99, ms", "sent", "failed", "objective"),
-            rows,
+            probes,
+            {
+                "setup": lambda one: one[0].label,
+                "block": lambda one: str(one[0].block),
+                test.decisive.unit: lambda one: per_second(one[1].rate),
+                "probe": lambda one: f"{one[1].duration_s:g} s",
+                "p50, ms": lambda one: number(one[1].response_time_ms.get("p50")),
+                "p99, ms": lambda one: number(one[1].response_time_ms.get("p99")),
+                "sent": lambda one: f"{one[1].planned:,}",
+                "failed": lambda one: tables.failed(one[1].errors),
+                "objective": lambda one: _outcome(one[1]),
+            },
             "Response time in each probe. What is doubtful is asked again; what decides are the long probes, which "
             "confirm.",
-            numeric=frozenset({1, 2, 4, 5, 6, 7}),
-            optional=(3, 6),
+            words=("probe", "objective"),
+            optional=("probe", "sent"),
             folded=True,
             grouped=0,
         )
 
 
-def _row(trial: Trial, probe: ProbeRecord) -> tuple[Field, ...]:
-    return (
-        Field(trial.label),
-        Field(str(trial.block)),
-        Field(per_second(probe.rate)),
-        Field(f"{probe.duration_s:g} s"),
-        *(Field(number(probe.response_time_ms.get(key))) for key in ("p50", "p99")),
-        Field(f"{probe.planned:,}"),
-        Field(f"{probe.errors:,}", tone="bad" if probe.errors else ""),
-        Field(
-            OUTCOMES[probe.outcome],
-            probe.why if probe.outcome != "pass" else "",
-            tone="" if probe.outcome == "pass" else "bad",
-        ),
-    )
+def _outcome(probe: ProbeRecord) -> Field:
+    passed = probe.outcome == "pass"
+    return Field(OUTCOMES[probe.outcome], "" if passed else probe.why, tone="" if passed else "bad")
 
 
 ADDITIONS = Additions(

@@ -15,7 +15,7 @@ from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.sections import load_curve
 from loadtests.report.sections.additions import Additions
-from loadtests.report.view import Field, Table
+from loadtests.report.view import Table
 
 DRAWN = ("p50", "p90", "p95", "p99")
 
@@ -51,19 +51,19 @@ def ceilings(results: Results, test: Test) -> Iterator[Table]:
     rate = test.fixed_rate
     if not found or rate is None:
         return
-    rows = tuple(
-        (Field(label), Field(f"{found[label]:,.0f}"), Field(f"{rate / found[label]:.0%}"))
-        if label in found
-        else (Field(label), tables.unknown(), tables.unknown())
-        for label in sorted(results.labels_in(test.name), key=lambda label: -found.get(label, 0.0))
-    )
-    note = (
+    unit = f"{test.kind.load_unit}s/s"
+    yield tables.listed(
+        f"ceilings-{test.name}",
+        "How far the rate is from each ceiling",
+        sorted(results.labels_in(test.name), key=lambda label: -found.get(label, 0.0)),
+        {
+            "setup": lambda label: label,
+            f"{unit} at the most": lambda label: f"{found[label]:,.0f}" if label in found else tables.unknown(),
+            f"{rate:g}/s is": lambda label: f"{rate / found[label]:.0%}" if label in found else tables.unknown(),
+        },
         f"What each setup answered at the most in a second, before the first block. The rate of this test, {rate:g} "
-        f"{test.kind.load_unit}s/s, was chosen as a share of the least of it."
+        f"{unit}, was chosen as a share of the least of it.",
     )
-    heads = ("setup", f"{test.kind.load_unit}s/s at the most", f"{rate:g}/s is")
-    title = "How far the rate is from each ceiling"
-    yield Table(f"ceilings-{test.name}", title, heads, rows, note, numeric=frozenset({1, 2}))
 
 
 ADDITIONS = Additions(tables=ceilings, charts=_charts)
