@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 
 from loadtests.formatting import series
-from loadtests.report.charts.base import Chart
+from loadtests.report.charts.shared import Chart
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,28 +7,10 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from loadtests.report.charts.base import (
-    SEVERAL_DECADES,
-    STEPS,
-    WIDTH,
-    Looks,
-    Rows,
-    axis_for,
-    clamp,
-    colour,
-    dashes,
-    described,
-    figures,
-    finish,
-    log_axis,
-    log_scale,
-    scale_for,
-    shape,
-    stacked,
-    values,
-)
+from loadtests.report.charts import shared
 from loadtests.report.charts.latency import interval_rows
 from loadtests.report.charts.palette import INK, MUTED, PAPER
+from loadtests.report.charts.shared import Looks, Rows
 
 HEIGHT = 210
 OVER = 2.0  # a curve is drawn up to this many times the objective
@@ -50,43 +32,38 @@ def spec(
     the rates are of, as response time and requests.
     """
     time, counts = words
-    marks = clamp(marks, "value")
-    scale = scale_for([*figures(rows, "rate"), *figures(marks, "value", "high")])
+    marks = shared.clamp(marks, "value")
+    scale = shared.scale_for([*shared.figures(rows, "rate"), *shared.figures(marks, "value", "high")])
     panels = [
         _panel(key, [row for row in rows if row["percentile"] == key], marks, limits, scale, looks, time)
         for key in dict.fromkeys(row["percentile"] for row in rows)
     ]
-    x = alt.X("value:Q", scale=scale, axis=axis_for(scale, format=",~r"), title=f"{counts} per second")
-    return finish(stacked([*panels, interval_rows(marks, x, scale, looks)], 14), title, subtitle, looks)
+    x = alt.X("value:Q", scale=scale, axis=shared.axis_for(scale, format=",~r"), title=f"{counts} per second")
+    return shared.finish(shared.stacked([*panels, interval_rows(marks, x, scale, looks)], 14), title, subtitle, looks)
 
 
 def _panel(
     key: str, rows: Rows, marks: Rows, limits: dict[str, float], x_scale: alt.Scale, looks: Looks, time: str
 ) -> Any:
-    times = figures(rows, "value")
+    times = shared.figures(rows, "value")
     top = min(max(times) * 1.1, max(limits.values()) * OVER)
     if key in limits:
         top = max(top, limits[key] * 1.5)
     low = min(min(times) * 0.85, top / 2)
-    y_scale = log_scale(low, top)
-    steps = STEPS if top / low < SEVERAL_DECADES else (1,)
-    x = alt.X("rate:Q", scale=x_scale, axis=axis_for(x_scale, labels=False, ticks=False), title=None)
-    y = alt.Y("value:Q", scale=y_scale, axis=log_axis(low, top, steps, format=",~r"), title=f"{key} {time}, ms")
-    base = alt.Chart(values(rows)).encode(x=x, y=y, color=colour(looks))
-    lines = (
-        base.transform_calculate(line=f"datum.label + ': {key} against rate'")
-        .mark_line(strokeWidth=1.8, clip=True)
-        .encode(detail="label:N", strokeDash=dashes(looks), description=alt.Description("line:N"))
-    )
-    points = base.encode(description=alt.Description("text:N"), shape=shape(looks))
+    y_scale = shared.log_scale(low, top)
+    steps = shared.STEPS if top / low < shared.SEVERAL_DECADES else (1,)
+    x = alt.X("rate:Q", scale=x_scale, axis=shared.axis_for(x_scale, labels=False, ticks=False), title=None)
+    y = alt.Y("value:Q", scale=y_scale, axis=shared.log_axis(low, top, steps, format=",~r"), title=f"{key} {time}, ms")
+    base = alt.Chart(shared.values(rows)).encode(x=x, y=y, color=shared.colour(looks))
+    lines = shared.lines(base.encode(detail="label:N"), f"{key} against rate", 1.8, looks, clip=True)
+    points = base.encode(description=alt.Description("text:N"), shape=shared.shape(looks))
     within = points.transform_filter("datum.passed").mark_point(filled=True, size=26, opacity=1, clip=True)
-    over = points.transform_filter("!datum.passed").mark_point(
-        size=26, opacity=1, strokeWidth=1.2, fill=PAPER, clip=True
-    )
-    found = described(_on_curves(rows, marks)).encode(x=x, y=y, color=colour(looks), shape=shape(looks))
-    capacities = found.mark_point(filled=True, size=110, opacity=1, stroke=PAPER, strokeWidth=1.5, clip=True)
+    hollow: dict[str, Any] = {"size": 26, "opacity": 1, "strokeWidth": 1.2, "fill": PAPER, "clip": True}
+    over = points.transform_filter("!datum.passed").mark_point(**hollow)
+    found = shared.described(_on_curves(rows, marks)).encode(x=x, y=y)
+    capacities = shared.points(found, 110, looks, stroke=PAPER, strokeWidth=1.5, clip=True)
     objective = _objective(key, limits[key], y_scale) if key in limits else []
-    return alt.layer(*objective, lines, within, over, capacities).properties(width=WIDTH, height=HEIGHT)
+    return shared.panel([*objective, lines, within, over, capacities], HEIGHT)
 
 
 def _on_curves(rows: Rows, marks: Rows) -> Rows:
@@ -102,7 +79,7 @@ def _on_curves(rows: Rows, marks: Rows) -> Rows:
 
 
 def _objective(key: str, limit: float, y_scale: alt.Scale) -> list[Any]:
-    line = alt.Chart(values([{"limit": limit, "text": f"objective: {key} < {limit:g} ms"}])).encode(
+    line = alt.Chart(shared.values([{"limit": limit, "text": f"objective: {key} < {limit:g} ms"}])).encode(
         y=alt.Y("limit:Q", scale=y_scale)
     )
     return [

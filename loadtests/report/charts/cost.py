@@ -6,19 +6,10 @@ from typing import Any
 
 import altair as alt
 
-from loadtests.report.charts.base import (
-    WIDTH,
-    Looks,
-    Rows,
-    arrows,
-    clamp,
-    described,
-    figures,
-    finish,
-    label_axis,
-)
+from loadtests.report.charts import shared
 from loadtests.report.charts.latency import notes
 from loadtests.report.charts.palette import INK, PAPER, ROLE_COLOURS
+from loadtests.report.charts.shared import Looks, Rows
 
 ROW = 30
 
@@ -31,22 +22,25 @@ def spec(
     ``parts``: label, role, start, end (stacked) and text. ``totals``: label, note, text, and where known value, low
     and high.
     """
-    totals = clamp(totals, "value")
-    scale = alt.Scale(domain=[0, max(figures(totals, "value", "high"), default=1.0) * 1.02], nice=False)
-    y = label_axis([row["label"] for row in totals])
+    totals = shared.clamp(totals, "value")
+    scale = alt.Scale(domain=[0, max(shared.figures(totals, "value", "high"), default=1.0) * 1.02], nice=False)
+    y = shared.label_axis([row["label"] for row in totals])
     fill = alt.Color(
         "role:N",
         title="processes of the role",
         scale=alt.Scale(domain=roles, range=[ROLE_COLOURS[i % len(ROLE_COLOURS)] for i in range(len(roles))]),
     )
     x = alt.X("start:Q", scale=scale, title=axis_title, axis=alt.Axis(grid=True, tickCount=6))
-    bars = described(parts).mark_bar(height=16, stroke=PAPER, strokeWidth=1).encode(x=x, x2="end:Q", y=y, color=fill)
-    base = described(totals).encode(y=y)
+    bars = (
+        shared.described(parts)
+        .mark_bar(height=16, stroke=PAPER, strokeWidth=1)
+        .encode(x=x, x2="end:Q", y=y, color=fill)
+    )
+    base = shared.described(totals).encode(y=y)
     whiskers = base.transform_filter("isValid(datum.value)").transform_filter("isValid(datum.high)")
     rules = whiskers.encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
     halo, line = rules.mark_rule(color=PAPER, strokeWidth=5), rules.mark_rule(color=INK, strokeWidth=2)
-    cut = arrows(rules, scale, alt.ColorValue(INK))
+    cut = shared.arrows(rules, scale, alt.ColorValue(INK))
     end = "isValid(datum.high) ? max(datum.high, datum.value) : datum.value"
     layers = [bars, halo, line, *cut, *notes(base, scale, end, 7)]
-    chart = alt.layer(*layers).properties(width=WIDTH, height=ROW * len(totals))
-    return finish(chart, title, subtitle, looks)
+    return shared.finish(shared.panel(layers, ROW * len(totals)), title, subtitle, looks)

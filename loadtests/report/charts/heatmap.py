@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import altair as alt
 
-from loadtests.report.charts.base import WIDTH, Rows, finish, values
 from loadtests.report.charts.palette import GRID, MUTED, ON_RAMP, PAPER, RAMP
+from loadtests.report.charts.shared import WIDTH, Rows, finish, values
 
 ROW = 62
 WIDEST = 130

@@ -7,23 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from loadtests.report.charts.base import (
-    STEPS,
-    WIDTH,
-    Looks,
-    Rows,
-    clamp,
-    colour,
-    dashes,
-    figures,
-    finish,
-    log_axis,
-    log_scale,
-    shape,
-    stacked,
-    values,
-)
+from loadtests.report.charts import shared
 from loadtests.report.charts.palette import INK
+from loadtests.report.charts.shared import Looks, Rows
 
 HEIGHT = 170
 MARGIN = 1.15
@@ -39,16 +25,16 @@ def spec(panels: dict[str, Rows], runs: list[str], looks: Looks, title: str, sub
     """
     last = list(panels)[-1]
     drawn = [_panel(name, rows, runs if name == last else [""] * len(runs), looks) for name, rows in panels.items()]
-    return finish(stacked(drawn, 14).resolve_legend(color="shared"), title, subtitle, looks)
+    return shared.finish(shared.stacked(drawn, 14).resolve_legend(color="shared"), title, subtitle, looks)
 
 
 def _panel(name: str, rows: Rows, runs: list[str], looks: Looks) -> Any:
-    rows = clamp(rows, "value")
-    numbers = [figure for figure in figures(rows, "value", "low", "high") if figure]
+    rows = shared.clamp(rows, "value")
+    numbers = [figure for figure in shared.figures(rows, "value", "low", "high") if figure]
     # Logarithmic: the same change is the same distance for a slow and a fast setup.
     low, high = min(numbers) / MARGIN, max(numbers) * MARGIN
-    scale, steps = log_scale(low, high), STEPS if high / low > MANY_TICKS else MANY
-    y = alt.Y("value:Q", title=None, scale=scale, axis=log_axis(low, high, steps, format=",~r"))
+    scale, steps = shared.log_scale(low, high), shared.STEPS if high / low > MANY_TICKS else MANY
+    y = alt.Y("value:Q", title=None, scale=scale, axis=shared.log_axis(low, high, steps, format=",~r"))
     x = alt.X(
         "run:Q",
         title=None,
@@ -60,25 +46,16 @@ def _panel(name: str, rows: Rows, runs: list[str], looks: Looks) -> Any:
             labelAngle=-40 if len(runs) > UPRIGHT else 0,
         ),
     )
-    paint = colour(looks, legend=alt.Legend(title=None, symbolType="circle", symbolOpacity=1))
-    base = alt.Chart(values(rows)).encode(x=x)
-    line = (
-        base.transform_calculate(line=f"datum.label + ': ' + {json.dumps(name)}")
-        .mark_line(strokeWidth=1.5)
-        .encode(y=y, color=paint, strokeDash=dashes(looks), description=alt.Description("line:N"))
-    )
+    paint = shared.colour(looks, legend=alt.Legend(title=None, symbolType="circle", symbolOpacity=1))
+    base = alt.Chart(shared.values(rows)).encode(x=x)
+    line = shared.lines(base.encode(y=y), name, 1.5, looks).encode(color=paint)
     marks = base.encode(description=alt.Description("text:N"))
     whiskers = marks.transform_filter("isValid(datum.high)")
-    rules = whiskers.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q", color=paint)
-    ends = [
-        whiskers.transform_filter(f"datum.cut_{end}")
-        .mark_point(shape=f"triangle-{side}", filled=True, size=50, opacity=1)
-        .encode(y=alt.Y(f"{end}:Q", scale=scale), color=paint)
-        for end, side in (("low", "down"), ("high", "up"))
-    ]
-    points = marks.mark_point(filled=True, size=50, opacity=1).encode(y=y, color=paint, shape=shape(looks))
+    rules = shared.whiskers(whiskers, alt.Y("low:Q", scale=scale), 2, looks).encode(color=paint)
+    ends = shared.arrows(whiskers, scale, paint, upright=True, size=50)
+    points = shared.points(marks.encode(y=y), 50, looks).encode(color=paint)
     marked = marks.transform_filter("isValid(datum.mark)")
     rings = marked.mark_point(size=220, strokeWidth=2, color=INK, opacity=1).encode(y=y)
     notes = marked.mark_text(align="left", dx=11, dy=-9, fontWeight="bold").encode(y=y, text="mark:N")
     heading = alt.TitleParams(name, fontSize=12, frame="group", offset=6)
-    return alt.layer(rules, *ends, line, points, rings, notes).properties(width=WIDTH, height=HEIGHT, title=heading)
+    return shared.panel([rules, *ends, line, points, rings, notes], HEIGHT, title=heading)

@@ -6,56 +6,42 @@ from typing import Any
 
 import altair as alt
 
-from loadtests.report.charts.base import (
-    WIDTH,
-    Looks,
-    Rows,
-    arrows,
-    axis_for,
-    clamp,
-    colour,
-    described,
-    figures,
-    finish,
-    heading,
-    label_axis,
-    scale_for,
-    shape,
-    stacked,
-)
+from loadtests.report.charts import shared
 from loadtests.report.charts.palette import MUTED
+from loadtests.report.charts.shared import Looks, Rows
 
 ROW = 19
 
 
 def spec(rows: Rows, looks: Looks, time: str, subtitle: list[str]) -> dict[str, Any]:
     """Rows as those of ``interval_rows``, with the percentile; values in ms."""
-    rows = clamp(rows, "value")
-    scale = scale_for(figures(rows, "value", "low", "high"))
+    rows = shared.clamp(rows, "value")
+    scale = shared.scale_for(shared.figures(rows, "value", "low", "high"))
     keys = list(dict.fromkeys(row["percentile"] for row in rows))
     panels = [
         interval_rows(
             [row for row in rows if row["percentile"] == key],
-            alt.X("value:Q", scale=scale, title=f"{time}, ms" if key == keys[-1] else None, axis=axis_for(scale)),
+            alt.X(
+                "value:Q", scale=scale, title=f"{time}, ms" if key == keys[-1] else None, axis=shared.axis_for(scale)
+            ),
             scale,
             looks,
-        ).properties(title=heading(key))
+        ).properties(title=shared.heading(key))
         for key in keys
     ]
-    return finish(stacked(panels), f"{time.capitalize()} by percentile", subtitle, looks)
+    return shared.finish(shared.stacked(panels), f"{time.capitalize()} by percentile", subtitle, looks)
 
 
 def interval_rows(rows: Rows, x: alt.X, scale: alt.Scale, looks: Looks) -> Any:
     """Points with intervals on ``x``. Rows: label, note, text, and where known value, low and high."""
-    base = described(rows).encode(y=label_axis([row["label"] for row in rows]))
+    base = shared.described(rows).encode(y=shared.label_axis([row["label"] for row in rows]))
     measured = base.transform_filter("isValid(datum.value)")
     whiskers = measured.transform_filter("isValid(datum.high)")
-    low = alt.X("low:Q", scale=scale)
-    rules = whiskers.mark_rule(strokeWidth=2.5).encode(x=low, x2="high:Q", color=colour(looks))
-    points = measured.mark_point(filled=True, size=75, opacity=1).encode(x=x, color=colour(looks), shape=shape(looks))
+    rules = shared.whiskers(whiskers, alt.X("low:Q", scale=scale), 2.5, looks)
+    points = shared.points(measured.encode(x=x), 75, looks)
     end = "isValid(datum.high) ? datum.high : datum.value"
-    layers = [rules, *arrows(whiskers, scale, colour(looks)), points, *notes(base, scale, end, 9)]
-    return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(rows))
+    layers = [rules, *shared.arrows(whiskers, scale, shared.colour(looks)), points, *notes(base, scale, end, 9)]
+    return shared.panel(layers, ROW * len(rows))
 
 
 def notes(base: alt.Chart, scale: alt.Scale, end: str, dx: int) -> list[alt.Chart]:

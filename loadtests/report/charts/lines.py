@@ -7,25 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from loadtests.report.charts.base import (
-    WIDTH,
-    Looks,
-    Rows,
-    axis_for,
-    clamp,
-    colour,
-    dashes,
-    described,
-    figures,
-    finish,
-    heading,
-    log_scale,
-    scale_for,
-    shape,
-    stacked,
-    values,
-)
+from loadtests.report.charts import shared
 from loadtests.report.charts.palette import MUTED
+from loadtests.report.charts.shared import WIDTH, Looks, Rows
 
 LINES = 7  # in a panel: as many as there are colours
 NAME_HEIGHT = 14.0  # of a name, in pixels
@@ -36,37 +20,30 @@ def over_load(rows: Rows, looks: Looks, time: str, load: str, subtitle: list[str
 
     Rows: label, percentile, load, value (ms), text, and where known low and high.
     """
-    rows = clamp(rows, "value")
-    x_scale = scale_for(row["load"] for row in rows)
-    x = alt.X("load:Q", title=load, scale=x_scale, axis=axis_for(x_scale, format=",~r"))
+    rows = shared.clamp(rows, "value")
+    x_scale = shared.scale_for(row["load"] for row in rows)
+    x = alt.X("load:Q", title=load, scale=x_scale, axis=shared.axis_for(x_scale, format=",~r"))
     panels = []
     for key in dict.fromkeys(row["percentile"] for row in rows):
         shown = [row for row in rows if row["percentile"] == key]
-        ends = figures(shown, "value", "low", "high")
-        y_scale = log_scale(min(ends) * 0.85, max(ends) * 1.15)
-        y = alt.Y("value:Q", title=f"{key} {time}, ms", scale=y_scale, axis=axis_for(y_scale))
+        ends = shared.figures(shown, "value", "low", "high")
+        y_scale = shared.log_scale(min(ends) * 0.85, max(ends) * 1.15)
+        y = alt.Y("value:Q", title=f"{key} {time}, ms", scale=y_scale, axis=shared.axis_for(y_scale))
         for group in _groups(rows):
             if part := [row for row in shown if row["label"] in group]:
                 panels.append(_load_panel(key, part, x, y, y_scale, looks))
-    return finish(stacked(panels), f"{time.capitalize()} over load", subtitle, looks)
+    return shared.finish(shared.stacked(panels), f"{time.capitalize()} over load", subtitle, looks)
 
 
 def _load_panel(key: str, rows: Rows, x: alt.X, y: alt.Y, y_scale: alt.Scale, looks: Looks) -> Any:
-    base = alt.Chart(values(rows)).encode(detail="label:N", color=colour(looks))
-    lines = (
-        base.transform_calculate(line=f"datum.label + ': {key} over load'")
-        .mark_line(strokeWidth=2)
-        .encode(x=x, y=y, strokeDash=dashes(looks), description=alt.Description("line:N"))
-    )
-    marks = base.encode(x=x, description=alt.Description("text:N"))
-    intervals = (
-        marks.transform_filter("isValid(datum.high)")
-        .mark_rule(strokeWidth=1.2, opacity=0.5)
-        .encode(y=alt.Y("low:Q", scale=y_scale), y2="high:Q")
-    )
-    points = marks.mark_point(filled=True, size=40, opacity=1).encode(y=y, shape=shape(looks))
+    base = alt.Chart(shared.values(rows)).encode(detail="label:N", x=x)
+    lines = shared.lines(base.encode(y=y), f"{key} over load", 2, looks)
+    marks = base.encode(description=alt.Description("text:N"))
+    known = marks.transform_filter("isValid(datum.high)")
+    intervals = shared.whiskers(known, alt.Y("low:Q", scale=y_scale), 1.2, looks, opacity=0.5)
+    points = shared.points(marks.encode(y=y), 40, looks)
     layers = [intervals, lines, points, *_names(rows, "load", y_scale, 240, looks)]
-    return alt.layer(*layers).properties(width=WIDTH, height=240, title=heading(key))
+    return shared.panel(layers, 240, title=shared.heading(key))
 
 
 def over_time(rows: Rows, looks: Looks, seconds: float, many: str, subtitle: list[str]) -> dict[str, Any]:
@@ -76,11 +53,11 @@ def over_time(rows: Rows, looks: Looks, seconds: float, many: str, subtitle: lis
     """
     parts = [[row for row in rows if row["label"] in group] for group in _groups(rows)]
     panels = [_time_panel(part, looks, seconds, many) for part in parts]
-    return finish(stacked(panels), f"{many.capitalize()} per second over time", subtitle, looks)
+    return shared.finish(shared.stacked(panels), f"{many.capitalize()} per second over time", subtitle, looks)
 
 
 def _time_panel(rows: Rows, looks: Looks, seconds: float, many: str) -> Any:
-    y_scale = alt.Scale(domain=[0, max(figures(rows, "high")) * 1.05 or 1.0], nice=False)
+    y_scale = alt.Scale(domain=[0, max(shared.figures(rows, "high")) * 1.05 or 1.0], nice=False)
     x = alt.X(
         "t:Q",
         title="time since the measurement began, s",
@@ -88,18 +65,13 @@ def _time_panel(rows: Rows, looks: Looks, seconds: float, many: str) -> Any:
         axis=alt.Axis(grid=False, tickMinStep=1),
     )
     y = alt.Y("value:Q", title=f"{many} answered per second", scale=y_scale, axis=alt.Axis(tickCount=6))
-    base = alt.Chart(values(rows)).encode(detail="label:N")
-    # A line is one mark: without a text of its own it would have that of its first second.
-    whole = base.transform_calculate(line=f"datum.label + ': {many} per second'").encode(
-        description=alt.Description("line:N")
-    )
-    band = whole.mark_area(opacity=0.15).encode(x=x, y=alt.Y("low:Q", scale=y_scale), y2="high:Q", color=colour(looks))
-    lines = whole.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour(looks), strokeDash=dashes(looks))
-    points = base.mark_point(filled=True, size=28, opacity=1).encode(
-        description=alt.Description("text:N"), x=x, y=y, color=colour(looks), shape=shape(looks)
-    )
+    base = alt.Chart(shared.values(rows)).encode(detail="label:N", x=x)
+    lines = shared.lines(base.encode(y=y), f"{many} per second", 2, looks)
+    whole = shared.named(base, f"{many} per second").mark_area(opacity=0.15)
+    band = whole.encode(y=alt.Y("low:Q", scale=y_scale), y2="high:Q", color=shared.colour(looks))
+    points = shared.points(base.encode(description=alt.Description("text:N"), y=y), 28, looks)
     layers = [band, lines, *([points] if seconds <= 30 else []), *_names(rows, "t", y_scale, 320, looks)]
-    return alt.layer(*layers).properties(width=WIDTH, height=320)
+    return shared.panel(layers, 320)
 
 
 def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str]) -> dict[str, Any]:
@@ -107,16 +79,17 @@ def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str
 
     Rows: label, at_once, value (per second) and text; ``line``: at_once and value.
     """
-    x_scale, y_scale = (scale_for(figures([*rows, *line], key)) for key in ("at_once", "value"))
-    x = alt.X("at_once:Q", title="requests that can be under way", scale=x_scale, axis=axis_for(x_scale))
-    y = alt.Y("value:Q", title="answered well per second", scale=y_scale, axis=axis_for(y_scale))
-    arithmetic = alt.Chart(values(line)).mark_line(color=MUTED, strokeWidth=1.6, strokeDash=[5, 4]).encode(x=x, y=y)
-    base = described(rows).encode(x=x, y=y, color=colour(looks))
-    points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=shape(looks))
+    x_scale, y_scale = (shared.scale_for(shared.figures([*rows, *line], key)) for key in ("at_once", "value"))
+    x = alt.X("at_once:Q", title="requests that can be under way", scale=x_scale, axis=shared.axis_for(x_scale))
+    y = alt.Y("value:Q", title="answered well per second", scale=y_scale, axis=shared.axis_for(y_scale))
+    arithmetic = (
+        alt.Chart(shared.values(line)).mark_line(color=MUTED, strokeWidth=1.6, strokeDash=[5, 4]).encode(x=x, y=y)
+    )
+    points = shared.points(shared.described(rows).encode(x=x, y=y), 70, looks)
     least = y_scale.to_dict()["domain"][0]
     ends = [{**row, "value": max(row["value"], least)} for row in rows]  # zero has no logarithm
     layers = [arithmetic, points, *_names(ends, "at_once", y_scale, 300, looks)]
-    return finish(alt.layer(*layers).properties(width=WIDTH, height=300), title, subtitle, looks)
+    return shared.finish(shared.panel(layers, 300), title, subtitle, looks)
 
 
 def _groups(rows: Rows) -> list[list[str]]:
@@ -139,22 +112,13 @@ def _names(rows: Rows, along: str, y_scale: alt.Scale, height: float, looks: Loo
         {"label": row["label"], "value": row["value"], "name_y": from_linear(y), "text": f"{row['label']}: its line"}
         for row, y in zip(ends, heights, strict=True)
     ]
-    base = described(names)
+    base = shared.described(names)
     level = alt.Y("name_y:Q", scale=y_scale)
-    leaders = base.mark_rule(strokeWidth=1).encode(
-        x=alt.value(WIDTH + 3),
-        x2=alt.value(WIDTH + 16),
-        y=alt.Y("value:Q", scale=y_scale),
-        y2="name_y:Q",
-        color=colour(looks),
-    )
-    marks = base.mark_point(filled=True, size=45, opacity=1).encode(
-        x=alt.value(WIDTH + 22), y=level, color=colour(looks), shape=shape(looks)
-    )
-    texts = base.mark_text(align="left", baseline="middle", fontSize=12).encode(
-        x=alt.value(WIDTH + 30), y=level, text="label:N"
-    )
-    return [leaders, marks, texts]
+    leaders = base.mark_rule(strokeWidth=1).encode(x=alt.value(WIDTH + 3), x2=alt.value(WIDTH + 16), y2="name_y:Q")
+    leaders = leaders.encode(y=alt.Y("value:Q", scale=y_scale), color=shared.colour(looks))
+    marks = shared.points(base.encode(x=alt.value(WIDTH + 22), y=level), 45, looks)
+    texts = base.mark_text(align="left", baseline="middle", fontSize=12)
+    return [leaders, marks, texts.encode(x=alt.value(WIDTH + 30), y=level, text="label:N")]
 
 
 def _spread(ends: list[float], gap: float, bottom: float, top: float) -> list[float]:

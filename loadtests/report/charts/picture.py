@@ -10,8 +10,8 @@ from typing import Any
 
 import altair as alt
 
-from loadtests.report.charts.base import WIDTH, axis_for, finish, heading, scale_for, values
 from loadtests.report.charts.palette import BAND, INK, RAMP
+from loadtests.report.charts.shared import WIDTH, axis_for, finish, heading, scale_for, values
 
 Rows = list[dict[str, Any]]
 

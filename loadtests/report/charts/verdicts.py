@@ -7,24 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from loadtests.report.charts.base import (
-    WIDTH,
-    Looks,
-    Rows,
-    arrows,
-    clamp,
-    colour,
-    described,
-    figures,
-    finish,
-    heading,
-    label_axis,
-    log_scale,
-    shape,
-    stacked,
-    values,
-)
+from loadtests.report.charts import shared
 from loadtests.report.charts.palette import BAND, INK, MUTED, NOISE
+from loadtests.report.charts.shared import WIDTH, Looks, Rows
 
 ROW = 20
 LABEL = 46  # pixels of a tick's label
@@ -38,42 +23,42 @@ def spec(rows: Rows, bands: Rows, looks: Looks, title: str, subtitle: list[str])
     ``rows``: label, metric, note, text, and where known ratio, low and high. ``bands``: metric, kind (as in the
     legend), low and high.
     """
-    rows = clamp(rows, "ratio")
-    found = figures(rows, "ratio", "low", "high")
+    rows = shared.clamp(rows, "ratio")
+    found = shared.figures(rows, "ratio", "low", "high")
     low, high = min([1 / 1.05, *found]) / 1.02, max([1.05, *found]) * 1.02
     bands = [{**band, "low": max(band["low"], low), "high": min(band["high"], high)} for band in bands]
     kinds = list(dict.fromkeys(band["kind"] for band in bands))
     fill = alt.Fill("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[BAND, NOISE][: len(kinds)]))
     axis = alt.Axis(grid=True, values=_ticks(low, high), labelExpr="'×' + format(datum.value, '.3~r')")
-    scale = log_scale(low, high)
+    scale = shared.log_scale(low, high)
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
     panels = []
     for metric in metrics:
         own_rows, own_bands = ([one for one in all_ if one["metric"] == metric] for all_ in (rows, bands))
         x_title = "ratio to the baseline (logarithmic)" if metric == metrics[-1] else None
         x = alt.X("low:Q", scale=scale, axis=axis, title=x_title)
-        panels.append(_panel(own_rows, own_bands, scale, x, fill, looks).properties(title=heading(metric)))
-    return finish(stacked(panels), title, subtitle, looks)
+        panels.append(_panel(own_rows, own_bands, scale, x, fill, looks).properties(title=shared.heading(metric)))
+    return shared.finish(shared.stacked(panels), title, subtitle, looks)
 
 
 def _panel(rows: Rows, bands: Rows, scale: alt.Scale, x: alt.X, fill: alt.Fill, looks: Looks) -> Any:
     height = ROW * len(rows)
-    behind = alt.Chart(values(bands)).mark_rect(opacity=0.75)
+    behind = alt.Chart(shared.values(bands)).mark_rect(opacity=0.75)
     band = behind.encode(x=x, x2="high:Q", y=alt.value(0), y2=alt.value(height), fill=fill)
-    one = alt.Chart(values([{"one": 1}])).mark_rule(color=INK, strokeWidth=1).encode(x=alt.X("one:Q", scale=scale))
-    base = described(rows).encode(y=label_axis([row["label"] for row in rows]))
-    measured = base.transform_filter("isValid(datum.ratio)")
-    rules = measured.mark_rule(strokeWidth=2.5).encode(x=x, x2="high:Q", color=colour(looks))
-    points = measured.mark_point(filled=True, size=75, opacity=1).encode(
-        x=alt.X("ratio:Q", scale=scale), color=colour(looks), shape=shape(looks)
+    one = (
+        alt.Chart(shared.values([{"one": 1}])).mark_rule(color=INK, strokeWidth=1).encode(x=alt.X("one:Q", scale=scale))
     )
+    base = shared.described(rows).encode(y=shared.label_axis([row["label"] for row in rows]))
+    measured = base.transform_filter("isValid(datum.ratio)")
+    rules = shared.whiskers(measured, x, 2.5, looks)
+    points = shared.points(measured.encode(x=alt.X("ratio:Q", scale=scale)), 75, looks)
     notes = base.mark_text(align="left", dx=10).encode(
         x=alt.value(WIDTH),
         text="note:N",
         color=alt.condition("isValid(datum.ratio)", alt.value(INK), alt.value(MUTED)),
     )
-    layers = [band, one, rules, *arrows(measured, scale, colour(looks)), points, notes]
-    return alt.layer(*layers).properties(width=WIDTH, height=height)
+    layers = [band, one, rules, *shared.arrows(measured, scale, shared.colour(looks)), points, notes]
+    return shared.panel(layers, height)
 
 
 def _ticks(low: float, high: float) -> list[float]:

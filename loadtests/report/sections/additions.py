@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
-from loadtests.report.charts.base import Chart
+from loadtests.report.charts.shared import Chart
 from loadtests.report.tables import MEAN, Columns
 from loadtests.report.view import Table
 

@@ -11,8 +11,8 @@ from loadtests.formatting import number, per_second, series, span
 from loadtests.plan.kinds import Test
 from loadtests.report import tables
 from loadtests.report.charts import lines
-from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
+from loadtests.report.charts.shared import Chart
 from loadtests.report.points import valid_blocks
 from loadtests.report.view import Field, Section, Table
 

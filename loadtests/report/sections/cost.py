@@ -14,8 +14,8 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, Metric
 from loadtests.report import points, ranking, tables
 from loadtests.report.charts import cost
-from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
+from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow
 from loadtests.report.view import Field, Section, Table
 from loadtests.setups import HTTP

@@ -14,8 +14,8 @@ from loadtests.plan.percentiles import knowable
 from loadtests.records import ProbeRecord
 from loadtests.report import ranking
 from loadtests.report.charts import capacity
-from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
+from loadtests.report.charts.shared import Chart
 from loadtests.report.points import INTERVALS, ChartRow, valid_blocks, whiskers, why_unknown
 
 STEP = 1.05  # probes of different blocks within 5% of a rate are one point

@@ -12,8 +12,8 @@ from loadtests.plan.kinds.base import LoadStep
 from loadtests.plan.metrics import P50, P99, Metric
 from loadtests.report import load_steps, points, ranking
 from loadtests.report.charts import lines
-from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
+from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow
 
 DRAWN = (P50, P99)

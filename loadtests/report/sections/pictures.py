@@ -18,8 +18,8 @@ from loadtests.records import Second, Trial
 from loadtests.records.heat import end_of
 from loadtests.report import ranking
 from loadtests.report.charts import picture
-from loadtests.report.charts.base import Chart
 from loadtests.report.charts.picture import Rows, Seconds
+from loadtests.report.charts.shared import Chart
 from loadtests.report.view import Section
 
 MOST_COLUMNS = 60  # of a picture; a longer test has several seconds in each

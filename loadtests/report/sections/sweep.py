@@ -14,7 +14,7 @@ from loadtests.formatting import number, ratio, series, span
 from loadtests.plan.kinds import Test
 from loadtests.report import tables
 from loadtests.report.charts import heatmap
-from loadtests.report.charts.base import Chart
+from loadtests.report.charts.shared import Chart
 from loadtests.report.sections.advice import what_to_choose
 from loadtests.report.view import Field, Finding, Section, Table
 

@@ -29,8 +29,8 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report import ranking
 from loadtests.report.charts import verdicts
-from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
+from loadtests.report.charts.shared import Chart
 from loadtests.report.points import BEYOND, INTERVALS, ChartRow
 from loadtests.report.verdict_text import TONES, remark, word
 from loadtests.report.view import Field, Section, Table

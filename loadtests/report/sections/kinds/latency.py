@@ -11,8 +11,8 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import TIMES
 from loadtests.report import points, ranking, tables
 from loadtests.report.charts import latency
-from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
+from loadtests.report.charts.shared import Chart
 from loadtests.report.sections import load_curve
 from loadtests.report.sections.additions import Additions
 from loadtests.report.view import Table

@@ -11,8 +11,8 @@ from loadtests.formatting import number, series, span
 from loadtests.plan.kinds import Test
 from loadtests.report import ranking
 from loadtests.report.charts import lines
-from loadtests.report.charts.base import Chart
 from loadtests.report.charts.palette import looks
+from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow, valid_blocks
 from loadtests.report.sections.additions import Additions
 

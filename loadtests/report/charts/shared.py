@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -96,6 +97,37 @@ def dashes(looks: Looks) -> alt.StrokeDash:
     return alt.StrokeDash("label:N", scale=scale, legend=None)
 
 
+def points(rows: alt.Chart, size: int, looks: Looks, **mark: Any) -> Any:
+    """Points in each setup's colour and shape."""
+    filled = rows.mark_point(filled=True, size=size, opacity=1, **mark)
+    return filled.encode(color=colour(looks), shape=shape(looks))
+
+
+def named(rows: alt.Chart, about: str) -> Any:
+    """The rows, whose lines and areas are described by their label and ``about``."""
+    # A line is one mark: without a text of its own it would have that of its first point.
+    whole = rows.transform_calculate(line=f"datum.label + ': ' + {json.dumps(about)}")
+    return whole.encode(description=alt.Description("line:N"))
+
+
+def lines(rows: alt.Chart, about: str, width: float, looks: Looks, **mark: Any) -> Any:
+    """A line for each setup in its colour and pattern, described by its label and ``about``."""
+    drawn = named(rows, about).mark_line(strokeWidth=width, **mark)
+    return drawn.encode(color=colour(looks), strokeDash=dashes(looks))
+
+
+def whiskers(rows: alt.Chart, along: alt.X | alt.Y, width: float, looks: Looks, **mark: Any) -> Any:
+    """Intervals from ``along`` to the rows' ``high``, on the same axis."""
+    rules = rows.mark_rule(strokeWidth=width, **mark)
+    ends = {"x": along, "x2": "high:Q"} if isinstance(along, alt.X) else {"y": along, "y2": "high:Q"}
+    return rules.encode(color=colour(looks), **ends)
+
+
+def panel(layers: Iterable[Any], height: int, **properties: Any) -> Any:
+    """Layers as a panel of the usual width."""
+    return alt.layer(*layers).properties(width=WIDTH, height=height, **properties)
+
+
 def label_axis(labels: Sequence[str]) -> alt.Y:
     """A row for each setup, in this order."""
     return alt.Y("label:N", sort=labels, title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8))
@@ -121,13 +153,14 @@ def clamp(rows: Rows, key: str) -> Rows:
     ]
 
 
-def arrows(base: alt.Chart, scale: alt.Scale, paint: alt.Color | alt.ColorValue) -> list[alt.Chart]:
+def arrows(base: alt.Chart, scale: alt.Scale, paint: Any, upright: bool = False, size: int = 60) -> list[alt.Chart]:
     """Arrows where an interval was cut."""
+    axis, sides = (alt.Y, ("down", "up")) if upright else (alt.X, ("left", "right"))
     return [
         base.transform_filter(f"datum.cut_{end}")
-        .mark_point(shape=f"triangle-{side}", filled=True, size=60, opacity=1)
-        .encode(x=alt.X(f"{end}:Q", scale=scale), color=paint)
-        for end, side in (("low", "left"), ("high", "right"))
+        .mark_point(shape=f"triangle-{side}", filled=True, size=size, opacity=1)
+        .encode(color=paint, **{axis.__name__.lower(): axis(f"{end}:Q", scale=scale)})
+        for end, side in zip(("low", "high"), sides, strict=True)
     ]
 
 
