@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from loadtests.errors import UserError, reason_of
+from loadtests.files import ROOT
 
 GUARD = Path(__file__).with_name("guard.py")
 GRACE_S = 1.0  # for what an ended program left behind
@@ -84,6 +86,34 @@ def output(
     if ended.status:
         raise UserError(f"{failure}: {reason_of(ended.errors)}")
     return ended.printed
+
+
+@contextlib.contextmanager
+def running(command: Sequence[str], cores: Iterable[int]) -> Iterator[subprocess.Popen[str]]:
+    """Runs a command on ``cores`` while the context lasts."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)  # children inherit it; the guard has no option for it
+    try:
+        pipe = subprocess.PIPE
+        # In its own session: a Ctrl-C is for this process, which then ends the guard.
+        guard = subprocess.Popen(
+            guarded(command), cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+        )
+    finally:
+        os.sched_setaffinity(0, allowed)
+    try:
+        yield guard
+    finally:
+        guard.communicate()  # closes its standard input, which ends it
+
+
+def line(process: subprocess.Popen[str], failure: str) -> str:
+    """The next line that a running process prints. Raises UserError, ``failure`` and the reason, where it ends
+    instead."""
+    assert process.stdout
+    if printed := process.stdout.readline():
+        return printed
+    raise UserError(f"{failure}: {reason_of(process.communicate()[1])}")
 
 
 def _text(file: IO[bytes]) -> str:

@@ -14,7 +14,8 @@ from loadtests.formatting import plural
 from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
-    from loadtests.measure.layers import LayerDeliveries, LayersReport
+    from loadtests.measure.layers.groups import LayerDeliveries
+    from loadtests.measure.layers.rounds import LayersReport
 
 FEWEST, MOST = 100, 10_000_000  # deliveries
 
@@ -31,16 +32,16 @@ def command(
     """
     with waiting(err):
         from loadtests.commands.progress import steps
-        from loadtests.measure import layers
+        from loadtests.measure.layers import groups, round_trips
 
     if deliveries:
         require_within("--deliveries", deliveries, FEWEST, MOST)
         with steps(err) as progress:
-            found = layers.deliveries(deliveries, progress=progress)
+            found = groups.deliveries(deliveries, progress=progress)
         say_json([asdict(one) for one in found]) if as_json else print_deliveries(found)
         return
     with steps(err) as progress:
-        report = layers.measure(progress=progress)
+        report = round_trips.measure(progress=progress)
     say_json(report.to_dict()) if as_json else print_layers(report)
 
 
@@ -71,7 +72,7 @@ def print_layers(report: LayersReport) -> None:
 
 def print_deliveries(found: list[LayerDeliveries]) -> None:
     """Prints the counts of each layer, and those with a receiver that reads nothing for a while."""
-    from loadtests.measure.layers.accounting import FROZEN_MESSAGES, FROZEN_PER_S, PROCESSES, RECEIVERS, total
+    from loadtests.measure.layers.groups import FROZEN_MESSAGES, FROZEN_PER_S, PROCESSES, RECEIVERS, total
 
     table = grid(("layer", "deliveries", "missing", "duplicates", "out of order"), right=range(1, 5))
     for one in found:

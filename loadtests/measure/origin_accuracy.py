@@ -9,17 +9,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from loadtests import engines, hosts
-from loadtests.cleanup.program import guarded
-from loadtests.errors import UserError, reason_of
-from loadtests.files import ROOT
-from loadtests.observe.cores import pinned
+from loadtests.cleanup import program
 from loadtests.serve.http import ask
 from loadtests.setups.application.progress import Announce
 from loadtests.workload import Load, Request
@@ -110,23 +106,11 @@ def measure(
 def _origin(latency_s: float, core: int) -> Iterator[int]:
     """An origin of this latency on a core: its port. Raises UserError where it does not start."""
     command = [sys.executable, "-m", "loadtests", "origin", "--port", "0"]
-    pipe = subprocess.PIPE
-    with pinned(core):
-        # In its own session: a Ctrl-C is for this process, which then ends the guard.
-        guard = subprocess.Popen(
-            guarded(command), cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True
-        )
-    try:
-        assert guard.stdout
-        url = guard.stdout.readline().partition(" ")[0]
-        if not url:
-            raise UserError(f"the origin did not start: {reason_of(guard.communicate()[1])}")
-        port = urlsplit(url).port
+    with program.running(command, {core}) as origin:
+        port = urlsplit(program.line(origin, "the origin did not start").partition(" ")[0]).port
         assert port
         _play(port, latency_s)
         yield port
-    finally:
-        guard.communicate()  # closes its standard input, which ends it
 
 
 def _play(port: int, latency_s: float) -> None:

@@ -1,8 +1,7 @@
 """``layers``: its table."""
 
 from loadtests.commands.layers import print_layers
-from loadtests.measure.layers import LayerResult, LayerRound, LayersReport
-from loadtests.measure.layers.rounds import IPC, REDIS, SOCKET
+from loadtests.measure.layers.rounds import IPC, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
 
 
 def layer(name, p50, rate):

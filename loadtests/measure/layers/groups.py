@@ -1,4 +1,6 @@
-"""The processes that count deliveries to a group, in which each receiver is a channel:
+"""Every delivery over each channel layer counted: to a group in two processes, and with one receiver that is frozen.
+
+In the processes that count, each receiver is a channel:
 ``python -m loadtests.measure.layers.groups receive LAYER ADDRESS RECEIVERS MESSAGES frozen|reading``, whose first
 receiver, if frozen, reads nothing until the others have all;
 ``... groups publish LAYER ADDRESS MESSAGES PROCESSES PER_SECOND``, which with 0 per second waits after every few
@@ -12,11 +14,21 @@ import asyncio
 import contextlib
 import dataclasses
 import json
+import os
+import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from loadtests.measure.layers.layer_processes import READY, channel_layer
+from loadtests.cleanup.program import running
+from loadtests.measure.layers.layer_processes import READY, address, channel_layer, line, module
+from loadtests.measure.layers.rounds import IPC, MEMORY, PUBSUB, REDIS
 
+PROCESSES = 2
+RECEIVERS = 5  # in each process
+FROZEN_MESSAGES = 500
+FROZEN_PER_S = 50.0  # slow enough for the other receivers
 GROUP = "layers.group"
 BATCH = 10  # with five receivers in a process it leaves half of a capacity of 100 free
 FIRST_WITHIN_S = 60.0
@@ -57,21 +69,80 @@ def tally(numbers: list[int], expected: int) -> Tally:
     )
 
 
-class Acknowledging:
-    """Tells the publisher once all receivers of the process have every message of a batch."""
+@dataclasses.dataclass(frozen=True)
+class LayerDeliveries:
+    """Deliveries over one layer: ``paced`` at every receiver while the publisher waits for them (none where the layer
+    is of one process); then ``frozen`` at the receiver that reads nothing until all is published, and at the others of
+    its process and of the other process."""
 
-    def __init__(self, layer: Any, receivers: int) -> None:
-        self._layer = layer
-        self._receivers = receivers
-        self._reached: dict[int, int] = {}
+    name: str
+    paced: tuple[Tally, ...]
+    frozen: Tally
+    same_process: tuple[Tally, ...]
+    other_process: tuple[Tally, ...]
 
-    async def reached(self, message: dict[str, Any]) -> None:
-        number = message["number"]
-        if not message["answer"] or number % BATCH != BATCH - 1:
-            return
-        self._reached[number] = self._reached.get(number, 0) + 1
-        if self._reached[number] == self._receivers:
-            await self._layer.send(message["answer"], {"type": "reached"})
+
+def total(tallies: Sequence[Tally]) -> Tally:
+    """Several receivers together."""
+    counts = {
+        name: sum(getattr(one, name) for one in tallies)
+        for name in ("expected", "received", "missing", "duplicates", "reordered")
+    }
+    firsts = [one.first for one in tallies if one.received]
+    return Tally(**counts, first=min(firsts, default=-1), last=max((one.last for one in tallies), default=-1))
+
+
+def deliveries(
+    count: int,
+    frozen_messages: int = FROZEN_MESSAGES,
+    cores: Sequence[int] | None = None,
+    progress: Callable[[str, int, int], None] = lambda layer, done, total: None,
+) -> list[LayerDeliveries]:
+    """Sends ``count`` deliveries over each layer, and then ``frozen_messages`` with a frozen receiver.
+
+    All processes run on ``cores``, by default all that this process may use. Raises UserError where there is no Redis,
+    or a process fails.
+    """
+    cores = tuple(sorted(cores if cores is not None else os.sched_getaffinity(0)))
+    names = (MEMORY, IPC, REDIS, PUBSUB)
+    found = []
+    for done, name in enumerate(names):
+        progress(name, done, len(names))
+        if name == MEMORY:
+            frozen, *others = _in_one_process(frozen_messages, cores)
+            found.append(LayerDeliveries(name, (), frozen, tuple(others), ()))
+            continue
+        paced = _in_two_processes(name, count // (PROCESSES * RECEIVERS), 0, "reading", cores)
+        frozen, *others = _in_two_processes(name, frozen_messages, FROZEN_PER_S, "frozen", cores)
+        same, other = others[: RECEIVERS - 1], others[RECEIVERS - 1 :]
+        found.append(LayerDeliveries(name, tuple(paced), frozen, tuple(same), tuple(other)))
+    return found
+
+
+def _in_two_processes(
+    name: str, messages: int, per_second: float, first_receiver: str, cores: Sequence[int]
+) -> list[Tally]:
+    with contextlib.ExitStack() as stack:
+        where = stack.enter_context(address(name, cores))
+        receivers = [
+            stack.enter_context(running(module("groups", "receive", name, where, RECEIVERS, messages, state), cores))
+            for state in (first_receiver, "reading")
+        ]
+        for process in receivers:
+            line(process, name)
+        with running(module("groups", "publish", name, where, messages, PROCESSES, per_second), cores) as publisher:
+            line(publisher, name)
+            return [one for process in receivers for one in _tallies(process, name)]
+
+
+def _in_one_process(messages: int, cores: Sequence[int]) -> list[Tally]:
+    with running(module("groups", "alone", MEMORY, "", RECEIVERS, messages, FROZEN_PER_S), cores) as process:
+        line(process, MEMORY)
+        return _tallies(process, MEMORY)
+
+
+def _tallies(process: subprocess.Popen[str], name: str) -> list[Tally]:
+    return [Tally(**one) for one in json.loads(line(process, name))]
 
 
 async def receive(layer: Any, receivers: int, messages: int, frozen: bool) -> list[Tally]:
@@ -80,7 +151,15 @@ async def receive(layer: Any, receivers: int, messages: int, frozen: bool) -> li
     for channel in channels:
         await layer.group_add(GROUP, channel)
     print(READY, flush=True)
-    acknowledging = Acknowledging(layer, receivers)
+    reached: Counter[int] = Counter()
+
+    async def acknowledge(message: dict[str, Any]) -> None:
+        """Tells the publisher once all receivers of the process have every message of a batch."""
+        number = message["number"]
+        if message["answer"] and number % BATCH == BATCH - 1:
+            reached[number] += 1
+            if reached[number] == receivers:
+                await layer.send(message["answer"], {"type": "reached"})
 
     async def one(channel: str, within_s: float, next_within_s: float) -> Tally:
         numbers: list[int] = []
@@ -88,7 +167,7 @@ async def receive(layer: Any, receivers: int, messages: int, frozen: bool) -> li
             while not numbers or numbers[-1] < messages - 1:
                 message = await asyncio.wait_for(layer.receive(channel), within_s)
                 numbers.append(message["number"])
-                await acknowledging.reached(message)
+                await acknowledge(message)
                 within_s = next_within_s
         return tally(numbers, messages)
 

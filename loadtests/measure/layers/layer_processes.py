@@ -8,13 +8,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from loadtests.cleanup import folders
-from loadtests.cleanup.program import guarded
-from loadtests.errors import UserError, reason_of
+from loadtests.cleanup import folders, program
+from loadtests.cleanup.program import running
+from loadtests.errors import UserError
 from loadtests.files import ROOT
 from loadtests.measure.layers.rounds import IPC, MEMORY, PUBSUB, REDIS
 from loadtests.setups import redis
@@ -28,30 +28,9 @@ def module(name: str, *arguments: object) -> list[str]:
     return [sys.executable, "-m", f"loadtests.measure.layers.{name}", *map(str, arguments)]
 
 
-@contextlib.contextmanager
-def running(command: Sequence[str], cores: Iterable[int]) -> Iterator[subprocess.Popen[str]]:
-    """Runs a command on ``cores`` while the context lasts, under the guard that ends it however we end."""
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cores)  # children inherit it; the guard has no option for it
-    try:
-        pipe = subprocess.PIPE
-        guard = subprocess.Popen(guarded(command), cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-    finally:
-        os.sched_setaffinity(0, allowed)
-    try:
-        yield guard
-    finally:
-        guard.communicate()  # closes its standard input, which ends it
-
-
 def line(process: subprocess.Popen[str], name: str) -> str:
-    """The next line that the process prints. Raises UserError where it ends instead."""
-    assert process.stdout
-    printed = process.stdout.readline()
-    if not printed:
-        _, errors = process.communicate()
-        raise UserError(f"{name} could not be measured: {reason_of(errors)}")
-    return printed
+    """The next line that a process of the layer called ``name`` prints. Raises UserError where it ends instead."""
+    return program.line(process, f"{name} could not be measured")
 
 
 @contextlib.contextmanager

@@ -5,9 +5,7 @@ import asyncio
 import pytest
 
 from loadtests.commands.layers import print_deliveries
-from loadtests.measure import layers
-from loadtests.measure.layers.accounting import PROCESSES, RECEIVERS, total
-from loadtests.measure.layers.groups import Tally, alone, tally
+from loadtests.measure.layers.groups import PROCESSES, RECEIVERS, Tally, alone, deliveries, tally, total
 from loadtests.measure.layers.layer_processes import channel_layer
 from loadtests.measure.layers.rounds import IPC, MEMORY, PUBSUB, REDIS
 
@@ -44,7 +42,7 @@ def test_in_memory_a_frozen_receiver_gets_the_first_hundred_and_holds_up_nobody(
 @pytest.mark.servers
 def test_a_short_run_accounts_for_every_delivery_of_every_layer(monkeypatch, capsys):
     monkeypatch.delenv("REDIS_URL", raising=False)
-    found = {one.name: one for one in layers.deliveries(RECEIVED * 50, frozen_messages=150)}
+    found = {one.name: one for one in deliveries(RECEIVED * 50, frozen_messages=150)}
     assert list(found) == [MEMORY, IPC, REDIS, PUBSUB]
     for name in (IPC, REDIS, PUBSUB):
         assert found[name].paced == (tally(list(range(50)), 50),) * RECEIVED, name

@@ -12,10 +12,9 @@ import psutil
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.measure.layers import LayerResult, LayerRound, LayersReport, measure
 from loadtests.measure.layers.layer_processes import redis_server
-from loadtests.measure.layers.round_trips import Trips, over_layer, over_socket, to_round
-from loadtests.measure.layers.rounds import IPC, REDIS, SOCKET
+from loadtests.measure.layers.round_trips import Trips, measure, over_layer, over_socket, to_round
+from loadtests.measure.layers.rounds import IPC, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
 from tests.fixtures.waiting import wait_for
 
 
