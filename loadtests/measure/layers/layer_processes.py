@@ -15,7 +15,6 @@ from typing import Any
 from loadtests.cleanup import folders, program
 from loadtests.cleanup.program import running
 from loadtests.errors import UserError
-from loadtests.files import ROOT
 from loadtests.measure.layers.rounds import IPC, MEMORY, PUBSUB, REDIS
 from loadtests.setups import redis
 
