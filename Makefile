@@ -82,9 +82,10 @@ test test-all test-quick test-durations: export PYTHONDONTWRITEBYTECODE :=
 test: setup  ## run the tests, on real servers, but for the exhaustive ones
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'not exhaustive'
 
-test-remedies: setup  ## run the tests of packages/, and Django's own tests with and without hopless: the same ones fail
+test-remedies: setup  ## run the tests of packages/, Django's own tests with and without hopless, and other layers' on channels-ipc
 	cd packages/hopless && $(abspath $(BIN))/pytest
 	cd packages/channels-ipc && $(abspath $(BIN))/pytest
+	$(BIN)/python packages/channels-ipc/suites/layer_suite.py
 	$(BIN)/python packages/hopless/suites/django_suite.py
 
 test-all: export HYPOTHESIS_EXAMPLES := 50
