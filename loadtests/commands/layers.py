@@ -50,23 +50,23 @@ def print_layers(report: LayersReport) -> None:
     from loadtests.measure.layers.rounds import MEDIAN_BAR, RATE_BAR
 
     cores = ", ".join(map(str, report.cores))
-    table = grid(("layer", "p50, µs", "p99, µs", "round trips/s", "delivered"), right=range(1, 5))
+    table = grid(("layer", "p50, µs", "p99, µs", "round trips/s", "CPU, µs", "delivered"), right=range(1, 6))
     for layer in report.layers:
-        p50, p99, rate = map(layer.median, ("p50_us", "p99_us", "per_second"))
-        table.add_row(
-            layer.name, f"{p50:,.1f}", f"{p99:,.1f}", f"{rate:,.0f}", f"{layer.delivered:,} of {layer.sent:,}"
-        )
+        p50, p99, rate, cpu = map(layer.median, ("p50_us", "p99_us", "per_second", "cpu_us"))
+        delivered = f"{layer.delivered:,} of {layer.sent:,}"
+        table.add_row(layer.name, f"{p50:,.1f}", f"{p99:,.1f}", f"{rate:,.0f}", f"{cpu:,.1f}", delivered)
     print_grid(
         out,
         table,
         f"Round trips of {report.body_bytes:,} bytes between two processes, "
         f"{'core' if len(report.cores) == 1 else 'cores'} {cores}",
         f"Medians of {plural(len(report.layers[0].rounds), 'round')} of {report.duration_s:g} s one at a time "
-        f"and {report.duration_s:g} s with {report.in_flight} under way.",
+        f"and {report.duration_s:g} s with {report.in_flight} under way; CPU time of all processes, with these.",
     )
     out.print(
         f"channels_ipc to channels_redis, round by round: {report.rate_ratio:.1f} times the round trips per second "
-        f"(bar: {RATE_BAR:g}), {report.median_ratio:.3f} of the median round trip (bar: {MEDIAN_BAR:g})"
+        f"(bar: {RATE_BAR:g}), {report.median_ratio:.3f} of the median round trip (bar: {MEDIAN_BAR:g}), "
+        f"{report.cpu_ratio:.3f} of the CPU time"
     )
 
 

@@ -8,6 +8,7 @@ Warm-up: one round trip at a time, for half a second, or for SECONDS if that is 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import json
 import os
@@ -18,10 +19,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import psutil
 
 from loadtests.cleanup.program import running
 from loadtests.measure.layers.layer_processes import READY, address, channel_layer, line, module
-from loadtests.measure.layers.rounds import IPC, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
+from loadtests.measure.layers.rounds import IPC, MEMORY, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
 
 CHANNEL = "layers.echo"
 WARM_UP_S = 0.5  # at most
@@ -37,7 +39,7 @@ def measure(
     cores: Sequence[int] | None = None,
     progress: Callable[[str, int, int], None] = lambda layer, done, total: None,
 ) -> LayersReport:
-    """Measures round trips over channels_ipc, channels_redis and a bare Unix socket.
+    """Measures round trips over channels_ipc, channels_redis, a bare Unix socket, and in memory within one process.
 
     Each layer gets, in every round, two fresh processes (and Redis) on ``cores``, by default all that this process may
     use, and ``duration_s`` seconds of each of two phases: one round trip at a time, then ``in_flight`` at once, of
@@ -45,7 +47,7 @@ def measure(
     or a process fails.
     """
     cores = tuple(sorted(cores if cores is not None else os.sched_getaffinity(0)))
-    names = (SOCKET, IPC, REDIS)
+    names = (SOCKET, MEMORY, IPC, REDIS)
     found: dict[str, list[LayerRound]] = {name: [] for name in names}
     for number in range(rounds):
         for turn, name in enumerate(names if number % 2 == 0 else names[::-1]):
@@ -61,8 +63,11 @@ def measure(
 
 
 def _round(name: str, numbers: tuple[float, int, int], cores: Sequence[int]) -> LayerRound:
-    with address(name, cores) as where, running(module("round_trips", "echo", name, where), cores) as echo:
-        line(echo, name)  # however long it takes to start on a busy machine
+    with contextlib.ExitStack() as stack:
+        where = stack.enter_context(address(name, cores))
+        if name != MEMORY:
+            echo = stack.enter_context(running(module("round_trips", "echo", name, where), cores))
+            line(echo, name)  # however long it takes to start on a busy machine
         with running(module("round_trips", "measure", name, where, *numbers), cores) as client:
             return LayerRound(**json.loads(line(client, name)))
 
@@ -79,22 +84,37 @@ def echo_over_socket(path: str) -> None:
                 connection.sendall(data)
 
 
-async def echo_over_layer(name: str, address: str) -> None:
+async def echo_over_layer(layer: Any) -> None:
     """Answers each message on its reply channel, one at a time, as a worker does."""
-    layer = channel_layer(name, address)
-    print(READY, flush=True)
     while True:
         message = await layer.receive(CHANNEL)
         await layer.send(message["reply_channel"], {"type": "echo", "body": message["body"]})
 
 
+async def echo(name: str, address: str) -> None:
+    layer = channel_layer(name, address)
+    print(READY, flush=True)
+    await echo_over_layer(layer)
+
+
 @dataclasses.dataclass
 class Trips:
-    """Round trips of one phase: begun, and the seconds of each completed one."""
+    """Round trips of one phase: begun, the seconds of each completed one, and CPU seconds of all processes."""
 
     sent: int = 0
     took: list[float] = dataclasses.field(default_factory=list)
     elapsed: float = 0.0
+    cpu: float = 0.0
+
+
+def _cpu() -> float:
+    """CPU seconds of all processes of the benchmark: those below the one that started our guard."""
+    cpu = 0.0
+    for process in psutil.Process(psutil.Process(os.getppid()).ppid()).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            times = process.cpu_times()
+            cpu += times.user + times.system
+    return cpu
 
 
 def to_round(alone: Trips, together: Trips) -> LayerRound:
@@ -106,6 +126,7 @@ def to_round(alone: Trips, together: Trips) -> LayerRound:
         p50_us=float(p50),
         p99_us=float(p99),
         per_second=len(together.took) / together.elapsed,
+        cpu_us=together.cpu / len(together.took) * 1e6,
         sent=alone.sent + together.sent,
         delivered=len(alone.took) + len(together.took),
     )
@@ -114,7 +135,7 @@ def to_round(alone: Trips, together: Trips) -> LayerRound:
 async def over_layer(layer: Any, body: bytes, seconds: float, in_flight: int) -> Trips:
     """Round trips for ``seconds``, always ``in_flight`` under way and each of these at least once, with a reply channel
     for each trip."""
-    trips = Trips()
+    trips = Trips(cpu=-_cpu())
     begin = time.perf_counter()
 
     async def one_after_another() -> None:
@@ -131,6 +152,7 @@ async def over_layer(layer: Any, body: bytes, seconds: float, in_flight: int) ->
     tasks = [asyncio.create_task(one_after_another()) for _ in range(in_flight)]
     done, late = await asyncio.wait(tasks, timeout=seconds + GRACE_S)
     trips.elapsed = time.perf_counter() - begin
+    trips.cpu += _cpu()
     for task in late:
         task.cancel()
     await asyncio.gather(*late, return_exceptions=True)
@@ -141,15 +163,18 @@ async def over_layer(layer: Any, body: bytes, seconds: float, in_flight: int) ->
 
 async def measure_layer(name: str, address: str, seconds: float, in_flight: int, body: bytes) -> LayerRound:
     layer = channel_layer(name, address)
+    echo = asyncio.create_task(echo_over_layer(layer)) if name == MEMORY else None
     await over_layer(layer, body, min(WARM_UP_S, seconds), 1)
     alone = await over_layer(layer, body, seconds, 1)
     together = await over_layer(layer, body, seconds, in_flight)
+    if echo:
+        echo.cancel()
     return to_round(alone, together)
 
 
 def over_socket(connection: socket.socket, body: bytes, seconds: float, in_flight: int) -> Trips:
     """The same over a stream socket, where messages have one length and answers come in order."""
-    trips = Trips()
+    trips = Trips(cpu=-_cpu())
     begin = time.perf_counter()
     under_way: list[float] = []
     received = 0
@@ -167,6 +192,7 @@ def over_socket(connection: socket.socket, body: bytes, seconds: float, in_fligh
             received -= len(body)
             trips.took.append(time.perf_counter() - under_way.pop(0))
     trips.elapsed = time.perf_counter() - begin
+    trips.cpu += _cpu()
     return trips
 
 
@@ -180,7 +206,7 @@ def measure_socket(path: str, seconds: float, in_flight: int, body: bytes) -> La
 
 def main(role: str, name: str, address: str, *numbers: str) -> None:
     if role == "echo":
-        echo_over_socket(address) if name == SOCKET else asyncio.run(echo_over_layer(name, address))
+        echo_over_socket(address) if name == SOCKET else asyncio.run(echo(name, address))
         return
     seconds, in_flight, body = float(numbers[0]), int(numbers[1]), bytes(int(numbers[2]))
     if name == SOCKET:

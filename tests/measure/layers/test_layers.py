@@ -14,12 +14,12 @@ import pytest
 from loadtests.errors import UserError
 from loadtests.measure.layers.layer_processes import redis_server
 from loadtests.measure.layers.round_trips import Trips, measure, over_layer, over_socket, to_round
-from loadtests.measure.layers.rounds import IPC, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
+from loadtests.measure.layers.rounds import IPC, MEMORY, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
 from tests.fixtures.waiting import wait_for
 
 
 def layer(name, *figures):
-    return LayerResult(name, tuple(LayerRound(p50, p50 * 2, rate, 100, 99) for p50, rate in figures))
+    return LayerResult(name, tuple(LayerRound(p50, p50 * 2, rate, 1e6 / rate, 100, 99) for p50, rate in figures))
 
 
 @pytest.fixture
@@ -51,15 +51,21 @@ def test_ratios_are_taken_within_rounds(report):
 
 def test_its_object_has_every_round(report):
     found = report.to_dict()
-    assert found["ipc_to_redis"] == {"round_trips_per_second": 10, "p50": 0.2, "holds_the_bar": True}
+    assert found["ipc_to_redis"] == {
+        "round_trips_per_second": 10,
+        "p50": 0.2,
+        "cpu": pytest.approx(0.1),
+        "holds_the_bar": True,
+    }
     assert [len(one["rounds"]) for one in found["layers"]] == [3, 3, 3]
     assert found["layers"][1]["round_trip_us"] == {"p50": 120, "p99": 240}
 
 
 def test_a_round_counts_what_was_lost():
     alone = Trips(sent=3, took=[0.001, 0.001], elapsed=1.0)
-    together = Trips(sent=10, took=[0.01] * 8, elapsed=2.0)
-    assert to_round(alone, together) == LayerRound(p50_us=1000, p99_us=1000, per_second=4, sent=13, delivered=10)
+    together = Trips(sent=10, took=[0.01] * 8, elapsed=2.0, cpu=0.004)
+    expected = LayerRound(p50_us=1000, p99_us=1000, per_second=4, cpu_us=500, sent=13, delivered=10)
+    assert to_round(alone, together) == expected
 
 
 def test_where_nothing_came_back_there_is_no_figure():
@@ -115,11 +121,11 @@ def test_a_short_run_delivers_everything_and_leaves_nothing(monkeypatch):
     monkeypatch.setattr(tempfile, "mkdtemp", make_folder)
     before = psutil.Process().children()
     report = measure(duration_s=0.1, rounds=1, progress=lambda *step: seen.append(step))
-    assert [one.name for one in report.layers] == [SOCKET, IPC, REDIS]
+    assert [one.name for one in report.layers] == [SOCKET, MEMORY, IPC, REDIS]
     assert all(one.delivered == one.sent > report.in_flight for one in report.layers)
-    assert seen == [(SOCKET, 0, 3), (IPC, 1, 3), (REDIS, 2, 3)]
+    assert seen == [(SOCKET, 0, 4), (MEMORY, 1, 4), (IPC, 2, 4), (REDIS, 3, 4)]
     assert psutil.Process().children() == before
-    assert len(folders) == 3
+    assert len(folders) == 4
     assert not [folder for folder in folders if os.path.exists(folder)]
 
 
