@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from loadtests.analyse.observations import Observation
 from loadtests.plan import cost_unit
 from loadtests.plan.kinds import Test, every_metric
 from loadtests.plan.metrics import Metric
 from loadtests.plan.percentiles import knowable
-from loadtests.plan.scheduling_delay import (
-    LATE,
-    late_share,
-    late_share_of_lag,
-    late_share_of_last,
-    read_share_of_lag,
-    read_share_of_last,
-)
+from loadtests.plan.scheduling_delay import ANSWERS, LAG, LAST, LATE, Delay
 from loadtests.records import Result, Trial
 from loadtests.records.result import PERCENTILES
 
 ROLES = ("web", "worker", "redis")  # the order they are shown in; other roles follow
-ShareOf = Callable[[Result, str], float | None]
-# Prefixes of percentiles' names, and the generator's share of such a percentile: in sending, and in reading.
-LAG, LAST = "lag_", "last_"
-GENERATOR_SHARE: dict[str, tuple[ShareOf, ShareOf | None]] = {
-    LAG: (late_share_of_lag, read_share_of_lag),
-    LAST: (late_share_of_last, read_share_of_last),
-    "": (late_share, None),
-}
+DELAYS: dict[str, Delay] = {"lag_": LAG, "last_": LAST, "": ANSWERS}  # by the prefixes of percentiles' names
 
 
 def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, ...]:
@@ -89,10 +75,10 @@ def delay_note(trial: Trial, metric: Metric) -> str:
     key, result = _key(metric), trial.result
     if result is None or key is None:
         return ""
-    sent, read = GENERATOR_SHARE[_prefix(metric)]
-    if (share := sent(result, key)) is not None and share > LATE:
+    delay = DELAYS[_prefix(metric)]
+    if (share := delay.sending_share(result, key)) is not None and share > LATE:
         return f"generator delay is {share:.0%} of {key}"
-    if read is not None and (share := read(result, key)) is not None and share > LATE:
+    if (share := delay.reading_share(result, key)) is not None and share > LATE:
         return f"reading delay is up to {share:.0%} of {key}"
     return ""
 
@@ -105,7 +91,7 @@ def _key(metric: Metric) -> str | None:
 
 def _prefix(metric: Metric) -> str:
     """The prefix of a percentile of deliveries; empty for other metrics."""
-    return next(prefix for prefix in GENERATOR_SHARE if metric.name.startswith(prefix))
+    return next(prefix for prefix in DELAYS if metric.name.startswith(prefix))
 
 
 def _count(result: Result, metric: Metric) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from loadtests.analyse import agreement
 from loadtests.analyse.reasons import OTHERS_CPU_DOUBTFUL, OTHERS_CPU_INVALID, Reason
 from loadtests.formatting import percent, plural, series
-from loadtests.plan.scheduling_delay import LATE, late_share, late_share_of_lag
+from loadtests.plan.scheduling_delay import ANSWERS, LAG, LATE
 from loadtests.records import Evidence, Flag, HostConditions, Result
 
 GENERATOR_CPU = 0.85  # above this share of its core an event loop delays its own work
@@ -79,8 +79,8 @@ def _send_lag(result: Result | None) -> Iterator[Flag]:
     """Scheduling delay as a share of each judged percentile, of the lag where there are deliveries."""
     if result is None:
         return
-    share_of = late_share if result.deliveries is None else late_share_of_lag
-    shares = {key: share for key in JUDGED if (share := share_of(result, key)) is not None}
+    delay = ANSWERS if result.deliveries is None else LAG
+    shares = {key: share for key in JUDGED if (share := delay.sending_share(result, key)) is not None}
     if max(shares.values(), default=0.0) > NOTABLE_DELAY:
         reason = Reason.send_lag if shares.get("p50", 0.0) > LATE else Reason.send_lag_seen
         yield reason.flag(series([f"{share:.0%} of {key}" for key, share in shares.items()]))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, TIMES, Metric, Question
+from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, TIMES, Metric
 from loadtests.records import Trial
 
 UNCHARGED = "uncharged"
@@ -37,11 +37,11 @@ class CostUnit:
             f"CPU per {self.singular}",
             self.unit,
             lambda trial: self._cpu([one.cpu_s for one in trial.charged], trial),
-            called=f"CPU per {self.singular}",
             short="CPU",
             better="cheaper",
             worse="dearer",
-            question=Question(f"CPU time per {self.singular}", "is the cheapest"),
+            question=f"CPU time per {self.singular}",
+            first="is the cheapest",
             cost_units=(self.plural,),
         )
 

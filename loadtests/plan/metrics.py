@@ -10,18 +10,9 @@ from dataclasses import dataclass
 
 from loadtests.plan.percentiles import knowable
 from loadtests.plan.percentiles_with_failures import of_all
-from loadtests.plan.scheduling_delay import too_late
+from loadtests.plan.scheduling_delay import ANSWERS
 from loadtests.records import Trial
 from loadtests.records.result import PERCENTILES
-
-
-@dataclass(frozen=True)
-class Question:
-    """A metric as a reader asks for it; ``first`` is the verb of the winner. ``{latency}`` and ``{one}`` stand for the
-    time that is known and for one of what it is of."""
-
-    text: str
-    first: str
 
 
 @dataclass(frozen=True)
@@ -30,7 +21,9 @@ class Metric:
 
     ``label`` is what it is called among others, ``called`` in a verdict and ``short`` in a narrow one; ``{latency}``
     in these stands for response time, or service time where the engine knows no better. ``better`` and ``worse`` are
-    the words of its verdicts. ``question`` is how a reader asks for one that verdicts are given on.
+    the words of its verdicts. ``question`` is how a reader asks for one that verdicts are given on, its label by
+    default, and ``first`` the verb of the winner; ``{latency}`` and ``{one}`` stand for the time that is known and for
+    one of what it is of.
     ``says_unit``: ``called`` says the unit already. ``complete`` is the sentence for a share of which nobody lacks
     anything. ``cost_units``: the cost units (``CostUnit.plural``) of the tests whose trials have the metric; without
     any, all have it. ``shows_figures``: a verdict gives the figures besides their ratio. ``is_lower_bound``: whether a
@@ -46,7 +39,8 @@ class Metric:
     short: str = ""
     better: str = "faster"
     worse: str = "slower"
-    question: Question | None = None
+    question: str = ""
+    first: str = ""
     says_unit: bool = False
     complete: str = ""
     cost_units: tuple[str, ...] = ()
@@ -59,9 +53,14 @@ class Metric:
         return (self.called or self.label).format(latency=latency)
 
     @property
-    def as_question(self) -> Question:
-        """``question``, or one in plain words."""
-        return self.question or Question(self.label, "has the most" if self.more_is_better else "has the least")
+    def topic(self) -> str:
+        """What a reader asks for."""
+        return self.question or self.label
+
+    @property
+    def verb(self) -> str:
+        """What the winner does."""
+        return self.first or ("has the most" if self.more_is_better else "has the least")
 
     def with_unit(self, words: str) -> str:
         """Its name in words, and its unit where the words do not say it."""
@@ -72,28 +71,38 @@ def _percentile(key: str) -> Callable[[Trial], float | None]:
     def read(trial: Trial) -> float | None:
         result = trial.result
         # Of all that were planned: a setup that stops answering does not have fewer requests, but worse ones.
-        if result is None or not knowable(PERCENTILES[key], result.planned) or too_late(result, key):
+        if result is None or not knowable(PERCENTILES[key], result.planned) or ANSWERS.too_late(result, key):
             return None
         return of_all(result, key)
 
     return read
 
 
-def rate(trial: Trial) -> float | None:
-    """What was answered ok per second."""
-    return trial.result.rate if trial.result else None
+def rate_of(name: str, label: str, counts: str, first: str, done: str = "", question: str = "") -> Metric:
+    """The metric of that name: how many ``counts`` (requests) are answered well, or ``done`` (opened), per second.
 
-
-def rate_is_generators(trial: Trial) -> bool:
-    """Whether that is a lower bound of what the setup can do: the generator could ask no faster."""
-    return trial.generator_limits
+    It is a lower bound where the generator could ask no faster."""
+    return Metric(
+        name,
+        label,
+        f"{counts}/s",
+        lambda trial: trial.result.rate if trial.result else None,
+        more_is_better=True,
+        called=f"{counts} {done} per second".replace("  ", " "),
+        short=f"{done or counts}/s",
+        question=question,
+        first=first,
+        says_unit=True,
+        cost_units=(counts,),
+        is_lower_bound=lambda trial: trial.generator_limits,
+    )
 
 
 def _memory(field: str) -> Callable[[Trial], float | None]:
     return lambda trial: float(sum(getattr(process, field) for process in trial.charged)) if trial.charged else None
 
 
-def time_in_ms(key: str, question: Question | None = None) -> Metric:
+def time_in_ms(key: str, question: str = "") -> Metric:
     """A percentile of the response times (of the service times, where the engine knows no better) of all requests:
     those that failed rank as infinitely slow. A trial in which the generator was late at that percentile does not know
     it."""
@@ -105,13 +114,14 @@ def time_in_ms(key: str, question: Question | None = None) -> Metric:
         called=f"{key} {{latency}}",
         short=key,
         question=question,
+        first="is the fastest",
         percentile=PERCENTILES[key],
     )
 
 
-P50 = time_in_ms("p50", Question("typical {latency} (p50)", "is the fastest"))
-P99 = time_in_ms("p99", Question("{latency} that 1 {one} in 100 exceeds (p99)", "is the fastest"))
-P95 = time_in_ms("p95", Question("{latency} that 1 {one} in 20 exceeds (p95)", "is the fastest"))
+P50 = time_in_ms("p50", "typical {latency} (p50)")
+P99 = time_in_ms("p99", "{latency} that 1 {one} in 100 exceeds (p99)")
+P95 = time_in_ms("p95", "{latency} that 1 {one} in 20 exceeds (p95)")
 TIMES = (P50, time_in_ms("p90"), P95, P99, time_in_ms("p99.9"))
 
 
@@ -123,9 +133,8 @@ def capacity_of(name: str, counts: str) -> Metric:
         f"{counts}/s",
         lambda trial: trial.capacity.known if trial.capacity else None,
         more_is_better=True,
-        called="capacity",
         short="capacity",
-        question=Question("capacity", "sustains the most"),
+        first="sustains the most",
         cost_units=(counts,),
         is_lower_bound=lambda trial: trial.capacity is not None and trial.capacity.at_least,
     )

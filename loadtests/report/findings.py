@@ -97,7 +97,7 @@ def _with_others(results: Results, test: Test, question: str, found: list[str], 
 
 def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
     unit = test.kind.timed_unit or test.kind.cost_unit.singular
-    topic = metric.as_question.text.format(latency=results.latency(test.name), one=unit)
+    topic = metric.topic.format(latency=results.latency(test.name), one=unit)
     topic = f"{topic[0].upper()}{topic[1:]}"
     ranking = _Ranking(results, test, metric)
     if not ranking.known and not ranking.unranked:
@@ -107,7 +107,7 @@ def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
         f"{topic} {condition(results, test)}",
         f"{whole}{_supporting(results, test, metric, ranking.known)}{ranking.left_out}{ranking.unranked}",
         brief=brief,
-        certain=f" {metric.as_question.first}" in brief,
+        certain=f" {metric.verb}" in brief,
         leaders=ranking.leaders,
         topic=topic,
         test=test.name,
@@ -179,7 +179,7 @@ class _Ranking:
         others = [label for label in self.known if label != first]
         figure = self._listed([first]).removeprefix(f"{first} ")
         margin = self._margin(ratios[first], [ratios[label] for label in others])
-        brief = f"{first} {self.metric.as_question.first}{self._among()}, {figure}{margin}."
+        brief = f"{first} {self.metric.verb}{self._among()}, {figure}{margin}."
         return brief, f"{brief} {self._rest(others)}"
 
     def _leading_group(self, ratios: dict[str, _Ratio], ahead: list[str]) -> tuple[str, str]:

@@ -38,6 +38,6 @@ def test_a_unit_is_said_once():
 
 
 def test_what_nobody_asked_a_question_about_is_asked_in_plain_words():
-    assert metric("memory_peak_mb").as_question.text == "peak memory"
-    assert metric("memory_peak_mb").as_question.first == "has the least"
-    assert metric("requests_per_cpu_s").as_question.first == "has the most"
+    assert metric("memory_peak_mb").topic == "peak memory"
+    assert metric("memory_peak_mb").verb == "has the least"
+    assert metric("requests_per_cpu_s").verb == "has the most"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -15,12 +14,12 @@ from loadtests.plan.kinds.kind import Kind, tail
 from loadtests.plan.kinds.pace import FixedRate, Pace, ShareOfCeiling
 from loadtests.plan.kinds.search import RateSearch
 from loadtests.plan.kinds.talk import Talk
-from loadtests.plan.metrics import Metric, Question, capacity_of
+from loadtests.plan.metrics import Metric, capacity_of
 from loadtests.plan.objective import OF_DELIVERIES
 from loadtests.plan.percentiles_with_failures import knows_lag, of_deliveries, of_last
-from loadtests.plan.scheduling_delay import lag_too_late, last_too_late
+from loadtests.plan.scheduling_delay import LAG, LAST
 from loadtests.records import Trial
-from loadtests.records.result import PERCENTILES, Result
+from loadtests.records.result import PERCENTILES
 from loadtests.workload import Load
 from loadtests.workload.conversation import MOST_CONNECTIONS
 
@@ -70,30 +69,25 @@ class Broadcast(Talk):
 def _delay(prefix: str, key: str, label: str, called: str, question: str) -> Metric:
     """A percentile of a delay of deliveries, of all that were expected: those that are missing rank as infinitely
     late. Of ``lag``, the delay of each delivery, or of ``last``, that of a message's last receiver."""
-    too_late, value = (lag_too_late, of_deliveries) if prefix == "lag" else (last_too_late, of_last)
+    delay, value = (LAG, of_deliveries) if prefix == "lag" else (LAST, of_last)
+
+    def read(trial: Trial) -> float | None:
+        result = trial.result
+        known = result is not None and knows_lag(result, key) and not delay.too_late(result, key)
+        return value(result, key) if result and known else None
+
     return Metric(
         f"{prefix}_{key}_ms",
         f"{label} {key}",
         "ms",
-        _known(too_late, value, key),
+        read,
         called=f"{key} {called}",
         short=f"{prefix} {key}",
-        question=Question(question, "is the fastest"),
+        question=question,
+        first="is the fastest",
         cost_units=(DELIVERIES.plural,),
         percentile=PERCENTILES[key],
     )
-
-
-def _known(
-    too_late: Callable[[Result, str], bool], value: Callable[[Result, str], float | None], key: str
-) -> Callable[[Trial], float | None]:
-    def read(trial: Trial) -> float | None:
-        result = trial.result
-        if result is None or not knows_lag(result, key) or too_late(result, key):
-            return None
-        return value(result, key)
-
-    return read
 
 
 def _per_s(trial: Trial) -> float | None:

@@ -10,7 +10,7 @@ from loadtests.plan.kinds.pace import ClosedLoopOver, FixedRate, Pace, ShareOfCe
 from loadtests.plan.kinds.search import RateSearch
 from loadtests.plan.kinds.talk import Talk
 from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
-from loadtests.plan.metrics import P50, P95, P99, Metric, Question, capacity_of, rate, rate_is_generators
+from loadtests.plan.metrics import P50, P95, P99, capacity_of, rate_of
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -32,19 +32,7 @@ class Connect(Talk):
         return f"{super().loop_condition(clients)} at a time"
 
 
-OPENED = Metric(
-    "opened_per_s",
-    "connections opened",
-    "connections/s",
-    rate,
-    more_is_better=True,
-    called="connections opened per second",
-    short="opened/s",
-    question=Question("connections opened", "opens the most"),
-    says_unit=True,
-    cost_units=(CONNECTIONS.plural,),
-    is_lower_bound=rate_is_generators,
-)
+OPENED = rate_of("opened_per_s", "connections opened", CONNECTIONS.plural, "opens the most", "opened")
 OPENED_CAPACITY = capacity_of("capacity_connections_per_s", CONNECTIONS.plural)
 
 KINDS = (

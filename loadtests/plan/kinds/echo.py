@@ -12,7 +12,7 @@ from loadtests.plan.kinds.pace import ClosedLoop, FixedRate, Pace, ShareOfCeilin
 from loadtests.plan.kinds.search import RateSearch, Search
 from loadtests.plan.kinds.talk import Connections, Talk
 from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
-from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric, Question, capacity_of, rate, rate_is_generators
+from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric, capacity_of, rate_of
 from loadtests.plan.objective import OF_ECHOES
 from loadtests.records import Trial
 from loadtests.workload import Load
@@ -26,10 +26,6 @@ class Echo(Talk):
     terms = OF_ECHOES
 
     connections: Connections = 50
-
-    @property
-    def connection_count(self) -> int:  # type: ignore[override]
-        return self.connections
 
     def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
         return super().load(pace, {**fields, "connections": self.connections})
@@ -73,19 +69,7 @@ def _delivered(trial: Trial) -> float | None:
     return 100 * result.deliveries.delivered / result.deliveries_due
 
 
-MESSAGES_PER_S = Metric(
-    "messages_per_s",
-    "messages",
-    "messages/s",
-    rate,
-    more_is_better=True,
-    called="messages per second",
-    short="messages/s",
-    question=Question("throughput", "echoes the most"),
-    says_unit=True,
-    cost_units=(MESSAGES.plural,),
-    is_lower_bound=rate_is_generators,
-)
+MESSAGES_PER_S = rate_of("messages_per_s", "messages", MESSAGES.plural, "echoes the most", question="throughput")
 WIRE_BYTES = Metric(
     "wire_bytes_per_message", "bytes on the wire per message", "B", _each, cost_units=(MESSAGES.plural,)
 )

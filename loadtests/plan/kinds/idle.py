@@ -11,7 +11,7 @@ from loadtests.plan.cost_unit import HELD
 from loadtests.plan.kinds.kind import Kind
 from loadtests.plan.kinds.pace import Hold, Pace
 from loadtests.plan.kinds.talk import Connections, Talk
-from loadtests.plan.metrics import Metric, Question
+from loadtests.plan.metrics import Metric
 from loadtests.records import Connections as ConnectionsRecord
 from loadtests.records import Process, Trial
 
@@ -27,10 +27,6 @@ class Idle(Talk):
     does = "idle"
 
     connections: Connections = 1000
-
-    @property
-    def connection_count(self) -> int:  # type: ignore[override]
-        return self.connections
 
     @property
     def steps(self) -> int:
@@ -86,11 +82,11 @@ MEMORY = Metric(
     "memory per connection",
     "KB",
     lambda trial: memory_kb(trial, trial.charged),
-    called="memory per connection",
     short="memory",
     better="smaller",
     worse="larger",
-    question=Question("memory a connection", "takes the least"),
+    question="memory a connection",
+    first="takes the least",
     cost_units=(HELD.plural,),
 )
 OPENED_IN = Metric("opened_in_s", "time to accept all", "s", _opened_in_s, short="all open", cost_units=(HELD.plural,))

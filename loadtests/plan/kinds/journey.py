@@ -8,9 +8,9 @@ from loadtests.plan.kinds.base import Test
 from loadtests.plan.kinds.journey_work import JourneyWork
 from loadtests.plan.kinds.kind import Kind, tail
 from loadtests.plan.kinds.user_pace import NewUsers, UserLoop, UserSearch
-from loadtests.plan.metrics import P50, P95, P99, Metric, Question
+from loadtests.plan.metrics import P50, P95, P99, Metric
 from loadtests.plan.percentiles_with_failures import of_method
-from loadtests.plan.scheduling_delay import too_late
+from loadtests.plan.scheduling_delay import ANSWERS
 from loadtests.records import Trial
 
 # One journey and the think after it: the first user begins anew when the last one comes, so journeys end at any moment
@@ -20,7 +20,7 @@ RAMP_S = 13.0
 
 def _method(method: str, key: str) -> Metric:
     def read(trial: Trial) -> float | None:
-        if trial.result is None or too_late(trial.result, key):
+        if trial.result is None or ANSWERS.too_late(trial.result, key):
             return None
         return of_method(trial.result, method, key)
 
@@ -58,11 +58,10 @@ def _found(users: bool) -> Metric:
         unit,
         read,
         more_is_better=True,
-        called=f"capacity in {unit}",
         short=f"{unit} sustained",
         says_unit=True,
         is_lower_bound=lambda trial: trial.capacity is not None and trial.capacity.at_least,
-        question=Question(f"capacity in {unit}", "sustains the most"),
+        first="sustains the most",
     )
 
 

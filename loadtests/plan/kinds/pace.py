@@ -35,8 +35,10 @@ Length = Annotated[Duration, Meta(description="How long it is measured.")]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Pace(Fields):
-    """Sends for ``duration_s``."""
+    """When a load is sent, and for how long. ``compared`` are the fields that make two paces alike; how long they last
+    does not."""
 
+    compared: ClassVar[tuple[str, ...]] = ()
     engine_features: ClassVar[frozenset[Feature]] = frozenset()
     is_closed_loop: ClassVar[bool] = False
     can_interleave: ClassVar[bool] = False
@@ -55,9 +57,9 @@ class Pace(Fields):
         """How long it measures, in words."""
 
     @property
-    @abstractmethod
     def comparison_key(self) -> tuple[object, ...]:
-        """What makes two paces alike; how long they last does not."""
+        """The values of ``compared``."""
+        return tuple(getattr(self, name, None) for name in self.compared)
 
     def with_warmup_s(self, warmup_s: float) -> float:
         """About how long the load lasts with its warm-up."""
@@ -103,10 +105,6 @@ class TimedPace(Pace):
     def length(self) -> str:
         return f"{self.duration_s:g} s"
 
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return ()
-
     def load(self, seed: int) -> dict[str, Any]:
         return {"duration_s": self.duration_s}
 
@@ -118,10 +116,7 @@ class AtRate(TimedPace):
     arrivals: Arrivals = "random"
 
     can_interleave = True
-
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return (self.rate_found, self.arrivals)
+    compared = ("rate_found", "arrivals")
 
     def load(self, seed: int) -> dict[str, Any]:
         arrival_seed = seed if self.arrivals == "random" else None
@@ -199,6 +194,8 @@ class RecordedPace(TimedPace):
     recorded: tuple[tuple[Amount, Count], ...] = dataclasses.field(metadata={"key": None})
     speed: Annotated[Positive, Meta(description="How many times as fast as it was recorded.")] = 1.0
 
+    compared = ("rate", "speed", "recorded")
+
     @classmethod
     def fits(cls, values: Mapping[str, Any]) -> bool:
         return "recorded" in (values.get("pace"), values.get("arrivals"))
@@ -217,10 +214,6 @@ class RecordedPace(TimedPace):
     @property
     def rate_found(self) -> float:  # type: ignore[override]
         return self.rate
-
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return (self.rate, self.speed, self.recorded)
 
     def condition(self, work: Work, unit: str) -> str:
         return f"at {self.rate:g} {unit}s/s"
@@ -265,13 +258,11 @@ class ClosedLoopOver(ClosedLoop):
 
     connections: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Connections.")]
 
+    compared = ("connections",)
+
     @property
     def clients(self) -> int | None:
         return self.connections
-
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return (self.connections,)
 
     def load(self, seed: int) -> dict[str, Any]:
         return {**super().load(seed), "connections": self.connections}
@@ -281,9 +272,7 @@ class ClosedLoopOver(ClosedLoop):
 class Hold(TimedPace):
     """Holds connections, and sends nothing at a rate."""
 
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return (self.duration_s,)
+    compared = ("duration_s",)
 
     def with_warmup_s(self, warmup_s: float) -> float:
         return self.seconds

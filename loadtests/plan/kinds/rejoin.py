@@ -13,7 +13,7 @@ from loadtests.plan.cost_unit import CONNECTIONS
 from loadtests.plan.kinds.kind import Kind
 from loadtests.plan.kinds.pace import Hold, Pace
 from loadtests.plan.kinds.talk import Connections, Talk
-from loadtests.plan.metrics import Metric, Question
+from loadtests.plan.metrics import Metric
 from loadtests.plan.percentiles_with_failures import of_rejoined
 from loadtests.records import Rejoined, Trial
 from loadtests.records.bounds import Positive
@@ -40,10 +40,6 @@ class Rejoin(Talk):
     connections: Connections = 200
     rate: Annotated[Positive, Meta(description="Messages that are published per second.")] = 2.0
     jitter_s: Annotated[Duration, Meta(description="Within what each connection tries again.")] = 1.0
-
-    @property
-    def connection_count(self) -> int:  # type: ignore[override]
-        return self.connections
 
     @property
     def held_connections(self) -> int:
@@ -123,13 +119,7 @@ def _unsent(trial: Trial) -> float | None:
 
 
 ALL_BACK = Metric(
-    "all_back_s",
-    "time until all are back",
-    "s",
-    _all_back_s,
-    called="time until all are back",
-    short="all back",
-    question=Question("time until all are back", "has them back first"),
+    "all_back_s", "time until all are back", "s", _all_back_s, short="all back", first="has them back first"
 )
 AWAY_P50 = Metric(
     "away_p50_s",
@@ -138,7 +128,8 @@ AWAY_P50 = Metric(
     _away_s("p50"),
     called="p50 time away",
     short="away p50",
-    question=Question("typical time that a connection is away (p50)", "is the shortest"),
+    question="typical time that a connection is away (p50)",
+    first="is the shortest",
 )
 AWAY_P95 = Metric("away_p95_s", "time away p95", "s", _away_s("p95"), short="away p95")
 AWAY_P99 = Metric("away_p99_s", "time away p99", "s", _away_s("p99"), short="away p99")

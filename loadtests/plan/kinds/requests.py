@@ -18,7 +18,7 @@ from loadtests.plan.kinds.kind import Kind, tail
 from loadtests.plan.kinds.pace import ClosedLoopOver, FixedRate, Pace, RecordedPace, ShareOfCeiling
 from loadtests.plan.kinds.search import RateSearch
 from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
-from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric, Question, capacity_of, rate, rate_is_generators
+from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric, capacity_of, rate_of
 from loadtests.plan.recovery_time import FOR_SECONDS, TIME_SLACK, course
 from loadtests.records import Trial
 from loadtests.setups import HTTP
@@ -150,30 +150,18 @@ def _why_no_recovery(trial: Trial) -> str:
     return "it did not hold the rate before the origin stumbled, or the recipe has no stage that does"
 
 
-RPS = Metric(
-    "rps",
-    "throughput",
-    "requests/s",
-    rate,
-    more_is_better=True,
-    called="requests per second",
-    short="requests/s",
-    question=Question("throughput", "answers the most"),
-    says_unit=True,
-    cost_units=("requests",),
-    is_lower_bound=rate_is_generators,
-)
+RPS = rate_of("rps", "throughput", "requests", "answers the most")
 CAPACITY = capacity_of("capacity_rps", "requests")
 RECOVERY = Metric(
     "recovery_s",
     "time to recover",
     "s",
     _recovery_s,
-    called="time to recover",
     short="recovery",
     better="sooner",
     worse="later",
-    question=Question("time to recover once the origin is well again", "is back the soonest"),
+    question="time to recover once the origin is well again",
+    first="is back the soonest",
     cost_units=("requests",),
     shows_figures=True,
 )

@@ -66,10 +66,6 @@ class Search(Pace):
     def step_ratio(self) -> float:
         """The final ratio between fail and pass, minus 1."""
 
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return (self.objective,)
-
     def condition(self, work: Work, unit: str) -> str:
         return f"within {self.objective}"
 
@@ -105,13 +101,11 @@ class RateSearch(Search):
     arrivals: Arrivals = "random"
     precision: Annotated[Share, Meta(description="The ratio between fail and pass at the end, minus 1.")] = PRECISION
 
+    compared = ("objective", "arrivals", "precision")
+
     @property
     def step_ratio(self) -> float:
         return self.precision
-
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return (self.objective, self.arrivals, self.precision)
 
     def phrase(self, work: Work, unit: str) -> str:
         return f" at the highest rate within {self.objective}{moments(self.arrivals)}"

@@ -49,6 +49,10 @@ class Talk(Work):
         return {}
 
     @property
+    def connection_count(self) -> int:  # type: ignore[override]
+        return getattr(self, "connections", 0)
+
+    @property
     def held_connections(self) -> int:
         """How many connections stay open for the whole of it."""
         return self.connection_count

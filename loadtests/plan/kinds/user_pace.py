@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from loadtests.plan.kinds.work import Work
 
 FEWEST_COMING, MOST_COMING = 0.1, 1000.0  # new users a second
+USERS_OR_RATE = ("users", "rate")  # a pace has one of them
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -29,13 +30,11 @@ class UserLoop(TimedPace):
 
     users: Annotated[int, Meta(ge=1, le=MOST_USERS, description="How many users run the journey again and again.")]
 
+    compared = USERS_OR_RATE
+
     @classmethod
     def fits(cls, values: Mapping[str, Any]) -> bool:
         return "users" in values
-
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return (self.users, None)
 
     def condition(self, work: Work, unit: str) -> str:
         return f"with{self.phrase(work, unit)}"
@@ -58,15 +57,13 @@ class NewUsers(TimedPace):
 
     rate: Annotated[Positive, Meta(description="How many new users come per second.")]
 
+    compared = USERS_OR_RATE
+
     @classmethod
     def keys(cls, values: Mapping[str, Any]) -> Keys:
         if ("users" in values) == ("rate" in values):
             raise ValueError("users: and rate: one of them is needed, how many users or how many new ones a second")
         return super().keys(values)
-
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return (None, self.rate)
 
     def condition(self, work: Work, unit: str) -> str:
         return f"at{self.phrase(work, unit)}"
@@ -91,6 +88,7 @@ class UserSearch(Search):
         Meta(description="What is searched: the most users, or the highest rate of new ones a second."),
     ] = "users"
 
+    compared = ("model", "objective")
     short_probes = 8
     long_probes = 6
     step_ratio = 0.1
@@ -114,10 +112,6 @@ class UserSearch(Search):
     @property
     def rates(self) -> tuple[float, float]:
         return (1.0, float(MOST_USERS)) if self.of_users else (FEWEST_COMING, MOST_COMING)
-
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return (self.model, self.objective)
 
     def with_warmup_s(self, warmup_s: float) -> float:
         return self.seconds + (self.short_probes + self.long_probes) * warmup_s

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from loadtests.analyse.results import Cell, Results
 from loadtests.plan.kinds import Test
 from loadtests.plan.percentiles_with_failures import knows_lag, of_deliveries
-from loadtests.plan.scheduling_delay import lag_too_late
+from loadtests.plan.scheduling_delay import LAG
 from loadtests.records import Deliveries, Result, Trial
 from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
@@ -64,4 +64,4 @@ def _lags(key: str) -> tables.Column:
 
 def _lag(result: Result, key: str) -> float | None:
     """A percentile of the lag; None with too few messages or too much delay of the generator."""
-    return of_deliveries(result, key) if knows_lag(result, key) and not lag_too_late(result, key) else None
+    return of_deliveries(result, key) if knows_lag(result, key) and not LAG.too_late(result, key) else None

@@ -30,7 +30,7 @@ import dataclasses
 from loadtests.plan.kinds.kind import Kind
 from loadtests.plan.kinds.pace import Hold
 from loadtests.plan.kinds.work import Work
-from loadtests.plan.metrics import Metric, Question
+from loadtests.plan.metrics import Metric
 from loadtests.workload import Load
 
 
@@ -40,7 +40,7 @@ def read(trial):
 
 PONG = Metric(
     "pong_ms", "pong", "ms", read, called="pong", short="pong", better="livelier", worse="lamer",
-    question=Question("a pong", "answers first"),
+    question="a pong", first="answers first",
 )
 
 
