@@ -24,6 +24,7 @@ from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Entry
 from loadtests.records import CapacityRecord, Evidence, HostConditions, Meanwhile, Process, Result, Trial
 from loadtests.serve.base import NotServing, Server
+from loadtests.workload.secrets import without_accounts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,6 +203,7 @@ class TrialBuilder:
     def trial(self, bench: Bench, planned: PlannedTrial) -> Trial:
         """The trial, judged."""
         self.note(shared_core=bench.cores.shared)
+        self.log = without_accounts(self.log)  # a run folder keeps it
         charged = set(bench.setups[planned.entry.setup].charges)
         unseen = sorted(charged - {process.role for process in self.processes}) if self.processes else []
         result = None if planned.test.search else self.result

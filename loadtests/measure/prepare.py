@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import os
 import secrets
 import shlex
 import sys
@@ -171,10 +170,8 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
     """
     run = Run.open(folder)
     record = run.record
-    for name in setups.KNOBS:
-        os.environ.pop(name, None)
-    os.environ.update({name: value for name, value in record.knobs.items() if name in setups.KNOBS})
     try:
+        setups.take(record.knobs)
         own = project.Options.from_dict(record.application.options) if record.application else None
     except TypeError as error:
         raise UserError(f"{folder}: the options of its project are not known here: {error}") from None

@@ -28,7 +28,7 @@ from loadtests.plan.sweep import Sweep
 from loadtests.records import decode
 from loadtests.records.bounds import Count, FileName, Name, Ordinal, Positive, Share, Variable
 from loadtests.records.decode import duration as duration
-from loadtests.setups.knobs import SERVERS
+from loadtests.setups.knobs import SERVERS, kept
 from loadtests.setups.reading import HOPLESS
 from loadtests.workload import Request, SignIn
 
@@ -112,10 +112,9 @@ class Study:
         return dataclasses.replace(self, tests=tuple(test.with_requests(requests) for test in self.tests))
 
     def with_bodies(self) -> Study:
-        """The study of a run folder with the bodies of requests that files have. Raises UserError where one is
-        another."""
-        tests = (dataclasses.replace(test, work=test.work.with_bodies()) for test in self.tests)
-        return dataclasses.replace(self, tests=tuple(tests))
+        """The study of a run folder with the bodies that files have. Raises UserError where one is another."""
+        tests = tuple(dataclasses.replace(test, work=test.work.with_bodies()) for test in self.tests)
+        return dataclasses.replace(self, tests=tests)
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Study:
         """The study with the users of its journeys on the one in a file (their own where there is none), signing in so.
@@ -272,9 +271,7 @@ def _environment(given: Mapping[str, bool | int | float | str], where: str) -> d
         if key in THE_RUNS_OWN:
             raise UserError(f"{where}{key}: is the same for the whole run; set it in the environment of `run`")
         if key == RECIPE_KNOB and os.path.isabs(str(value)):
-            raise UserError(
-                f"{where}{key}: the name of a recipe that ships is needed; a file is named by a test: recipe"
-            )
+            raise UserError(f"{where}{key}: the name of a recipe that ships is needed; a test names a file (recipe)")
         if not VARIABLE.fullmatch(key):
             raise UserError(f"{where}{shown(key)}: is no name of an environment variable")
         text = sweeps.text_of(value)
@@ -282,6 +279,8 @@ def _environment(given: Mapping[str, bool | int | float | str], where: str) -> d
             raise UserError(f"{where}{key}: a number or a text is needed")
         if text and key in SERVERS and not SERVERS[key].fits(text):
             raise UserError(f"{where}{key}: is {quoted(text)}; {SERVERS[key].needed}")
+        if kept(key, text) != text:
+            raise UserError(f"{where}{key}: has a user or a password; set it in the environment of `run`")
         env[key] = text
     return env
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import importlib.metadata
-import os
 import shlex
 import statistics
 import sys
@@ -17,6 +16,7 @@ from loadtests.observe import machine
 from loadtests.profile import oncpu, pyspy
 from loadtests.profile.record import Plan, ProfileRound, Window
 from loadtests.profile.shares import Role, by_role
+from loadtests.setups.application.own_websocket import without_secrets
 
 SCHEMA = 1
 GENERATOR_FULL = 0.9  # of a core
@@ -31,7 +31,7 @@ def document(plan: Plan, rounds: Sequence[ProfileRound]) -> dict[str, Any]:
         "label": plan.setup.label,
         "interface": plan.setup.interface,
         "created": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "command": shlex.join(["python", "-m", "loadtests", *sys.argv[1:]]),
+        "command": shlex.join(["python", "-m", "loadtests", *without_secrets(sys.argv[1:])]),
         "path": plan.path,
         "rate": plan.rate,
         "duration_s": plan.duration_s,
@@ -44,7 +44,7 @@ def document(plan: Plan, rounds: Sequence[ProfileRound]) -> dict[str, Any]:
         "broken_samples": sum(one.broken for one in rounds),
         "pyspy_errors": sum(one.errors for one in rounds),
         "notes": _notes(plan, rounds),
-        "knobs": {name: os.environ[name] for name in setups.KNOBS if name in os.environ},
+        "knobs": setups.given(),
         "cores": plan.cores.to_dict({}),
         "machine": machine.describe(),
         "versions": machine.versions(),

@@ -1,6 +1,6 @@
 """Reads what supervisor/ has: the setups, and the services that run with them."""
 
-from loadtests.setups.knobs import FETCHING, KNOBS, bind, database, given, port, require_knobs, workers
+from loadtests.setups.knobs import FETCHING, KNOBS, bind, database, given, port, require_knobs, take, workers
 from loadtests.setups.reading import CANNOT, HOPLESS, HTTP, WEBSOCKET, Setup, find, known, missing, missing_needs
 
 __all__ = [
@@ -17,4 +17,4 @@ __all__ = [
     "given",
     "known",
 ]
-__all__ += ["missing", "missing_needs", "port", "require_knobs", "workers"]
+__all__ += ["missing", "missing_needs", "port", "require_knobs", "take", "workers"]

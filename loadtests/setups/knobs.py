@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from loadtests.errors import UserError, shown
 from loadtests.setups.fetching import CLIENTS
+from loadtests.workload.secrets import REPLACED, without_accounts, without_named
 
 # More than any machine can use (common advice: two per core, plus one), and as many processes as supervisord can hold
 # with the usual limit on open files.
@@ -182,19 +183,41 @@ def require_knobs(env: Mapping[str, str], *, own: bool, whose: str = "") -> None
     for name, knob in (SERVERS if own else {**KNOBS, "DATABASE_URL": DATABASE_URL}).items():
         value = env.get(name)
         if value and not knob.fits(value):
-            without_password = re.sub(r"//.*@", "//...@", value)
-            raise UserError(f"{whose}{name}={shown(without_password)}: {knob.needed}")
+            raise UserError(f"{whose}{name}={shown(kept(name, value, '...'))}: {knob.needed}")
 
 
 def given() -> dict[str, str]:
-    """The knobs that this process's environment sets."""
-    return {name: os.environ[name] for name in KNOBS if name in os.environ}
+    """The knobs that this process's environment sets, as a record keeps them: without users and passwords of URLs."""
+    return {name: kept(name, os.environ[name]) for name in KNOBS if name in os.environ}
+
+
+def take(knobs: Mapping[str, str]) -> None:
+    """Gives this process's environment the knobs that ``given`` gave, and no other ones. Raises UserError where what
+    was not kept of one is not there."""
+    for name, value in knobs.items():
+        if REPLACED in value and kept(name, os.environ.get(name, "")) != value:
+            raise UserError(f"{name} was {shown(value)}, whose secrets a run folder does not keep; set it as it was")
+    for name in KNOBS:
+        if name not in knobs:
+            os.environ.pop(name, None)
+        elif REPLACED not in knobs[name]:
+            os.environ[name] = knobs[name]
+
+
+def kept(name: str, value: str, instead: str = REPLACED) -> str:
+    """The value of an environment variable as a record keeps it: without users and passwords of URLs."""
+    if not name.endswith("_URL"):
+        return without_accounts(value)
+    # Up to the last @: a password that is not encoded as it should be may hold anything.
+    return without_named(re.sub(r"^(\w+://)?.*@", rf"\1{instead}@", value, flags=re.DOTALL))
 
 
 def database() -> str | None:
     """DATABASE_URL as a run keeps it: without user, password and options, one of which may be a password."""
     url = os.environ.get("DATABASE_URL")
-    return re.sub(r"//[^/@]*@", "//", url).partition("?")[0] if url else None
+    if not url or url.startswith("sqlite:"):
+        return url or None
+    return re.sub(r"//.*@", "//", url, flags=re.DOTALL).partition("?")[0]
 
 
 def bind() -> str:

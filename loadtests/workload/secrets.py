@@ -22,6 +22,7 @@ _TELLING_WORDS = {"cvc", "cvv", "hmac", "otp", "pass", "pin", "sess", "sid", "si
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _USER = re.compile(r"(?<=://)[^\s/?#\"'<>]*@")
+_ACCOUNT = re.compile(r"(?<=://)(?<!ssh://)[^\s/?#\"'<>]*@")
 _LOGIN = re.compile(r"^([^/?#]*//)?[^/?#]*@")
 # name=value, "name": "value", <name>value<. A name begins where no other does, so that none is looked at twice.
 _NAMED = re.compile(r"(?<![\w.-])([\w.-]{1,64})\\?[\"']?\s{0,4}([=:>])\s{0,4}(?:(?:Basic|Bearer)\s{1,4})?")
@@ -60,6 +61,11 @@ def without_user(text: str) -> str:
     return _USER.sub("", text)
 
 
+def without_accounts(text: str) -> str:
+    """The text with the user and password of each URL in it replaced; a user of SSH has none."""
+    return _ACCOUNT.sub(f"{REPLACED}@", text)
+
+
 def without_login(url: str) -> str:
     """A URL as it can be printed, also one that is none, such as ``user:password@host``: without user and password."""
     return _LOGIN.sub(r"\1", url)
@@ -67,11 +73,12 @@ def without_login(url: str) -> str:
 
 def scrubbed(text: str) -> str:
     """The text with what may be a secret replaced: users of URLs left out, values of telling names, random runs."""
-    named = _without_named(without_user(text))
+    named = without_named(without_user(text))
     return _RUN.sub(lambda match: REPLACED if random_looking(match[0]) else match[0], named)
 
 
-def _without_named(text: str) -> str:
+def without_named(text: str) -> str:
+    """The text with the values of telling names replaced: ``?password=...``."""
     parts, done = [], 0
     for match in _NAMED.finditer(text):
         if match.start() < done or not telling(match[1]):

@@ -99,7 +99,25 @@ def test_a_password_is_not_told(command, monkeypatch):
     assert "DATABASE_URL=mysql://...@127.0.0.1/x: " in errors
 
 
-@pytest.mark.parametrize("url", ["postgresql://me:secret@/bench", "postgresql:///bench?password=secret&port=5433"])
+@pytest.mark.parametrize("url", [":secret@localhost", "redis://me:sec/ret@localhost:x", "http://h?password=secret"])
+def test_nor_is_that_of_a_redis_however_wrong_the_url(command, monkeypatch, url):
+    monkeypatch.setenv("REDIS_URL", url)
+    code, _, errors = command("serve", "gunicorn")
+    assert code == 1
+    assert "REDIS_URL=" in errors
+    assert not any(part in errors for part in ("secret", "sec/ret"))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:secret@/bench",
+        "postgresql:///bench?password=secret&port=5433",
+        "postgresql://me:sec/ret@/bench",
+        "postgresql://me:sec@ret@/bench",
+        "postgresql://me:sec?ret@/bench",
+    ],
+)
 def test_a_run_keeps_no_password_of_its_database(monkeypatch, url):
     monkeypatch.setenv("DATABASE_URL", url)
     assert setups.database() == "postgresql:///bench"

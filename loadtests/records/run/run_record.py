@@ -149,7 +149,7 @@ class RunRecord:
     left_out: Annotated[tuple[LeftOut, ...], about("What was not measured, and why.")]
     contract: Annotated[Contract, about("What the baseline answered first, by test, request by request.")]
     order: Annotated[tuple[Slot, ...], about("The order of trials.")]
-    knobs: Annotated[dict[Variable, str], about("The environment variables of :ref:`knobs` that were set.")]
+    knobs: Annotated[dict[Variable, str], about("The :ref:`knobs` that were set, without users and passwords.")]
     database: Annotated[str | None, about("DATABASE_URL without user, password and options.")]
     cores: Annotated[dict[str, tuple[int, ...]], about("The cores of the servers and of the generator.")]
     machine: Annotated[dict[str, Any], about("The servers' machine: processor, cores, memory, kernel, limits.")]

@@ -10,7 +10,7 @@ from typing import Any
 from loadtests.errors import UserError, quoted
 from loadtests.workload import Conversation, Request
 from loadtests.workload.script import ROOM, SCRIPT, Script
-from loadtests.workload.secrets import REPLACED
+from loadtests.workload.secrets import REPLACED, without_accounts
 
 COOKIE = re.compile(r"[^\s=;,]+=[^\s;,]*")  # RFC 6265, 4.1.1
 SECRET = ("--ws-cookie", "--ws-header")
@@ -109,7 +109,7 @@ def without_value(text: str) -> str:
 
 
 def without_secrets(arguments: Sequence[str]) -> list[str]:
-    """A command line without the values of headers and cookies."""
+    """A command line without the values of headers and cookies, and the users and passwords of URLs."""
     kept: list[str] = []
     for argument in arguments:
         option, equals, value = argument.partition("=")
@@ -118,5 +118,5 @@ def without_secrets(arguments: Sequence[str]) -> list[str]:
         elif equals and option in SECRET:
             kept.append(f"{option}={without_value(value)}")
         else:
-            kept.append(argument)
+            kept.append(without_accounts(argument))
     return kept

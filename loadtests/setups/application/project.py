@@ -22,6 +22,7 @@ from loadtests.setups.application import overlay
 from loadtests.setups.application.base import Application, entry_first, sample
 from loadtests.setups.application.own_websocket import OwnWebsocket
 from loadtests.setups.application.progress import Announce, silent
+from loadtests.workload.secrets import without_accounts
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # usual names of a virtual environment, next to manage.py or above
 MARK = "of the project: "  # what introspect.py begins its line with
@@ -50,6 +51,7 @@ class Options:
         """The options as run.json keeps them for resuming: absolute paths, no secrets of WebSockets."""
         values = {name: value for name, value in vars(self).items() if value != getattr(Options, name, None)}
         kept = {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in values.items()}
+        kept |= {"before": without_accounts(self.before)} if self.before else {}
         return kept if self.websocket is None else {**kept, "websocket": self.websocket.to_dict()}
 
     @classmethod
