@@ -16,12 +16,14 @@ from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
 from django.core.handlers.base import BaseHandler, reset_urlconf
 from django.db import close_old_connections, reset_queries
+from django.dispatch import Signal
 from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.urls import get_resolver, set_script_prefix
 
 from hopless import middleware, private
-from hopless.threads import BorrowedThread, IdleThreads, RequestThread
+from hopless.client import UntilClientGoes
+from hopless.threads import IdleThreads, RequestThread
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -31,6 +33,25 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 # done at once.
 OF_A_THREAD_AT_START = {reset_queries, close_old_connections}
 OF_A_THREAD_AT_END = {close_old_connections, close_caches, reset_urlconf}
+
+
+class Receivers:
+    """Who listens to one of the signals of a request, where ``of_a_thread`` do with Django alone."""
+
+    def __init__(self, signal: Signal, sender: type, of_a_thread: set[Any]) -> None:
+        self._signal = signal
+        self._sender = sender
+        self._of_a_thread = of_a_thread
+        self._connected: list[Any] | None = None
+        self._others = True
+
+    def need_a_thread(self) -> bool:
+        """Whether there are others, or asynchronous ones."""
+        if self._connected != self._signal.receivers:
+            self._connected = list(self._signal.receivers)
+            synchronous, asynchronous = private.receivers(self._signal, self._sender)
+            self._others = bool(asynchronous) or not self._of_a_thread.issuperset(synchronous)
+        return self._others
 
 
 class Handler(ASGIHandler):  # type: ignore[misc]
@@ -44,6 +65,8 @@ class Handler(ASGIHandler):  # type: ignore[misc]
     def __init__(self, idle_threads: int = 20, whole: bool = False, substitute: bool = True) -> None:
         self._idle = IdleThreads(idle_threads)
         self._substitute = substitute
+        self._started = Receivers(signals.request_started, type(self), OF_A_THREAD_AT_START)
+        self._finished = Receivers(signals.request_finished, type(self), OF_A_THREAD_AT_END)
         super().__init__()
         self._synchronous: BaseHandler | None = None
         if whole:
@@ -65,73 +88,54 @@ class Handler(ASGIHandler):  # type: ignore[misc]
         if scope["type"] != "http":
             await super().__call__(scope, receive, send)  # which refuses it
             return
-        async with RequestThread(self._idle) as context:
+        if asyncio.current_task() is None:  # a server with tasks of its own kind: they cannot be cancelled
+            await asyncio.create_task(self._serve(scope, receive, send))
+        else:
+            await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with RequestThread(self._idle) as thread:
             try:
                 body = await self.read_body(receive)
             except RequestAborted:
                 return
             with contextlib.closing(body):
-                await self._serve(scope, body, receive, send, context.thread)
+                set_script_prefix(get_script_prefix(scope))
+                await self._start(scope, thread)
+                request, response = self.create_request(scope, body)
+                if request is None:
+                    await self.send_response(response, send)
+                else:
+                    response = await self._answer(request, receive, send)
+                await self._finish(response, thread)
 
-    async def _serve(self, scope: Scope, body: Any, receive: Receive, send: Send, thread: BorrowedThread) -> None:
-        set_script_prefix(get_script_prefix(scope))
-        await self._start(scope, thread)
-        request, refusal = self.create_request(scope, body)
-        if request is None:
-            await self.send_response(refusal, send)
-            await self._close(refusal, thread)
-            return
-        response = await self._answer_unless_gone(request, receive, send)
-        if response is not None:
-            await self._close(response, thread)
-        elif self._needs_a_thread(signals.request_finished, OF_A_THREAD_AT_END) or thread.used:
-            await signals.request_finished.asend(sender=type(self))
-        else:
-            signals.request_finished.send(sender=type(self))
-
-    async def _start(self, scope: Scope, thread: BorrowedThread) -> None:
+    async def _start(self, scope: Scope, thread: RequestThread) -> None:
         """Sends request_started; where only the database listens, in the thread of the request, should it get one."""
-        if self._needs_a_thread(signals.request_started, OF_A_THREAD_AT_START):
+        if self._started.need_a_thread():
             await signals.request_started.asend(sender=type(self), scope=scope)
         else:
             thread.first = functools.partial(signals.request_started.send, sender=type(self), scope=scope)
 
-    def _needs_a_thread(self, signal: Any, of_a_thread: set[Any]) -> bool:
-        synchronous, asynchronous = private.receivers(signal, type(self))
-        return bool(asynchronous) or not of_a_thread.issuperset(synchronous)
-
-    async def _close(self, response: HttpResponseBase, thread: BorrowedThread) -> None:
-        """Closes a response, which sends request_finished: in the thread of the request, if it has one."""
-        blocks = thread.used or response.streaming or not private.closes_nothing(response)
-        if blocks or self._needs_a_thread(signals.request_finished, OF_A_THREAD_AT_END):
-            await sync_to_async(response.close)()
-        else:
-            response.close()
-
-    async def _answer_unless_gone(self, request: ASGIRequest, receive: Receive, send: Send) -> HttpResponseBase | None:
-        """The response that was sent; None where the client went before there was one. The view is then cancelled."""
-        answering = asyncio.create_task(self._answer(request, send))
-        listening = asyncio.create_task(self.listen_for_disconnect(receive))
-        try:
-            await asyncio.wait((answering, listening), return_when=asyncio.FIRST_COMPLETED)
-            if listening.done():
-                with contextlib.suppress(RequestAborted):
-                    listening.result()
-        finally:
-            for task in (answering, listening):
-                task.cancel()  # does nothing to one that is done
-            with contextlib.suppress(asyncio.CancelledError, RequestAborted):
-                await listening
-        try:
-            return await answering
-        except asyncio.CancelledError:
-            return None
-
-    async def _answer(self, request: ASGIRequest, send: Send) -> HttpResponseBase:
-        response = await self.run_get_response(request)
-        with contextlib.suppress(asyncio.CancelledError):  # the client went while it was sent
+    async def _answer(self, request: ASGIRequest, receive: Receive, send: Send) -> HttpResponseBase | None:
+        """The response to a request; None where the client went before there was one."""
+        response = None
+        with UntilClientGoes(functools.partial(self.listen_for_disconnect, receive)):
+            response = await self.run_get_response(request)
             await self.send_response(response, send)
         return response
+
+    async def _finish(self, response: HttpResponseBase | None, thread: RequestThread) -> None:
+        """Closes a response, which sends request_finished: in a thread where that can block."""
+        if response is None:
+            finish = functools.partial(signals.request_finished.send, sender=type(self))
+            blocks = False
+        else:
+            finish = response.close
+            blocks = response.streaming or not private.closes_nothing(response)
+        if blocks or thread.holds_connections or self._finished.need_a_thread():
+            await sync_to_async(finish)()
+        else:
+            finish()
 
     async def get_response_async(self, request: ASGIRequest) -> HttpResponseBase:
         """The response to a request: of the synchronous chain where ``whole`` was asked for and the view is so."""

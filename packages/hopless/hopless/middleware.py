@@ -40,6 +40,11 @@ def never(*_: Any) -> bool:
     return False
 
 
+def always(*_: Any) -> bool:
+    """What is not known may block."""
+    return True
+
+
 def _session_request(request: HttpRequest) -> bool:
     return settings.SESSION_ENGINE not in SESSION_ENGINES
 
@@ -153,28 +158,32 @@ class HopsToBlock(MiddlewareMixin):  # type: ignore[misc]
 
     def __init__(self, get_response: Any) -> None:
         super().__init__(get_response)
+        self._request = self._hook("request")
+        self._view = self._hook("view")
+        self._response = self._hook("response")
         if self.async_mode and hasattr(self, "process_view"):
             # Django wraps a synchronous process_view as it loads the middleware, before a predicate could be asked.
-            self._check_view: Callable[..., Any] = self.process_view
             self.process_view: Callable[..., Any] = self._process_view
+
+    def _hook(self, name: str) -> tuple[Any, Predicate]:
+        return getattr(self, f"process_{name}", None), self.blocks.get(name, always)
 
     async def __acall__(self, request: HttpRequest) -> HttpResponseBase:
         response = None
-        if hasattr(self, "process_request"):
-            response = await self._run("request", self.process_request, request)
+        hook, blocks = self._request
+        if hook is not None:
+            response = await sync_to_async(hook)(request) if blocks(request) else hook(request)
         response = response or await self.get_response(request)
-        if hasattr(self, "process_response"):
-            response = await self._run("response", self.process_response, request, response)
+        hook, blocks = self._response
+        if hook is not None:
+            response = (
+                await sync_to_async(hook)(request, response) if blocks(request, response) else hook(request, response)
+            )
         return response
 
-    async def _process_view(self, request: HttpRequest, *args: Any) -> Any:
-        return await self._run("view", self._check_view, request, *args)
-
-    async def _run(self, name: str, hook: Callable[..., Any], *args: Any) -> Any:
-        blocks = self.blocks.get(name)
-        if blocks is None or blocks(*args):
-            return await sync_to_async(hook, thread_sensitive=True)(*args)
-        return hook(*args)
+    async def _process_view(self, *args: Any) -> Any:
+        hook, blocks = self._view
+        return await sync_to_async(hook)(*args) if blocks(*args) else hook(*args)
 
 
 @functools.cache

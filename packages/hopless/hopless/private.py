@@ -6,10 +6,9 @@ come, ``missing`` names it, and ``get_asgi_application`` gives Django's own hand
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
-from asgiref.sync import ThreadSensitiveContext
+from asgiref.sync import SyncToAsync
 from django.core.handlers.asgi import ASGIHandler
 from django.dispatch import Signal
 from django.http import HttpResponse
@@ -33,10 +32,11 @@ def missing() -> list[str]:
         **{f"ASGIHandler.{name}": hasattr(ASGIHandler, name) for name in HANDLER},
         "MiddlewareMixin.__acall__": hasattr(MiddlewareMixin, "__acall__"),
         "Signal._live_receivers": hasattr(Signal, "_live_receivers"),
+        "Signal.receivers": hasattr(Signal(), "receivers"),
         "HttpResponse._resource_closers": hasattr(HttpResponse(), "_resource_closers"),
         "trans_real._translations": hasattr(trans_real, "_translations"),
-        "ThreadSensitiveContext(executor=)": "executor" in inspect.signature(ThreadSensitiveContext).parameters,
-        "ThreadSensitiveContext._exited": hasattr(ThreadSensitiveContext(), "_exited"),
+        "SyncToAsync.thread_sensitive_context": hasattr(SyncToAsync, "thread_sensitive_context"),
+        "SyncToAsync.context_to_thread_executor": hasattr(SyncToAsync, "context_to_thread_executor"),
     }
     return [name for name, there in needed.items() if not there]
 
@@ -58,7 +58,18 @@ def language_is_loaded(language: str) -> bool:
     return language in trans_real._translations
 
 
-def let_late_tasks_hop(context: ThreadSensitiveContext) -> None:
-    """Lets tasks that outlive a request go on as with Django's own context, in a thread of their own. A context with
-    an executor of its caller refuses them."""
-    context._exited = False
+def enter_context(thread: Any) -> Any:
+    """Makes a thread-sensitive context, which is its own executor, that of the code to come. Returns what leaves it.
+
+    asgiref's ``ThreadSensitiveContext(executor=...)`` does the same, and refuses tasks that outlive their request. With
+    Django's own context they go on, in a thread of their own, and so they do with this.
+    """
+    token = SyncToAsync.thread_sensitive_context.set(thread)
+    SyncToAsync.context_to_thread_executor[thread] = thread
+    return token
+
+
+def leave_context(thread: Any, token: Any) -> None:
+    """The end of ``enter_context``."""
+    SyncToAsync.context_to_thread_executor.pop(thread, None)
+    SyncToAsync.thread_sensitive_context.reset(token)

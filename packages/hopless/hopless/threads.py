@@ -11,6 +11,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext
+from django.core.cache import BaseCache, caches
 from django.db import connections
 
 from hopless import private
@@ -51,32 +52,52 @@ def _forget(threads: weakref.ref[IdleThreads]) -> None:
         idle._idle.clear()
 
 
-class BorrowedThread(Executor):
-    """The thread of one request: none until there is work for it. ``first`` runs in it before its first work."""
+class RequestThread(ThreadSensitiveContext, Executor):
+    """The thread of one request, and its thread-sensitive context: a thread is borrowed at the first work.
+
+    ``first`` runs in it before that.
+    """
 
     def __init__(self, idle: IdleThreads) -> None:
-        self.first: Callable[[], None] = lambda: None
+        super().__init__()
+        self.first: Callable[[], object] | None = None
         self._idle = idle
         self._thread: ThreadPoolExecutor | None = None
-        self._last: Future[Any]
+        self._last: Future[Any] | None = None
+        self._open = False
+
+    def __enter__(self) -> RequestThread:
+        self._token = private.enter_context(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        private.leave_context(self, self._token)
+        self.release()
 
     @property
-    def used(self) -> bool:
-        """Whether there was work for it."""
-        return self._thread is not None
+    def holds_connections(self) -> bool:
+        """Whether its work has left a connection open, or may yet: a cancelled request may leave work in it."""
+        last = self._last
+        return last is not None and (self._open or last.cancelled() or not last.done())
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        work = functools.partial(fn, *args, **kwargs)
         if self._thread is None:
             self._thread = self._idle.take()
-            self._last = self._thread.submit(_in_order, self.first, work)
-        else:
-            self._last = self._thread.submit(work)
+        self._last = self._thread.submit(self._work, fn, *args, **kwargs)
         return self._last
 
+    def _work(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        if self.first is not None:
+            first, self.first = self.first, None
+            first()
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            self._open = _connections_are_open()
+
     def release(self) -> None:
-        """Gives the thread back once it has done all that was submitted: a cancelled request may leave work in it."""
-        if (thread := self._thread) is not None:
+        """Gives the thread back once it has done all that was submitted."""
+        if (thread := self._thread) is not None and self._last is not None:
             self._thread = None
             self._last.add_done_callback(lambda last: self._done(thread, last))
 
@@ -88,19 +109,8 @@ class BorrowedThread(Executor):
             self._idle.give_back(thread)
 
 
-def _in_order(first: Callable[[], None], work: Callable[[], Any]) -> Any:
-    first()
-    return work()
-
-
-class RequestThread(ThreadSensitiveContext):
-    """The thread-sensitive context of one request, in a thread that is borrowed at its first synchronous work."""
-
-    def __init__(self, idle: IdleThreads) -> None:
-        self.thread = BorrowedThread(idle)
-        super().__init__(executor=self.thread)
-
-    async def __aexit__(self, *exc_info: Any) -> None:
-        await super().__aexit__(*exc_info)  # type: ignore[no-untyped-call]
-        private.let_late_tasks_hop(self)
-        self.thread.release()
+def _connections_are_open() -> bool:
+    """Whether this thread has connections that the end of a request has to look after."""
+    return any(one.connection is not None for one in connections.all(initialized_only=True)) or any(
+        type(one).close is not BaseCache.close for one in caches.all(initialized_only=True)
+    )

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import os
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -12,9 +13,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.asgi import get_asgi_application as djangos
 from django.db import connections
+from django.db.backends.signals import connection_created
 from django.test import override_settings
 from hopless import get_asgi_application
-from hopless.threads import BorrowedThread, IdleThreads
+from hopless.threads import IdleThreads, RequestThread
 
 from tests.conftest import ask
 from tests.project.urls import later, stop
@@ -66,7 +68,7 @@ def test_a_job_that_nobody_waits_for_holds_up_no_other_request(app):
 
 def test_a_thread_is_given_back_when_all_that_was_submitted_is_done():
     idle = IdleThreads(5)
-    thread = BorrowedThread(idle)
+    thread = RequestThread(idle)
     going_on = threading.Event()
     thread.submit(going_on.wait)
     thread.submit(print).cancel()
@@ -107,6 +109,41 @@ def test_a_view_is_cancelled_where_its_client_goes(app):
     later.pop("cancelled", None)
     assert run(ask(app, "/waits-for-ever/", gone_after=0.01)) == [None]
     assert later["cancelled"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="asyncio.timeout")
+def test_a_view_and_its_client_that_goes_can_both_cancel(app):
+    """The view runs in the server's task: each cancellation ends what it is meant for."""
+    in_time, gone = run(ask(app, "/times-out/?after=0.01"), ask(app, "/times-out/?after=60", gone_after=0.01))
+    assert in_time[2] == b"in time"
+    assert gone is None
+
+
+@pytest.mark.parametrize("make", [djangos, get_asgi_application])
+def test_a_connection_that_is_opened_after_the_client_has_gone_is_closed(make):
+    app = make()
+    opened = []
+
+    def remember(connection, **_):
+        opened.append(connection)
+
+    async def main():
+        later["asking"] = threading.Event()
+        stop.clear()
+        request = asyncio.create_task(ask(app, "/asks-late/", gone_after=0.01))
+        await asyncio.to_thread(later["asking"].wait, 10)
+        await asyncio.sleep(0.05)
+        stop.set()
+        await request
+
+    connection_created.connect(remember)
+    connections.settings["default"]["CONN_MAX_AGE"] = 0
+    try:
+        asyncio.run(main())
+    finally:
+        connections.settings["default"]["CONN_MAX_AGE"] = 600
+        connection_created.disconnect(remember)
+    assert [one.connection for one in opened] == [None]
 
 
 def test_a_server_that_stops_cancels_the_request(app):
@@ -156,8 +193,6 @@ def test_atomic_requests_are_rolled_back(app):
 
 def test_persistent_connections_are_kept_and_none_leaks():
     """CONN_MAX_AGE is set: a connection a thread, for as long as the thread is kept."""
-    from django.db.backends.signals import connection_created
-
     opened = []
 
     def count(connection, **_):

@@ -169,6 +169,22 @@ async def same_thread(request):
     return HttpResponse(str(one == two))
 
 
+def asks_late(request):
+    """Asks the database when its client may have gone."""
+    later["asking"].set()
+    stop.wait(10)
+    User.objects.count()
+    return HttpResponse("late")
+
+
+async def times_out(request):
+    try:
+        async with asyncio.timeout(float(request.GET["after"])):
+            await asyncio.sleep(60)
+    except TimeoutError:
+        return HttpResponse("in time")
+
+
 async def waits_for_ever(request):
     try:
         await asyncio.sleep(60)
@@ -194,5 +210,6 @@ urlpatterns = [
     *(path(f"async/{name}/", views[1]) for name, views in both.items()),
     path("exempt/", exempt), path("message/", message), path("messages/", read_messages), path("large/", large),
     path("creates-and-fails/", creates_and_fails), path("in-thread/", in_thread), path("outlives/", outlives),
+    path("asks-late/", asks_late), path("times-out/", times_out),
     path("leaves-a-job/", leaves_a_job), path("same-thread/", same_thread), path("waits-for-ever/", waits_for_ever),
 ]  # fmt: skip
