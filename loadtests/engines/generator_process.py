@@ -8,15 +8,16 @@ import os
 import re
 import selectors
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import TypeVar
 
 from loadtests.engines.base import EngineError, ShouldStop
 from loadtests.engines.timeline import Event
+from loadtests.hosts.error_tail import ErrorTail
+from loadtests.hosts.wire import Lines
 from loadtests.observe.cores import pinned
 
 POLL_S = 0.1
@@ -33,11 +34,11 @@ class GeneratorProcess:
     start_in_s = START_IN_S
     """How long beforehand it must know its start."""
 
-    def __init__(self, popen: subprocess.Popen[bytes], stderr: IO[bytes]) -> None:
+    def __init__(self, popen: subprocess.Popen[bytes], errors: ErrorTail) -> None:
         self.popen = popen
-        self.stderr = stderr
-        self.partial = b""
+        self.errors = errors
         self.last: Event = {}
+        self._partial = Lines()
 
     def synchronize(self) -> None:
         """Sets ``ahead_ms``."""
@@ -56,18 +57,20 @@ class GeneratorProcess:
 
     def read(self) -> list[Event]:
         """The events that have come. Raises EngineError where it has ended without a result."""
+        return [json.loads(line) for line in self.lines()]
+
+    def lines(self) -> list[bytes]:
+        """The lines that have come. Raises EngineError where it has ended, and wire.NotAMessage."""
         assert self.popen.stdout is not None
         data = os.read(self.popen.stdout.fileno(), 1 << 20)
         if not data:
             raise self.ended()
-        *lines, self.partial = (self.partial + data).split(b"\n")
-        return [json.loads(line) for line in lines]
+        return self._partial.add(data)
 
     def ended(self) -> EngineError:
         """The error for its end, with the reason."""
         status = self.popen.wait()
-        self.stderr.seek(0)
-        lines = self.stderr.read().decode(errors="replace").strip().splitlines()
+        lines = self.errors.text().strip().splitlines()
         # Node prints the source line, the message, the stack and its version: the message is what helps. Python's is at
         # the end of its traceback.
         message = next((line for line in lines if re.match(r"\s*(\w*Error|FATAL ERROR)\b", line)), None)
@@ -86,28 +89,28 @@ def start(command: Sequence[str], cwd: Path, core: int | None) -> AbstractContex
 
 @contextlib.contextmanager
 def start_as(
-    kind: Callable[[subprocess.Popen[bytes], IO[bytes]], P], command: Sequence[str], cwd: Path, core: int | None
+    kind: Callable[[subprocess.Popen[bytes], ErrorTail], P], command: Sequence[str], cwd: Path, core: int | None
 ) -> Iterator[P]:
     """The same, as another kind of GeneratorProcess."""
-    with tempfile.TemporaryFile() as stderr:
-        with pinned(core):
-            popen = subprocess.Popen(
-                command,
-                cwd=cwd,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                start_new_session=True,  # Ctrl-C is for this process, which then ends its own
-            )
-        try:
-            yield kind(popen, stderr)
-        finally:
-            popen.kill()
-            popen.wait()
-            for pipe in (popen.stdin, popen.stdout):
-                assert pipe is not None
-                with contextlib.suppress(BrokenPipeError):
-                    pipe.close()
+    errors = ErrorTail()
+    with contextlib.closing(errors), pinned(core):
+        popen = subprocess.Popen(
+            command,
+            cwd=cwd,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors.descriptor,
+            start_new_session=True,  # Ctrl-C is for this process, which then ends its own
+        )
+    try:
+        yield kind(popen, errors)
+    finally:
+        popen.kill()
+        popen.wait()
+        for pipe in (popen.stdin, popen.stdout):
+            assert pipe is not None
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
 
 
 def common_start(processes: Sequence[GeneratorProcess]) -> float:

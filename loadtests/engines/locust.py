@@ -15,7 +15,7 @@ from loadtests.engines import require_able
 from loadtests.engines.base import EngineError, OnEnd, OnSecond, OnStart, ShouldStop
 from loadtests.engines.generator_process import GeneratorProcess, common_start, events, results, start, wait_for
 from loadtests.engines.merge_journeys import merge_journeys
-from loadtests.engines.remote_process import start_remote
+from loadtests.engines.remote_process import start_remote, understood
 from loadtests.engines.timeline import Event, Timeline
 from loadtests.errors import UserError
 from loadtests.files import ROOT
@@ -94,15 +94,15 @@ class Locust:
             takes_s = load.warmup_s + load.duration_s + load.timeout_s
             limit_s = begin - time.monotonic() + takes_s + OVERTIME_S
             moments = {"held": on_start, "over": on_end}
-            for event in events(processes, "result", limit_s, should_stop):
-                if event["event"] == "second":
-                    timeline.add(event, on_second)
-                # All share one clock: the first that begins or ends the measured time speaks for all.
-                elif (on_moment := moments.pop(event["event"], None)) is not None:
-                    on_moment()
-            timeline.over(on_second)
-            parts = results(processes)
-        return merge_journeys(self.name, users, parts, timeline.rows())
+            with understood(processes):
+                for event in events(processes, "result", limit_s, should_stop):
+                    if event["event"] == "second":
+                        timeline.add(event, on_second)
+                    # All share one clock: the first that begins or ends the measured time speaks for all.
+                    elif (on_moment := moments.pop(event["event"], None)) is not None:
+                        on_moment()
+                timeline.over(on_second)
+                return merge_journeys(self.name, users, results(processes), timeline.rows())
 
     @contextlib.contextmanager
     def _injectors(self, load: Load) -> Iterator[list[GeneratorProcess]]:

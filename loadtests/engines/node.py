@@ -19,7 +19,7 @@ from loadtests.engines.base import Engine, EngineError, OnEnd, OnSecond, OnStart
 from loadtests.engines.generator_process import GeneratorProcess, common_start, events, results, start, wait_for
 from loadtests.engines.job import job
 from loadtests.engines.merge import merge
-from loadtests.engines.remote_process import start_remote
+from loadtests.engines.remote_process import start_remote, understood
 from loadtests.engines.timeline import Event, Timeline
 from loadtests.files import ROOT
 from loadtests.hosts.link import Address
@@ -167,7 +167,8 @@ class NodeLoad:
         self._send({"close": True})
         wait_for(self._processes, "result", OVERTIME_S)
         self.parts = results(self._processes)
-        return merge(self._engine.name, self.parts, self._timeline.rows(), self._load.requests)
+        with understood(self._processes):
+            return merge(self._engine.name, self.parts, self._timeline.rows(), self._load.requests)
 
     def _slice(
         self,
@@ -192,9 +193,10 @@ class NodeLoad:
             start_ms = begin * 1000 + process.ahead_ms
             process.write({"load": self._name, "slice": {**options, "start": start_ms}})
         limit_s = begin - time.monotonic() + settling.lasts_s + measured.lasts_s + self._load.timeout_s + OVERTIME_S
-        for event in events(self._processes, "over", limit_s, should_stop):
-            self._timeline.add(event, on_second)
-        self._timeline.over(on_second)
+        with understood(self._processes):
+            for event in events(self._processes, "over", limit_s, should_stop):
+                self._timeline.add(event, on_second)
+            self._timeline.over(on_second)
 
     def _send(self, message: dict[str, Any]) -> None:
         for process in self._processes:

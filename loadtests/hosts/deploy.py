@@ -11,14 +11,14 @@ import secrets
 import shlex
 import subprocess
 import tarfile
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from loadtests.errors import UserError, called, shown
 from loadtests.files import ROOT
-from loadtests.hosts.link import FOLDER, LOCK, MARKER, Address, failure
+from loadtests.hosts.error_tail import ErrorTail
+from loadtests.hosts.link import FOLDER, LOCK, MARKER, Address, failure, refuse_others
 from loadtests.observe import machine
 from loadtests.setups.application.progress import Announce
 
@@ -53,6 +53,7 @@ def prepare(address: Address, announce: Announce, python: str | None = None, ven
     _run(
         address,
         f'mkdir -p "$HOME/{FOLDER}/tree" && cd "$HOME/{FOLDER}" || exit; '
+        f"{refuse_others('. tree')}; chmod 700 . || exit; "
         f"exec 9>>{LOCK}; flock -E {BUSY} -w 5 9 || exit; "
         f"rm -f {MARKER}; cd tree && rm -rf {clear} && tar -xf -",
         BROUGHT_WITHIN_S,
@@ -69,7 +70,7 @@ def prepare(address: Address, announce: Announce, python: str | None = None, ven
     _run(address, f'cd "$HOME/{FOLDER}/tree" && {make}', SET_UP_WITHIN_S)
     announce("leaving the marker")
     text = json.dumps(dataclasses.asdict(marker)).encode()
-    _run(address, f'umask 077 && cd "$HOME/{FOLDER}" && cat > {MARKER}.new && mv {MARKER}.new {MARKER}', 60.0, text)
+    _run(address, f'cd "$HOME/{FOLDER}" && cat > {MARKER}.new && mv {MARKER}.new {MARKER}', 60.0, text)
     return marker
 
 
@@ -141,19 +142,20 @@ def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 def _run(address: Address, script: str, within_s: float, given: bytes = b"") -> None:
     """Runs a script there, with ``given`` as its input. Raises UserError with its reason."""
-    with tempfile.TemporaryFile() as errors:  # a pipe would wait for what ssh leaves behind
-        try:
-            # In a session of its own: a Ctrl-C is for this process, which then ends it.
-            ended = subprocess.run(
-                address.command(script), input=given, stdout=subprocess.DEVNULL, stderr=errors, timeout=within_s,
-                start_new_session=True, check=False,
-            )  # fmt: skip
-        except OSError as error:
-            raise UserError(f"ssh cannot be run: {error.strerror}") from None
-        except subprocess.TimeoutExpired:
-            raise UserError(f"{address}: it had not ended after {within_s:g} s: {script}") from None
-        if ended.returncode == BUSY:
-            raise UserError(f"{address}: a run is going on there; wait for its end")
-        if ended.returncode:
-            errors.seek(0)
-            raise failure(address, ended.returncode, errors.read().decode(errors="replace"))
+    errors = ErrorTail()
+    try:
+        # In a session of its own: a Ctrl-C is for this process, which then ends it.
+        ended = subprocess.run(
+            address.command(f"umask 077; {script}"), input=given, stdout=subprocess.DEVNULL, stderr=errors.descriptor,
+            timeout=within_s, start_new_session=True, check=False,
+        )  # fmt: skip
+    except OSError as error:
+        raise UserError(f"ssh cannot be run: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise UserError(f"{address}: it had not ended after {within_s:g} s: {script}") from None
+    finally:
+        errors.close()
+    if ended.returncode == BUSY:
+        raise UserError(f"{address}: a run is going on there; wait for its end")
+    if ended.returncode:
+        raise failure(address, ended.returncode, errors.text())

@@ -12,17 +12,15 @@ import os
 import re
 import shlex
 import subprocess
-import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import msgspec
-
 from loadtests.errors import UserError, called, shown, shown_end
 from loadtests.hosts import wire
 from loadtests.hosts.base import ConnectionLost
+from loadtests.hosts.error_tail import ErrorTail
 
 T = TypeVar("T")
 
@@ -30,6 +28,7 @@ CONNECT_S = 10
 ANSWERED_WITHIN_S = 60.0
 CLOSED_WITHIN_S = 30.0  # the agent ends all that it started before it goes
 GONE_WITHIN_S = 2.0
+MOST_REFUSED = 1000  # characters of why
 NOT_PREPARED = 69  # the exit status that says so (sysexits(3), EX_UNAVAILABLE)
 SSH_FAILED = 255
 FOLDER = ".django-serving-benchmark"  # in the home there; in it are the tree, what `hosts prepare` left, and a lock
@@ -94,7 +93,18 @@ class Address:
 
 def in_tree(command: str) -> str:
     """The shell script that runs a command in the tree that `hosts prepare` brought."""
-    return f'cd "$HOME/{FOLDER}/tree" 2>/dev/null && [ -f ../{MARKER} ] || exit {NOT_PREPARED}; exec {command}'
+    there = f'cd "$HOME/{FOLDER}/tree" 2>/dev/null && [ -f ../{MARKER} ] || exit {NOT_PREPARED}'
+    return f"{there}; {refuse_others('.. .', '.venv/ .venv/bin/')}; exec {command}"
+
+
+def refuse_others(own: str, shared: str = "") -> str:
+    """The part of a script that fails where somebody else may write to folders whose files are run. The ``shared`` ones
+    may be another user's, such as an administrator's virtual environment, and their group's."""
+    others = f'find {own} -prune \\( -perm /022 -o ! -user "$(id -u)" \\)'
+    if shared:
+        others += f"; find {shared} -prune -perm /002"
+    why = f"others may write to ~/{FOLDER} or its virtual environment, whose files are run"
+    return f'[ -z "$({others})" ] || {{ echo "{why}: remove it there, and prepare it again" >&2; exit 1; }}'
 
 
 def failure(address: Address, status: int, errors: str) -> UserError:
@@ -119,8 +129,7 @@ class Link:
     def __init__(self, address: Address, arguments: Sequence[str], answers_within_s: float) -> None:
         self.address = address
         script = in_tree(f".venv/bin/python -m loadtests.hosts.agent.main {shlex.join(arguments)}")
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the link
-        self._error_text = ""
+        self._errors = ErrorTail()
         self._calls = 0
         self._writing = threading.Lock()
         self._ended = threading.Event()
@@ -129,12 +138,13 @@ class Link:
                 address.command(script),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._errors,
+                stderr=self._errors.descriptor,
                 start_new_session=True,  # a Ctrl-C is for this process, which then closes the link
             )
         except OSError as error:
-            self._errors.close()
             raise UserError(f"ssh cannot be run: {error.strerror}") from None
+        finally:
+            self._errors.close()
         assert self._ssh.stdin is not None
         assert self._ssh.stdout is not None
         self._out = self._ssh.stdin.fileno()
@@ -160,21 +170,24 @@ class Link:
         try:
             self._write(wire.AgentCall(self._calls, method, arguments))
             reply = self._reader.next(wire.AgentReply, within_s)
+            if reply.number != self._calls:
+                raise wire.NotAMessage(f"{reply.number} to call {self._calls}")
+            if reply.error is None:
+                return wire.typed(reply.value, kind)
         except TimeoutError:
             self._end(GONE_WITHIN_S)
             raise self._lost(f"it did not answer within {within_s:g} s ({method})") from None
-        except (EOFError, OSError, wire.NotAMessage):
+        except wire.NotAMessage as error:
+            self._end(0.0)
+            raise UserError(f"{self.address} answered nonsense: {method}: {error}") from None
+        except (EOFError, OSError):
             self._end(GONE_WITHIN_S)
-            lines = [line.strip() for line in self._error_text.splitlines() if line.strip()]
+            lines = [line.strip() for line in self._errors.text().splitlines() if line.strip()]
             raise self._lost(shown(lines[-1]) if lines else "it ended") from None
         except BaseException:  # Ctrl-C: the reply under way would be taken for that to another call
             self.close()
             raise
-        if reply.error is not None:
-            raise UserError(f"{self.address}: {reply.error}")
-        if reply.defect is not None:
-            raise RuntimeError(f"the agent on {self.address}, method {method}:\n{reply.defect}")
-        return msgspec.json.decode(reply.value, type=kind)
+        raise self._refused(reply.error)
 
     def close(self) -> None:
         """Has the agent end all that it started, and waits for that."""
@@ -182,6 +195,9 @@ class Link:
 
     def _lost(self, why: str) -> ConnectionLost:
         return ConnectionLost(f"the connection to {self.address} was lost: {why}")
+
+    def _refused(self, why: str) -> UserError:
+        return UserError(f"{self.address}: {' '.join(why.split())[:MOST_REFUSED]}")
 
     def _end(self, within_s: float) -> None:
         """Ends the connection; after ``within_s`` ssh is killed, and the agent misses its client."""
@@ -202,25 +218,22 @@ class Link:
             self._ssh.kill()
             self._ssh.wait()
         self._ssh.stdout.close()
-        self._errors.seek(0)
-        self._error_text = self._errors.read().decode(errors="replace")
-        self._errors.close()
 
     def _wait_for_greeting(self, within_s: float) -> None:
         try:
             reply = self._reader.next(wire.AgentReply, within_s)
         except wire.NotAMessage as error:
             raise UserError(
-                f"{self.address}: something there prints before the harness can speak ({shown(str(error))}): what a "
+                f"{self.address}: something there prints before the harness can speak ({error}): what a "
                 "shell prints when it starts (.bashrc) must be for terminals only"
             ) from None
         except TimeoutError:
             raise UserError(f"{self.address}: no answer within {within_s:g} s") from None
         except (EOFError, OSError):
             self.close()
-            raise failure(self.address, self._ssh.wait(), self._error_text) from None
+            raise failure(self.address, self._ssh.wait(), self._errors.text()) from None
         if reply.error is not None:
-            raise UserError(f"{self.address}: {reply.error}")
+            raise self._refused(reply.error)
 
     def _write(self, call: wire.AgentCall) -> None:
         with self._writing:

@@ -10,9 +10,12 @@ import statistics
 import time
 from collections.abc import Callable
 
-from loadtests.errors import UserError
+from loadtests.errors import UserError, shown
 
 REACHED_WITHIN_S = 5.0
+WITHIN_S = 30.0
+READ_BYTES = 2**16
+MOST_PIECES = 2**15  # of an answer, each of READ_BYTES at the most
 ROUND_TRIPS = 40
 PORTS = 40  # a run may use that many in a row
 
@@ -51,9 +54,9 @@ def look(host: str, address: tuple[str, int], token: str, client: str) -> Networ
         trips = [_seconds(connection, f"/{nonce}")[0] for _ in range(ROUND_TRIPS)]
         seconds, count = _seconds(connection, "/long")
     except (OSError, http.client.HTTPException) as error:
-        port = address[1]
+        port, why = address[1], shown(str(error)) or type(error).__name__
         raise UserError(
-            f"{where} cannot be reached from here ({error or type(error).__name__}), though SSH can: let TCP from "
+            f"{where} cannot be reached from here ({why}), though SSH can: let TCP from "
             f"{client} through to that port and those after it (there: sudo ufw allow proto tcp from {client} to any "
             f"port {port}:{port + PORTS}; in a cloud, in its security group)"
         ) from None
@@ -68,8 +71,15 @@ def proof(token: str, nonce: str) -> bytes:
 
 
 def _get(connection: http.client.HTTPConnection, path: str) -> bytes:
+    end = time.monotonic() + WITHIN_S
     connection.request("GET", path)
-    return connection.getresponse().read()
+    pieces: list[bytes] = []
+    with connection.getresponse() as answer:
+        while data := answer.read1(READ_BYTES):
+            pieces.append(data)
+            if len(pieces) > MOST_PIECES or time.monotonic() > end:
+                raise http.client.HTTPException("an answer without end")
+    return b"".join(pieces)
 
 
 def _seconds(connection: http.client.HTTPConnection, path: str) -> tuple[float, int]:

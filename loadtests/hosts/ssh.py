@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from loadtests import setups
 from loadtests.errors import UserError
@@ -20,7 +20,7 @@ from loadtests.hosts.wire import AgentFacts
 from loadtests.observe import calibration, cores, machine, other_load
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
-from loadtests.observe.machine import boot
+from loadtests.observe.machine import Description, Versions, boot
 from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part, Usage
 from loadtests.observe.top_processes import Takers
@@ -30,6 +30,7 @@ from loadtests.setups.application import Application
 from loadtests.setups.application.remote_application import RemoteApplication
 
 T = TypeVar("T")
+Level = Literal["ok", "warning", "error"]
 
 # The agent of an earlier run may still be ending what it started; after a lost connection it first has to miss us.
 FREE_WITHIN_S, FREE_AGAIN_WITHIN_S = 15, 60
@@ -182,17 +183,17 @@ class Ssh:
         return Cores(servers, _generator_cores(), machines=2)
 
     def machine(self) -> dict[str, Any]:
-        return self._call("machine", dict[str, Any])
+        return dict(self._call("machine", Description))
 
     def free_memory_mb(self) -> int:
         return self._call("free_memory_mb", int)
 
     def versions(self) -> dict[str, Any]:
-        return self._call("versions", dict[str, Any])
+        return dict(self._call("versions", Versions))
 
-    def findings(self) -> list[tuple[str, str, str]]:
+    def findings(self) -> list[tuple[Level, str, str]]:
         """What ``doctor`` finds there, without engines: level, finding and remedy."""
-        return self._call("doctor", list[tuple[str, str, str]])
+        return self._call("doctor", list[tuple[Level, str, str]])
 
     def clock(self) -> Clock:
         """Its clock, by the quickest of several looks."""

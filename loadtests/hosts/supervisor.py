@@ -103,7 +103,7 @@ class Supervisor:
         ]
 
     def has(self, file: str) -> bool:
-        return (self.folder / file).exists()
+        return file in os.listdir(self.folder)
 
     def logs(self) -> str:
         parts = []

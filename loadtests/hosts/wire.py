@@ -1,22 +1,28 @@
-"""Messages over one SSH connection, each a line of JSON."""
+"""Messages over one SSH connection, each a line of JSON. What comes from the other side is foreign data: it is bounded,
+has the type that is expected, and no character that a terminal obeys."""
 
 from __future__ import annotations
 
 import dataclasses
+import ipaddress
 import os
 import select
 import time
-from typing import Any, TypeVar
+from collections import deque
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
+from loadtests.errors import shown
+from loadtests.formatting import printable
 from loadtests.observe.processes import Part
 
 T = TypeVar("T")
 
-MOST_BYTES = 64 * 2**20
+MOST_BYTES = 16 * 2**20  # of a line
 READ_BYTES = 2**16
 MOST_SHOWN = 100  # bytes of what is no message
+MOST_NUMBER = 2**53  # above it JSON's numbers are not exact (RFC 7493, 2.2)
 
 # The client says every BEAT_S that it is there; an agent that hears nothing for SILENCE_S ends everything. The client's
 # ssh gives up after as long (ssh_config(5), ServerAliveInterval).
@@ -28,25 +34,23 @@ BEAT = 0  # the number of a call without an answer
 
 
 class NotAMessage(Exception):
-    """Something else came where a message was expected; the text is its first line."""
+    """Something else came where a message was expected; the text is its beginning, or what is wrong with it."""
 
 
 class AgentCall(msgspec.Struct, frozen=True):
     """A method of the agent, and its arguments by name."""
 
-    number: int
+    number: Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
     method: str = ""
     arguments: dict[str, Any] = {}
 
 
 class AgentReply(msgspec.Struct, frozen=True):
-    """The answer to the call of that number: a value, an ``error`` that the user can put right, or a ``defect`` (the
-    agent's traceback)."""
+    """The answer to the call of that number: a value, or an ``error``."""
 
     number: int
-    value: msgspec.Raw = msgspec.Raw(b"null")
+    value: Any = None
     error: str | None = None
-    defect: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +69,10 @@ class AgentFacts:
     python: str
     parts: tuple[Part, ...]
 
+    def __post_init__(self) -> None:
+        for address in (self.client, self.address, self.ipv4 or self.address):
+            ipaddress.ip_address(address)
+
 
 def write(descriptor: int, message: AgentCall | AgentReply) -> None:
     """Writes a message as a whole. Raises OSError."""
@@ -73,32 +81,73 @@ def write(descriptor: int, message: AgentCall | AgentReply) -> None:
         left = left[os.write(descriptor, left) :]
 
 
+class Lines:
+    """The lines of what comes in pieces."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []  # of the line that is not over
+        self._size = 0
+
+    def add(self, data: bytes) -> list[bytes]:
+        """The lines that are over now. Raises NotAMessage for one of more than MOST_BYTES."""
+        *whole, rest = data.split(b"\n")
+        if whole:
+            whole[0] = b"".join([*self._pieces, whole[0]])
+            self._pieces, self._size = [], 0
+        self._pieces.append(rest)
+        self._size += len(rest)
+        if self._size > MOST_BYTES:
+            raise NotAMessage(f"a line of over {MOST_BYTES // 2**20} MB")
+        return whole
+
+
 class MessageReader:
     """Reads messages from a file descriptor."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._read = b""
+        self._partial = Lines()
+        self._lines: deque[bytes] = deque()
 
     def next(self, kind: type[T], within_s: float) -> T:
         """The next message. Raises EOFError where the other side is gone, TimeoutError and NotAMessage."""
         end = time.monotonic() + within_s
-        while (newline := self._read.find(b"\n")) < 0:
-            if len(self._read) > MOST_BYTES:
-                raise NotAMessage(_shown(self._read))
+        while not self._lines:
             readable, _, _ = select.select([self._descriptor], [], [], max(0.0, end - time.monotonic()))
             if not readable:
                 raise TimeoutError
             data = os.read(self._descriptor, READ_BYTES)
             if not data:
                 raise EOFError
-            self._read += data
-        line, self._read = self._read[:newline], self._read[newline + 1 :]
-        try:
-            return msgspec.json.decode(line, type=kind)
-        except msgspec.MsgspecError:
-            raise NotAMessage(_shown(line)) from None
+            self._lines.extend(self._partial.add(data))
+            if not self._lines and time.monotonic() > end:  # a byte now and then is no message in time
+                raise TimeoutError
+        return typed(parsed(self._lines.popleft()), kind)
 
 
-def _shown(text: bytes) -> str:
-    return text[:MOST_SHOWN].decode(errors="replace").strip()
+def parsed(line: bytes) -> Any:
+    """The JSON of a line, printable. Raises NotAMessage."""
+    try:
+        return _printable(msgspec.json.decode(line))
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        raise NotAMessage(shown(line[:MOST_SHOWN].decode(errors="replace").strip())) from None
+
+
+def typed(value: Any, kind: type[T]) -> T:
+    """A value that was parsed, as its type. Raises NotAMessage, with what is wrong."""
+    try:
+        return msgspec.convert(value, kind, str_keys=True)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise NotAMessage(shown(str(error))) from None
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, list):
+        return [_printable(one) for one in value]
+    if isinstance(value, dict):
+        return {printable(name): _printable(one) for name, one in value.items()}
+    if isinstance(value, (int, float)) and abs(value) > MOST_NUMBER:
+        raise ValueError
+    return value

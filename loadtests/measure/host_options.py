@@ -181,14 +181,14 @@ def _client(address: Address, host: Host, bind: str, port: int, allow_remote: bo
         way = host.require_reachable(bind, port, allow_remote, there.look)
         client = OtherClient(
             address=str(address),
-            same_machine=there.about["boot"] == boot(),
-            machine=there.about["machine"],
+            same_machine=there.about.boot == boot(),
+            machine=dict(there.about.machine),
             round_trip_ms=way.round_trip_ms if way else None,
             megabits_per_s=way.megabits_per_s if way else None,
             clock_ahead_ms=round(there.ahead_ms, 3),
             clock_uncertainty_ms=round(there.within_ms, 3),
         )
-        return client, there.about["boot"]
+        return client, there.about.boot
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,7 @@ import ssl
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import psutil
 
@@ -32,6 +32,48 @@ SYSCTLS = (
     "vm.overcommit_memory",
     "kernel.sched_autogroup_enabled",
 )
+
+
+class Description(TypedDict):
+    """See ``describe``."""
+
+    cpu: str
+    architecture: str
+    cores: int | None
+    cores_allowed: list[int]
+    cores_physical: int | None
+    smt: str | None
+    governor: str | None
+    turbo: str | None
+    mhz: float | None
+    steal_s_since_boot: float
+    memory_mb: int
+    swap_mb: int
+    kernel: str
+    distribution: str | None
+    virtualization: str
+    container: str
+    cgroup: dict[str, str | None]
+    clocksource: str | None
+    sysctl: dict[str, str | None]
+    ulimit_open_files: int
+    ulimit_processes: int
+
+
+class Versions(TypedDict):
+    """See ``versions``."""
+
+    python: str
+    python_build: str
+    python_compiler: str
+    gil: bool
+    openssl: str
+    node: str | None
+    redis: str | None
+    nginx: str | None
+    apache: str | None
+    packages: dict[str, str]
+    node_packages: dict[str, str]
 
 
 def describe() -> dict[str, Any]:

@@ -96,6 +96,20 @@ def test_a_machine_that_was_not_prepared_is_named_with_how_to(command, other_mac
     assert errors.endswith(f"hosts prepare {other_machine.where}\n")
 
 
+@pytest.mark.parametrize("command_name", ["prepare", "check"])
+@pytest.mark.parametrize("folder", [".", "tree"])
+def test_files_that_others_may_write_are_not_run(command, other_machine, folder, command_name):
+    tree = other_machine.files / "tree"
+    tree.mkdir(parents=True)
+    (other_machine.files / "marker.json").write_text("{}")
+    (other_machine.files / folder).chmod(0o777)
+    code, printed, errors = command("hosts", command_name, other_machine.where)
+    assert (code, printed) == (1, "")
+    assert last(errors).startswith(f"error: {other_machine.where}: ")
+    assert last(errors).endswith("whose files are run: remove it there, and prepare it again")
+    assert not list(tree.iterdir())
+
+
 @pytest.mark.parametrize(
     ("said", "told"),
     [

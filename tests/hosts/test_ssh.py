@@ -83,6 +83,7 @@ def test_prepare_brings_what_git_has_and_leaves_a_marker(there):
     marker = json.loads((there.files / "marker.json").read_text())
     assert len(marker["token"]) == 32
     assert (there.files / "marker.json").stat().st_mode & 0o077 == 0
+    assert there.files.stat().st_mode & 0o777 == 0o700  # the shell there hides nothing from anybody (umask 000)
     assert f"{there.where} is prepared; look at it: python -m loadtests hosts check {there.where}" in there.printed
     assert "the same versions of all packages" in there.printed
 

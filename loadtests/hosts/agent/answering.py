@@ -14,9 +14,10 @@ import msgspec
 
 from loadtests.errors import NO_ROOM, UserError
 from loadtests.hosts import wire
-from loadtests.hosts.agent.calls import AgentCalls
+from loadtests.hosts.agent.calls import AgentCalls, value_of
 
 GIVEN_UP_S = 20.0  # after which the guards end what was not ended in good order
+MOST_WAITING = 16  # calls; a client makes one at a time
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -53,7 +54,7 @@ class Answering:
 
     def _read(self) -> None:
         with contextlib.suppress(EOFError, OSError, wire.NotAMessage):
-            while True:
+            while self._calls.qsize() < MOST_WAITING:
                 call = self._reader.next(wire.AgentCall, wire.SILENCE_S)
                 if call.number != wire.BEAT:
                     self._calls.put(call)
@@ -64,14 +65,15 @@ class Answering:
 
 def _answered(calls: AgentCalls, call: wire.AgentCall) -> wire.AgentReply:
     try:
-        value = calls.call(call.method, call.arguments)
-        return wire.AgentReply(call.number, msgspec.Raw(msgspec.json.encode(value)))
+        value = value_of(calls, call.method, call.arguments)
+        return wire.AgentReply(call.number, msgspec.to_builtins(value, str_keys=True))
     except UserError as error:
         return wire.AgentReply(call.number, error=str(error))
     except Exception as error:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             return wire.AgentReply(call.number, error=f"cannot write {error.filename or 'a file'}: {error.strerror}")
-        return wire.AgentReply(call.number, defect=traceback.format_exc())
+        traceback.print_exc()
+        return wire.AgentReply(call.number, error=f"{call.method} broke off: {type(error).__name__}: {error}")
 
 
 def _gone(number: int, frame: object) -> None:

@@ -11,7 +11,7 @@ import secrets
 import socket
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 import psutil
@@ -19,7 +19,7 @@ import psutil
 from loadtests import setups
 from loadtests.errors import UserError
 from loadtests.files import ROOT
-from loadtests.hosts import deploy
+from loadtests.hosts import deploy, wire
 from loadtests.hosts.agent import connection
 from loadtests.hosts.agent.proof import ProofServer
 from loadtests.hosts.local import Local
@@ -27,7 +27,7 @@ from loadtests.hosts.network import Network
 from loadtests.hosts.supervisor import Supervisor
 from loadtests.hosts.wire import AgentFacts
 from loadtests.measure import doctor
-from loadtests.observe import conditions, cores, other_load
+from loadtests.observe import conditions, cores, other_load, processes
 from loadtests.observe.conditions import Moment
 from loadtests.observe.machine import boot
 from loadtests.observe.other_load import OthersMoment
@@ -43,26 +43,16 @@ class AgentCalls:
     """The methods. On closing, all that was started is stopped."""
 
     def __init__(self) -> None:
-        self._host = Local()
+        self.host = Local()
         self._marker = deploy.read_marker(ROOT.parent)
-        self._supervisors: dict[int, Supervisor] = {}
+        self.supervisors: dict[int, Supervisor] = {}
         self._started = 0
         self._proofs: list[ProofServer] = []
         self._secret = secrets.token_hex(32)
 
-    def call(self, method: str, arguments: dict[str, Any]) -> Any:
-        """The value of a method. Raises UserError."""
-        if method in OF_LOCAL:
-            return getattr(self._host, method)(**arguments)
-        if method in OF_SUPERVISOR:
-            return getattr(self._supervisors[arguments.pop("number")], method)(**arguments)
-        if method.startswith("_") or not hasattr(self, method):
-            raise UserError(f"the agent has no method {method!r}")
-        return getattr(self, method)(**arguments)
-
     def close(self) -> None:
         self.end_proof()
-        for number in list(self._supervisors):
+        for number in list(self.supervisors):
             self.end_supervisor(number)
 
     def begin(self, knobs: dict[str, str]) -> AgentFacts:
@@ -85,15 +75,15 @@ class AgentCalls:
         )
 
     def prove(self, bind: str, port: int) -> None:
-        self._host.require_free(bind, port)
+        self.host.require_free(bind, port)
         self._proofs.append(ProofServer(self._marker.token, bind, port))
 
     def end_proof(self) -> None:
         while self._proofs:
             self._proofs.pop().close()
 
-    def network_to(self, host: str, address: list[Any], token: str, client: str) -> Network:
-        return self._host.network_to(host, (str(address[0]), int(address[1])), token, client)
+    def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
+        return self.host.network_to(host, address, token, client)
 
     def clock(self) -> float:
         return time.time()
@@ -102,28 +92,30 @@ class AgentCalls:
         return setups.missing(setups.find([setup])[0]) or ""
 
     def missing(self, needs: list[str]) -> str:
-        return self._host.missing(needs) or ""
+        return self.host.missing(needs) or ""
 
     def prepare(self) -> None:
         sample().prepare()
 
     def supervise(self, env: dict[str, str]) -> tuple[int, str]:
         # Whoever reaches the address could sign what the project believes, if the key were the one that is published.
-        supervisor = self._host.supervise({**sample().environment, "SECRET_KEY": self._secret, **env})
+        supervisor = self.host.supervise({**sample().environment, "SECRET_KEY": self._secret, **env})
         supervisor.__enter__()
         self._started += 1
-        self._supervisors[self._started] = supervisor
+        self.supervisors[self._started] = supervisor
         return self._started, str(supervisor.folder)
 
     def end_supervisor(self, number: int) -> None:
-        self._supervisors[number].end()
-        del self._supervisors[number]
+        if (supervisor := self.supervisors.pop(number, None)) is not None:
+            supervisor.end()
 
-    def usage(self, parts: list[Any], folder: str) -> dict[int, Usage]:
-        return self._host.usage(msgspec.convert(parts, list[Part]), Path(folder))
+    def usage(self, parts: list[Part], folder: str) -> dict[int, Usage]:
+        # A service's machine is asked with the folder of the servers, which is on theirs.
+        own = [supervisor.folder for supervisor in self.supervisors.values()]
+        return processes.snapshot(parts, Path(folder) if Path(folder) in own else None)
 
     def moment(self, cores: list[int]) -> Moment:
-        moment = self._host.moment(cores)
+        moment = self.host.moment(cores)
         # Receiving the packets of the load is no other program's work.
         return dataclasses.replace(moment, cores_busy_s=moment.cores_busy_s - conditions.interrupts_s(cores))
 
@@ -131,13 +123,31 @@ class AgentCalls:
         return other_load.moment(cores.all_of(), connection.ours())
 
     def calibrate(self, core: int | None) -> float:
-        return self._host.calibrate(cores.all_of()[0] if core is None else core)
+        return self.host.calibrate(cores.all_of()[0] if core is None else core)
 
     def all_cores(self, requested: str | None) -> tuple[int, ...]:
         return cores.all_of(requested)
 
     def doctor(self) -> list[tuple[str, str, str]]:
         return [(finding.level, finding.what, finding.fix) for finding in doctor.examine_servers()]
+
+
+def value_of(calls: AgentCalls, method: str, arguments: dict[str, Any]) -> Any:
+    """The value of a method. Raises UserError, also for arguments of other names or types than it takes."""
+    owner: Any = calls.host if method in OF_LOCAL else calls
+    if method in OF_SUPERVISOR:
+        owner = calls.supervisors.get(arguments.pop("number", 0))
+    if method.startswith("_") or not hasattr(owner, method):
+        raise UserError(f"the agent has no method {method!r}, or not now")
+    function = getattr(owner, method)
+    types = get_type_hints(function)
+    types.pop("return")
+    kind = msgspec.defstruct("Arguments", list(types.items()), forbid_unknown_fields=True)
+    try:
+        given = wire.typed(arguments, kind)
+    except wire.NotAMessage as error:
+        raise UserError(f"{method}: {error}") from None
+    return function(**msgspec.structs.asdict(given))
 
 
 def _plain(address: str) -> str:

@@ -52,7 +52,7 @@ class Relay:
         self._program = program
         self._heard_from = heard_from
         self._tells_to = tells_to
-        self._partial = b""
+        self._partial = wire.Lines()
         self._stack = contextlib.ExitStack()
         self._generator: GeneratorProcess | None = None
         self._core = cores.all_of()[-1]
@@ -68,7 +68,7 @@ class Relay:
 
     def run(self) -> None:
         """Until the harness is gone, or was not heard for a while. Raises UserError and EngineError for what cannot be
-        done."""
+        done, and wire.NotAMessage."""
         self.heard_at = time.monotonic()
         threading.Thread(target=_watch, args=(self,), daemon=True).start()
         self._selector.register(self._heard_from, selectors.EVENT_READ)
@@ -84,13 +84,12 @@ class Relay:
         """Whether the harness is there; does what it says."""
         data = os.read(self._heard_from, READ_BYTES)
         self.heard_at = time.monotonic()
-        *lines, self._partial = (self._partial + data).split(b"\n")
-        for line in lines:
-            message = json.loads(line)
+        for line in self._partial.add(data):
+            message = wire.typed(wire.parsed(line), dict[str, Any])
             if "look" in message:
                 self.tell({"event": "looked", "ms": time.monotonic() * 1000})
             elif "prove" in message:
-                self._prove(*message["prove"])
+                self._prove(*wire.typed(message["prove"], tuple[str, tuple[str, int], str, str]))
             elif "spin" in message:
                 self.tell({"event": "spun", "s": calibration.calibrate(self._core)})
             elif "beat" not in message:
@@ -101,7 +100,7 @@ class Relay:
     def _prove(self, host: str, address: tuple[str, int], token: str, client: str) -> None:
         """Says what the way to the servers is; meanwhile nobody is listened to, and so nobody is missed."""
         self.heard_at = math.inf
-        way = network.look(host, (address[0], address[1]), token, client)
+        way = network.look(host, address, token, client)
         self.heard_at = time.monotonic()
         self.tell({"event": "proved", **dataclasses.asdict(way)})
 
@@ -135,7 +134,7 @@ def main(program: str, free_within_s: float) -> None:
                 files = deploy.digests(ROOT, list(marker.files))
                 relay.tell({"event": "here", "files": files, "boot": boot(), "machine": machine.describe()})
                 relay.run()
-        except UserError as error:
+        except (UserError, wire.NotAMessage) as error:
             relay.tell({"event": "refused", "why": str(error)})
 
 

@@ -1,0 +1,175 @@
+"""A host that answers something else than it was asked: one line says so, and a terminal obeys nothing of it."""
+
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from loadtests.hosts import deploy, wire
+from loadtests.hosts.agent.proof import ProofServer
+from loadtests.hosts.error_tail import MOST_BYTES, ErrorTail
+from loadtests.observe import machine
+from loadtests.observe.machine import boot
+from tests.fixtures.hostile import changed
+
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Answers each method with the line that the file has for it; a line that is no text is a program.
+SSH = """#!{python} -IS
+import json, os, sys
+sys.stdin = open(0, encoding="utf-8")
+answers = json.load(open({folder!r} + "/answers"))
+os.write(1, (answers["greeting"] + "\\n").encode(errors="surrogatepass"))
+for line in sys.stdin:
+    call = json.loads(line)
+    if call["number"]:
+        os.write(1, (answers[call["method"]].replace("NUMBER", str(call["number"])) + "\\n").encode("latin-1"))
+"""
+HONEST = {
+    "begin": {
+        "token": "t", "revision": "abc", "dirty": False, "files": {}, "client": "127.0.0.1", "address": "127.0.0.1",
+        "ipv4": "127.0.0.1", "boot": boot(), "python": "3.11.7", "parts": [{"role": "agent", "pid": 1}],
+    },
+    "versions": {**machine.versions(), "packages": {"Django": "5.2.19"}, "node_packages": {"undici": "7.30.2"}},
+    "clock": 1.8e9,
+    "allot": {"servers": [0], "generator": [1], "machines": 1},
+    "prove": None,
+    "end_proof": None,
+    "doctor": [["ok", "a governor", ""], ["warning", "it is busy", "end the others"]],
+}  # fmt: skip
+
+
+class FakeHost:
+    """It goes by the name of ssh, and has a bare server on the port of the servers."""
+
+    where = "ssh://hostile"
+
+    def __init__(self, folder):
+        self._file = folder / "answers"
+        self.ssh = folder / "ssh"
+        self.ssh.write_text(SSH.format(python=sys.executable, folder=str(folder)))
+        self.ssh.chmod(0o755)
+
+    def answers(self, greeting='{"number": 0}', **lines):
+        honest = {method: reply(value) for method, value in HONEST.items()}
+        self._file.write_text(json.dumps({"greeting": greeting, **honest, **lines}))
+
+
+def reply(value):
+    return f'{{"number": NUMBER, "value": {json.dumps(value)}}}'
+
+
+@pytest.fixture
+def host(tmp_path, monkeypatch, free_port):
+    made = FakeHost(tmp_path)
+    monkeypatch.setenv("SSH_COMMAND", str(made.ssh))
+    monkeypatch.setattr(deploy, "tracked", list)
+    ours = machine.versions()
+    monkeypatch.setattr(machine, "versions", lambda: ours)
+    monkeypatch.setattr("loadtests.hosts.agent.proof.LONG_BYTES", 1000)
+    server = ProofServer("t", "127.0.0.1", free_port)
+    yield made
+    server.close()
+
+
+def last(errors):
+    return errors.splitlines()[-1]
+
+
+def test_the_honest_one_is_looked_at(command, host):
+    host.answers()
+    code, printed, errors = command("hosts", "check", host.where)
+    assert code == 0, errors
+    assert "there: it is busy" in printed
+
+
+WITHOUT_PACKAGES = {name: value for name, value in HONEST["versions"].items() if name != "packages"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ({"clock": "{"}, "clock: {"),
+        ({"clock": "\x1b[31mred\x1b[0m"}, r"clock: \x1b[31mred\x1b[0m"),
+        ({"clock": "\xff\xfe"}, "clock: ��"),
+        ({"clock": "[" * 100_000}, f"clock: {'[' * 100}"),
+        ({"clock": "7"}, "clock: Expected `object`, got `int`"),
+        ({"clock": '{"number": 999, "value": 1}'}, "clock: 999 to call 3"),
+        ({"clock": reply("now")}, "clock: Expected `float`, got `str`"),
+        ({"clock": reply(1e300)}, 'clock: {"number": 3, "value": 1e+300}'),
+        ({"versions": reply(WITHOUT_PACKAGES)}, "versions: Object missing required field `packages`"),
+        ({"versions": reply({**HONEST["versions"], "packages": []})}, "versions: Expected `object`, got `array` - at"),
+        ({"begin": reply({**HONEST["begin"], "ipv4": "0.0.0.0;"})}, "begin: '0.0.0.0;' does not appear to be an IPv4"),
+        ({"doctor": reply([["fatal", "x", "y"]])}, "doctor: Invalid enum value 'fatal' - at `$[0][0]`"),
+        ({"doctor": '{"number": NUMBER, "value": "' + "A" * (2**24 + 2**17) + '"}'}, "doctor: a line of over 16 MB"),
+    ],
+    ids=range(13),
+)
+def test_nonsense_is_one_line(command, host, lines, why):
+    host.answers(**lines)
+    code, printed, errors = command("hosts", "check", host.where)
+    assert (code, printed) == (1, "")
+    assert last(errors).startswith(f"error: ssh://hostile answered nonsense: {why}")
+    assert len(last(errors)) < 300
+    assert "Traceback" not in errors
+
+
+def test_what_it_refuses_is_one_line_that_a_terminal_does_not_obey(command, host):
+    host.answers(clock=json.dumps({"number": 3, "error": "no\x00 \x1b[2J\nclock\r" + "A" * 10_000}))
+    _, _, errors = command("hosts", "check", host.where)
+    assert last(errors) == f"error: ssh://hostile: no clock{'A' * 992}"
+
+
+def test_its_texts_are_printed_without_commands_to_the_terminal(command, host):
+    doctor = [["warning", "\x1b]0;title\x07it\x00 is \x9b1m busy", "\x1b[2Jfix"]]
+    host.answers(doctor=reply(doctor))
+    code, printed, _ = command("hosts", "check", host.where)
+    assert code == 0
+    assert "there: it is 1m busy" in printed
+    assert not CONTROL.search(printed)
+
+
+@pytest.mark.slow
+def test_whatever_it_answers_it_is_looked_at_or_one_line_says_why_not(command, host):
+    @settings(
+        derandomize=EXAMPLES < 1000,
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(changed(HONEST))
+    def check(answers):
+        host.answers(**{method: reply(value) for method, value in answers.items() if method in HONEST})
+        code, printed, errors = command("hosts", "check", host.where)
+        assert code in (0, 1)
+        assert not CONTROL.search(printed + errors)
+        assert sum(line.startswith("error: ") for line in errors.splitlines()) == code
+        assert len(last(errors)) < 2000
+
+    check()
+
+
+def test_a_byte_now_and_then_is_no_message_in_time(monkeypatch):
+    reading, writing = os.pipe()
+    os.write(writing, b"{" * 100)
+    monkeypatch.setattr(wire, "READ_BYTES", 1)
+    monkeypatch.setattr(wire.time, "monotonic", itertools.count().__next__)
+    with pytest.raises(TimeoutError):
+        wire.MessageReader(reading).next(wire.AgentReply, 20)
+    assert os.read(reading, 100)
+    os.close(reading)
+    os.close(writing)
+
+
+def test_of_what_it_writes_as_errors_the_end_is_kept():
+    tail = ErrorTail()
+    subprocess.run([sys.executable, "-c", "print('a' * 500_000 + 'the end')"], stdout=tail.descriptor, check=True)
+    tail.close()
+    assert len(tail.text()) == MOST_BYTES
+    assert tail.text().endswith("the end\n")
