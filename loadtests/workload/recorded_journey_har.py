@@ -23,7 +23,7 @@ from loadtests.workload.recorded_journey import (
 )
 from loadtests.workload.redaction import Keep, Redaction
 from loadtests.workload.request import PATH
-from loadtests.workload.secrets import REPLACED, scrubbed, telling
+from loadtests.workload.secrets import REPLACED, scrubbed, secret_of_name, telling
 
 METHODS = ("GET", "POST")
 PAUSED_S = 1.0  # between two requests: the person read, or typed
@@ -126,7 +126,7 @@ def _without_secrets(fields: Iterable[tuple[str, str]], replaced: Counter[str]) 
     for name, value in fields:
         if _CSRF.search(name):
             continue
-        new = REPLACED if value and telling(name) else scrubbed(value)
+        new = REPLACED if value and (telling(name) or secret_of_name(name, value)) else scrubbed(value)
         if new != value:
             harmless = scrubbed(name) == name and name.isprintable()
             replaced[f"field {name if harmless else '(a random-looking name)'}"] += 1

@@ -12,7 +12,16 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 from loadtests.errors import UserError
 from loadtests.formatting import plural
-from loadtests.workload.secrets import REPLACED, random_looking, scrubbed, telling
+from loadtests.workload.secrets import (
+    REPLACED,
+    is_uuid,
+    key_looking,
+    opens_door,
+    random_looking,
+    scrubbed,
+    secret_of_name,
+    telling,
+)
 
 # Headers of a login: what --keep-cookies keeps.
 OF_A_LOGIN = {
@@ -22,6 +31,7 @@ OF_A_LOGIN = {
 _ASSET = re.compile(r".+\.(avif|css|gif|ico|jpe?g|m?js|map|mp4|otf|png|svg|ttf|wasm|webmanifest|webp|woff2?)", re.I)
 _PART = re.compile(rb'(?i)(content-disposition:[^\r\n]*?\bname="([^"\r\n]*)"[^\r\n]*)')
 MOST_NAMES, LONGEST_NAME = 30, 40
+KEYS = 2  # parts of a path after its door that may be keys: /reset/MQ/c9x3kd-.../
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +71,10 @@ class Redaction:
     def path(self, path: str) -> str:
         """The path and its query, percent-encoded as before, with what may be a secret replaced."""
         path, mark, query = path.partition("?")
-        return "/".join(map(self._segment, path.split("/"))) + mark + (self._pairs(query) if query else "")
+        parts = path.split("/")
+        doors = [opens_door(unquote(part)) for part in parts]
+        new = [self._segment(part, any(doors[max(0, place - KEYS) : place])) for place, part in enumerate(parts)]
+        return "/".join(new) + mark + (self._pairs(query, any(doors)) if query else "")
 
     def body(self, body: bytes | None, content_type: str) -> bytes | None:
         """The body, with what may be a secret replaced; the same bytes where nothing is."""
@@ -105,30 +118,35 @@ class Redaction:
     def _keeps_header(self, name: str, value: str) -> bool:
         self._known.add(name.lower())
         # The boundary of a form's parts is random, and no secret.
-        secret = telling(name) or (name.lower() != "content-type" and scrubbed(unquote(value)) != unquote(value))
+        text = unquote(value)
+        secret = telling(name) or secret_of_name(name, text)
+        secret = secret or (name.lower() != "content-type" and scrubbed(text) != text)
         kept = not secret or self.wants(name)
         counts = self._kept_headers if not secret else self._kept_secret if kept else self._dropped
         counts[f"header {name}" if secret and kept else name] += 1
         return kept
 
-    def _segment(self, segment: str) -> str:
+    def _segment(self, segment: str, behind_door: bool) -> str:
+        """``behind_door``: a key to a door may stand here."""
         text = unquote(segment)
-        new = text if self._keep.paths or (_ASSET.fullmatch(text) and ";" not in text) else scrubbed(text)
-        if self._keep.paths and scrubbed(text) != text:
+        asset = _ASSET.fullmatch(text) and ";" not in text
+        new = text if asset else REPLACED if behind_door and key_looking(text) else scrubbed(text)
+        if self._keep.paths and new != text:
             self._kept_secret["part of a path"] += 1
+            return segment
         if new == text:
             return segment
         self._replaced["part of a path"] += 1
         return quote(new, safe="!$&'()*+,;=:@~")
 
-    def _pairs(self, text: str) -> str:
+    def _pairs(self, text: str, behind_door: bool = False) -> str:
         """A query string or a form, field by field."""
-        return "&".join(map(self._pair, text.split("&")))
+        return "&".join(self._pair(pair, behind_door) for pair in text.split("&"))
 
-    def _pair(self, pair: str) -> str:
+    def _pair(self, pair: str, behind_door: bool) -> str:
         name, equals, value = pair.partition("=")
         field, old = (unquote_plus(name), unquote_plus(value)) if equals else ("", unquote_plus(name))
-        new = self._value(field, old, telling(field))
+        new = self._value(field, old, telling(field) or (behind_door and is_uuid(old)))
         written = (value if equals else name) if new == old else quote_plus(new)
         if not equals:
             return written
@@ -187,6 +205,7 @@ class Redaction:
         """The value of a field, or what stands for it: all of it where the name says that it is a secret."""
         shown = name or "a value without a name"
         self._known.add(shown.lower())
+        secret = secret or secret_of_name(name, value)
         new = REPLACED if secret and value else scrubbed(value)
         if new == value:
             self._kept_fields[shown] += 1

@@ -18,7 +18,20 @@ _TELLING = re.compile(
     r"|cardnumber"
 )
 # Words too short for that: they are in many harmless names.
-_TELLING_WORDS = {"cvc", "cvv", "hmac", "otp", "pass", "pin", "sess", "sid", "sig", "ssn"}
+_TELLING_WORDS = {"cvc", "cvv", "hmac", "otp", "pass", "pin", "pw", "sess", "sid", "sig", "ssn"}
+# What is often a word or a small number, as the code of a country and the state of an order, and else opens a door.
+_SOMETIMES = re.compile(r"x?(code|state|ticket|access|refresh|(access|device|login|security|sms|user)code)")
+_SOMETIMES_WORDS = {"activation", "invitation", "invite", "magic", "recovery", "reset", "verification"}
+_DIGIT = re.compile(r"[0-9]")
+GLIMPSE = 100  # characters of such a value
+LEAST_LENGTH = 6  # of a code that is sent to a telephone
+# The parts of a path that are followed by what opens a door; in a headline they are words among others.
+_DOORS = {
+    "activate", "activation", "confirm", "confirmation", "invitation", "invitations", "invite", "invites", "join",
+    "login", "magic", "recover", "recovery", "reset", "share", "shared", "token", "unsubscribe", "verification",
+    "verify",
+}  # fmt: skip
+MOST_WORDS = 3
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _USER = re.compile(r"(?<=://)[^\s/?#\"'<>]*@")
@@ -47,6 +60,34 @@ def telling(name: str) -> bool:
     """Whether what has this name is likely a secret: ``X-Auth-Token``, ``csrfmiddlewaretoken``, ``apiKey``."""
     squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
     return _TELLING.search(squeezed) is not None or any(word.lower() in _TELLING_WORDS for word in _WORD.findall(name))
+
+
+def secret_of_name(name: str, value: str) -> bool:
+    """Whether a value is likely a secret, by a name that not always tells one and by being neither a word nor a small
+    number: ``code=4/0AX4XfWh``, ``state=af0ifjsldkj``, and not ``code=DE``, ``state=open``."""
+    squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
+    words = {word.lower() for word in _WORD.findall(name)}
+    return (_SOMETIMES.fullmatch(squeezed) is not None or bool(words & _SOMETIMES_WORDS)) and (
+        len(value) >= LEAST_LENGTH and (_DIGIT.search(value) is not None or any(map(_mixed, _PIECE.findall(value))))
+    )
+
+
+def opens_door(part: str) -> bool:
+    """Whether the parts of a path after this one open a door where they look like a key: ``/invite/550e8400-.../``."""
+    words = [word.lower() for word in _WORD.findall(part)]
+    return len(words) <= MOST_WORDS and not _DOORS.isdisjoint(words)
+
+
+def key_looking(part: str) -> bool:
+    """Whether a part of a path is a UUID, or has letters and digits in one piece."""
+    return _UUID.search(part) is not None or any(
+        not piece.isalpha() and not piece.isdigit() for piece in _PIECE.findall(part)
+    )
+
+
+def is_uuid(text: str) -> bool:
+    """Whether it is a UUID and nothing else."""
+    return _UUID.fullmatch(text) is not None
 
 
 def random_looking(text: str) -> bool:
@@ -81,9 +122,14 @@ def without_named(text: str) -> str:
     """The text with the values of telling names replaced: ``?password=...``."""
     parts, done = [], 0
     for match in _NAMED.finditer(text):
-        if match.start() < done or not telling(match[1]):
+        if match.start() < done:
             continue
-        value = (_CONTENT if match[2] == ">" else _VALUE).match(text, match.end())
+        pattern = _CONTENT if match[2] == ">" else _VALUE
+        if not telling(match[1]):
+            begin = pattern.match(text, match.end(), match.end() + GLIMPSE)  # a value may be long, and they may be many
+            if begin is None or not secret_of_name(match[1], begin[0]):
+                continue
+        value = pattern.match(text, match.end())
         if value:
             parts += [text[done : match.end()], value[value.lastgroup] if value.lastgroup else "", REPLACED]
             done = value.end()

@@ -1,17 +1,33 @@
 """What a recording holds of other people's secrets does not reach the workload, nor the terminal."""
 
 import json
+from urllib.parse import quote, unquote
 
 import pytest
 
 from loadtests.errors import UserError
 from loadtests.workload.convert import convert, text
+from loadtests.workload.convert import converted as converted_file
 from loadtests.workload.redaction import Keep
 
 SITE = "https://shop.example"
 FORM = [("Content-Type", "application/x-www-form-urlencoded")]
 RANDOM = "kX9fQ2mW7vB4nL1pR8sT"
 HEXADECIMAL = "9f86d081884c7d659a2feaa0c55ad015"
+UUID = "550e8400-e29b-41d4-a716-446655440000"
+# What opens a door, under names that are harmless elsewhere.
+OPENS = [
+    ("code", "4/0AX4XfWh"), ("code", "SplxlOBeZQ"), ("code", "123456"), ("state", "af0ifjsldkj"), ("pw", "hunter"),
+    ("ticket", "ST-18-aA5Yu"), ("access", "eyJ0.eyJ1.x"), ("refresh", "r3fr3sh"), ("invite", UUID),
+    ("inviteCode", "QX81ZZ"), ("security_code", "918273"), ("reset_key", "5xk-8c7e2"), ("userCode", "WDJB-MJ7T"),
+]  # fmt: skip
+# What does not, under the same names: words, small numbers.
+HARMLESS = [
+    ("code", "DE"), ("code", "404"), ("country_code", "DE"), ("state", "open"), ("state", "New South Wales"),
+    ("state", "in_progress"), ("ticket", "1234"), ("ticket_id", "1234567"), ("access", "read-write"),
+    ("refresh", "true"), ("postal_code", "90210-1234"), ("product_code", "SKU-12345"), ("status", "a1b2c3d4"),
+    ("confirm_email", "a1@b.example"), ("estate", "a1b2c3d4"), ("encode", "utf-16-le"), ("preset", "summer24"),
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -119,6 +135,81 @@ def test_secrets_in_bodies_are_replaced_and_nothing_else(converted, headers, bod
     request, written = converted(method="POST", headers=headers, body=body)
     assert request.body == becomes.encode()
     assert "hunter2" not in written
+
+
+def everywhere(name, value):
+    """A request that has it in its query, in a header, and in a body of each kind; by what it has."""
+    form, part = "application/x-www-form-urlencoded", 'Content-Disposition: form-data; name="{}"'
+    number = value if value.isdigit() else json.dumps(value)
+    return {
+        "query": {"path": f"/callback?page=2&{name}={quote(value)}"},
+        "URL in a query": {"path": f"/login?next={quote(f'/callback?{name}={value}', safe='')}"},
+        "header": {"headers": [(f"X-{name}", value)]},
+        "form": {"method": "POST", "headers": [("Content-Type", form)], "body": f"a=1&{name}={quote(value)}"},
+        "parts": {
+            "method": "POST",
+            "headers": [("Content-Type", "multipart/form-data; boundary=X")],
+            "body": f"--X\r\n{part.format(name)}\r\n\r\n{value}\r\n--X--\r\n",
+        },
+        "JSON": {"method": "POST", "body": json.dumps({"a": {name: [value]}})},
+        "JSON of numbers": {"method": "POST", "body": f'{{"{name}":{number}}}'},
+        "text": {"method": "POST", "headers": [("Content-Type", "text/plain")], "body": f"# {name}: '{value}'"},
+    }
+
+
+@pytest.mark.parametrize(("name", "value"), OPENS)
+def test_what_opens_a_door_is_known_by_its_name_and_its_shape(converted, name, value):
+    for place, recorded in everywhere(name, value).items():
+        _, written = converted(**recorded)
+        assert value not in unquote(unquote(written)), place
+        assert quote(value) not in written, place
+
+
+@pytest.mark.parametrize(("name", "value"), HARMLESS)
+def test_a_word_or_a_small_number_of_the_same_name_is_kept(converted, name, value):
+    for place, recorded in everywhere(name, value).items():
+        request, _ = converted(**recorded)
+        assert request.path == recorded.get("path", "/"), place
+        assert set(recorded.get("headers", [])) <= set(request.headers), place
+        assert (request.body or b"").decode() == recorded.get("body", ""), place
+
+
+@pytest.mark.parametrize(
+    ("path", "becomes"),
+    [
+        (f"/invite/{UUID}/", "/invite/REPLACED/"),
+        (f"/teams/7/invitations/{UUID}/accept", "/teams/7/invitations/REPLACED/accept"),
+        (f"/accept-invite?id={UUID}&page=2", "/accept-invite?id=REPLACED&page=2"),
+        ("/reset/Mjg5MQ/5xk-8c7e21/", "/reset/REPLACED/REPLACED/"),
+        (f"/magic-link/{UUID.upper()}", "/magic-link/REPLACED"),
+        # The same where they name things.
+        (f"/orders/{UUID}/lines?id={UUID}", f"/orders/{UUID}/lines?id={UUID}"),
+        (f"/how-to-reset-your-password/{UUID}/", f"/how-to-reset-your-password/{UUID}/"),
+        ("/join/room-12345/", "/join/room-12345/"),
+        ("/share/a-headline-of-2024/", "/share/a-headline-of-2024/"),
+        (f"/invite/team/of/{UUID}/", f"/invite/team/of/{UUID}/"),
+        ("/login/app.9f86d081884c7d65.js", "/login/app.9f86d081884c7d65.js"),
+    ],
+)
+def test_a_key_is_known_by_the_door_before_it(converted, path, becomes):
+    assert converted(path)[0].path == becomes
+
+
+def test_a_journey_and_a_log_have_none_of_them_either(har, entry, log):
+    file = har(
+        entry(f"{SITE}/callback?code=4/0AX4XfWh&state=open", headers=[("Cookie", "pw=hunter")]),
+        entry(
+            f"{SITE}/join/{UUID}/", "POST", 302, headers=FORM, body="pw=hunter&code=123456&state=Texas&invite=QX81ZZ"
+        ),
+    )
+    journey = converted_file("journey", file).text
+    line = f'1.2.3.4 - - [21/Nov/2026:10:00:00 +0000] "GET /join/{UUID}/?ticket=ST-18-aA5Yu&state=open HTTP/1.1" 200 5'
+    logged = converted_file("log", log(line)).text
+    for secret in ("0AX4XfWh", "hunter", "123456", "QX81ZZ", UUID, "ST-18"):
+        assert secret not in journey + logged
+    assert "state=open" in journey
+    assert '"state": "Texas"' in journey
+    assert "state=open" in logged
 
 
 def test_what_is_dropped_replaced_and_kept_is_said_by_name_never_by_value(har, entry):
