@@ -4,13 +4,15 @@
     :measured:`STUDY LABEL TEST [METRIC]`                              1,905 requests/s (1,421 to 2,499)
     :failed:`STUDY LABEL TEST`                                         35.26%
     :lost:`STUDY LABEL TEST`                                           1.95%
+    :held:, :opened:, :left:, :refused:`STUDY LABEL TEST`              96
     :share:`SETUP ROLE [at PATH]: CATEGORY`                            31% (28% to 34%)
 
 METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or a metric of summary.csv by its name; without one
 it is the first that verdicts are given on in a test of that kind. A ratio is to the study's baseline unless OTHER is
 named. VERDICT is the claim of the sentence around it: faster, slower, cheaper, dearer, equivalent or inconclusive
-(as is a difference within the noise floor). Where the newest run says otherwise, the build fails. A share is
-of the CPU time of a profile's role; CATEGORY is as in its table. Each figure is a link to the page that it comes from.
+(as is a difference within the noise floor). Where the newest run says otherwise, the build fails. Held, opened (for
+1,000 requests), left and refused are connections to the database. A share is of the CPU time of a profile's role;
+CATEGORY is as in its table. Each figure is a link to the page that it comes from.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from loadtests.plan.kinds.requests import CAPACITY
 from loadtests.plan.metrics import MEMORY_SETTLED, TIMES
 from loadtests.records.trial import Trial
 from loadtests.report import verdict_text
+from loadtests.report.sections import database_connections
 
 SHORT = {metric.short: metric.name for metric in TIMES}
 SHORT |= {"cpu": CPU.name, "capacity": CAPACITY.name, "memory": MEMORY_SETTLED.name}
@@ -123,6 +126,19 @@ class LossRole(OfRun):
         return f"{self._share(trials):.2%}"
 
 
+class ConnectionsRole(OfRun):
+    """A column of the table of database connections."""
+
+    def __init__(self, heading: str) -> None:
+        self._heading = heading
+
+    def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
+        value = database_connections.of_trials(results.cells[request["label"], request["test"]].valid, self._heading)
+        if value is None:
+            raise LookupError("no valid trial counted connections")
+        return database_connections.in_words(value)
+
+
 class ShareRole(Figure):
     """The share of a category in the CPU time of a role, by the newest profile of the setup."""
 
@@ -169,5 +185,9 @@ ROLES = {
     "measured": MeasuredRole(),
     "failed": LossRole(failed_share),
     "lost": LossRole(lost_share),
+    "held": ConnectionsRole("open"),
+    "opened": ConnectionsRole("opened/1,000 requests"),
+    "left": ConnectionsRole("left"),
+    "refused": ConnectionsRole("too many clients"),
     "share": ShareRole(),
 }

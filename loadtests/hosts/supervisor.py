@@ -61,7 +61,11 @@ class Supervisor:
             "GUARD_REMOVES": str(self.folder),
             "PYTHONUNBUFFERED": "1",
         }
-        env = {name: value for name, value in env.items() if not name.startswith(SERVER_VARIABLES)}
+        env = {
+            name: value.replace("$RUN_DIR", str(self.folder))
+            for name, value in env.items()
+            if not name.startswith(SERVER_VARIABLES)
+        }
         try:
             # Read through the same file: the guard removes the folder before it ends.
             with open(self.folder / "supervisord.out", "w+b") as out:

@@ -39,7 +39,8 @@ class LoadWatch:
 
     def prepare(self) -> None:
         """Finds the processes to watch."""
-        usage = self._host.usage(self._server.parts(), self._server.folder)
+        parts = [part for part in self._server.parts() if not part.as_one]  # their clocks come and go
+        usage = self._host.usage(parts, self._server.folder)
         known = self._host.cpu_s(usage)  # None, or without what runs on another host
         self._roles = None if known is None else {pid: one.role for pid, one in usage.items() if pid in known}
 

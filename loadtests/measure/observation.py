@@ -16,6 +16,7 @@ from loadtests.measure.bench import Bench
 from loadtests.measure.load_watch import LoadWatch
 from loadtests.observe import conditions, gauges, other_load, processes
 from loadtests.observe.conditions import Conditions, Moment
+from loadtests.observe.connections import ConnectionWatch
 from loadtests.observe.gauges import Series
 from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Usage
@@ -69,12 +70,16 @@ def ended(before: Mapping[int, Usage], after: Mapping[int, Usage]) -> list[Usage
 
 
 def observe_load(
-    bench: Bench, server: Server, make: Callable[[OnStart, OnEnd], None], settle_s: float = 0.0
+    bench: Bench,
+    server: Server,
+    make: Callable[[OnStart, OnEnd], None],
+    settle_s: float = 0.0,
+    left_after_s: float = 0.0,
 ) -> LoadObservation:
     """Makes load on a running setup and observes its processes and the machine.
 
     ``make`` calls its two arguments right before and right after what is to be observed. Gauges leave out the first
-    ``settle_s`` seconds.
+    ``settle_s`` seconds; what is left of database connections is seen ``left_after_s`` seconds after the load.
     """
     host, cores = bench.host, bench.cores.servers
     parts = [*server.parts(), *host.parts()]
@@ -82,6 +87,7 @@ def observe_load(
     machine: list[Moment] = []
     others: list[Mapping[str, OthersMoment]] = []
     pools = gauges.GaugeWatch(server.folder)
+    database = ConnectionWatch(server.folder)
     watch = LoadWatch(host, server)
 
     def look() -> None:
@@ -92,6 +98,7 @@ def observe_load(
         watch.prepare()
         look()
         pools.begin()
+        database.begin()
         others.append(host.load_elsewhere())
         watch.start()
 
@@ -102,8 +109,10 @@ def observe_load(
     try:
         make(begin, end)
         meanwhile = watch.observed()
+        connections = database.end(settle_s, left_after_s)
     finally:
         watch.stop()
+        database.close()
         series = pools.end(settle_s)
     rows = processes.difference(usage[0], usage[1])
     elsewhere = {part.role for part in parts if part.elsewhere}
@@ -113,7 +122,7 @@ def observe_load(
         usage[0],
         host.usage(parts, server.folder),  # a process may have died in the grace period
         conditions.between(machine[0], machine[1], cores, own_cpu_s),
-        series,
+        series | connections,
         meanwhile,
         on_other_hosts(*others),
     )

@@ -16,6 +16,7 @@ from loadtests.measure.contract_check import verified
 from loadtests.measure.observation import LoadObservation, PlannedTrial, TrialBuilder, observe_load, on_other_hosts
 from loadtests.observe import conditions, processes
 from loadtests.observe.processes import Usage
+from loadtests.plan.database_times import left_after_s
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Process, Result, Second, Trial
 from loadtests.records.result import BROKEN
@@ -112,6 +113,7 @@ class _TrialRun:
             self.bench,
             self.server,
             lambda begin, end: results.append(engine.run(load, on_second, should_stop, begin, end)),
+            left_after_s=left_after_s(self.planned.test.services, load.duration_s),
         )
         return _Measured(results[0], observed)
 

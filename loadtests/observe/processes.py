@@ -39,14 +39,15 @@ class Usage:
 @dataclasses.dataclass(frozen=True)
 class Part:
     """A process that was started for a setup or a supporting service, the first of its tree; whether the setup is
-    charged for it. One that is ``alone`` is without its descendants; one ``elsewhere`` uses none of the servers'
-    cores."""
+    charged for it. One that is ``alone`` is without its descendants; one ``as_one`` is a single process to us with all
+    of them, which come and go; one ``elsewhere`` uses none of the servers' cores."""
 
     role: str
     pid: int
     charged: bool = True
     alone: bool = False
     elsewhere: bool = False
+    as_one: bool = False
 
 
 def tree(part: Part) -> list[psutil.Process]:
@@ -64,10 +65,25 @@ def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usa
     """
     found = {}
     for part in parts:
-        for process in tree(part):
-            if (usage := _usage(part, process.pid, folder)) is not None:
-                found[process.pid] = usage
+        usages = [_usage(part, process.pid, folder) for process in tree(part)]
+        known = [usage for usage in usages if usage is not None]
+        found.update({usage.pid: usage for usage in ([_summed(known)] if part.as_one and known else known)})
     return found
+
+
+def _summed(usages: Sequence[Usage]) -> Usage:
+    """A process and its descendants as one, with the CPU time of those that have ended; its switches are its own."""
+    ended_s = 0.0
+    for usage in usages:
+        with contextlib.suppress(OSError):
+            stat = (Path("/proc") / str(usage.pid) / "stat").read_text().rpartition(")")[2].split()
+            ended_s += (int(stat[13]) + int(stat[14])) * TICK_S
+    return dataclasses.replace(
+        usages[0],
+        cpu_s=sum(one.cpu_s for one in usages) + ended_s,
+        rss_mb=sum(one.rss_mb for one in usages),
+        peak_rss_mb=sum(one.peak_rss_mb for one in usages),
+    )
 
 
 def cpu_s(pids: Iterable[int]) -> dict[int, float]:

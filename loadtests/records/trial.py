@@ -19,6 +19,10 @@ GaugeName = Annotated[str, Meta(pattern=r"^[a-z][a-z ]{0,59}\Z")]
 Reading = tuple[Amount, Count]
 Readings = Annotated[tuple[Reading, ...], Meta(max_length=1_000_000)]
 
+# The gauges of a PostgreSQL next to the setup.
+OPEN, IDLE, IN_TRANSACTION = "connections", "connections idle", "connections idle in transaction"
+LEFT, OPENED, REFUSED = "connections left", "connections opened", "connections refused"
+
 # In the name of a metric: nothing that would make it another's.
 Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
 
@@ -158,7 +162,8 @@ class Trial:
         dict[GaugeName, Readings],
         about(
             "What the setup's processes show of themselves, ten times a second, summed over them: pool in use, pool "
-            "waiting (:doc:`/fetching`). Pairs of seconds after the start and the value."
+            "waiting (:doc:`/fetching`); with PostgreSQL next to it, connections (:doc:`/connections`). Pairs of "
+            "seconds after the start and the value."
         ),
     ] = dataclasses.field(default_factory=dict)
 

@@ -19,7 +19,7 @@ from loadtests.serve.base import NotServing
 from loadtests.serve.http import Answer, ask
 from loadtests.setups import Setup
 from loadtests.setups.application import Application
-from loadtests.setups.services import known, required_by
+from loadtests.setups.services import found_here, known, required_by
 from loadtests.workload import Request
 
 ANSWERED_WITHIN_S = 2.0
@@ -56,9 +56,16 @@ class Serving:
         return self.supervised.folder
 
     def parts(self) -> list[Part]:
+        services = known()
         own = [Part(program.role, program.pid) for program in self.supervised.programs(self.setup.group)]
         of_services = [
-            Part(program.role, program.pid, service in self.charged, elsewhere=self.apart or program.elsewhere)
+            Part(
+                program.role,
+                program.pid,
+                service in self.charged,
+                elsewhere=self.apart or program.elsewhere,
+                as_one=services[service].as_one,
+            )
             for service in self.services
             for program in self.supervised.programs(service)
         ]
@@ -131,7 +138,7 @@ def serving(
     host.require_free(bind, port)
     of_knobs = () if application.own else required_by(env)
     names = tuple(dict.fromkeys([*setup.services, *of_knobs, *services]))
-    with host.supervise({**application.environment_for(setup), **env, "BIND": bind}) as supervised:
+    with host.supervise({**found_here(names), **application.environment_for(setup), **env, "BIND": bind}) as supervised:
         running = Serving(
             setup,
             services=names,

@@ -160,7 +160,10 @@ SAMPLES = {
     "HOPLESS": Knob(
         "1, threads, middleware or whole is needed", lambda text: text in ("1", "threads", "middleware", "whole")
     ),
-    "CONN_MAX_AGE": _whole(0, MOST_CONN_MAX_AGE, "a whole number of seconds"),
+    "CONN_MAX_AGE": Knob(
+        f"a whole number of seconds from 0 to {MOST_CONN_MAX_AGE}, or none, is needed",
+        lambda text: text == "none" or _whole(0, MOST_CONN_MAX_AGE).fits(text),
+    ),
     "SESSIONS": Knob(f"one of {', '.join(SESSIONS)} is needed", lambda text: text in SESSIONS),
     "DATASTORE_GRPC": Knob("1 or 0 is needed", lambda text: text in ("0", "1")),
     "DATASTORE_EMULATOR_HOST": Knob("HOST:PORT is needed", lambda text: _HOST.fullmatch(text) is not None),

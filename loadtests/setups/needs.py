@@ -71,6 +71,12 @@ def redis_somewhere(bin: Path) -> bool:
     return "REDIS_URL" in os.environ or redis.executable() is not None
 
 
+def postgresql_somewhere(bin: Path) -> bool:
+    """Whether DATABASE_URL names a PostgreSQL, or there is a server that supervisor/postgresql.sh can start."""
+    named = os.environ.get("DATABASE_URL", "").startswith(("postgresql://", "postgres://"))
+    return named or system("initdb")(bin) or bool(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
+
+
 # The Python packages are in requirements.txt, but for mod_wsgi, which is compiled against the machine's Apache.
 NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "gunicorn": (command("gunicorn"), "pip install gunicorn"),
@@ -103,6 +109,7 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "nginx": (system("nginx"), "apt-get install nginx"),
     "stack-2016": (other_stacks.is_installed("2016"), other_stacks.STACKS["2016"]),
     "google-cloud-datastore": (module("google.cloud.datastore"), "pip install google-cloud-datastore"),
+    "postgresql": (postgresql_somewhere, "apt-get install postgresql, or set DATABASE_URL"),
     "redis": (redis_somewhere, "apt-get install redis-server, or set REDIS_URL"),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from loadtests import files
@@ -18,8 +18,9 @@ PASSWORD = "PASSWORD_OF_SERVICE"
 @dataclasses.dataclass(frozen=True)
 class Service:
     """``ready`` is a file in RUN_DIR that appears once it can be used, empty where the servers wait for it themselves;
-    ``elsewhere`` is ``VARIABLE=value`` for the servers when it runs on another machine, empty where it cannot; the
-    other fields are those of a setup."""
+    ``elsewhere`` is ``VARIABLE=value`` for the servers when it runs on another machine, empty where it cannot, and
+    ``here`` when it runs on theirs and the environment does not name another; ``as_one``: its processes come and go,
+    and are counted as one. The other fields are those of a setup."""
 
     name: str
     label: str
@@ -28,6 +29,8 @@ class Service:
     file: Path
     ready: str = ""
     elsewhere: str = ""
+    here: str = ""
+    as_one: bool = False
 
     @property
     def variable(self) -> str:
@@ -49,6 +52,14 @@ def required_by(env: Mapping[str, str]) -> tuple[str, ...]:
     return _OF_SESSIONS.get(env.get("SESSIONS") or os.environ.get("SESSIONS", ""), ())
 
 
+def found_here(names: Iterable[str]) -> dict[str, str]:
+    """The variables with which servers find the services that run next to them, where the environment names no
+    other."""
+    services = known()
+    named = (services[name].here.partition("=") for name in names if services[name].here)
+    return {variable: value for variable, _, value in named if not os.environ.get(variable)}
+
+
 def known(folder: Path | None = None) -> dict[str, Service]:
     """All services by name, of supervisor/ or a folder like it. Raises UserError for a file that does not describe
     one."""
@@ -66,4 +77,6 @@ def _read(section: SupervisorSection) -> Service:
         file=section.file,
         ready=section.text("ready", ""),
         elsewhere=section.text("elsewhere", ""),
+        here=section.text("here", ""),
+        as_one=section.word("as_one", ("yes",)) == "yes",
     )

@@ -51,11 +51,11 @@ def test_postgresql_has_a_pool_and_closes_nothing_itself(scheme):
     }
 
 
-@pytest.mark.parametrize("seconds", ["0", "600"])
-def test_a_said_age_of_connections_is_instead_of_the_pool(seconds):
+@pytest.mark.parametrize(("seconds", "age"), [("0", 0), ("600", 600), ("none", None)])
+def test_a_said_age_of_connections_is_instead_of_the_pool(seconds, age):
     environ = {"DATABASE_URL": "postgresql:///bench?host=/tmp", "CONN_MAX_AGE": seconds}
     database = databases(environ, HERE)["default"]
-    assert database["CONN_MAX_AGE"] == int(seconds)
+    assert database["CONN_MAX_AGE"] == age
     assert database["OPTIONS"] == {"host": "/tmp"}
 
 

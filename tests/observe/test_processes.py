@@ -52,6 +52,30 @@ def test_a_process_can_be_meant_without_its_children(busy):
     assert set(processes.snapshot([Part("agent", busy.pid, alone=True)])) == {busy.pid}
 
 
+COMES_AND_GOES = """
+import os, sys
+for _ in range(3):
+    if os.fork() == 0:
+        end = os.times().user + 0.1
+        while os.times().user < end: pass
+        os._exit(0)
+    os.wait()
+print("done", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_program_whose_processes_come_and_go_is_one_with_all_that_they_used():
+    command = [sys.executable, "-c", COMES_AND_GOES]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        before = processes.snapshot([Part("postgresql", program.pid, as_one=True)])
+        assert program.stdout.readline() == b"done\n"
+        after = processes.snapshot([Part("postgresql", program.pid, as_one=True)])
+        assert list(before) == list(after) == [program.pid]
+        assert after[program.pid].cpu_s >= 0.25
+        program.stdin.close()
+
+
 def usage(cpu_s, switches):
     return processes.Usage("web", "gunicorn", 7, cpu_s, 10.0, 12.0, switches)
 

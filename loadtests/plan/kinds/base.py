@@ -10,7 +10,7 @@ from typing import Annotated, Any, final
 import msgspec
 from msgspec import Meta
 
-from loadtests.plan import fields, slices
+from loadtests.plan import database_times, fields, slices
 from loadtests.plan.kinds.kind import WARMUP_S, Kind, MetricOf
 from loadtests.plan.kinds.pace import Pace, ShareOfCeiling
 from loadtests.plan.kinds.search import Search
@@ -21,8 +21,7 @@ from loadtests.records import Trial
 from loadtests.records.bounds import Amount, Name
 from loadtests.workload import DEFAULT_ENGINE, Load, Request, SignIn
 
-# Start, health, contract and stop of a setup: what comes to warm-up and measurement. For the time left only.
-START_S = 1.5
+START_S = 1.5  # of a setup, with health, contract and stop. For the time left only.
 QUICK_WARMUP_S = 1.0  # what --quick leaves of it
 CEILING_S = 1.0  # how long a ceiling is searched
 RECIPE_KNOB = "ORIGIN_RECIPE"
@@ -190,7 +189,8 @@ class Test:
     @property
     def planned_s(self) -> float:
         """About how long a trial takes in one piece, with the start of its setup."""
-        return START_S + self.pace.with_warmup_s(self.warmup_s) + self.work.opening_s
+        more_s = self.work.opening_s + database_times.planned_s(self.services, self.pace.seconds)
+        return START_S + self.pace.with_warmup_s(self.warmup_s) + more_s
 
     @property
     def planned_interleaved_s(self) -> float:

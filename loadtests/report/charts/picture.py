@@ -10,6 +10,7 @@ from typing import Any
 
 import altair as alt
 
+from loadtests.records.trial import OPEN
 from loadtests.report.charts.palette import BAND, INK, RAMP
 from loadtests.report.charts.shared import WIDTH, axis_for, finish, heading, scale_for, values
 
@@ -60,7 +61,7 @@ def spec(seconds: Seconds, time: str, many: str, title: str, subtitle: list[str]
         _Panel(f"{time}, ms", HIGH, seconds.times, _times),
         _Panel(f"{time}, ms: the darker, the more {many}", HIGH, seconds.heat, _heat),
         _Panel(f"{many} in flight", LOW, seconds.in_flight, _lines),
-        _Panel("connections of the pool in use, and fetches that wait for one", LOW, seconds.pool, _lines),
+        _Panel(_of_pool(seconds.pool), LOW, seconds.pool, _lines),
         _Panel("CPU by role, cores", LOW, seconds.cpu, _lines),
     ]
     drawn = [panel for panel in shown if panel.rows]
@@ -76,6 +77,13 @@ def spec(seconds: Seconds, time: str, many: str, title: str, subtitle: list[str]
     chart = chart.resolve_scale(color="independent", x="independent", y="independent")
     names = {str(row["name"]) for rows in (seconds.ends, seconds.times, seconds.pool, seconds.cpu) for row in rows}
     return finish(chart, title, subtitle, names)
+
+
+def _of_pool(rows: Rows) -> str:
+    """What the gauges are: those of pools, or of a database."""
+    if any(row["name"] == OPEN for row in rows):
+        return "connections to the database"
+    return "connections of the pool in use, and fetches that wait for one"
 
 
 def _x(lasts: float) -> alt.X:

@@ -16,8 +16,8 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
     """
     url = environ.get("DATABASE_URL") or "sqlite:///db.sqlite3"
     keep = environ.get("CONN_MAX_AGE") or None
-    if keep is not None and not keep.isdecimal():
-        raise ImproperlyConfigured(f"CONN_MAX_AGE is {keep!r}; whole seconds are needed")
+    if keep is not None and not (keep.isdecimal() or keep == "none"):
+        raise ImproperlyConfigured(f"CONN_MAX_AGE is {keep!r}; whole seconds, or none, are needed")
     if url.startswith("sqlite:///"):
         database = sqlite(directory / url.removeprefix("sqlite:///"))
     elif url.startswith(("postgresql://", "postgres://")):
@@ -27,7 +27,7 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
     else:
         scheme = url.partition("://")[0]
         raise ImproperlyConfigured(f"DATABASE_URL begins with {scheme!r}; sqlite:///FILE and postgresql:// are allowed")
-    return {"default": {**database, "CONN_MAX_AGE": int(keep or 0)}}
+    return {"default": {**database, "CONN_MAX_AGE": None if keep == "none" else int(keep or 0)}}
 
 
 def sqlite(file: Path) -> dict[str, Any]:

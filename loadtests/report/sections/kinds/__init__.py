@@ -9,6 +9,7 @@ from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Kind, Test, known
 from loadtests.report import points, tables
 from loadtests.report.sections.additions import NOTHING, Additions
+from loadtests.report.sections.database_connections import connections
 from loadtests.report.sections.deliveries import deliveries
 from loadtests.report.sections.kinds import capacity, idle, journey, journey_capacity, latency, recovery, throughput
 from loadtests.report.view import Section, Table
@@ -42,7 +43,11 @@ def sections(results: Results) -> Iterator[Section]:
 
 def _section(results: Results, kind: Kind, tests: list[Test]) -> Section:
     more = ADDITIONS.get(kind.name, NOTHING)
-    further = [table for test in tests for table in (*deliveries(results, test), *more.tables(results, test))]
+    further = [
+        table
+        for test in tests
+        for table in (*deliveries(results, test), *connections(results, test), *more.tables(results, test))
+    ]
     return Section(
         kind.name,
         kind.heading,

@@ -1,0 +1,79 @@
+"""Connections to PostgreSQL are counted exactly: what opens, what is left, what is refused."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from loadtests.setups import needs, services
+
+REQUESTS, LEAKS_ONE_IN = 100, 5
+
+LEAKING = f"""
+import itertools, os
+import psycopg
+from django.http import HttpResponse
+from django.urls import path
+
+seen, kept = itertools.count(), []
+
+def view(request):
+    connection = psycopg.connect(os.environ["DATABASE_URL"])
+    connection.execute("SELECT 1")
+    if next(seen) % {LEAKS_ONE_IN}:
+        connection.close()
+    else:
+        kept.append(connection)
+    return HttpResponse("OK")
+
+urlpatterns = [path("", view)]
+"""
+STUDY = """
+setups = ["gunicorn"]
+blocks = 1
+interleave = false
+[tests.latency]
+rate = 50
+pace = "even"
+duration = "2s"
+warmup = "0s"
+services = ["postgresql"]
+"""
+
+
+@pytest.fixture
+def leaking(tmp_path):
+    """A project that leaves one in so many of its connections open, in a transaction."""
+    site = tmp_path / "mysite"
+    site.mkdir()
+    subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", str(site)], check=True)
+    (site / "mysite" / "urls.py").write_text(LEAKING)
+    return site
+
+
+@pytest.mark.servers
+@pytest.mark.exhaustive
+@pytest.mark.skipif(needs.missing_needs(["postgresql"]) != [], reason="no PostgreSQL: apt-get install postgresql")
+def test_an_application_that_leaks_one_connection_in_n_reads_n(cli, leaking, tmp_path):
+    study = tmp_path / "leak.toml"
+    study.write_text(STUDY)
+    folder = tmp_path / "run"
+    _, printed, errors = cli.run("run", study, "--app", leaking, "--anyway", "--output", folder)
+    trial = json.loads(next((folder / "trials").glob("*.json")).read_text())
+    gauges = {name: [value for _, value in readings] for name, readings in trial["gauges"].items()}
+    assert trial["result"]["ok"] == REQUESTS, printed + errors
+    assert gauges["connections opened"] == [REQUESTS]
+    [left] = gauges["connections left"]
+    assert left - gauges["connections"][0] == REQUESTS // LEAKS_ONE_IN
+    assert gauges["connections idle in transaction"][-1] == left  # psycopg begins a transaction with the first query
+    assert gauges["connections refused"] == [0]
+    assert not trial["evidence"]["service_failed"]  # its processes end with their connections
+    cli.wait_until_nothing_runs()
+
+
+def test_the_servers_find_the_services_own_database_unless_the_environment_names_one(monkeypatch):
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    assert services.found_here(["postgresql", "redis"])["DATABASE_URL"].endswith("?host=$RUN_DIR")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://db.example/bench")
+    assert services.found_here(["postgresql"]) == {}
