@@ -1,7 +1,7 @@
 """The pools of a process: as many as POOLS says, each with its fetches counted."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
@@ -29,10 +29,13 @@ class CountedPool(Generic[T]):
 
 
 class Pools(Generic[T]):
-    """Pools that fetches are dealt to in turn."""
+    """What every client has: the URL to fetch, and pools that fetches are dealt to in turn. It makes one by
+    ``make_pool``."""
 
-    def __init__(self, pools: Sequence[T], size: int, gauge: PoolGauge) -> None:
-        self.all = [CountedPool(pool, size) for pool in pools]
+    def __init__(self, wanted, url: str, gauge: PoolGauge) -> None:
+        self.url = url
+        self.timeout_s = wanted.timeout_s
+        self.all = [CountedPool(self.make_pool(wanted), wanted.pool_size) for _ in range(wanted.pools)]
         self._gauge = gauge
         self._turns = itertools.cycle(self.all)
 
@@ -45,3 +48,8 @@ class Pools(Generic[T]):
             yield counted
         finally:
             self._gauge.left(counted)
+
+    def close(self) -> None:
+        """Closes its connections, if it is a client for threads."""
+        for counted in self.all:
+            counted.pool.close()

@@ -5,22 +5,31 @@ import math
 
 import aiohttp
 
-from fetching.gauges import PoolGauge
 from fetching.pools import IDLE_S, Pools
 from fetching.results import Exhausted, Failed, Fetched, NotInTime
 
 
-class Client:
+class Client(Pools[aiohttp.ClientSession]):
     """See fetching.clients.LoopClient."""
 
-    def __init__(self, wanted, url: str, gauge: PoolGauge) -> None:
-        self._url = url
-        self._pools = Pools([_session(wanted) for _ in range(wanted.pools)], wanted.pool_size, gauge)
+    def make_pool(self, wanted) -> aiohttp.ClientSession:
+        how = {"keepalive_timeout": IDLE_S} if wanted.keep_alive else {"force_close": True}
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=wanted.pool_size, **how),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(
+                total=None,
+                connect=wanted.timeout_s,  # for a connection of the pool, and to open it
+                sock_connect=wanted.timeout_s,
+                sock_read=wanted.timeout_s,
+                ceil_threshold=math.inf,  # by default what is over 5 s ends with a whole second of the loop's clock
+            ),
+        )
 
     async def fetch(self) -> Fetched:
-        with self._pools.one() as counted:
+        with self.one() as counted:
             try:
-                async with counted.pool.get(self._url, allow_redirects=False) as response:
+                async with counted.pool.get(self.url, allow_redirects=False) as response:
                     return Fetched(response.status, response.headers.get("Content-Type", ""), await response.read())
             except aiohttp.ConnectionTimeoutError:
                 # It says the same of a pool that is exhausted and of an origin that takes no connection.
@@ -31,20 +40,5 @@ class Client:
                 raise Failed from error
 
     async def aclose(self) -> None:
-        for counted in self._pools.all:
+        for counted in self.all:
             await counted.pool.close()
-
-
-def _session(wanted) -> aiohttp.ClientSession:
-    how = {"keepalive_timeout": IDLE_S} if wanted.keep_alive else {"force_close": True}
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=wanted.pool_size, **how),
-        cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(
-            total=None,
-            connect=wanted.timeout_s,  # for a connection of the pool, and to open it
-            sock_connect=wanted.timeout_s,
-            sock_read=wanted.timeout_s,
-            ceil_threshold=math.inf,  # by default what is over 5 s ends with a whole second of the loop's clock
-        ),
-    )

@@ -2,7 +2,6 @@
 
 import httpx
 
-from fetching.gauges import PoolGauge
 from fetching.pools import IDLE_S, Pools
 from fetching.results import Exhausted, Failed, Fetched, NotInTime
 
@@ -27,25 +26,19 @@ def fetched(response: httpx.Response) -> Fetched:
     return Fetched(response.status_code, response.headers.get("Content-Type", ""), response.content)
 
 
-class Client:
+class Client(Pools[httpx.Client]):
     """See fetching.clients.ThreadClient."""
 
-    def __init__(self, wanted, url: str, gauge: PoolGauge) -> None:
-        self._url = url
-        pools = [httpx.Client(**options(wanted)) for _ in range(wanted.pools)]
-        self._pools = Pools(pools, wanted.pool_size, gauge)
+    def make_pool(self, wanted) -> httpx.Client:
+        return httpx.Client(**options(wanted))
 
     def fetch(self) -> Fetched:
-        with self._pools.one() as counted:
+        with self.one() as counted:
             try:
-                return fetched(counted.pool.get(self._url))
+                return fetched(counted.pool.get(self.url))
             except httpx.PoolTimeout:
                 raise Exhausted from None
             except httpx.TimeoutException:
                 raise NotInTime from None
             except httpx.HTTPError as error:
                 raise Failed from error
-
-    def close(self) -> None:
-        for counted in self._pools.all:
-            counted.pool.close()

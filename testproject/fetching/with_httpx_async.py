@@ -2,24 +2,21 @@
 
 import httpx
 
-from fetching.gauges import PoolGauge
 from fetching.pools import Pools
 from fetching.results import Exhausted, Failed, Fetched, NotInTime
 from fetching.with_httpx import fetched, options
 
 
-class Client:
+class Client(Pools[httpx.AsyncClient]):
     """See fetching.clients.LoopClient."""
 
-    def __init__(self, wanted, url: str, gauge: PoolGauge) -> None:
-        self._url = url
-        pools = [httpx.AsyncClient(**options(wanted)) for _ in range(wanted.pools)]
-        self._pools = Pools(pools, wanted.pool_size, gauge)
+    def make_pool(self, wanted) -> httpx.AsyncClient:
+        return httpx.AsyncClient(**options(wanted))
 
     async def fetch(self) -> Fetched:
-        with self._pools.one() as counted:
+        with self.one() as counted:
             try:
-                return fetched(await counted.pool.get(self._url))
+                return fetched(await counted.pool.get(self.url))
             except httpx.PoolTimeout:
                 raise Exhausted from None
             except httpx.TimeoutException:
@@ -28,5 +25,5 @@ class Client:
                 raise Failed from error
 
     async def aclose(self) -> None:
-        for counted in self._pools.all:
+        for counted in self.all:
             await counted.pool.aclose()

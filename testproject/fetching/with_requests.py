@@ -8,23 +8,25 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool
 from urllib3.exceptions import EmptyPoolError
 
-from fetching.gauges import PoolGauge
 from fetching.pools import Pools
 from fetching.results import Exhausted, Failed, Fetched, NotInTime
 
 
-class Client:
+class Client(Pools[requests.Session]):
     """See fetching.clients.ThreadClient."""
 
-    def __init__(self, wanted, url: str, gauge: PoolGauge) -> None:
-        self._url = url
-        self._timeout_s = wanted.timeout_s
-        self._pools = Pools([_session(wanted) for _ in range(wanted.pools)], wanted.pool_size, gauge)
+    def make_pool(self, wanted) -> requests.Session:
+        session = requests.Session()
+        session.trust_env = False  # no proxies of the environment: the origin is asked, and nobody else
+        session.mount("http://", _Adapter(wanted))
+        if not wanted.keep_alive:
+            session.headers["Connection"] = "close"
+        return session
 
     def fetch(self) -> Fetched:
-        with self._pools.one() as counted:
+        with self.one() as counted:
             try:
-                response = counted.pool.get(self._url, timeout=self._timeout_s, allow_redirects=False)
+                response = counted.pool.get(self.url, timeout=self.timeout_s, allow_redirects=False)
             except EmptyPoolError:  # requests hands it on as it is
                 raise Exhausted from None
             except requests.Timeout:
@@ -32,19 +34,6 @@ class Client:
             except requests.RequestException as error:
                 raise Failed from error
             return Fetched(response.status_code, response.headers.get("Content-Type", ""), response.content)
-
-    def close(self) -> None:
-        for counted in self._pools.all:
-            counted.pool.close()
-
-
-def _session(wanted) -> requests.Session:
-    session = requests.Session()
-    session.trust_env = False  # no proxies of the environment: the origin is asked, and nobody else
-    session.mount("http://", _Adapter(wanted))
-    if not wanted.keep_alive:
-        session.headers["Connection"] = "close"
-    return session
 
 
 class _Adapter(HTTPAdapter):

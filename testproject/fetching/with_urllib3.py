@@ -3,38 +3,28 @@
 import urllib3
 from urllib3.exceptions import EmptyPoolError, HTTPError, NewConnectionError, TimeoutError
 
-from fetching.gauges import PoolGauge
 from fetching.pools import Pools
 from fetching.results import Exhausted, Failed, Fetched, NotInTime
 
 
-class Client:
+class Client(Pools[urllib3.HTTPConnectionPool]):
     """See fetching.clients.ThreadClient."""
 
-    def __init__(self, wanted, url: str, gauge: PoolGauge) -> None:
-        self._target = urllib3.util.parse_url(url).request_uri  # a pool is of one host; a whole URL is for proxies
-        self._timeout_s = wanted.timeout_s
-        headers = {} if wanted.keep_alive else {"Connection": "close"}
-        self._pools = Pools(
-            [
-                urllib3.connection_from_url(
-                    url,
-                    maxsize=wanted.pool_size,
-                    block=True,  # else a pool that is exhausted opens more, and throws them away after one use
-                    timeout=urllib3.Timeout(connect=wanted.timeout_s, read=wanted.timeout_s),
-                    retries=False,
-                    headers=headers,
-                )
-                for _ in range(wanted.pools)
-            ],
-            wanted.pool_size,
-            gauge,
+    def make_pool(self, wanted) -> urllib3.HTTPConnectionPool:
+        self._target = urllib3.util.parse_url(self.url).request_uri  # a pool is of one host; a whole URL is for proxies
+        return urllib3.connection_from_url(
+            self.url,
+            maxsize=wanted.pool_size,
+            block=True,  # else a pool that is exhausted opens more, and throws them away after one use
+            timeout=urllib3.Timeout(connect=wanted.timeout_s, read=wanted.timeout_s),
+            retries=False,
+            headers={} if wanted.keep_alive else {"Connection": "close"},
         )
 
     def fetch(self) -> Fetched:
-        with self._pools.one() as counted:
+        with self.one() as counted:
             try:
-                response = counted.pool.request("GET", self._target, redirect=False, pool_timeout=self._timeout_s)
+                response = counted.pool.request("GET", self._target, redirect=False, pool_timeout=self.timeout_s)
             except EmptyPoolError:
                 raise Exhausted from None
             except NewConnectionError as error:  # which urllib3 has for a kind of time-out
@@ -44,7 +34,3 @@ class Client:
             except HTTPError as error:
                 raise Failed from error
             return Fetched(response.status, response.headers.get("Content-Type", ""), response.data)
-
-    def close(self) -> None:
-        for counted in self._pools.all:
-            counted.pool.close()

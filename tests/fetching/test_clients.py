@@ -153,9 +153,9 @@ def test_aiohttp_does_not_round_its_time_outs():
     with_aiohttp = pytest.importorskip("fetching.with_aiohttp")
 
     async def timeout():
-        session = with_aiohttp._session(settings.fetching({"FETCH_TIMEOUT": "7.5"}))
-        await session.close()
-        return session.timeout
+        client = with_aiohttp.Client(settings.fetching({"FETCH_TIMEOUT": "7.5"}), "http://127.0.0.1:1/", None)
+        await client.aclose()
+        return client.all[0].pool.timeout
 
     found = asyncio.run(timeout())
     assert (found.ceil_threshold, found.connect, found.sock_read, found.total) == (math.inf, 7.5, 7.5, None)
