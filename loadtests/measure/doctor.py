@@ -36,6 +36,10 @@ def warning(what: str, fix: str) -> MachineFinding:
     return MachineFinding("warning", what, fix)
 
 
+def judged(good: bool, what: str, fix: str) -> MachineFinding:
+    return ok(what) if good else warning(what, fix)
+
+
 def examine(watch_s: float = 1.0, study: Study | None = None) -> list[MachineFinding]:
     """All findings, the errors first, with what a study needs. Watches the machine for ``watch_s`` seconds."""
     of_study = [] if study is None else [_open_files(study)]
@@ -124,11 +128,9 @@ def _cpu(facts: dict[str, Any]) -> Iterator[MachineFinding]:
 
 
 def _memory(facts: dict[str, Any]) -> Iterator[MachineFinding]:
-    free = f"{machine.available_memory_mb()} MB of memory are free"
-    if machine.available_memory_mb() < 1024:
-        yield warning(free, "close other programs; swapping makes a trial invalid")
-    else:
-        yield ok(free)
+    free_mb = machine.available_memory_mb()
+    fix = "close other programs; swapping makes a trial invalid"
+    yield judged(free_mb >= 1024, f"{free_mb} MB of memory are free", fix)
     if facts["swap_mb"]:
         yield ok("there is swap; a trial in which pages were swapped is invalid")
 

@@ -13,7 +13,7 @@ from loadtests.hosts import deploy
 from loadtests.hosts.link import Address
 from loadtests.hosts.network import Clock, Network
 from loadtests.hosts.ssh import Ssh
-from loadtests.measure.doctor import MachineFinding, errors_first, ok, warning
+from loadtests.measure.doctor import MachineFinding, errors_first, judged, ok, warning
 from loadtests.measure.host_options import SCHEME, SERVERS
 from loadtests.observe import machine
 from loadtests.setups.application.progress import Announce
@@ -105,19 +105,14 @@ def _software(host: Ssh) -> Iterator[MachineFinding]:
 
 def _clock(clock: Clock) -> MachineFinding:
     text = f"its clock is {clock.ahead_s * 1000:+.1f} ms from ours, known to {clock.within_s * 1000:.1f} ms"
-    if abs(clock.ahead_s) > CLOCK_S + clock.within_s:
-        return warning(text, "have both keep time by NTP (chronyc tracking)")
-    return ok(text)
+    good = abs(clock.ahead_s) <= CLOCK_S + clock.within_s
+    return judged(good, text, "have both keep time by NTP (chronyc tracking)")
 
 
 def _network(found: Network) -> Iterator[MachineFinding]:
     trip = f"a bare answer takes {found.round_trip_ms:.2f} ms, there and back"
-    if found.round_trip_ms > ROUND_TRIP_MS:
-        yield warning(trip, "put both into one network (one zone, one placement group), by cable")
-    else:
-        yield ok(trip)
+    fix = "put both into one network (one zone, one placement group), by cable"
+    yield judged(found.round_trip_ms <= ROUND_TRIP_MS, trip, fix)
     width = f"a long answer comes at {found.megabits_per_s:,.0f} Mbit/s"
-    if found.megabits_per_s < MEGABITS_PER_S:
-        yield warning(width, "of what is large, the network is the limit: watch the bytes per second")
-    else:
-        yield ok(width)
+    fix = "of what is large, the network is the limit: watch the bytes per second"
+    yield judged(found.megabits_per_s >= MEGABITS_PER_S, width, fix)

@@ -49,9 +49,7 @@ def unpack(blob: str | None, secret: str) -> State | None:
 
 @functools.lru_cache(maxsize=2)
 def _cipher(secret: str) -> Any:
-    from cryptography.fernet import (
-        Fernet,
-    )  # at the first use: for the other endpoints servers stay as small as they are
+    from cryptography.fernet import Fernet  # at the first use: for other endpoints servers stay as small as they are
 
     digest = hashlib.sha256(b"questionnaire.state:" + secret.encode()).digest()
     return Fernet(base64.urlsafe_b64encode(digest))

@@ -7,32 +7,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from loadtests import hosts, setups
 from loadtests.measure.bench import make_bench
 from loadtests.measure.observation import observe_load
 from loadtests.observe.gauges import GaugeFiles
 from loadtests.plan import study as studies
-from loadtests.serve.serving import serving
 from loadtests.setups.application import sample
 from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.fetches import WELL
+from tests.fixtures.served import served
 from tests.fixtures.waiting import wait_for
 
 pytestmark = pytest.mark.servers
 pytest.importorskip("aiohttp")
-
-
-@pytest.fixture
-def serve(free_port):
-    """A function: a setup with an origin beside it, under these knobs."""
-
-    def start(name, **env):
-        [setup] = setups.find([name])
-        if (missing := setups.missing(setup)) is not None:
-            pytest.skip(missing)
-        return serving(setup, {**env, "PORT": str(free_port)}, sample(), hosts.at("local"), ["origin"])
-
-    return start
 
 
 def get(url):
@@ -46,10 +32,10 @@ def get(url):
 
 
 @pytest.mark.parametrize("name", exhaustive_but("uvicorn", ["gunicorn-gthread", "gunicorn-gevent", "uvicorn"]))
-def test_a_setup_that_is_up_can_fetch_at_once_and_its_processes_show_their_pools(serve, name):
+def test_a_setup_that_is_up_can_fetch_at_once_and_its_processes_show_their_pools(name):
     """Two processes; the origin's answers take so long that all requests are in flight at a time."""
     knobs = {"WORKERS": "2", "THREADS": "8", "POOL_SIZE": "2", "ORIGIN_RECIPE": "slow", "FETCH_TIMEOUT": "60"}
-    with serve(name, **knobs) as running:
+    with served(name, "origin", **knobs) as running:
         url = f"{running.url}/either/fetch"
         status, body, headers = get(url)
         assert (status, len(body)) == (200, 4096)
@@ -63,18 +49,18 @@ def test_a_setup_that_is_up_can_fetch_at_once_and_its_processes_show_their_pools
         files.close()
 
 
-def test_where_an_origin_is_named_the_service_starts_none(serve, origin):
+def test_where_an_origin_is_named_the_service_starts_none(origin):
     playing = origin({**WELL, "body": "the named one"})
-    with serve("gunicorn", ORIGIN_URL=playing.url) as running:
+    with served("gunicorn", "origin", ORIGIN_URL=playing.url) as running:
         assert get(f"{running.url}/fetch")[:2] == (200, b"the named one")
         assert not (running.folder / "origin.url").exists()
         assert [part.role for part in running.parts()] == ["web"]
         assert running.failed() is None
 
 
-def test_an_asgi_server_has_a_fetch_given_up_whose_client_goes_away(serve, origin):
+def test_an_asgi_server_has_a_fetch_given_up_whose_client_goes_away(origin):
     playing = origin({"stages": [{"at": 0, "latency": "10m"}]})
-    with serve("uvicorn", ORIGIN_URL=playing.url, FETCH_TIMEOUT="60") as running:
+    with served("uvicorn", "origin", ORIGIN_URL=playing.url, FETCH_TIMEOUT="60") as running:
         files = GaugeFiles(running.folder)
         port = int(running.url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as leaving:
@@ -95,9 +81,9 @@ def test_check_asks_them_too(cli):
     cli.wait_until_nothing_runs()
 
 
-def test_what_the_pools_show_is_seen_while_load_is_made(serve):
+def test_what_the_pools_show_is_seen_while_load_is_made():
     study = studies.parse({"setups": ["uvicorn"], "tests": {"throughput": {"duration": "1s"}}}, "s", "s.toml")
-    with serve("uvicorn", POOL_SIZE="2", ORIGIN_RECIPE="slow", FETCH_TIMEOUT="60") as running:
+    with served("uvicorn", "origin", POOL_SIZE="2", ORIGIN_RECIPE="slow", FETCH_TIMEOUT="60") as running:
         url = f"{running.url}/async/fetch"
 
         def make(begin, end):

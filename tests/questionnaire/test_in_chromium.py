@@ -2,10 +2,8 @@
 
 import pytest
 
-from loadtests import hosts, setups
-from loadtests.serve.serving import serving
-from loadtests.setups.application import sample
 from tests.fixtures import chromium
+from tests.fixtures.served import served
 
 pytestmark = [
     pytest.mark.exhaustive,
@@ -15,17 +13,8 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def served(free_port, monkeypatch, tmp_path):
-    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/db.sqlite3")
-    sample().prepare()
-    [setup] = setups.find(["gunicorn-gthread"])
-    with serving(setup, {"THREADS": "4", "PORT": str(free_port)}, sample(), hosts.at("local")) as running:
-        yield running.url
-
-
-def test_the_journey_by_keyboard(served, tmp_path):
-    with chromium.keyboard(tmp_path / "profile") as page:
+def test_the_journey_by_keyboard(own_database, tmp_path):
+    with served("gunicorn-gthread", THREADS="4") as running, chromium.keyboard(tmp_path / "profile") as page:
 
         def shown():
             return page.ask("document.querySelector('main').dataset.page")
@@ -34,7 +23,7 @@ def test_the_journey_by_keyboard(served, tmp_path):
             page.tab_to("button[type=submit]")
             page.enter()
 
-        page.open(f"{served}/questionnaire/launch/")
+        page.open(f"{running.url}/questionnaire/launch/")
         assert shown() == "introduction"
         submit()
         page.tab_to("input#name")

@@ -12,12 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 
-from loadtests import hosts, setups
-from loadtests.serve.serving import serving
-from loadtests.setups.application import sample
 from tests.fixtures.exhaustive import COMMON_STORES, exhaustive_but
+from tests.fixtures.served import served
 
-pytestmark = [pytest.mark.exhaustive, pytest.mark.servers]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.servers, pytest.mark.usefixtures("own_database")]
 
 STORES = {
     "db": set(),
@@ -31,21 +29,6 @@ AT_ONCE = 10
 USERS = 200
 
 
-@pytest.fixture
-def served(free_port, monkeypatch, tmp_path):
-    """A function: a setup that serves the sample project under these knobs."""
-    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/db.sqlite3")
-    sample().prepare()
-
-    def serve(name, **env):
-        [setup] = setups.find([name])
-        if (missing := setups.missing(setup)) is not None:
-            pytest.skip(missing)
-        return serving(setup, {**env, "PORT": str(free_port)}, sample(), hosts.at("local"))
-
-    return serve
-
-
 def walk(url, name="Ada"):
     """Signs in, answers the first page, and gives the marker of the page after it, and its session."""
     browser = requests.Session()
@@ -57,7 +40,7 @@ def walk(url, name="Ada"):
 
 
 @pytest.mark.parametrize("where", exhaustive_but(COMMON_STORES, STORES))
-def test_a_store_and_the_service_that_it_needs(served, where):
+def test_a_store_and_the_service_that_it_needs(where):
     with served("gunicorn", SESSIONS=where, WORKERS="2") as running:
         assert {part.role for part in running.parts()} == {"web"} | STORES[where]
         assert all(part.charged for part in running.parts())  # as a store within the server is
@@ -70,7 +53,7 @@ def test_a_store_and_the_service_that_it_needs(served, where):
 @pytest.mark.parametrize(
     ("name", "where"), [("gunicorn-gthread", "redis"), ("gunicorn-gevent", "datastore")], ids=["threads", "greenlets"]
 )
-def test_two_hundred_users_at_once_see_what_they_wrote_themselves(served, name, where):
+def test_two_hundred_users_at_once_see_what_they_wrote_themselves(name, where):
     """Everybody has a session and has written into it before anybody looks at what it holds."""
     all_have_written = threading.Barrier(USERS, timeout=90)
     with served(name, SESSIONS=where, WORKERS="2", THREADS="4", QUESTIONNAIRE_STATE_BYTES="1024") as running:
@@ -90,7 +73,7 @@ def test_two_hundred_users_at_once_see_what_they_wrote_themselves(served, name, 
 
 @pytest.mark.parametrize("name", exhaustive_but("uvicorn", ["uvicorn", "granian-asgi", "daphne"]))
 @pytest.mark.parametrize("grpc", exhaustive_but("1", ["1", "0"]))
-def test_datastore_under_asgi(served, name, grpc):
+def test_datastore_under_asgi(name, grpc):
     with served(name, SESSIONS="datastore", DATASTORE_GRPC=grpc) as running:
         for path in ("questionnaire", "async/questionnaire"):
             assert walk(f"{running.url}/{path}/")[0] == "household"
@@ -104,7 +87,7 @@ def test_datastore_under_asgi(served, name, grpc):
         pytest.param("gunicorn-gevent-unpatched", False),
     ],
 )
-def test_grpc_in_greenlets(served, name, overlap):
+def test_grpc_in_greenlets(name, overlap):
     """Ten users at once, each with a look-up of 200 ms: the datastore counts how many it had at a time."""
     with served(name, SESSIONS="datastore", DATASTORE_DELAY_MS="200") as running:
         url = f"{running.url}/questionnaire/"
@@ -135,7 +118,7 @@ def test_a_datastore_that_is_not_there_is_said_before_anything_is_measured(comma
     assert not (tmp_path / "run").exists()
 
 
-def test_a_service_on_a_core_of_its_own(served):
+def test_a_service_on_a_core_of_its_own():
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         pytest.skip("there is one core")

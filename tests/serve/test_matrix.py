@@ -2,25 +2,19 @@
 expect of all."""
 
 import contextlib
-import dataclasses
 import http.client
 import json
 import os
 import socket
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-import psutil
 import pytest
 
-from loadtests import hosts, setups
-from loadtests.observe.processes import Part
+from loadtests import setups
 from loadtests.plan import study
-from loadtests.serve.serving import serving
-from loadtests.setups.application import sample
 from tests.fixtures.exhaustive import COMMON_SETUPS, exhaustive_but
+from tests.fixtures.served import processes, served
 
 SETUPS = {name: setup for name, setup in setups.known().items() if not setup.dialect and not setup.stack}
 REDIS_URL = os.environ.get("REDIS_URL")
@@ -56,27 +50,11 @@ def test_the_study_has_every_setup_for_http_but_those_that_show_what_goes_wrong(
     assert {entry.setup for entry in study.load("matrix").entries} == right
 
 
-@dataclasses.dataclass(frozen=True)
-class Up:
-    """A setup that is up: where it answers, and its RUN_DIR."""
-
-    setup: setups.Setup
-    port: int
-    folder: Path
-    parts: Callable[[], list[Part]]
-
-    def processes(self):
-        return [process for part in self.parts() if part.role != "proxy" for process in family(part.pid)]
-
-    def logs(self):
-        return "".join(file.read_text() for file in self.folder.glob("*.log"))
-
-
 class Client:
     """A connection to a setup."""
 
-    def __init__(self, port):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    def __init__(self, running):
+        self.connection = http.client.HTTPConnection(*running.address, timeout=20)
 
     def ask(self, path, method="GET", body=None, headers=()):
         """The status and the body of the answer."""
@@ -106,32 +84,19 @@ class Client:
 
 @pytest.fixture(scope="module", params=exhaustive_but(COMMON_SETUPS, SETUPS))
 def running(request):
-    setup = SETUPS[request.param]
-    if (missing := setups.missing(setup)) is not None:
-        pytest.skip(missing)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    knobs = {"PORT": str(port), "WORKERS": "2", "THREADS": "2", "KEEP_ALIVE": "60"}
-    with serving(setup, knobs, sample(), hosts.at("local")) as served:
-        yield Up(setup, port, served.folder, served.parts)
-        started = [process for part in served.parts() for process in family(part.pid)]
-    assert psutil.wait_procs(started, timeout=5)[1] == []
-    assert not served.folder.exists()
-
-
-def family(pid):
-    process = psutil.Process(pid)
-    return [process, *process.children(recursive=True)]
+    with served(request.param, WORKERS="2", THREADS="2", KEEP_ALIVE="60") as up:
+        yield up
+    assert not up.folder.exists()
 
 
 @pytest.fixture
 def client(running):
-    with contextlib.closing(Client(running.port)) as made:
+    with contextlib.closing(Client(running)) as made:
         yield made
 
 
-def wait(port):
-    with contextlib.closing(Client(port)) as client:
+def wait(running):
+    with contextlib.closing(Client(running)) as client:
         return client.ask("/wait?ms=50")[0]
 
 
@@ -139,9 +104,10 @@ def wait(port):
 def test_two_workers_are_started_and_work_at_the_same_time(running):
     assert all(part.charged for part in running.parts())
     # Healthy is only what has all of its workers.
-    assert len(running.processes()) == PROCESSES[running.setup.name], [one.name() for one in running.processes()]
+    found = [one.name() for one in processes(running) if one.name() != "nginx"]
+    assert len(found) == PROCESSES[running.setup.name], found
     with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(wait, [running.port] * 8)) == {200}, running.logs()
+        assert set(pool.map(wait, [running] * 8)) == {200}, running.logs()
     # Each process that runs Django counts its requests in a file of its own.
     assert len(list(running.folder.glob("requests-*"))) in (1, 2)
 
@@ -159,7 +125,7 @@ def test_a_connection_stays_open_where_the_setup_says_so(running, client):
 
 @pytest.mark.servers
 def test_head_has_no_body_where_the_setup_does_not_say_otherwise(running):
-    with socket.create_connection(("127.0.0.1", running.port), timeout=20) as client:
+    with socket.create_connection(running.address, timeout=20) as client:
         client.sendall(b"HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         answer = client.recv(65536)
         client.settimeout(0.2)

@@ -5,12 +5,11 @@ import sys
 
 import pytest
 
-from loadtests import files, hosts, setups
+from loadtests import files
 from loadtests.errors import UserError
 from loadtests.serve.base import NotServing
-from loadtests.serve.serving import serving
 from loadtests.setups import services
-from loadtests.setups.application import sample
+from tests.fixtures.served import served
 
 SLEEPER = f"""
 [service:sleeper]
@@ -38,43 +37,38 @@ def sleeper(tmp_path, monkeypatch):
     return file
 
 
-def serve(port, *names):
-    [setup] = setups.find(["gunicorn"])
-    return serving(setup, {"PORT": str(port)}, sample(), hosts.at("local"), names)
-
-
 def test_a_service_is_found_by_its_file(sleeper):
     assert {"redis", "sleeper"} <= set(services.known())
     assert services.known()["sleeper"].label == "A program that sleeps"
 
 
 @pytest.mark.servers
-def test_it_runs_beside_a_setup_and_is_not_charged(sleeper, free_port):
-    with serve(free_port, "sleeper") as running:
+def test_it_runs_beside_a_setup_and_is_not_charged(sleeper):
+    with served("gunicorn", "sleeper") as running:
         assert {(part.role, part.charged) for part in running.parts()} == {("web", True), ("sleeper", False)}
 
 
 @pytest.mark.servers
-def test_a_setup_is_up_once_its_service_is_ready(sleeper, free_port):
+def test_a_setup_is_up_once_its_service_is_ready(sleeper):
     ready = "import os, time; time.sleep(2); open(os.environ['RUN_DIR'] + '/there', 'w').close(); time.sleep(60)"
     slow = SLEEPER.replace("import time; time.sleep(60)", ready)
     sleeper.write_text(slow.replace("label=", "ready=there\nlabel="))
-    with serve(free_port, "sleeper") as running:
+    with served("gunicorn", "sleeper") as running:
         assert (running.folder / "there").exists()
 
 
 @pytest.mark.servers
-def test_one_that_has_nothing_to_do_is_not_waited_for(sleeper, free_port):
+def test_one_that_has_nothing_to_do_is_not_waited_for(sleeper):
     ended = SLEEPER.replace("import time; time.sleep(60)", "pass").replace("label=", "ready=there\nlabel=")
     sleeper.write_text(ended.replace("autostart=false", "autostart=false\nautorestart=false\nstartsecs=0"))
-    with serve(free_port, "sleeper") as running:
+    with served("gunicorn", "sleeper") as running:
         assert not (running.folder / "there").exists()
 
 
 @pytest.mark.servers
-def test_one_that_does_not_start_is_named_with_the_end_of_its_log(sleeper, free_port):
+def test_one_that_does_not_start_is_named_with_the_end_of_its_log(sleeper):
     sleeper.write_text(SLEEPER.replace("import time; time.sleep(60)", "raise SystemExit(7)"))
-    with pytest.raises(NotServing, match=r"sleeper:sleeper is (BACKOFF|FATAL|EXITED)"), serve(free_port, "sleeper"):
+    with pytest.raises(NotServing, match=r"sleeper:sleeper is (BACKOFF|FATAL|EXITED)"), served("gunicorn", "sleeper"):
         pass
 
 

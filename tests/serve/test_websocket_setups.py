@@ -3,19 +3,16 @@ case that decides whether it can be measured."""
 
 import dataclasses
 import os
-import socket
 
-import psutil
 import pytest
 
-from loadtests import hosts, setups
+from loadtests import setups
 from loadtests.serve.dialects import DIALECTS, handshake
-from loadtests.serve.serving import serving
 from loadtests.serve.websocket import PREFIX, broken_cases
 from loadtests.serve.websocket_client import Refused, WebsocketClient
-from loadtests.setups.application import sample
 from loadtests.workload import Request
 from tests.fixtures.exhaustive import exhaustive_but
+from tests.fixtures.served import processes, served
 
 SETUPS = {name: setup for name, setup in setups.known().items() if setup.dialect}
 COMMON_SETUPS = ("daphne-channels", "uvicorn-channels-ipc", "uvicorn-channels-redis", "uvicorn-websocket", "socketio")
@@ -35,15 +32,8 @@ PROCESSES = {
 
 @pytest.fixture(scope="module", params=exhaustive_but(COMMON_SETUPS, SETUPS))
 def running(request):
-    setup = SETUPS[request.param]
-    if (missing := setups.missing(setup)) is not None:
-        pytest.skip(missing)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with serving(setup, {"WORKERS": "2", "PORT": str(port)}, sample(), hosts.at("local")) as served:
-        yield served
-        started = [one for part in served.parts() for one in psutil.Process(part.pid).children(recursive=True)]
-    assert psutil.wait_procs(started, timeout=5)[1] == []
+    with served(request.param, WORKERS="2") as up:
+        yield up
 
 
 @pytest.mark.servers
@@ -55,9 +45,8 @@ def test_it_answers_over_http_that_it_is_well(running):
 
 @pytest.mark.servers
 def test_it_has_several_processes_only_where_rooms_span_them(running):
-    families = [[psutil.Process(part.pid), *psutil.Process(part.pid).children(True)] for part in running.parts()]
     less = "REDIS_URL" in os.environ and "redis" in running.setup.services
-    assert sum(map(len, families)) == PROCESSES.get(running.setup.name, 1) - less
+    assert len(processes(running)) == PROCESSES.get(running.setup.name, 1) - less
     assert all(part.charged for part in running.parts())
 
 

@@ -7,13 +7,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from loadtests import files, hosts, setups
+from loadtests import files, setups
 from loadtests.serve.http import Answer
-from loadtests.serve.serving import serving
 from loadtests.setups import other_stacks
-from loadtests.setups.application import sample
 from loadtests.workload import Request
-from tests.fixtures.command import a_free_port
+from tests.fixtures.served import processes, served
 from tests.fixtures.waiting import wait_for
 
 SETUPS = {name: setup for name, setup in setups.known().items() if setup.stack}
@@ -30,27 +28,9 @@ def made():
         pytest.skip(missing)
 
 
-@pytest.fixture
-def serve(made):
-    """A function: serves a setup with these settings, for the length of a context."""
-
-    def begin(name, settings):
-        if (missing := setups.missing(SETUPS[name])) is not None:
-            pytest.skip(missing)
-        env = {"STACK_SETTINGS": settings}
-        return serving(SETUPS[name], {**env, "PORT": str(a_free_port())}, sample(), hosts.at("local"))
-
-    return begin
-
-
-def processes(running):
-    started = [psutil.Process(part.pid) for part in running.parts()]
-    return [one for process in started for one in (process, *process.children(recursive=True))]
-
-
 @pytest.mark.parametrize("name", SETUPS)
-def test_it_answers_as_the_setups_of_today_and_on_loopback_alone(serve, name):
-    with serve(name, "today") as running:
+def test_it_answers_as_the_setups_of_today_and_on_loopback_alone(name):
+    with served(name, STACK_SETTINGS="today") as running:
         answers = {running.ask(ROOT, 10) for _ in range(5)}
         assert answers == {Answer(200, "text/html; charset=utf-8", b"OK")}
         family = processes(running)
@@ -70,8 +50,8 @@ def test_it_answers_as_the_setups_of_today_and_on_loopback_alone(serve, name):
 
 @pytest.mark.parametrize("name", SETUPS)
 @pytest.mark.parametrize("settings", ["original", "today"])
-def test_debug_and_the_access_log_are_as_then_or_as_in_the_setups_of_today(serve, name, settings):
-    with serve(name, settings) as running:
+def test_debug_and_the_access_log_are_as_then_or_as_in_the_setups_of_today(name, settings):
+    with served(name, STACK_SETTINGS=settings) as running:
         answer = running.ask(Request("nowhere", path="/nowhere"), 10)
         assert answer.status == 404
         assert (b"DEBUG = True" in answer.body) == (settings == "original")

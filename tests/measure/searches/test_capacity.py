@@ -50,14 +50,10 @@ def test_result_has_passed_a_long_probe_and_a_fail_is_just_above() -> None:
     assert long[found.above or 0] is Outcome.FAIL
 
 
-def test_it_steps_down_when_long_probes_fail() -> None:
-    found = run(lambda probe: up_to(500 if probe.purpose is Purpose.CONFIRM else 700)(probe))
-    assert found.rate == pytest.approx(500, rel=0.031)
-
-
-def test_it_steps_up_when_short_probes_were_unlucky() -> None:
-    found = run(lambda probe: up_to(700 if probe.purpose is Purpose.CONFIRM else 600)(probe))
-    assert found.rate == pytest.approx(700, rel=0.031)
+@pytest.mark.parametrize(("short", "long"), [(700, 500), (600, 700)], ids=["lucky", "unlucky"])
+def test_long_probes_have_the_last_word_over_short_ones(short: float, long: float) -> None:
+    found = run(lambda probe: up_to(long if probe.purpose is Purpose.CONFIRM else short)(probe))
+    assert found.rate == pytest.approx(long, rel=0.031)
 
 
 def test_doubtful_points_are_asked_until_two_agree() -> None:
@@ -69,30 +65,29 @@ def test_doubtful_points_are_asked_until_two_agree() -> None:
     assert search.next() == Probe(200, 5.0, Purpose.DOUBLE)
 
 
-def test_generators_limit_is_not_the_servers() -> None:
-    found = run(up_to(6000, beyond=INVALID))
-    assert found.limited_by is LimitedBy.GENERATOR
-    assert not found.conclusive
-    assert found.rate == pytest.approx(6000, rel=0.031)
-    assert found.sentence.endswith("the generator's limit, not the server's")
+def long_probes_fail(probe: Probe) -> Judgement:
+    return FAIL if probe.purpose is Purpose.CONFIRM else up_to(700)(probe)
 
 
-def test_server_that_fails_under_the_generators_limit_is_still_found() -> None:
-    found = run(lambda probe: INVALID if probe.rate > 1500 else up_to(1300)(probe))
-    assert found.limited_by is LimitedBy.SERVER
-    assert found.rate == pytest.approx(1300, rel=0.031)
-
-
-def test_highest_rate_that_is_allowed_ends_the_search() -> None:
-    found = run(up_to(10_000), SearchPlan(max_rate=1000))
-    assert (found.rate, found.limited_by, found.above) == (1000, LimitedBy.MAX_RATE, None)
-    assert found.sentence == "at least 1,000 requests/s, the highest rate that was allowed"
-
-
-def test_server_that_meets_the_objective_at_no_rate() -> None:
-    found = run(up_to(0))
-    assert (found.rate, found.above) == (None, 1.0)
-    assert found.sentence == "no rate is within the objective, not even 1 requests/s"
+@pytest.mark.parametrize(
+    ("answer", "rate", "above", "limited_by", "sentence"),
+    [
+        (up_to(6000, beyond=INVALID), 6000, 6000, LimitedBy.GENERATOR, "the generator's limit, not the server's"),
+        # Under the generator's limit the server's is still found.
+        (lambda probe: INVALID if probe.rate > 1500 else up_to(1300)(probe), 1300, 1300, LimitedBy.SERVER, "objective"),
+        (up_to(10_000), 1000, None, LimitedBy.MAX_RATE, "at least 1,000 requests/s, the highest rate that was allowed"),
+        (up_to(0), None, 1.0, LimitedBy.SERVER, "no rate is within the objective, not even 1 requests/s"),
+        (long_probes_fail, None, 1.0, LimitedBy.SERVER, "no rate is within the objective, not even 1 requests/s"),
+    ],
+)
+def test_what_kept_the_rate_from_being_higher_is_said(
+    answer: Callable[[Probe], Judgement], rate: float | None, above: float | None, limited_by: LimitedBy, sentence: str
+) -> None:
+    found = run(answer, SearchPlan(max_rate=1000) if limited_by is LimitedBy.MAX_RATE else None)
+    assert (found.limited_by, found.conclusive) == (limited_by, limited_by is LimitedBy.SERVER and rate is not None)
+    assert found.rate == (rate and pytest.approx(rate, rel=0.031))
+    assert found.above == (above and pytest.approx(above, rel=0.031))
+    assert found.sentence.endswith(sentence)
 
 
 def test_search_that_does_not_come_to_an_end_is_inconclusive() -> None:
@@ -100,12 +95,6 @@ def test_search_that_does_not_come_to_an_end_is_inconclusive() -> None:
     assert (found.rate, found.limited_by) == (None, LimitedBy.PROBES)
     assert found.sentence == "inconclusive: 6 probes did not settle it"
     assert len(found.records) == 6
-
-
-def test_server_that_passes_no_long_probe_has_no_capacity() -> None:
-    found = run(lambda probe: FAIL if probe.purpose is Purpose.CONFIRM else up_to(700)(probe))
-    assert found.rate is None
-    assert found.above == 1.0
 
 
 @pytest.mark.parametrize(

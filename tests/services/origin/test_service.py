@@ -8,24 +8,17 @@ import urllib.request
 
 import pytest
 
-from loadtests import hosts, setups
 from loadtests.serve.base import NotServing
-from loadtests.serve.serving import serving
-from loadtests.setups.application import sample
+from tests.fixtures.served import served
 from tests.fixtures.waiting import wait_for
 
 pytestmark = pytest.mark.servers
 
 
-def serve(port, env):
-    [setup] = setups.find(["gunicorn"])
-    return serving(setup, {**env, "PORT": str(port)}, sample(), hosts.at("local"), ["origin"])
-
-
-def test_a_setup_finds_the_origin_beside_it_and_nobody_pays_for_it(free_port, tmp_path):
+def test_a_setup_finds_the_origin_beside_it_and_nobody_pays_for_it(tmp_path):
     recipe = tmp_path / "recipe.json"
     recipe.write_text(json.dumps({"body": "mine", "stages": [{"at": 0, "status": 201}]}))
-    with serve(free_port, {"ORIGIN_RECIPE": str(recipe)}) as running:
+    with served("gunicorn", "origin", ORIGIN_RECIPE=str(recipe)) as running:
         file = running.folder / "origin.url"
         wait_for(file.exists)
         with urllib.request.urlopen(file.read_text().strip()) as response:
@@ -36,9 +29,9 @@ def test_a_setup_finds_the_origin_beside_it_and_nobody_pays_for_it(free_port, tm
         assert "origin:origin is EXITED" in wait_for(running.failed_service)
 
 
-def test_a_recipe_that_is_wrong_is_told_with_the_end_of_the_log(free_port):
+def test_a_recipe_that_is_wrong_is_told_with_the_end_of_the_log():
     told = r"origin:origin is EXITED \(exit status 1\)"
-    with pytest.raises(NotServing, match=told) as raised, serve(free_port, {"ORIGIN_RECIPE": "slwo"}) as running:
+    with pytest.raises(NotServing, match=told) as raised, served("gunicorn", "origin", ORIGIN_RECIPE="slwo") as running:
         raise NotServing(wait_for(running.failed_service), running.logs())  # where the setup answered first
     assert "unknown recipe 'slwo'; did you mean slow?" in raised.value.log
 
