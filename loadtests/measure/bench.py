@@ -20,15 +20,14 @@ from loadtests.plan.kinds.base import NO_START_OPTIONS, StartOptions
 from loadtests.plan.kinds.talk import in_dialect
 from loadtests.plan.study import Entry, Study
 from loadtests.records.run.run_record import Contract, OtherClient, RunRecord, ServiceHost
-from loadtests.serve.base import Server
-from loadtests.serve.serving import serving
+from loadtests.serve.serving import Serving, serving
 from loadtests.services.origin import recipes
 from loadtests.setups import Setup, fetching, services
 from loadtests.setups.application import Application
 from loadtests.setups.fetching import ORIGIN
 from loadtests.workload import Load
 
-Serve = Callable[[Setup, Mapping[str, str], Sequence[str], int], AbstractContextManager[Server]]
+Serve = Callable[[Setup, Mapping[str, str], Sequence[str], int], AbstractContextManager[Serving]]
 EngineOf = Callable[[str], Engine]
 BenchOf = Callable[[Study, Application], "Bench"]
 LAST_PORT = 65535
@@ -68,7 +67,7 @@ class Bench:
 
     def serving(
         self, entry: Entry, start_options: StartOptions = NO_START_OPTIONS, port: int | None = None
-    ) -> AbstractContextManager[Server]:
+    ) -> AbstractContextManager[Serving]:
         """The entry's setup under its knobs, started with what a test needs; on the bench's port by default. Raises
         NotServing and UserError on entering."""
         knobs = {**entry.env, **dict(start_options.knobs)}
@@ -195,7 +194,7 @@ def make_bench(
 
     def serve(
         setup: Setup, env: Mapping[str, str], services: Sequence[str], port: int
-    ) -> AbstractContextManager[Server]:
+    ) -> AbstractContextManager[Serving]:
         return serving(setup, {**env, "BIND": bind, "PORT": str(port)}, served, host, services)
 
     clients = clients or Clients()

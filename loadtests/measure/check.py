@@ -17,11 +17,10 @@ from loadtests import hosts, setups
 from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.serve import scripted
-from loadtests.serve.base import NotServing
 from loadtests.serve.contract import answers, expectation, meets, show
 from loadtests.serve.http import Answer
 from loadtests.serve.sample_requests import REQUESTS
-from loadtests.serve.serving import Serving, serving
+from loadtests.serve.serving import NotServing, Serving, serving
 from loadtests.serve.websocket import broken_cases
 from loadtests.setups import WEBSOCKET, Setup, fetching, services
 from loadtests.setups.application import Application, sample

@@ -15,8 +15,8 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.study import Entry, Study
 from loadtests.records.run.run_record import Contract, Expectation
 from loadtests.serve import contract, scripted, signed_in, websocket
-from loadtests.serve.base import NotServing, Server
 from loadtests.serve.http import Answer
+from loadtests.serve.serving import NotServing, Serving
 from loadtests.serve.signed_in import NotSignedIn
 from loadtests.workload import Request
 
@@ -52,7 +52,7 @@ def preflight(bench: Bench, study: Study) -> Preflight:
     return Preflight(found, memory_mb)
 
 
-def _expectations(bench: Bench, server: Server, test: Test, baseline: Entry) -> tuple[Expectation, ...]:
+def _expectations(bench: Bench, server: Serving, test: Test, baseline: Entry) -> tuple[Expectation, ...]:
     found = []
     try:
         requests = requests_of(bench, server, test)
@@ -80,7 +80,7 @@ def _hint(bench: Bench, request: Request, given: Answer | str) -> str:
     return ""
 
 
-def requests_of(bench: Bench, server: Server, test: Test) -> tuple[Request, ...]:
+def requests_of(bench: Bench, server: Serving, test: Test) -> tuple[Request, ...]:
     """The test's requests, for the project's host, and signed in where its users are. Raises NotSignedIn."""
     requests = bench.application.addressed(test.requests)
     users = bench.load(test, server.url).users
@@ -90,7 +90,7 @@ def requests_of(bench: Bench, server: Server, test: Test) -> tuple[Request, ...]
     return tuple(dataclasses.replace(one, headers=(*one.headers, ("Cookie", cookie))) for one in requests)
 
 
-def verified(bench: Bench, server: Server, test: Test, entry: Entry) -> tuple[list[bytes | None], list[str]]:
+def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> tuple[list[bytes | None], list[str]]:
     """The bodies that the test's requests must be answered with under load, and all differences from the contract, in
     sentences."""
     try:
@@ -101,7 +101,7 @@ def verified(bench: Bench, server: Server, test: Test, entry: Entry) -> tuple[li
     return bodies, [*broken, *broken_dialect(bench, server, test, entry)]
 
 
-def broken_dialect(bench: Bench, server: Server, test: Test, entry: Entry) -> list[str]:
+def broken_dialect(bench: Bench, server: Serving, test: Test, entry: Entry) -> list[str]:
     """Where the entry's setup does not follow its WebSocket dialect, in sentences."""
     load = bench.load(test, server.url, entry=entry)
     if (conversation := load.conversation) is None:

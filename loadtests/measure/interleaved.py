@@ -27,7 +27,7 @@ from loadtests.plan.kinds.base import START_S, StartOptions
 from loadtests.plan.schedule import GENERATOR_S
 from loadtests.records import Trial
 from loadtests.serve import health
-from loadtests.serve.base import NotServing, Server
+from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload import Request
 
 # A connection may be idle while the other setups have their slices. Only KEEP_ALIVE makes a server close it earlier.
@@ -69,7 +69,7 @@ class _Measured:
     so far."""
 
     planned: PlannedTrial
-    server: Server
+    server: Serving
     builder: TrialBuilder
     load: PreparedLoad
     healthy_in_s: float
@@ -85,7 +85,7 @@ class _Block:
 
     bench: Bench
     on_step: OnStep
-    servers: dict[str, Server | NotServing] = dataclasses.field(default_factory=dict)
+    servers: dict[str, Serving | NotServing] = dataclasses.field(default_factory=dict)
     idle_cpu: dict[str, float] = dataclasses.field(default_factory=dict)
     calibration_s: list[float] = dataclasses.field(default_factory=list)
     other_calibrations_s: dict[str, list[float]] = dataclasses.field(default_factory=dict)
@@ -221,5 +221,5 @@ class _Block:
             builder.log = one.server.logs()
 
 
-def _seconds_to_answer(server: Server, request: Request) -> float:
+def _seconds_to_answer(server: Serving, request: Request) -> float:
     return health.seconds_to_answer(lambda: server.ask(request, ANSWERED_WITHIN_S))

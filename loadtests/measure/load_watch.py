@@ -14,8 +14,8 @@ from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.observe.sampler import Sampler
 from loadtests.records import CpuSample, Meanwhile, OriginObservation, OriginStage
-from loadtests.serve.base import Server
 from loadtests.serve.http import ask
+from loadtests.serve.serving import Serving
 from loadtests.services.origin import recipes
 from loadtests.services.origin.latencies import Constant
 from loadtests.services.origin.recipes import EVERYTHING, Stage
@@ -30,7 +30,7 @@ ORIGIN_ANSWERS_S = 10.0
 class LoadWatch:
     """Watches a running setup from ``start`` to ``stop``."""
 
-    def __init__(self, host: Host, server: Server) -> None:
+    def __init__(self, host: Host, server: Serving) -> None:
         self._host = host
         self._server = server
         self._origin = OriginWatch(server.folder)

@@ -24,7 +24,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Entry
 from loadtests.records import CapacityRecord, Evidence, HostConditions, Meanwhile, Process, Result, Trial
-from loadtests.serve.base import NotServing, Server
+from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload.secrets import without_accounts
 
 
@@ -71,7 +71,7 @@ def ended(before: Mapping[int, Usage], after: Mapping[int, Usage]) -> list[Usage
 
 def observe_load(
     bench: Bench,
-    server: Server,
+    server: Serving,
     make: Callable[[OnStart, OnEnd], None],
     settle_s: float = 0.0,
     left_after_s: float = 0.0,

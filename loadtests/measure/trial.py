@@ -20,7 +20,7 @@ from loadtests.plan.database_times import left_after_s
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Process, Result, Second, Trial
 from loadtests.records.result import BROKEN
-from loadtests.serve.base import NotServing, Server
+from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload import Load
 
 STEP_SETTLED_S = 1.0  # what a handshake takes for a moment is given back by then
@@ -56,7 +56,7 @@ class _TrialRun:
 
     bench: Bench
     planned: PlannedTrial
-    server: Server
+    server: Serving
     on_second: OnSecond
     builder: TrialBuilder
 

@@ -20,8 +20,7 @@ from loadtests.profile import oncpu, pyspy
 from loadtests.profile.shares import Sampled
 from loadtests.profile.stacks import Reader
 from loadtests.records import Process, Result
-from loadtests.serve.base import NotServing
-from loadtests.serve.serving import Serving, serving
+from loadtests.serve.serving import NotServing, Serving, serving
 from loadtests.setups import Setup
 from loadtests.setups.application import Application
 from loadtests.workload import DEFAULT_ENGINE, Load, Request

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from loadtests.records.run.run_record import Expectation
-from loadtests.serve.base import Server
 from loadtests.serve.http import Answer, ask_again
+from loadtests.serve.serving import Serving
 from loadtests.workload import Request
 
 TIMEOUT_S = 30.0
@@ -20,14 +20,14 @@ FEW = 20
 CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, and not again at every answer
 
 
-def answers(running: Server, requests: Sequence[Request]) -> list[Answer | str]:
+def answers(running: Serving, requests: Sequence[Request]) -> list[Answer | str]:
     """The setup's answers to the requests; a text where there was none."""
     # A page of the user's own may show the time in seconds. With many requests the reader has to tell.
     apart_s = SECONDS_CHANGE_S if running.application.own and len(requests) <= FEW else 0.0
     return [answer(running, request, apart_s) for request in requests]
 
 
-def answer(running: Server, request: Request, apart_s: float = 0.0) -> Answer | str:
+def answer(running: Serving, request: Request, apart_s: float = 0.0) -> Answer | str:
     """The answer to one request, sent three times ``apart_s`` apart; a text where there was none."""
     return _answer_or_text(lambda: ask_again(lambda: running.ask(request, TIMEOUT_S), apart_s))
 
@@ -54,7 +54,7 @@ def meets(given: Answer | str, expected: Expectation) -> bool:
 
 
 def verified(
-    running: Server, requests: Sequence[Request], contract: Sequence[Expectation]
+    running: Serving, requests: Sequence[Request], contract: Sequence[Expectation]
 ) -> tuple[list[bytes | None], list[str]]:
     """The bodies that every answer under load must have (None: any), and the breaches of the contract, in sentences."""
     bodies: list[bytes | None] = []

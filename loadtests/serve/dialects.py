@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Protocol
 
 from loadtests.serve.websocket_client import Handshake, WebsocketClient
 
@@ -13,63 +12,45 @@ CABLE = "actioncable-v1-json"
 CABLE_CHANNELS = {"echo": "EchoChannel", "rooms": "RoomChannel", "publish": "PublishChannel"}
 
 
-class Dialect(Protocol):
-    """How to ask for something, and how to read the answers. ``exact``: a message comes back as it is, text or binary;
-    otherwise it is text in an envelope."""
+class Dialect:
+    """How to ask for something, and how to read the answers; the plain one, in which a message is its payload.
 
-    exact: bool
-
-    def path(self, prefix: str, endpoint: str) -> str:
-        """The path of an endpoint: ``echo``, ``rooms/ROOM``, ``publish/ROOM``."""
-
-    def subprotocols(self) -> tuple[str, ...]:
-        """The subprotocols to offer."""
-
-    def ready(self, client: WebsocketClient, endpoint: str) -> None:
-        """Waits until the endpoint serves this connection. Raises ConnectionEnded, TimeoutError or ValueError."""
-
-    def echo_request(self, payload: str) -> str:
-        """The message whose payload the echo sends back."""
-
-    def publish_request(self, payload: str, room: str = ROOM) -> str:
-        """The message that publishes the payload in a room."""
-
-    def payload(self, message: str) -> str | None:
-        """The payload of an echo or a delivery; None for other messages."""
-
-    def is_published(self, message: str) -> bool:
-        """Whether the message acknowledges a publish."""
-
-
-class Plain:
-    """A message is its payload."""
+    ``exact``: a message comes back as it is, text or binary; otherwise it is text in an envelope.
+    """
 
     exact = True
 
     def path(self, prefix: str, endpoint: str) -> str:
+        """The path of an endpoint: ``echo``, ``rooms/ROOM``, ``publish/ROOM``."""
         return f"{prefix}{endpoint}/"
 
     def subprotocols(self) -> tuple[str, ...]:
+        """The subprotocols to offer."""
         return ()
 
     def ready(self, client: WebsocketClient, endpoint: str) -> None:
+        """Waits until the endpoint serves this connection. Raises ConnectionEnded, TimeoutError or ValueError."""
         if endpoint.startswith("rooms") and (first := self.payload(client.text())) != "joined":
             raise ValueError(f"a room begins with {first!r} and not with 'joined'")
 
     def echo_request(self, payload: str) -> str:
+        """The message whose payload the echo sends back."""
         return payload
 
     def publish_request(self, payload: str, room: str = ROOM) -> str:
+        """The message that publishes the payload in a room."""
         return self.echo_request(payload)
 
     def payload(self, message: str) -> str | None:
+        """The payload of an echo or a delivery; None for other messages."""
         return message
 
     def is_published(self, message: str) -> bool:
+        """Whether the message acknowledges a publish."""
         return self.payload(message) == "ok"
 
 
-class Json(Plain):
+class Json(Dialect):
     """A message is a JSON string."""
 
     exact = False
@@ -82,16 +63,13 @@ class Json(Plain):
         return payload if isinstance(payload, str) else None
 
 
-class SocketIO:
+class SocketIO(Dialect):
     """socket.io 4 (Engine.IO 4), its default namespace, over a WebSocket from the start."""
 
     exact = False
 
     def path(self, prefix: str, endpoint: str) -> str:
         return "/socket.io/?EIO=4&transport=websocket"
-
-    def subprotocols(self) -> tuple[str, ...]:
-        return ()
 
     def ready(self, client: WebsocketClient, endpoint: str) -> None:
         client.text()  # 0{...}: the session, the heartbeat, the limits
@@ -120,7 +98,7 @@ class SocketIO:
         return message == '432["ok"]'
 
 
-class ActionCable:
+class ActionCable(Dialect):
     """Action Cable: subscriptions, whose identifier is JSON within JSON."""
 
     exact = False
@@ -162,7 +140,7 @@ class ActionCable:
 
 
 DIALECTS: dict[str, Dialect] = {
-    "plain": Plain(),
+    "plain": Dialect(),
     "json": Json(),
     "socket.io": SocketIO(),
     "action-cable": ActionCable(),

@@ -13,8 +13,7 @@ import psutil
 
 from loadtests import hosts, setups
 from loadtests.errors import UserError
-from loadtests.serve.base import NotServing
-from loadtests.serve.serving import serving
+from loadtests.serve.serving import NotServing, serving
 from loadtests.setups.application import project
 from loadtests.setups.application.project import Options
 

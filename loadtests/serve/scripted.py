@@ -8,7 +8,7 @@ import time
 from urllib.parse import urlsplit
 
 from loadtests.errors import quoted
-from loadtests.serve.base import Server
+from loadtests.serve.serving import Serving
 from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused, WebsocketClient
 from loadtests.workload import Conversation, Request
 from loadtests.workload.script import ID, ROOM, Script
@@ -20,7 +20,7 @@ SHOULD_LET_IN = (
 )
 
 
-def verified(running: Server, request: Request, conversation: Conversation) -> list[str]:
+def verified(running: Serving, request: Request, conversation: Conversation) -> list[str]:
     """What goes wrong when one message of a conversation is sent over the project's WebSockets, in a sentence without
     values of headers; ``request`` is the handshake. Raises ValueError for a conversation without a script."""
     if conversation.script is None:
@@ -39,7 +39,7 @@ class _Broken(Exception):
     """The text says what went wrong."""
 
 
-def _talk(running: Server, request: Request, path: str, script: Script, identity: str) -> None:
+def _talk(running: Serving, request: Request, path: str, script: Script, identity: str) -> None:
     origin = next((value for name, value in request.headers if name.lower() == "origin"), running.url)
     handshake = Handshake(path, origin, (script.subprotocol,) if script.subprotocol else (), request.headers)
     try:

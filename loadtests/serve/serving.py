@@ -15,7 +15,6 @@ from loadtests.hosts import ConnectionLost, Host, Supervised
 from loadtests.observe import cores
 from loadtests.observe.processes import Part
 from loadtests.serve import health
-from loadtests.serve.base import NotServing
 from loadtests.serve.http import Answer, ask
 from loadtests.setups import Setup
 from loadtests.setups.application import Application
@@ -26,10 +25,20 @@ ANSWERED_WITHIN_S = 2.0
 GONE = ("BACKOFF", "FATAL", "UNKNOWN")
 
 
+class NotServing(Exception):
+    """A setup that did not come up, or broke. ``log``: the end of its logs. ``of_service``: a service failed that the
+    setup is not charged with."""
+
+    def __init__(self, message: str, log: str = "", of_service: bool = False) -> None:
+        super().__init__(message)
+        self.log = log
+        self.of_service = of_service
+
+
 @dataclasses.dataclass(frozen=True)
 class Serving:
-    """A running setup, see ``loadtests.serve.base.Server``. The services in ``charged`` count as its cost; ``apart``:
-    services run on none of its cores."""
+    """A setup that answers. The services in ``charged`` count as its cost; ``apart``: services run on none of its
+    cores."""
 
     setup: Setup
     services: Sequence[str]
@@ -43,6 +52,7 @@ class Serving:
 
     @property
     def url(self) -> str:
+        """The address without a path, such as ``http://127.0.0.1:8000``."""
         return "http://{}:{}".format(*self.address)
 
     @property
@@ -53,9 +63,11 @@ class Serving:
 
     @property
     def folder(self) -> Path:
+        """The folder of its sockets and logs, while it runs."""
         return self.supervised.folder
 
     def parts(self) -> list[Part]:
+        """The first process of each of its process trees, and of its services'."""
         services = known()
         own = [Part(program.role, program.pid) for program in self.supervised.programs(self.setup.group)]
         of_services = [
@@ -73,9 +85,11 @@ class Serving:
         return [part for part in (*own, *of_services) if part.pid]
 
     def logs(self) -> str:
+        """The ends of its logs."""
         return self.supervised.logs()
 
     def failed(self) -> str | None:
+        """A process that is not up."""
         return self._first_failed([*self.services, self.setup.group])
 
     def failed_service(self) -> str | None:
@@ -101,9 +115,12 @@ class Serving:
         return None
 
     def ask(self, request: Request, timeout_s: float) -> Answer:
+        """Its answer to one request. Raises OSError or http.client.HTTPException."""
         return ask(*self.address, request, timeout_s)
 
     def restart(self) -> None:
+        """Stops the setup, not its services, and starts it again; returns when it is healthy. Raises NotServing when it
+        does not stop in time, or does not come up."""
         try:
             self.supervised.stop(self.setup.group)
         except ConnectionLost:
@@ -114,9 +131,11 @@ class Serving:
         _wait(self)
 
     def seconds_to_answer(self) -> float:
+        """The response time at rest. Raises OSError or http.client.HTTPException."""
         return health.seconds_to_answer(self._ask_health)
 
     def calm_down(self, idle_s: float) -> bool:
+        """Waits until an overload is worked off and it answers as at rest; returns whether it did in time."""
         return health.calm_down(self._ask_health, idle_s)
 
     def _ask_health(self) -> None:

@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 
 from websockets.frames import Frame, Opcode
 
-from loadtests.serve.base import Server
 from loadtests.serve.dialects import DIALECTS, ELSEWHERE, ROOM, Dialect, handshake
+from loadtests.serve.serving import Serving
 from loadtests.serve.websocket_cases import CASES, SAME, Exchange, Opening
 from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused, WebsocketClient
 
@@ -22,7 +22,7 @@ CASE_WITHIN_S = 20.0
 WRONG = (Refused, ConnectionEnded, OSError, ValueError)
 
 
-def verified(running: Server, name: str, prefix: str = PREFIX) -> list[str]:
+def verified(running: Serving, name: str, prefix: str = PREFIX) -> list[str]:
     """What is wrong when a setup echoes a message, and when one is published in a room (its receivers get it, others do
     not), in sentences. ``name`` is the dialect that it speaks below ``prefix``."""
     dialect = DIALECTS[name]
@@ -35,7 +35,7 @@ def verified(running: Server, name: str, prefix: str = PREFIX) -> list[str]:
     return broken
 
 
-def _opened(running: Server, dialect: Dialect, prefix: str, endpoint: str) -> WebsocketClient:
+def _opened(running: Serving, dialect: Dialect, prefix: str, endpoint: str) -> WebsocketClient:
     """A connection to an endpoint that is ready."""
     client = WebsocketClient(running.url, handshake(dialect, prefix, endpoint, running.url), WITHIN_S)
     try:
@@ -46,13 +46,13 @@ def _opened(running: Server, dialect: Dialect, prefix: str, endpoint: str) -> We
     return client
 
 
-def _require_echo(running: Server, dialect: Dialect, prefix: str) -> None:
+def _require_echo(running: Serving, dialect: Dialect, prefix: str) -> None:
     with _opened(running, dialect, prefix, "echo") as client:
         client.send_text(dialect.echo_request("contract:1:"))
         _require_message(client, dialect, "the echo", "contract:1:")
 
 
-def _require_deliveries(running: Server, dialect: Dialect, prefix: str) -> None:
+def _require_deliveries(running: Serving, dialect: Dialect, prefix: str) -> None:
     with contextlib.ExitStack() as stack:
 
         def opened(endpoint: str) -> WebsocketClient:
@@ -86,7 +86,7 @@ def _require_message(client: WebsocketClient, dialect: Dialect, what: str, paylo
     raise ValueError(f"{what} did not come within {WITHIN_S:g} s")
 
 
-def broken_cases(running: Server, name: str, cannot: Sequence[str] = ()) -> tuple[int, list[str]]:
+def broken_cases(running: Serving, name: str, cannot: Sequence[str] = ()) -> tuple[int, list[str]]:
     """How many cases a setup of this dialect was asked, and what went wrong in them, in sentences."""
     dialect = DIALECTS[name]
     cases = [case for case in CASES if dialect.exact or not case.exact]
@@ -104,7 +104,7 @@ def broken_cases(running: Server, name: str, cannot: Sequence[str] = ()) -> tupl
     return len(cases), broken
 
 
-def outcome(running: Server, dialect: Dialect, case: Opening | Exchange) -> str:
+def outcome(running: Serving, dialect: Dialect, case: Opening | Exchange) -> str:
     """What becomes of a case, in a few words."""
     if isinstance(case, Opening):
         return _opening(running.url, dialect, case)

@@ -11,16 +11,24 @@ import os
 import struct
 import threading
 from pathlib import Path
-from typing import Protocol
+from typing import Generic, TypeVar
 
+T = TypeVar("T")
 NUMBERS = struct.Struct("<QQ")  # as loadtests/observe/gauges.py reads them: in use, waiting
 
 
-class Counted(Protocol):
-    """A pool of ``size`` connections; ``fetches`` counts those that wait as well."""
+class CountedPool(Generic[T]):
+    """A client's pool of ``size`` connections; ``fetches`` counts those that wait as well."""
 
-    size: int
-    fetches: int
+    def __init__(self, pool: T, size: int) -> None:
+        self.pool = pool
+        self.size = size
+        self.fetches = 0
+
+    @property
+    def full(self) -> bool:
+        """True while a fetch waits for a connection."""
+        return self.fetches > self.size
 
 
 class PoolGauge:
@@ -34,7 +42,7 @@ class PoolGauge:
         self.lock = threading.Lock()
         self.memory: mmap.mmap | bytearray = bytearray(NUMBERS.size)
 
-    def entered(self, pool: Counted) -> None:
+    def entered(self, pool: CountedPool) -> None:
         """A fetch has begun in that pool."""
         with self.lock:
             if self.pid != os.getpid():  # the first one, or in a child of a process that has fetched before
@@ -46,7 +54,7 @@ class PoolGauge:
                 self.in_use += 1
             NUMBERS.pack_into(self.memory, 0, self.in_use, self.waiting)
 
-    def left(self, pool: Counted) -> None:
+    def left(self, pool: CountedPool) -> None:
         """A fetch has ended; where others wait, one of them has its connection now."""
         with self.lock:
             if pool.fetches > pool.size:

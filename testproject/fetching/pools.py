@@ -3,29 +3,13 @@
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from typing import Generic
 
-from fetching.gauges import PoolGauge
+from fetching.gauges import CountedPool, PoolGauge, T
 
 # How long an idle connection is kept by the clients that can be configured: HTTPX's default is 5 s and aiohttp's 15 s,
 # so after a longer pause one of them would start cold.
 IDLE_S = 60.0
-
-T = TypeVar("T")
-
-
-class CountedPool(Generic[T]):
-    """A client's pool of ``size`` connections; ``fetches`` counts those that wait as well."""
-
-    def __init__(self, pool: T, size: int) -> None:
-        self.pool = pool
-        self.size = size
-        self.fetches = 0
-
-    @property
-    def full(self) -> bool:
-        """True while a fetch waits for a connection."""
-        return self.fetches > self.size
 
 
 class Pools(Generic[T]):

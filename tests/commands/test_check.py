@@ -7,7 +7,7 @@ import pytest
 from loadtests import setups
 from loadtests.commands.check import print_check
 from loadtests.measure.check import Check, Difference
-from loadtests.serve.base import NotServing
+from loadtests.serve.serving import NotServing
 from loadtests.workload import Request
 
 ROOT, ITEMS = Request("root", path="/"), Request("items", path="/items[1]")

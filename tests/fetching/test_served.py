@@ -7,11 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from loadtests.measure.bench import make_bench
-from loadtests.measure.observation import observe_load
 from loadtests.observe.gauges import GaugeFiles
-from loadtests.plan import study as studies
-from loadtests.setups.application import sample
 from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.fetches import WELL
 from tests.fixtures.served import served
@@ -79,22 +75,3 @@ def test_check_asks_them_too(cli):
     assert code == 0, printed + errors
     assert "2 requests to each of 2 setups: 0 differences" in printed
     cli.wait_until_nothing_runs()
-
-
-def test_what_the_pools_show_is_seen_while_load_is_made():
-    study = studies.parse({"setups": ["uvicorn"], "tests": {"throughput": {"duration": "1s"}}}, "s", "s.toml")
-    with served("uvicorn", "origin", POOL_SIZE="2", ORIGIN_RECIPE="slow", FETCH_TIMEOUT="60") as running:
-        url = f"{running.url}/async/fetch"
-
-        def make(begin, end):
-            get(url)
-            begin()
-            with ThreadPoolExecutor(8) as threads:
-                assert {status for status, _, _ in threads.map(get, [url] * 8)} == {200}
-            end()
-
-        series = observe_load(make_bench(study, sample()), running, make).gauges
-    assert set(series) == {"pool in use", "pool waiting"}
-    assert max(value for _, value in series["pool in use"]) == 2
-    assert 1 <= max(value for _, value in series["pool waiting"]) <= 6
-    assert all(t >= 0 for t, _ in series["pool in use"])

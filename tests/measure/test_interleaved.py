@@ -13,7 +13,7 @@ from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import planned_seconds
-from loadtests.serve.base import NotServing
+from loadtests.serve.serving import NotServing
 from tests.fixtures.bench import a_block, measure_interleaved, reasons
 
 TABLE = {

@@ -12,8 +12,7 @@ from loadtests.hosts.local import Local
 from loadtests.measure import contract_check
 from loadtests.observe.other_load import OthersMoment
 from loadtests.records.result import NOTHING
-from loadtests.serve.base import NotServing
-from loadtests.serve.serving import Serving
+from loadtests.serve.serving import NotServing, Serving
 from loadtests.setups import find
 from tests.fixtures.bench import a_block, measure
 from tests.fixtures.conversations import holding, rejoining

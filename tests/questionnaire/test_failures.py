@@ -7,38 +7,52 @@ import threading
 
 import pytest
 from django.contrib.sessions.models import Session
-from django.core.cache.backends.redis import RedisCacheClient
 from django.db import OperationalError, connection
 from django.test import AsyncClient, Client, override_settings
+from django.utils.module_loading import import_string
 from questionnaire import failures, pages, turns
 from redis.exceptions import ConnectionError as RedisGone
 
 from tests.questionnaire.browser import Browser, unavailable
 
+STORE = "django.contrib.sessions.backends.db"
 
-def test_a_database_that_is_down(browser, log, monkeypatch):
+
+@pytest.fixture
+def failing(monkeypatch):
+    """A function: within the context these methods, by their dotted names, fail; the first calls, by their numbers, or
+    all."""
+
+    @contextlib.contextmanager
+    def failing(*names, why="disk full", error=OperationalError, calls=None):
+        with monkeypatch.context() as patch:
+            for name in names:
+                owner, _, attribute = name.rpartition(".")
+                method, number = getattr(import_string(owner), attribute), itertools.count(1)
+
+                def fails(*given, method=method, number=number, **named):
+                    if calls is None or next(number) in calls:
+                        raise error(why)
+                    return method(*given, **named)
+
+                patch.setattr(name, fails)
+            yield
+
+    return failing
+
+
+def test_a_database_that_is_down(browser, log, failing):
     browser.through(name="Ada")
-
-    def down(*given, **named):
-        raise OperationalError("the database\n is gone")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("django.contrib.sessions.backends.db.SessionStore.load", down)
-        patch.setattr("django.contrib.sessions.backends.db.SessionStore.aload", down)
+    with failing(f"{STORE}.SessionStore.load", f"{STORE}.SessionStore.aload", why="the database\n is gone"):
         assert unavailable(browser.client.get(browser.base + "household/"))
     assert log() == ["the session store (django.contrib.sessions.backends.db) failed: the database is gone"]
     assert browser.get("household/").page == "household"
 
 
-def test_an_answer_that_cannot_be_saved_is_not_acknowledged(browser, log, monkeypatch):
+def test_an_answer_that_cannot_be_saved_is_not_acknowledged(browser, log, failing):
     browser.through(name="Ada")
     token = browser.form.fields["csrfmiddlewaretoken"]
-
-    def down(*given, **named):
-        raise OperationalError("disk full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("django.contrib.sessions.models.Session.save", down)
+    with failing("django.contrib.sessions.models.Session.save"):
         answer = {"csrfmiddlewaretoken": token, "household": "3"}
         response = browser.client.post(browser.base + "household/", answer)
     assert unavailable(response)
@@ -65,19 +79,11 @@ def test_a_redis_that_restarts(database, base, own_redis, log, engine, afterward
 
 
 @pytest.mark.servers
-def test_a_redis_that_fails_once_ends_no_session(base, store_of, log, monkeypatch):
+def test_a_redis_that_fails_once_ends_no_session(base, store_of, log, failing):
     """Django's cache store makes no session of a failed read; a moment later Redis is back."""
     store_of("redis")
     browser = Browser(base).through(name="Ada")
-    get, turn = RedisCacheClient.get, itertools.count(1)
-
-    def fails_once(*given, **named):
-        if next(turn) == 1:
-            raise RedisGone("reset by peer")
-        return get(*given, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RedisCacheClient, "get", fails_once)
+    with failing("django.core.cache.backends.redis.RedisCacheClient.get", error=RedisGone, calls=[1]):
         response = browser.client.get(browser.base + "household/")
     assert unavailable(response)
     assert "sessionid" not in response.cookies
@@ -100,31 +106,17 @@ def test_a_session_that_ends_while_it_is_answered(base, store_of, monkeypatch):
     assert browser.response.redirect_chain == [(f"{base}signed-out/", 302)]
 
 
-@pytest.mark.parametrize("failing", [1, 2], ids=["the session", "the note of the use"])
-def test_a_link_is_good_until_one_is_signed_in(browser, monkeypatch, failing):
+@pytest.mark.parametrize("call", [1, 2], ids=["the session", "the note of the use"])
+def test_a_link_is_good_until_one_is_signed_in(browser, failing, call):
     path = browser.client.get(browser.base + "launch/")["Location"]
-    save, turn = Session.save, itertools.count(1)
-
-    def fails_once(*given, **named):
-        if next(turn) == failing:
-            raise OperationalError("disk full")
-        save(*given, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Session, "save", fails_once)
+    with failing("django.contrib.sessions.models.Session.save", calls=[call]):
         assert unavailable(browser.client.get(path))
     assert browser.get(path.removeprefix(browser.base)).page == "introduction"
 
 
-def test_an_old_session_that_cannot_be_deleted_hinders_nobody(browser, log, monkeypatch):
+def test_an_old_session_that_cannot_be_deleted_hinders_nobody(browser, log, failing):
     browser.through(name="Ada")
-
-    def down(*given, **named):
-        raise OperationalError("disk full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("django.contrib.sessions.backends.db.SessionStore.delete", down)
-        patch.setattr("django.contrib.sessions.backends.db.SessionStore.adelete", down)
+    with failing(f"{STORE}.SessionStore.delete", f"{STORE}.SessionStore.adelete"):
         assert browser.launch().page == "introduction"
     assert log() == ["the session store (django.contrib.sessions.backends.db) failed: disk full"]
 

@@ -1,8 +1,6 @@
 """Fronts and workers as processes, on both layers."""
 
-import asyncio
 import contextlib
-import hashlib
 import http.client
 import itertools
 import os
@@ -17,9 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from channels_ipc.core import IPCChannelLayer
-from channels_relay.messages import WORKERS
-from channels_relay.redis import ExactlyOnceRedisChannelLayer
 
 from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.waiting import wait_for
@@ -130,24 +125,6 @@ class Relay:
         for id in ids:
             (self.directory / f"release-{id}").touch()
 
-    async def told_to_workers(self, happening):
-        """What workers are told because of what the function `happening` does."""
-        if self._layer == "ipc":
-            layer = IPCChannelLayer(path=self.directory / "ipc")
-            close = layer.close
-        else:
-            hosts = [{"address": f"unix://{self.directory}/redis.sock", "socket_timeout": None}]
-            layer = ExactlyOnceRedisChannelLayer(hosts=hosts)
-            close = layer.close_pools
-        channel = await layer.new_channel()
-        await layer.group_add(WORKERS, channel)
-        try:
-            happening()
-            return await asyncio.wait_for(layer.receive(channel), 20)
-        finally:
-            await layer.group_discard(WORKERS, channel)
-            await close()
-
     def stop(self):
         for process in self._processes:
             process.terminate()
@@ -205,36 +182,6 @@ def test_1000_requests_are_handled_once_each_by_3_workers_behind_2_fronts(relay)
     assert set(handled.values()) == {1}
 
 
-def test_4_mb_go_through_and_back(relay):
-    relay.have_workers(1)
-    body = os.urandom(4 * 1024 * 1024)
-    status, answer = relay.ask("/echo", body)
-    assert (status, hashlib.sha256(answer).digest()) == (200, hashlib.sha256(body).digest())
-    assert relay.ask("/echo", body + b"x")[0] == 413
-
-
-def test_a_long_stream_arrives_in_order(relay):
-    relay.have_workers(1)
-    # 700 KB: each chunk is more than a message.
-    status, answer = relay.ask("/stream/?chunks=20&size=700000")
-    assert status == 200
-    assert answer == b"".join(b"%d" % (number % 10) * 700_000 for number in range(20))
-
-
-def test_queued_work_of_a_client_that_left_is_not_begun(relay):
-    relay.have_workers(1)
-
-    def leave():
-        with relay.connect() as leaver:
-            leaver.request("GET", "/handled?left")
-
-    with relay.all_workers_busy():
-        asyncio.run(relay.told_to_workers(leave))
-    assert relay.ask("/handled?later")[0] == 200
-    assert relay.handler_of("later")
-    assert not relay.handler_of("left")
-
-
 def test_sigkill_of_a_worker_costs_its_request_alone(relay):
     relay.have_workers(2)
     impatient = relay.start_front(timeout=1)
@@ -257,10 +204,4 @@ def test_sigterm_lets_a_worker_finish(relay):
         worker = relay.end(relay.handler_of("last"), signal.SIGTERM)
         relay.release("last")
         assert connection.getresponse().status == 200
-    assert worker.wait(10) == 0
-
-
-def test_sigterm_ends_an_idle_worker(relay):
-    relay.have_workers(1)
-    worker = relay.end(relay.workers[0].pid, signal.SIGTERM)
     assert worker.wait(10) == 0

@@ -1,18 +1,15 @@
 """The setups as a person starts them: defaults.sh, supervisord, supervisorctl."""
 
-import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import pytest
 
+from tests.fixtures.served import served
 from tests.fixtures.waiting import wait_for
 
 pytestmark = pytest.mark.exhaustive
@@ -29,20 +26,11 @@ def sh(script, cwd=ROOT, **environment):
     )
 
 
-@contextlib.contextmanager
-def short_directory():
-    """A directory with a path that is short enough for sockets."""
-    directory = tempfile.mkdtemp(prefix="sv-")
-    try:
-        yield Path(directory)
-    finally:
-        shutil.rmtree(directory)
-
-
 @pytest.fixture
 def run_dir():
-    with short_directory() as directory:
-        yield directory
+    """A directory with a path that is short enough for sockets."""
+    with tempfile.TemporaryDirectory(prefix="sv-") as directory:
+        yield Path(directory)
 
 
 def test_knobs_that_are_set_stay(run_dir):
@@ -87,92 +75,31 @@ def test_no_redis_is_one_clear_line(run_dir):
     ]
 
 
-class Supervised:
-    def __init__(self, run_dir):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        self.run_dir = run_dir
-        self.environment = {"RUN_DIR": str(run_dir), "PORT": str(self.port), "WORKERS": "2"}
-        inherited = {name: value for name, value in os.environ.items() if name not in KNOBS}
-        self.daemon = subprocess.Popen(
-            ["sh", "-c", ". supervisor/defaults.sh && exec supervisord -n -c supervisor/supervisord.conf"],
-            cwd=ROOT,
-            env=inherited | self.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        wait_for((run_dir / "supervisor.sock").exists)
+@pytest.mark.servers
+def test_supervisorctl_stops_a_setup():
+    with served("gunicorn") as running:
 
-    def control(self, *words):
-        command = " ".join(f"'{word}'" for word in words)
-        return sh(
-            f". supervisor/defaults.sh && supervisorctl -c supervisor/supervisord.conf {command}",
-            **self.environment,
-        ).stdout
+        def control(word):
+            command = f". supervisor/defaults.sh && supervisorctl -c supervisor/supervisord.conf {word} 'gunicorn:*'"
+            return sh(command, RUN_DIR=str(running.folder)).stdout
 
-    def answers(self, path="/"):
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as response:
-                return response.read() == b"OK"
-        except (urllib.error.URLError, OSError):
-            return False
-
-    def logs(self):
-        return "".join(f"== {path.name}\n{path.read_text()}" for path in sorted(self.run_dir.glob("*.log")))
-
-    def stop(self):
-        self.control("stop", "all")  # a shutdown would take a second for every group there is
-        self.daemon.terminate()
-        assert self.daemon.wait(20) == 0
-
-
-@pytest.fixture(scope="module")
-def supervisord():
-    with short_directory() as directory:
-        supervised = Supervised(directory)
-        try:
-            yield supervised
-        finally:
-            supervised.stop()
-
-
-@pytest.fixture
-def serving(supervisord):
-    """A function that starts a setup, and returns its supervisor once it answers; it is stopped after the test."""
-    started = []
-
-    def serve(setup):
-        groups = ["redis", setup] if setup == "daphne-redis" else [setup]  # the service that its file asks for
-        started.extend(groups)
-        supervisord.control("start", *(f"{group}:*" for group in groups))
-        wait_for(supervisord.answers)
-        return supervisord
-
-    yield serve
-    for group in started:
-        supervisord.control("stop", f"{group}:*")
-    print(supervisord.logs())  # pytest shows it when the test fails
+        assert "RUNNING" in control("status")
+        control("stop")
+        assert "STOPPED" in control("status")
+        with pytest.raises(ConnectionRefusedError):
+            running.ask(running.health, 5)
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("setup", ["gunicorn", "daphne-redis"])
-def test_a_setup_serves_and_stops(serving, setup):
-    supervised = serving(setup)
-    assert supervised.answers("/async/")
-    supervised.control("stop", f"{setup}:*")
-    assert not supervised.answers()
-    states = supervised.control("status", f"{setup}:*").splitlines()
-    assert states
-    assert {line.split()[1] for line in states} == {"STOPPED"}
+def test_a_killed_worker_is_started_again():
+    with served("daphne-ipc", WORKERS="2") as running:
 
+        def workers():
+            return {part.pid for part in running.parts() if part.role.startswith("worker")}
 
-@pytest.mark.servers
-def test_a_killed_worker_is_started_again(serving):
-    supervised = serving("daphne-ipc")
-    workers = ["daphne-ipc:worker_0", "daphne-ipc:worker_1"]
-    victims = set(supervised.control("pid", *workers).split())
-    assert len(victims) == 2
-    for victim in victims:
-        os.kill(int(victim), signal.SIGKILL)
-    wait_for(supervised.answers)
-    assert not victims & set(supervised.control("pid", *workers).split())
+        victims = workers()
+        assert len(victims) == 2
+        for victim in victims:
+            os.kill(victim, signal.SIGKILL)
+        wait_for(lambda: running.ask(running.health, 60).status == 200)
+        assert not victims & workers()

@@ -7,7 +7,7 @@ import pytest
 
 from loadtests import files
 from loadtests.errors import UserError
-from loadtests.serve.base import NotServing
+from loadtests.serve.serving import NotServing
 from loadtests.setups import services
 from tests.fixtures.served import served
 

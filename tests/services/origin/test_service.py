@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from loadtests.serve.base import NotServing
+from loadtests.serve.serving import NotServing
 from tests.fixtures.served import served
 from tests.fixtures.waiting import wait_for
 
