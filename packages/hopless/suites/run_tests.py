@@ -32,9 +32,13 @@ def force_asynchronous() -> None:
 
 
 def substitute(mutant: str = "") -> None:
-    """Puts the classes of ``hopless.middleware`` in the modules of Django's that they stand for."""
+    """Puts the classes of ``hopless.middleware``, and its handler, in the modules of Django's that they stand for."""
+    from django.core import asgi
+    from django.core.handlers import asgi as handlers
     from hopless import middleware
+    from hopless.handler import Handler
 
+    asgi.ASGIHandler = handlers.ASGIHandler = Handler
     if mutant:
         path, _, hook = mutant.partition(":")
         middleware.KNOWN[path] = {**middleware.KNOWN[path], hook: middleware.never}

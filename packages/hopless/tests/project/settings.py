@@ -8,11 +8,15 @@ SECRET_KEY = "for tests"
 ALLOWED_HOSTS = ["testserver", "127.0.0.1"]
 ROOT_URLCONF = "tests.project.urls"
 USE_TZ = True
+SITE_ID = 1
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.contrib.sites",
+    "django.contrib.flatpages",
+    "django.contrib.redirects",
     "hopless",
 ]
 SEVEN = [
