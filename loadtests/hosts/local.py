@@ -10,6 +10,7 @@ from typing import Any
 import psutil
 
 from loadtests import setups
+from loadtests.cleanup import folders
 from loadtests.errors import UserError
 from loadtests.hosts import network
 from loadtests.hosts.network import Look, Network
@@ -54,6 +55,7 @@ class Local:
         return network.look(host, address, token, client)
 
     def require_free(self, bind: str, port: int) -> None:
+        folders.remove_abandoned()  # with what may still listen there
         for connection in psutil.net_connections("tcp"):
             address = connection.laddr
             if connection.status != psutil.CONN_LISTEN or not address or address.port != port:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from supervisor.xmlrpc import SupervisorTransport
+from supervisor.xmlrpc import Faults, SupervisorTransport
 
 from loadtests import files
 from loadtests.cleanup import folders
@@ -89,10 +90,10 @@ class Supervisor:
         self.end()
 
     def start(self, group: str) -> None:
-        self._rpc.startProcessGroup(group, False)
+        self._call("startProcessGroup", group, False)
 
     def stop(self, group: str) -> None:
-        self._rpc.stopProcessGroup(group, False)
+        self._call("stopProcessGroup", group, False)
         end = time.monotonic() + STOPPED_WITHIN_S
         while any(program.pid for program in self.programs(group)):
             if time.monotonic() > end:
@@ -102,7 +103,7 @@ class Supervisor:
     def programs(self, group: str) -> list[Program]:
         return [
             Program(str(info["name"]), str(info["statename"]), int(info["pid"]), int(info["exitstatus"]))
-            for info in self._rpc.getAllProcessInfo()
+            for info in self._call("getAllProcessInfo")
             if info["group"] == group
         ]
 
@@ -128,7 +129,18 @@ class Supervisor:
             except subprocess.TimeoutExpired:
                 self._guard.kill()
                 self._guard.wait()
+            if self._guard.returncode:
+                folders.end_processes(str(self.folder))
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _call(self, method: str, *given: Any) -> Any:
+        """Raises UserError where supervisord has ended, or is about to."""
+        try:
+            return getattr(self._rpc, method)(*given)
+        except (OSError, http.client.HTTPException, xmlrpc.client.Error) as error:
+            if isinstance(error, xmlrpc.client.Fault) and error.faultCode != Faults.SHUTDOWN_STATE:
+                raise
+            raise UserError("supervisord was ended by somebody else, and with it all that it had started") from None
 
     def _connect(self, out: IO[bytes]) -> None:
         assert self._guard is not None

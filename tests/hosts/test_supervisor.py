@@ -3,6 +3,7 @@
 import os
 import sys
 
+import psutil
 import pytest
 
 from loadtests import hosts
@@ -19,6 +20,30 @@ def test_what_it_said_is_told_and_its_folder_is_removed():
     ):
         pass
     assert not supervised.folder.exists()
+
+
+def kill_the_guard(supervised, below, *groups):
+    """Starts groups, kills the guard of all, and asks for them until that is noticed; ``below`` is what ran."""
+    for group in groups:
+        supervised.start(group)
+    [guard] = [one for one in psutil.Process().children() if "guard.py" in " ".join(one.cmdline())]
+    below.extend(guard.children(recursive=True))
+    guard.kill()
+    while True:
+        supervised.programs(groups[-1])
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("groups", [["gunicorn"], ["redis", "daphne-redis"]], ids=" ".join)
+def test_where_the_guard_is_killed_all_ends_and_a_line_says_so(groups, free_port):
+    supervised = hosts.at("local").supervise({"PORT": str(free_port), "BIND": "127.0.0.1"})
+    below = []
+    with pytest.raises(UserError, match=r"^supervisord was ended by somebody else"), supervised:
+        kill_the_guard(supervised, below, *groups)
+    assert below
+    assert not [one for one in below if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+    assert not supervised.folder.exists()
+    hosts.at("local").require_free("127.0.0.1", free_port)
 
 
 def test_what_users_sign_in_with_is_not_for_what_is_served(monkeypatch):

@@ -1,5 +1,6 @@
 """A study from the command line, on real servers: what it leaves behind, and what it leaves running."""
 
+import contextlib
 import json
 import os
 import random
@@ -7,8 +8,10 @@ import secrets
 import signal
 import time
 
+import psutil
 import pytest
 
+from loadtests.cleanup import program
 from tests.fixtures.command import command_line
 from tests.fixtures.waiting import wait_for
 
@@ -131,6 +134,40 @@ def test_nothing_survives_when_the_harness_is_killed(cli, study, tmp_path):
     wait_for(lambda: len(cli.processes()) >= 4, "nothing was started")
     process.kill()
     process.communicate()
+    cli.wait_until_nothing_runs()
+
+
+def guards(cli):
+    """The guards of what a command has started."""
+    found = []
+    for process in cli.processes():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found += [process] if str(program.GUARD) in process.cmdline() else []
+    return found
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("after_s", [0, 0.2, 0.5, 1, 2, 3])
+def test_where_the_guard_is_killed_the_run_ends_what_it_guarded(cli, study, tmp_path, after_s):
+    process = cli.start("run", study, "--output", tmp_path / "run")
+    wait_for(lambda: guards(cli), "no guard")
+    time.sleep(after_s)
+    for guard in guards(cli):
+        guard.kill()
+    _, errors = process.communicate(timeout=60)
+    assert "Traceback" not in errors
+    assert not [one for one in cli.processes() if one.status() != psutil.STATUS_ZOMBIE]
+
+
+@pytest.mark.exhaustive
+def test_what_a_killed_run_and_its_killed_guard_left_is_ended_by_the_next(cli, study, tmp_path):
+    process = cli.start("run", study, "--output", tmp_path / "run")
+    wait_for(lambda: (tmp_path / "run" / "run.json").exists() and len(cli.processes()) >= 5, "no server")
+    for killed in (process, *guards(cli)):
+        killed.kill()
+    process.communicate()
+    cli.run("run", study, "--output", tmp_path / "next", "--anyway")
+    assert trials(tmp_path / "next")
     cli.wait_until_nothing_runs()
 
 
