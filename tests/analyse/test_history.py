@@ -11,7 +11,7 @@ from loadtests.analyse.history import history_of
 from loadtests.errors import UserError
 from loadtests.report.formats import history as history_output
 from loadtests.report.sections.history import spec
-from tests.fixtures.runs import known_test
+from tests.fixtures.runs import known_test, slowed
 
 LABELS = ("gunicorn", "uvicorn")
 STEADY = (1.0, 1.01, 0.99, 1.0, 1.01)
@@ -27,12 +27,12 @@ def days(build_run):
         for day, of_uvicorn in enumerate(factors, start=1):
             of_all = (whole or {}).get(day, 1.0)
 
-            def change(label, test, block, result, day=day, of_all=of_all, of_uvicorn=of_uvicorn):
+            slower = slowed({"gunicorn": of_all, "gunicorn-again": of_all, "uvicorn": of_all * of_uvicorn}, rate=True)
+
+            def change(label, test, block, result, day=day, slower=slower):
                 if fails and label == fails[0] and day > len(STEADY):
                     result = fails[1](label, test, block, result)
-                times = of_all * (of_uvicorn if label == "uvicorn" else 1.0)
-                later = {key: value * times for key, value in result.response_time_ms.items()}
-                return dataclasses.replace(result, response_time_ms=later, rate=result.rate / times)
+                return slower(label, test, block, result)
 
             last = (record or {}) if day > len(STEADY) else {}
             name, created = f"2026-11-{day:02d}-first-look", f"2026-11-{day:02d}T07:30:00+00:00"

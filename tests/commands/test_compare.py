@@ -1,30 +1,6 @@
 """The command that compares."""
 
-import dataclasses
-
 import pytest
-
-LABELS = ("gunicorn", "daphne", "uvicorn")
-
-
-def slower(*labels, times=1.2):
-    """Makes the setups of these labels that much slower."""
-
-    def change(label, test, block, result):
-        if label not in labels:
-            return result
-        later = {key: value * times for key, value in result.response_time_ms.items()}
-        return dataclasses.replace(result, response_time_ms=later, service_time_ms=later, rate=result.rate / times)
-
-    return change
-
-
-@pytest.fixture
-def two(build_run):
-    """A run, and one of a day later in which uvicorn is a fifth slower."""
-    first = build_run(labels=LABELS, blocks=6)
-    second = build_run(labels=LABELS, blocks=6, name="2026-11-22-first-look", change=slower("uvicorn"))
-    return first.path, second.path
 
 
 def test_the_command_ends_with_1_where_the_rule_says_so(two, command):

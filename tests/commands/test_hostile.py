@@ -80,31 +80,11 @@ FITTING = {
         for name, test in FULL["tests"].items()
     },
 }
-LOAD = [
-    "--rate",
-    "--duration",
-    "--connections",
-    "--timeout",
-    "--method",
-    "--header",
-    "--body",
-    "--engine",
-    "--speed",
-]
+LOAD = ["--rate", "--duration", "--connections", "--timeout", "--method", "--header", "--body", "--engine", "--speed"]
 RUN = [
-    "--seed",
-    "--blocks",
-    "--setups",
-    "--until",
-    "--max-time",
-    "--price",
-    "--path",
-    "--workload",
-    "--host-header",
-    "--journey",
-    "--login",
-    "--login-user",
-]
+    "--seed", "--blocks", "--setups", "--until", "--max-time", "--price", "--path", "--workload", "--host-header",
+    "--journey", "--login", "--login-user",
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -9,25 +9,6 @@ from loadtests.measure.capacity import FoundCapacity
 from loadtests.measure.searches.capacity import LimitedBy, SearchedCapacity
 from loadtests.plan.objective import Objective
 
-MIX = """
-[[requests]]
-name = "front [page]"
-path = "/ok"
-weight = 2
-at = [0, 0.4]
-
-[[requests]]
-path = "/status/503"
-at = [0.2]
-"""
-
-
-@pytest.fixture
-def mix(tmp_path):
-    file = tmp_path / "mix.toml"
-    file.write_text(MIX)
-    return file
-
 
 @pytest.mark.servers
 def test_what_became_of_the_requests_and_the_times_are_printed(server, mix, command):

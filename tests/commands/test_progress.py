@@ -7,8 +7,10 @@ import pytest
 from rich.console import Console
 
 from loadtests.commands.progress import RunProgress
-from loadtests.records import Flag, Result, Trial
+from loadtests.records import Flag, Trial
 from loadtests.records.result import NOTHING
+from loadtests.workload import Load, Request
+from tests.fixtures.bench import good_result
 
 
 @pytest.fixture
@@ -26,14 +28,9 @@ def ended():
 
 
 def result(**fields):
+    load = Load("http://127.0.0.1:1", (Request("GET /"),), rate=1500.0, duration_s=2.0)
     times = {**NOTHING, "p50": 1.25, "p99": 10.0}
-    values = {
-        "engine": "openloop", "planned": 3000, "sent": 3000, "completed": 3000, "ok": 3000, "unfinished": 0,
-        "errors": {}, "duration_s": 2.0, "rate": 1500.0, "response_time_ms": times, "service_time_ms": times,
-        "send_lag_ms": times, "pacing_lag_ms": times, "waited": 0, "latency_of": "response_time", "examples": {},
-        "timeline": (), "histograms": {}, "generator": (),
-    }  # fmt: skip
-    return Result(**{**values, **fields})
+    return good_result(load, **{"rate": 1500.0, "response_time_ms": times, **fields})
 
 
 def test_a_trial_has_its_figures(ended):

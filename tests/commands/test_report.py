@@ -1,8 +1,7 @@
 """The commands that write a report again, and draw a history."""
 
-import dataclasses
-
 from loadtests import files
+from tests.fixtures.runs import slowed
 
 
 def test_open_ends_with_where_the_page_is(build_run, monkeypatch, command):
@@ -16,11 +15,7 @@ def test_open_ends_with_where_the_page_is(build_run, monkeypatch, command):
 
 def test_a_history_is_drawn_and_printed(build_run, monkeypatch, command):
     for day in range(1, 8):
-
-        def change(label, test, block, result, times=1.5 if day >= 6 else 1 + day % 2 / 100):
-            later = {key: value * times for key, value in result.response_time_ms.items()}
-            return dataclasses.replace(result, response_time_ms=later) if label == "uvicorn" else result
-
+        change = slowed({"uvicorn": 1.5 if day >= 6 else 1 + day % 2 / 100})
         record = {"created": f"2026-11-{day:02d}T07:30:00+00:00"}
         run = build_run(labels=("gunicorn", "uvicorn"), blocks=6, name=f"day-{day}", change=change, record=record)
     monkeypatch.setattr(files, "RESULTS", run.path.parent)

@@ -7,25 +7,6 @@ from loadtests.measure import url as urls
 from loadtests.measure.url import UrlLoad, UrlRequests, UrlSearchOptions
 from loadtests.workload import Request
 
-MIX = """
-[[requests]]
-name = "front [page]"
-path = "/ok"
-weight = 2
-at = [0, 0.4]
-
-[[requests]]
-path = "/status/503"
-at = [0.2]
-"""
-
-
-@pytest.fixture
-def mix(tmp_path):
-    file = tmp_path / "mix.toml"
-    file.write_text(MIX)
-    return file
-
 
 def parse(requests, url="http://127.0.0.1:8000/", **options):
     return UrlLoad(url, requests, **options).load()

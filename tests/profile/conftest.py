@@ -12,9 +12,10 @@ from loadtests.profile.document import document
 from loadtests.profile.record import Plan, ProfileRound, Window
 from loadtests.profile.shares import Sampled
 from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Reader
-from loadtests.records import Generator, Process, Result
-from loadtests.records.result import NOTHING
+from loadtests.records import Generator, Process
 from loadtests.setups.application import sample
+from loadtests.workload import Load, Request
+from tests.fixtures.bench import good_result
 
 
 def frame_of(text):
@@ -115,18 +116,6 @@ def about(plan, rounds):
 
 def result():
     """A load of which 1,000 requests were answered in 10 s."""
-    counts = {"planned": 2000, "sent": 2000, "completed": 1000, "ok": 1000, "unfinished": 1000, "waited": 0}
-    times = dict.fromkeys(("response_time_ms", "service_time_ms", "send_lag_ms", "pacing_lag_ms"), NOTHING)
-    return Result(
-        engine="openloop",
-        errors={},
-        duration_s=10.0,
-        rate=100.0,
-        latency_of="response_time",
-        examples={},
-        timeline=(),
-        histograms={},
-        generator=(Generator(cpu_s=1.0, wall_s=10.0, peak_rss_mb=100.0),),
-        **counts,
-        **times,
-    )
+    load = Load("http://127.0.0.1:1", (Request("GET /"),), rate=200.0, duration_s=10.0)
+    generator = (Generator(cpu_s=1.0, wall_s=10.0, peak_rss_mb=100.0),)
+    return good_result(load, completed=1000, ok=1000, unfinished=1000, rate=100.0, generator=generator)

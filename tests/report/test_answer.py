@@ -7,11 +7,10 @@ import io
 import pytest
 from rich.console import Console
 
-from loadtests.analyse.results import Results
-from loadtests.report import page as pages
 from loadtests.report import reports
 from tests.fixtures.failing import failing
-from tests.fixtures.runs import known_test
+from tests.fixtures.pages import page_of
+from tests.fixtures.runs import known_test, slowed
 
 NINETEEN = tuple(f"server-{number:02d}" for number in range(19))
 
@@ -32,11 +31,9 @@ def row(lines, label):
     return next(words for line in lines[head:] if (words := line.split())[:1] == [label])
 
 
-def noisy(label, test, block, result):
+def noisy(label, test, block):
     """A machine on which a setup is now twice as fast and now half as fast."""
-    times = 2.0 ** ((block * (3 + len(label))) % 3 - 1)
-    response = {key: value and value * times for key, value in result.response_time_ms.items()}
-    return dataclasses.replace(result, response_time_ms=response, rate=result.rate / times)
+    return 2.0 ** ((block * (3 + len(label))) % 3 - 1)
 
 
 def test_each_setup_has_a_line_with_what_is_certain_of_it(build_run):
@@ -55,7 +52,7 @@ def test_who_is_first_is_said_before_the_rows(build_run):
 
 
 def test_what_is_not_certain_has_no_figures_and_what_would_settle_it_is_said_once(build_run):
-    lines = printed(build_run(labels=("gunicorn", "uvicorn"), blocks=4, change=noisy))
+    lines = printed(build_run(labels=("gunicorn", "uvicorn"), blocks=4, change=slowed(noisy, rate=True)))
     assert row(lines, "uvicorn")[2] == row(lines, "uvicorn")[4] == "?"
     [told] = [place for place, line in enumerate(lines) if line.startswith("?: inconclusive")]
     assert "would" in " ".join(lines[told : told + 3])
@@ -132,7 +129,7 @@ def test_one_block_claims_nothing(build_run):
 def test_the_page_has_the_same_answer(build_run):
     run = build_run(blocks=6, change=failing("uvicorn"))
     reports.write(run)
-    answer = pages.compose(Results(run)).answer
+    answer = page_of(run).answer
     for page in ("report.html", "index.rst"):
         text = html.unescape((run.path / page).read_text(encoding="utf-8").replace("\\", ""))
         assert all(said in text for said in (*answer.headlines, *answer.winners, *answer.all_notes))

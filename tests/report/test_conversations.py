@@ -1,18 +1,14 @@
 """What a page and a terminal say of WebSockets: in their own units, and no lag without the share delivered beside
 it."""
 
-import csv
 import dataclasses
-import io
 import json
 
 import pytest
 
-from loadtests.analyse.results import Results
-from loadtests.report import page as pages
 from loadtests.report import reports
-from loadtests.report.formats.csv import csv_text
 from tests.fixtures.conversations import TABLES, conversing, delivering, histogram_of, holding, rejoining
+from tests.fixtures.pages import page_of, rows_of, section, summary, table
 from tests.report.test_answer import printed, row
 
 LABELS = ("uvicorn", "daphne", "granian")
@@ -27,13 +23,9 @@ def run(build_run):
     return build
 
 
-def sections(run):
-    return {section.name: section for section in pages.compose(Results(run)).sections}
-
-
 def test_the_answer_has_the_share_delivered_beside_the_lag(run):
     made = run("broadcast", change=delivering(missing={"daphne": 0.03}))
-    heads = pages.compose(Results(made)).answer.table.columns
+    heads = page_of(made).answer.table.columns
     assert heads == ("setup", "lag p50, ms", "lag p99, ms", "last p50, ms", "CPU, µs", "delivered, %", "MB")
     lines = printed(made)
     assert "loses 3.0%" in " ".join(row(lines, "daphne"))
@@ -43,7 +35,7 @@ def test_the_answer_has_the_share_delivered_beside_the_lag(run):
 
 
 def test_nobody_is_first_who_loses(run):
-    page = pages.compose(Results(run("broadcast", change=delivering(missing={"daphne": 0.03}, lag={"daphne": 0.1}))))
+    page = page_of(run("broadcast", change=delivering(missing={"daphne": 0.03}, lag={"daphne": 0.1})))
     first, *rest = page.findings
     assert first.question == "Which setups deliver all messages, at 20 messages/s"
     assert first.answer == "daphne loses 3.0%. All others do."
@@ -54,18 +46,18 @@ def test_nobody_is_first_who_loses(run):
 
 
 def test_a_share_is_told_where_it_is_not_whole(run):
-    page = pages.compose(Results(run("broadcast", change=delivering(missing={"daphne": 0.0001}))))
+    page = page_of(run("broadcast", change=delivering(missing={"daphne": 0.0001})))
     lags = [one.answer for one in page.findings if "lag" in one.question.lower()]
     assert len(lags) == 2
     assert all(" Delivered: 99.9" in answer and "% or more." in answer for answer in lags)
 
 
 def test_every_table_with_a_lag_has_the_share_delivered(run):
-    found = sections(run("broadcast", change=delivering(missing={"daphne": 0.03})))["broadcast"]
-    for table in found.tables:
-        assert any("delivered" in column for column in table.columns)
+    found = section(run("broadcast", change=delivering(missing={"daphne": 0.03})), "broadcast")
+    for one in found.tables:
+        assert any("delivered" in column for column in one.columns)
     figures, deliveries = found.tables
-    told = {one[0].text: [field.text for field in one] for one in figures.rows}
+    told = rows_of(figures)
     assert told["daphne"][3:5] == ["not reached", "97.0"]
     lags = {one[0].text: one[-2].text for one in deliveries.rows}
     assert lags["daphne"] == "not reached"
@@ -77,19 +69,18 @@ def test_a_lag_that_the_generator_may_have_read_late_is_no_figure_and_the_reason
         lain = dict.fromkeys(result.deliveries.lag_ms, 2.0 if label == "daphne" else 0.01)
         return dataclasses.replace(result, deliveries=dataclasses.replace(result.deliveries, reading_lag_ms=lain))
 
-    page = pages.compose(Results(run("broadcast", change=reading_late)))
-    [figures, _] = next(section.tables for section in page.sections if section.name == "broadcast")
+    page = page_of(run("broadcast", change=reading_late))
+    figures, _ = section(page, "broadcast").tables
     [daphne] = [one for one in figures.rows if one[0].text == "daphne"]
     assert (daphne[1].text, daphne[1].detail) == ("–", "reading delay is up to 50% of p50")
     assert any(one.answer.endswith(" Without a figure: daphne.") for one in page.findings)
-    [generator] = [table for section in page.sections for table in section.tables if table.name == "generator"]
-    assert {row[0].text: row[3].text for row in generator.rows}["daphne"] == "2.00"
+    assert rows_of(table(page, "generator"))["daphne"][3] == "2.00"
 
 
 def test_the_verdict_stands_above_the_ratios(run):
-    found = sections(run("broadcast", change=delivering(missing={"daphne": 0.41})))["verdicts"]
-    [table] = found.tables
-    assert {one[3].text for one in table.rows if one[0].text == "daphne"} == {"loses 41%"}
+    found = section(run("broadcast", change=delivering(missing={"daphne": 0.41})), "verdicts")
+    [verdicts] = found.tables
+    assert {one[3].text for one in verdicts.rows if one[0].text == "daphne"} == {"loses 41%"}
     assert "loses more than 0.01% of them" in found.paragraphs[0]
     [chart] = found.charts
     assert "loses 41%" in chart.alt
@@ -107,12 +98,11 @@ def test_the_verdict_stands_above_the_ratios(run):
     ],
 )
 def test_costs_are_of_what_is_counted(run, kind, one, heading):
-    page = pages.compose(Results(run(kind)), price=0.04)
-    cost = next(section for section in page.sections if section.name == "cost")
-    [table] = cost.tables
-    assert heading in table.columns
-    assert f"switches/{one}" in table.columns
-    told = " ".join([*cost.paragraphs, *table.columns, *(f"{chart.caption} {chart.alt}" for chart in cost.charts)])
+    cost = section(run(kind), "cost", price=0.04)
+    [costs] = cost.tables
+    assert heading in costs.columns
+    assert f"switches/{one}" in costs.columns
+    told = " ".join([*cost.paragraphs, *costs.columns, *(f"{chart.caption} {chart.alt}" for chart in cost.charts)])
     assert "request" not in told
 
 
@@ -120,17 +110,17 @@ def test_costs_are_of_what_is_counted(run, kind, one, heading):
 def test_no_page_speaks_of_requests_where_none_were_sent(run, kind):
     made = run(kind)
     reports.write(made)
-    page = pages.compose(Results(made))
+    page = page_of(made)
     told = [page.answer.headlines, page.answer.winners, [one.answer for one in page.findings]]
     assert "request" not in " ".join(" ".join(part) for part in told)
-    for section in page.sections:
-        words = [*(table.caption for table in section.tables), *(" ".join(table.columns) for table in section.tables)]
-        words += [f"{chart.caption} {chart.alt}" for chart in section.charts]
-        assert "request" not in " ".join(words), section.name
+    for part in page.sections:
+        words = [*(one.caption for one in part.tables), *(" ".join(one.columns) for one in part.tables)]
+        words += [f"{chart.caption} {chart.alt}" for chart in part.charts]
+        assert "request" not in " ".join(words), part.name
 
 
 def test_a_summary_has_the_columns_of_what_was_asked(run):
-    rows = list(csv.DictReader(io.StringIO(csv_text(Results(run("echo", "broadcast", "idle"))))))
+    rows = summary(run("echo", "broadcast", "idle"))
     assert {"lag_p99_ms", "delivered_percent", "cpu_us_per_delivery", "cpu_us_per_message"} <= set(rows[0])
     assert not {"rps", "capacity_rps", "cpu_ms_per_request"} & set(rows[0])
     broadcast = next(one for one in rows if one["test"] == "broadcast")
@@ -148,7 +138,7 @@ def test_idle_connections_have_a_row_for_each_role(run):
     for trial in made.trials():
         grown = tuple(dataclasses.replace(one, idle_rss_mb=one.rss_mb - 20) for one in trial.processes)
         made.save_trial(dataclasses.replace(trial, processes=grown))
-    figures, roles = sections(made)["idle"].tables
+    figures, roles = section(made, "idle").tables
     [uvicorn] = [[field.text for field in one] for one in figures.rows if one[0].text == "uvicorn"]
     assert figures.columns[:4] == ("setup", "KB each", "all open after, s", "CPU µs/s each")
     assert uvicorn[1:3] == ["20.5", "1.50"]
@@ -170,13 +160,12 @@ def test_what_came_back_has_times_and_no_cost(run):
     made = run("rejoin", change=restarted)
     for trial in made.trials():
         made.save_trial(dataclasses.replace(trial, processes=()))
-    page = pages.compose(Results(made), price=0.04)
+    page = page_of(made, price=0.04)
     assert page.answer.table.columns == ("setup", "all back, s", "away p50, s")
-    found = {section.name: section for section in page.sections}
-    assert "cost" not in found
-    [figures] = found["rejoin"].tables
+    assert section(page, "cost") is None
+    [figures] = section(page, "rejoin").tables
     assert figures.columns[:5] == ("setup", "all back, s", "p50, s", "p95, s", "p99, s")
-    rows = {one[0].text: [field.text for field in one] for one in figures.rows}
+    rows = rows_of(figures)
     assert rows["daphne"][1:5] == ["8.04", "4.02", "4.02", "4.02"]
     assert rows["daphne"][6:] == ["3.00", "20.0", "0", "0", "6"]
     assert "CPU" not in " ".join(one.question for one in page.findings)
@@ -185,5 +174,5 @@ def test_what_came_back_has_times_and_no_cost(run):
 
 
 def test_two_kinds_that_share_a_metric_are_told_apart(run):
-    heads = pages.compose(Results(run("connect", "echo"))).answer.table.columns
+    heads = page_of(run("connect", "echo")).answer.table.columns
     assert {"p50 connect, ms", "p50 echo, ms"} <= set(heads)

@@ -4,16 +4,15 @@ import dataclasses
 
 import pytest
 
-from loadtests.analyse.results import Results
-from loadtests.report import page as pages
 from tests.fixtures.failing import failing
+from tests.fixtures.pages import page_of
 from tests.fixtures.runs import known_test
 from tests.fixtures.studies import a_test
 
 
 @pytest.fixture
 def page(build_run):
-    return lambda **shape: pages.compose(Results(build_run(**shape)))
+    return lambda **shape: page_of(build_run(**shape))
 
 
 def answers(page):

@@ -11,13 +11,12 @@ from loadtests.analyse import validity
 from loadtests.analyse.compare.sides import compare_sides
 from loadtests.analyse.history import history_of
 from loadtests.analyse.reasons import Reason
-from loadtests.analyse.results import Results
 from loadtests.cli import app
 from loadtests.commands.console import out
 from loadtests.errors import UserError
 from loadtests.records import Evidence
-from loadtests.report import page as pages
 from loadtests.report.formats.noise_table import print_noise
+from tests.fixtures.pages import page_of, section
 
 LABELS = ("gunicorn", "uvicorn")
 
@@ -29,13 +28,9 @@ def lost(labels, blocks=(1, 2), tests=("latency",)):
 @pytest.fixture
 def page(build_run):
     def compose(**shape):
-        return pages.compose(Results(build_run(**{"labels": LABELS, "tests": ("latency",), **shape})))
+        return page_of(build_run(**{"labels": LABELS, "tests": ("latency",), **shape}))
 
     return compose
-
-
-def section(page, name):
-    return next((section for section in page.sections if section.name == name), None)
 
 
 def sentences(page):
@@ -139,7 +134,7 @@ def test_a_reason_of_several_trials_gives_the_range_of_their_figures(build_run, 
     for trial, seen in zip(run.trials(), evidence, strict=True):
         flags = tuple(validity.judge(Evidence(**seen)))
         run.save_trial(dataclasses.replace(trial, status="invalid", flags=flags))
-    [*_, told] = section(pages.compose(Results(run)), "invalid").paragraphs
+    [*_, told] = section(run, "invalid").paragraphs
     assert f": {len(evidence)} trials invalid (" in told
     assert says in told
 
@@ -152,7 +147,7 @@ def test_how_late_the_generator_was_is_a_range_as_well(build_run):
         result = dataclasses.replace(trial.result, pacing_lag_ms=late)
         flags = tuple(validity.judge(Evidence(), result))
         run.save_trial(dataclasses.replace(trial, status="invalid", flags=flags, result=result))
-    [*_, told] = section(pages.compose(Results(run)), "invalid").paragraphs
+    [*_, told] = section(run, "invalid").paragraphs
     assert "send_lag: 2 trials invalid" in told
     assert "(30 to 40% of p50 and 5% of p99)" in told
 

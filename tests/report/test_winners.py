@@ -1,13 +1,10 @@
 """Who is first, where tests are steps of one curve: a sentence for all of them."""
 
-import dataclasses
-
 import pytest
 
-from loadtests.analyse.results import Results
-from loadtests.report import page as pages
 from tests.fixtures.failing import failing
-from tests.fixtures.runs import SPEED, known_test
+from tests.fixtures.pages import page_of
+from tests.fixtures.runs import SPEED, known_test, slowed
 
 RATES = (50.0, 150.0, 250.0, 290.0)
 
@@ -19,21 +16,18 @@ def at(rate):
 def slower_from(load):
     """From that rate on uvicorn takes twice as long as gunicorn; below, as long."""
 
-    def change(label, test, block, result):
+    def factor(label, test, block):
         slower = 2.0 if float(test.partition("-")[2]) >= load else 1.0
-        factor = slower * SPEED["gunicorn"] / SPEED["uvicorn"] if label == "uvicorn" else 1.0
-        times = {key: value and value * factor for key, value in result.response_time_ms.items()}
-        return dataclasses.replace(result, response_time_ms=times)
+        return slower * SPEED["gunicorn"] / SPEED["uvicorn"] if label == "uvicorn" else 1.0
 
-    return change
+    return slowed(factor)
 
 
 @pytest.fixture
 def answer(build_run):
     def answer(tests, change, **shape):
         shape = {"labels": ("gunicorn", "uvicorn"), "blocks": 6, **shape}
-        run = build_run(tests=tests, change=change, **shape)
-        return pages.compose(Results(run)).answer
+        return page_of(build_run(tests=tests, change=change, **shape)).answer
 
     return answer
 

@@ -14,29 +14,9 @@ from loadtests.errors import UserError
 from loadtests.plan.study import Entry
 from loadtests.records.run.run_record import Git
 from loadtests.report.formats.comparison import print_comparison
-from tests.fixtures.runs import known_test
+from tests.fixtures.runs import known_test, slowed
 
-LABELS = ("gunicorn", "daphne", "uvicorn")
-
-
-def slower(*labels, times=1.2):
-    """Makes the setups of these labels that much slower."""
-
-    def change(label, test, block, result):
-        if label not in labels:
-            return result
-        later = {key: value * times for key, value in result.response_time_ms.items()}
-        return dataclasses.replace(result, response_time_ms=later, service_time_ms=later, rate=result.rate / times)
-
-    return change
-
-
-@pytest.fixture
-def two(build_run):
-    """A run, and one of a day later in which uvicorn is a fifth slower."""
-    first = build_run(labels=LABELS, blocks=6)
-    second = build_run(labels=LABELS, blocks=6, name="2026-11-22-first-look", change=slower("uvicorn"))
-    return first.path, second.path
+LABELS = ("gunicorn", "daphne", "uvicorn")  # as those of the fixture ``two``
 
 
 def verdicts(found):
@@ -195,7 +175,7 @@ def test_tests_that_ask_something_else_are_left_out(build_run):
 
 
 def test_json_has_null_for_an_open_interval(build_run):
-    paths = [build_run(labels=LABELS, name=name, blocks=1, change=slower("daphne", times=times)).path
+    paths = [build_run(labels=LABELS, name=name, blocks=1, change=slowed({"daphne": times}, rate=True)).path
              for name, times in (("one", 1.0), ("two", 1.5))]  # fmt: skip
     told = json.loads(json.dumps(compare_sides(*paths).to_json(), allow_nan=False))
     one = next(row for row in told["comparisons"] if (row["setup"], row["metric"]) == ("daphne", "p50_ms"))

@@ -10,6 +10,7 @@ from loadtests.plan import kinds
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import NOTHING
 from tests.fixtures.conversations import conversing, delivering
+from tests.fixtures.studies import load_of
 
 
 @pytest.fixture
@@ -75,11 +76,7 @@ def test_bytes_are_shared_among_all_that_took_them(broadcast):
 
 def test_what_holds_a_broadcast_is_what_was_delivered_and_not_what_was_taken(broadcast):
     asking = conversing("broadcast", rate="auto").ceiling_test
-    assert (
-        asking.load("http://127.0.0.1:1", (), (), None, 7).rate,
-        asking.load("http://127.0.0.1:1", (), (), None, 7).arrival_seed,
-        asking.fixed_rate,
-    ) == (None, None, None)
+    assert (load_of(asking).rate, load_of(asking).arrival_seed, asking.fixed_rate) == (None, None, None)
     assert asking.decisive.name == "deliveries_per_s"
     # In 10 s 500 a second were taken, and 2,500 of the deliveries came: 50 of each message.
     trial = broadcast(rate=500.0, duration_s=10.0)

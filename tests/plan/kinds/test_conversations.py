@@ -12,19 +12,14 @@ from loadtests.plan.schedule import planned_seconds
 from loadtests.plan.study import load as study_of
 from loadtests.plan.study import parse
 from tests.fixtures.conversations import TABLES, conversing
-from tests.fixtures.schemas import as_json
+from tests.fixtures.studies import load_of
 
 KINDS = tuple(TABLES)
-ORIGIN = "http://127.0.0.1:1"
-
-
-def load(test, seed=7):
-    return test.load(ORIGIN, (), (), None, seed)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_load_is_a_conversation(kind):
-    found = load(conversing(kind))
+    found = load_of(conversing(kind))
     assert found.protocol == "websocket"
     assert found.conversation.does == kind.removesuffix("-throughput")
     assert found.conversation.dialect == "plain"
@@ -33,14 +28,15 @@ def test_a_load_is_a_conversation(kind):
 
 
 def test_a_rate_has_random_moments_and_a_closed_loop_none():
-    assert (load(conversing("echo")).rate, load(conversing("echo")).arrival_seed) == (300, 7)
-    assert load(conversing("echo", arrivals="even")).arrival_seed is None
-    assert (load(conversing("echo-throughput")).rate, load(conversing("echo-throughput")).connections) == (None, 50)
-    assert load(conversing("idle")).rate == 0
+    assert (load_of(conversing("echo")).rate, load_of(conversing("echo")).arrival_seed) == (300, 7)
+    assert load_of(conversing("echo", arrivals="even")).arrival_seed is None
+    loop = load_of(conversing("echo-throughput"))
+    assert (loop.rate, loop.connections) == (None, 50)
+    assert load_of(conversing("idle")).rate == 0
 
 
 def test_a_broadcast_has_receivers_in_rooms_and_publishers():
-    found = load(conversing("broadcast", rooms=10, publishers=2, size=4096))
+    found = load_of(conversing("broadcast", rooms=10, publishers=2, size=4096))
     said = found.conversation
     assert (said.receivers, said.rooms, said.size, found.connections) == (50, 10, 4096, 2)
     with pytest.raises(UserError, match="rooms: is 51, and there are 50 receivers: each room needs one"):
@@ -60,7 +56,7 @@ def test_the_lag_is_judged_as_far_out_as_its_messages_know_it(duration, tail):
 def test_connections_are_opened_at_a_rate_or_as_many_as_can_be():
     as_many = {"duration": "10s", "connections": 20}
     [test] = parse({"setups": ["gunicorn"], "tests": {"connect": as_many}}, "s", "s.toml").tests
-    assert (load(test).rate, load(test).connections, test.fixed_rate) == (None, 20, None)
+    assert (load_of(test).rate, load_of(test).connections, test.fixed_rate) == (None, 20, None)
     assert test.description == "WebSocket handshakes, 20 at a time"
     assert test.at_rate(5.0) == test
     assert [metric.name for metric in test.judged] == ["opened_per_s", "cpu_ms_per_connection"]
@@ -82,7 +78,7 @@ def test_a_rate_that_is_left_to_the_run_is_a_share_of_what_the_slowest_does(kind
     assert test.ceiling_test.description.startswith(finds_it)
     settled = test.at_ceiling(1234.0)
     assert settled.ceiling_test is None
-    assert (settled.pace.rate, load(settled).rate) == (310, 310)
+    assert (settled.pace.rate, load_of(settled).rate) == (310, 310)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +91,8 @@ def test_a_rate_that_is_left_to_the_run_is_a_share_of_what_the_slowest_does(kind
 )
 def test_a_consumer_has_a_prefix_and_is_a_demand(consumer, prefix, dialect, demands):
     test = conversing("echo", consumer=consumer)
-    assert (load(test).conversation.prefix, load(test).conversation.dialect) == (prefix, dialect)
-    assert load(test).requests[0].path == prefix
+    assert (load_of(test).conversation.prefix, load_of(test).conversation.dialect) == (prefix, dialect)
+    assert load_of(test).requests[0].path == prefix
     assert test.work.setup_features == demands
     assert (consumer in test.description) == (consumer != "async")
 
@@ -108,25 +104,17 @@ def test_what_is_compressed_is_not_compared_with_what_can_not_be():
 
 
 def test_a_setup_of_another_dialect_is_spoken_to_in_that():
-    found = load(conversing("broadcast"))
+    found = load_of(conversing("broadcast"))
     assert in_dialect(found, "") == in_dialect(found, "plain") == found
     other = in_dialect(found, "socket.io")
     assert other.conversation == dataclasses.replace(found.conversation, dialect="socket.io")
-    json_consumer = load(conversing("echo", consumer="json"))
+    json_consumer = load_of(conversing("echo", consumer="json"))
     assert in_dialect(json_consumer, "plain").conversation.dialect == "json"
 
 
 def test_what_speaks_no_websockets_refuses():
     [gunicorn] = setups.find(["gunicorn"])
     assert gunicorn.refuses(conversing("echo").work.setup_features) is not None
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_record_gives_it_back(kind):
-    test = conversing(kind, consumer="sync", size=100)
-    record = as_json(test.record())
-    assert kinds.from_record(record) == test
-    assert kinds.from_record(record).same_as(test)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -169,7 +157,7 @@ def test_what_holds_connections_alone_is_never_measured_by_turns_and_the_others_
 def test_idle_connections_are_held_for_two_heartbeats_and_not_warmed_up():
     [idle] = study_of("idle").tests
     assert idle.pace.duration_s == 2 * 20
-    assert load(idle).warmup_s == 0
+    assert load_of(idle).warmup_s == 0
     assert idle.planned_s == dataclasses.replace(idle, warmup_s=0.0).planned_s
 
 

@@ -10,25 +10,20 @@ from loadtests.plan.kinds.journey_work import THINKS
 from loadtests.plan.metrics import P95, P99
 from loadtests.setups import HTTP
 from loadtests.workload import Feature, Users
+from tests.fixtures.studies import a_test, load_of
 
 
-def parsed(where="s.toml", **test):
-    table = {"setups": ["gunicorn"], "tests": {"journey": {"duration": "60s", **test}}}
-    [found] = studies.parse(table, "s", where).tests
-    return found
-
-
-def load(test, seed=0):
-    return test.load("http://127.0.0.1:1", test.requests, (), None, seed)
+def parsed(where="s.toml", **keys):
+    return a_test("journey", where=where, **{"duration": "60s", **keys})
 
 
 def test_a_number_of_users_is_a_closed_loop():
     test = parsed(users=64)
-    assert load(test).users == Users(
+    assert load_of(test).users == Users(
         str(journeys.known()["questionnaire"]), "/questionnaire/", (1.0, 2.0), users=64, arrivals=None
     )
-    assert load(test).features == {Feature.JOURNEYS}
-    assert (load(test).warmup_s, load(test).duration_s) == (13.0, 60.0)
+    assert load_of(test).features == {Feature.JOURNEYS}
+    assert (load_of(test).warmup_s, load_of(test).duration_s) == (13.0, 60.0)
     assert test.engine == "locust"
     assert test.description == "the journey questionnaire at /questionnaire/, 64 users, thinking for 1 to 2 s"
     assert test.condition == "with 64 users"
@@ -36,9 +31,9 @@ def test_a_number_of_users_is_a_closed_loop():
 
 def test_new_users_at_a_rate_are_an_open_loop():
     test = parsed(rate=2, think="500ms", warmup="30s", path="/async/questionnaire/")
-    users = load(test, seed=7).users
+    users = load_of(test, seed=7).users
     assert (users.users, users.arrivals, users.think_s, users.path) == (None, 2.0, (0.5, 0.5), "/async/questionnaire/")
-    assert load(test, seed=7).arrival_seed == 7
+    assert load_of(test, seed=7).arrival_seed == 7
     assert (
         test.description
         == "the journey questionnaire at /async/questionnaire/, 2 new users a second, thinking for 0.5 s"
@@ -55,7 +50,7 @@ def test_a_journey_of_ones_own_is_a_file_in_the_studys_folder(tmp_path):
     file = tmp_path / "mine.py"
     file.touch()
     test = parsed(str(tmp_path / "s.toml"), users=1, journey="mine.py", path="/shop/")
-    assert load(test).users.journey == str(file.resolve())
+    assert load_of(test).users.journey == str(file.resolve())
     assert test.short_description == "the journey mine at /shop/"
     assert [(one.path, one.status) for one in test.requests] == [("/shop/", 200)]
 
@@ -63,7 +58,7 @@ def test_a_journey_of_ones_own_is_a_file_in_the_studys_folder(tmp_path):
 def test_a_journey_of_ones_own_begins_at_the_root(tmp_path):
     (tmp_path / "mine.py").touch()
     test = parsed(str(tmp_path / "s.toml"), users=1, journey="mine.py")
-    assert load(test).users.path == "/"
+    assert load_of(test).users.path == "/"
 
 
 def test_it_takes_a_setup_that_speaks_http():
@@ -104,8 +99,8 @@ def test_of_a_journey_of_ones_own_p99_is_judged(tmp_path):
 
 def test_several_injectors_share_the_users():
     test = parsed(users=64, injectors=2)
-    assert load(test).processes == 2
-    assert load(test.with_processes(3)).features == {Feature.JOURNEYS, Feature.PROCESSES}
+    assert load_of(test).processes == 2
+    assert load_of(test.with_processes(3)).features == {Feature.JOURNEYS, Feature.PROCESSES}
     assert test.same_as(test.with_processes(3))
 
 
@@ -113,12 +108,6 @@ def test_a_quick_one_thinks_for_less_so_that_some_come_to_the_end():
     quick = parsed(users=64).quick()
     assert (quick.warmup_s, quick.pace.duration_s) == (1.0, 3.0)
     assert max(quick.work.think_s) * 9 < 3.0
-
-
-@pytest.mark.parametrize("test", [{"users": 64}, {"rate": 0.5, "think": ["1s", "3s"], "injectors": 2}])
-def test_a_record_gives_it_back(test):
-    found = parsed(**test)
-    assert kinds.from_record(found.record()) == found
 
 
 def test_a_journey_of_ones_own_is_told_by_what_is_in_it_and_not_by_where_it_is(tmp_path):

@@ -3,21 +3,15 @@
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.plan import kinds
 from loadtests.plan import study as studies
 from loadtests.plan.kinds.journey import CAPACITY_ARRIVALS, CAPACITY_USERS
 from loadtests.plan.schedule import planned_seconds, schedule
 from loadtests.workload import Feature
+from tests.fixtures.studies import a_test, load_of
 
 
-def parsed(where="s.toml", **test):
-    table = {"setups": ["gunicorn"], "tests": {"journey-capacity": test}}
-    [found] = studies.parse(table, "s", where).tests
-    return found
-
-
-def load(test, seed=0):
-    return test.load("http://127.0.0.1:1", test.requests, (), None, seed)
+def parsed(where="s.toml", **keys):
+    return a_test("journey-capacity", where=where, **{**keys})
 
 
 def test_how_many_users_is_a_whole_number():
@@ -25,7 +19,7 @@ def test_how_many_users_is_a_whole_number():
     objective, plan = test.search
     assert str(objective) == "p99<500ms, errors<0.1%"
     assert (plan.first_rate, plan.max_rate, plan.unit, plan.whole) == (20, 1000, "users", True)
-    assert load(test).users.users == 20
+    assert load_of(test).users.users == 20
     assert test.decisive is CAPACITY_USERS
     assert test.description == (
         "the journey questionnaire at /questionnaire/, the most users within p99<500ms, failures<0.1%, "
@@ -37,18 +31,18 @@ def test_new_users_come_at_a_rate():
     test = parsed(model="arrivals", start_rate=0.5)
     _, plan = test.search
     assert (plan.first_rate, plan.unit, plan.whole) == (0.5, "new users/s", False)
-    assert (load(test).users.users, load(test).users.arrivals) == (None, 0.5)
+    assert (load_of(test).users.users, load_of(test).users.arrivals) == (None, 0.5)
     assert test.decisive is CAPACITY_ARRIVALS
     assert "the highest rate of new users within" in test.description
 
 
 def test_each_probe_has_other_users_and_as_many_connections():
-    first = load(parsed(injectors=2), seed=7)
+    first = load_of(parsed(injectors=2), seed=7)
     probe = first.probing(41.0, 8.0, 3)
     assert (probe.users.users, probe.connections, probe.duration_s, probe.rate) == (41, 41, 8.0, None)
     assert probe.arrival_seed not in (None, first.arrival_seed, first.probing(41.0, 8.0, 4).arrival_seed)
     assert first.probing(1.0, 8.0, 3).connections == 2  # one for each process
-    coming = load(parsed(model="arrivals")).probing(2.5, 8.0, 0)
+    coming = load_of(parsed(model="arrivals")).probing(2.5, 8.0, 0)
     assert (coming.users.arrivals, coming.rate) == (2.5, None)
 
 
@@ -66,13 +60,7 @@ def test_it_takes_an_engine_that_can_stop_and_knows_when_users_were_ready():
     test = parsed()
     assert test.engine == "locust"
     assert test.pace.engine_features == {Feature.EARLY_STOP, Feature.RESPONSE_TIME}
-    assert load(test).features == {Feature.JOURNEYS}
-
-
-@pytest.mark.parametrize("test", [{}, {"model": "arrivals", "think": "1s", "injectors": 2, "max_rate": 5}])
-def test_a_record_gives_it_back(test):
-    found = parsed(**test)
-    assert kinds.from_record(found.record()) == found
+    assert load_of(test).features == {Feature.JOURNEYS}
 
 
 def test_the_study_that_ships_takes_three_quarters_of_an_hour_at_the_most():

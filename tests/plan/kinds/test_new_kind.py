@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,10 +16,9 @@ from loadtests.plan import study as studies
 from loadtests.plan.kinds import Test
 from loadtests.records import Result
 from loadtests.records.run.folder import Run
-from loadtests.report import page as pages
 from loadtests.report.formats import rest
-from loadtests.report.formats.csv import csv_text
-from loadtests.report.view import Page, Section
+from loadtests.report.view import Page
+from tests.fixtures.pages import page_of, section, summary, table, texts
 
 NAME = "ping"
 SOURCE = """
@@ -121,11 +118,7 @@ def run(build_run: Callable[..., Run], test: Test) -> Run:
 
 @pytest.fixture
 def page(run: Run) -> Page:
-    return pages.compose(Results(run))
-
-
-def section(page: Page, name: str) -> Section:
-    return next(section for section in page.sections if section.name == name)
+    return page_of(run)
 
 
 def test_a_study_has_its_fields(test: Test) -> None:
@@ -167,14 +160,12 @@ def test_it_has_a_section_with_a_table_of_its_columns(page: Page) -> None:
 
 
 def test_the_page_says_what_was_sent_and_for_how_long(page: Page) -> None:
-    table = next(table for table in section(page, "compared").tables if table.name == "tests")
-    fields = [field.text for field in table.rows[0]]
-    assert fields == ["dial", "5 pings in red and blue", "openloop", "5 s", "2 s"]
+    assert texts(table(page, "tests").rows[0]) == ["dial", "5 pings in red and blue", "openloop", "5 s", "2 s"]
     assert "Ping and pong" in rest.rst(page)
 
 
 def test_the_summary_has_a_column_of_its_metric(run: Run) -> None:
-    rows = {row["label"]: row for row in csv.DictReader(io.StringIO(csv_text(Results(run))))}
+    rows = {row["label"]: row for row in summary(run)}
     assert float(rows["uvicorn"]["pong_ms"]) == pytest.approx(2001.83)
     assert rows["uvicorn"]["test"] == "dial"
 

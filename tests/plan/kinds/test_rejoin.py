@@ -7,11 +7,12 @@ import pytest
 
 from loadtests.plan import kinds
 from tests.fixtures.conversations import conversing, histogram_of, holding, rejoining
+from tests.fixtures.studies import load_of
 
 
 def test_a_rejoin_is_told_of_its_jitter_and_its_messages_and_is_quick_with_fewer_connections():
     test = conversing("rejoin", jitter="500ms", size=100)
-    found = test.load("http://127.0.0.1:1", (), (), None, 7)
+    found = load_of(test)
     assert (found.rate, found.arrival_seed, found.duration_s, found.warmup_s) == (0, 7, 60, 0)
     said = found.conversation
     assert (said.receivers, said.rooms, said.jitter_s, said.publishes_per_s) == (1000, 1, 0.5, 20)

@@ -7,7 +7,7 @@ from loadtests.plan import kinds
 from loadtests.plan.study import load as study_of
 from loadtests.plan.study import parse
 from tests.fixtures.conversations import SEARCHES, conversing
-from tests.fixtures.schemas import as_json
+from tests.fixtures.studies import load_of
 
 KINDS = tuple(SEARCHES)
 
@@ -28,31 +28,24 @@ def test_each_searches_for_what_it_counts(kind, does, counts, objective):
     assert test.decisive.unit == f"{counts}/s"
     assert [one.name for one in kinds.every_metric() if one is test.decisive]
     assert (test.fixed_rate, test.can_interleave) == (None, False)
-    load = test.load("http://127.0.0.1:1", (), (), None, 7)
+    load = load_of(test)
     assert (load.conversation.does, load.arrival_seed, load.duration_s) == (does, 7, 1)
     assert "request" not in f"{test.description} {test.condition} {test.kind.heading} {test.kind.about}"
 
 
 def test_the_rates_of_a_broadcast_are_of_deliveries():
     test = conversing("broadcast-capacity")  # 20 receivers in two rooms: ten deliveries of each message
-    load = test.load("http://127.0.0.1:1", (), (), None, 7)
+    load = load_of(test)
     assert (test.pace.start_rate, load.rate, load.connections) == (2000, 200, 1)
     assert load.counts_each == 10
     assert load.timeout_s == 2  # what a probe too many has lost is not waited for longer
     patient = conversing("broadcast-capacity", objective="lag p99<5s")
-    assert patient.load("http://127.0.0.1:1", (), (), None, 7).timeout_s == 10
+    assert load_of(patient).timeout_s == 10
     plan = test.search[1]
     assert plan.requests == 10 * 1000  # a p99 takes a thousand messages, however many receivers each has
     assert plan.probe_s(2000.0, 1.0) == 5.0
     with pytest.raises(UserError, match="needs 100,000 deliveries in a probe, which at 100 deliveries/s"):
         conversing("broadcast-capacity", receivers=100, rooms=1, start_rate=100)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_record_gives_it_back(kind):
-    test = conversing(kind, consumer="sync", size=100, arrivals="even")
-    record = as_json(test.record())
-    assert kinds.from_record(record) == test
 
 
 def test_one_may_be_coarser_and_is_another_then():

@@ -1,20 +1,17 @@
 """summary.csv: the numbers are the arithmetic of the valid trials, and of nothing else."""
 
-import csv
 import dataclasses
-import io
 from math import prod
 from statistics import geometric_mean
 
 import pytest
 
 from loadtests.analyse.results import Results
-from loadtests.report.formats.csv import csv_text
+from tests.fixtures.pages import summary
 
 
 def rows(run):
-    found = csv.DictReader(io.StringIO(csv_text(Results(run))))
-    return {(row["label"], row["test"]): row for row in found}
+    return {(row["label"], row["test"]): row for row in summary(run)}
 
 
 def valid(run, label, test):

@@ -6,13 +6,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from loadtests.analyse.results import Results
 from loadtests.records.run.run_record import Git, LeftOut, SetupRecord
-from loadtests.report import page as pages
 from loadtests.report.formats import render
 from loadtests.report.formats.html import html
+from tests.fixtures.pages import chart, page_of
+from tests.fixtures.runs import FIVE, slowed
 
-FIVE = ("gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn")
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 BLANK = '<svg xmlns="http://www.w3.org/2000/svg"/>'
 
@@ -59,7 +58,7 @@ def usual(run_builder, tmp_path_factory):
 
 
 def written(run, draw):
-    content = pages.compose(Results(run))
+    content = page_of(run)
     return Document(html(content, {chart.name: draw(chart) for chart in content.charts}))
 
 
@@ -79,17 +78,7 @@ def test_it_stays_small(usual):
 
 def test_it_answers_top_down(usual):
     sections = [attributes["id"] for attributes in usual.all("section") if "id" in attributes]
-    assert sections == [
-        "findings",
-        "compared",
-        "verdicts",
-        "latency",
-        "throughput",
-        "capacity",
-        "cost",
-        "invalid",
-        "repeat",
-    ]
+    assert " ".join(sections) == "findings compared verdicts latency throughput capacity cost invalid repeat"
 
 
 def test_tables_have_captions_and_headers_that_say_what_they_head(usual):
@@ -186,11 +175,7 @@ def test_the_noise_floor_is_in_the_caption(usual, page):
 
 
 def test_a_difference_inside_the_noise_is_grey(page):
-    def alike(label, test, block, result):
-        twin = {"gunicorn": 1.0, "gunicorn-again": 1.1, "uvicorn": 1.1 / 1.5}[label]
-        times = {key: value * twin for key, value in result.response_time_ms.items()}
-        return dataclasses.replace(result, response_time_ms=times)
-
+    alike = slowed({"gunicorn-again": 1.1, "uvicorn": 1.1 / 1.5})
     found = page(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=10, aa=True, change=alike)
     p50 = found.source.partition('scope="rowgroup" colspan="5">p50 response time')[2].split("<tr")[1]
     assert "within the noise" in p50
@@ -251,9 +236,8 @@ def test_many_in_front_are_told_by_who_is_not(page):
 
 def test_no_panel_of_the_throughput_has_more_lines_than_a_reader_can_follow(run_builder, tmp_path):
     run = run_builder(tmp_path)(labels=tuple(f"setup-{number}" for number in range(20)), blocks=1)
-    chart = next(chart for chart in pages.compose(Results(run)).charts if chart.name == "over-time-throughput")
-    panels = chart.spec["vconcat"]
-    drawn = [chart.spec["datasets"][panel["layer"][1]["data"]["name"]] for panel in panels]
+    spec = chart(run, "over-time-throughput").spec
+    drawn = [spec["datasets"][panel["layer"][1]["data"]["name"]] for panel in spec["vconcat"]]
     named = [{row["label"] for row in rows} for rows in drawn]
     assert [len(labels) for labels in named] == [7, 7, 6]
     assert len(set.union(*named)) == 20

@@ -6,35 +6,14 @@ the page's dump.
 
 import functools
 import html
-import json
 import re
-import shutil
-import subprocess
 
 import pytest
 
 from loadtests.report import reports
+from tests.fixtures.chromium import NEEDS_CHROMIUM, probed
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-pytestmark = [
-    pytest.mark.exhaustive,
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on PATH"),
-]
-
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-default-apps",
-    "--disable-extensions",
-]
+pytestmark = NEEDS_CHROMIUM
 
 PROBE = """
 const errors = [];
@@ -111,20 +90,15 @@ def look_at(run, tmp_path_factory):
     """The function that opens the page of a run."""
     reports.write(run)
     text = (run.path / "report.html").read_text(encoding="utf-8")
-    probed = html.escape(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"))
+    framed = html.escape(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"))
     page = run.path / "probed.html"
 
     @functools.cache
     def look(width, dark=False):
         # In a frame, for a window is at least 500 pixels wide.
-        page.write_text(f'<iframe style="width: {width}px; height: 900px; border: 0" srcdoc="{probed}"></iframe>')
+        page.write_text(f'<iframe style="width: {width}px; height: 900px; border: 0" srcdoc="{framed}"></iframe>')
         theme = ["--blink-settings=preferredColorScheme=0"] if dark else []
-        with_profile = [f"--user-data-dir={tmp_path_factory.mktemp('profile')}", "--window-size=1300,1000"]
-        command = [CHROMIUM, *FLAGS, *theme, *with_profile, "--dump-dom", page.as_uri()]
-        dump = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-        found = re.search(r'<pre id="probe">(.*?)</pre>', dump, re.DOTALL)
-        assert found, dump[-2000:]
-        return json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+        return probed(page, tmp_path_factory.mktemp("profile"), *theme)
 
     return look
 

@@ -1,21 +1,14 @@
 """Pictures over time in a real browser: the figures of a moment, by the pointer and by the keyboard."""
 
 import dataclasses
-import json
-import re
-import subprocess
 
 import pytest
 
 from loadtests.records import Second
 from loadtests.report import reports
-from tests.report.formats.test_html_in_chromium import CHROMIUM, FLAGS
+from tests.fixtures import chromium
 
-pytestmark = [
-    pytest.mark.exhaustive,
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on PATH"),
-]
+pytestmark = chromium.NEEDS_CHROMIUM
 
 PROBE = """
 const errors = [];
@@ -66,12 +59,7 @@ def probed(run_builder, tmp_path_factory):
     page = run.path / "probed.html"
     text = (run.path / "report.html").read_text(encoding="utf-8")
     page.write_text(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"), encoding="utf-8")
-    profile = f"--user-data-dir={tmp_path_factory.mktemp('profile')}"
-    command = [CHROMIUM, *FLAGS, profile, "--window-size=1300,1000", "--dump-dom", page.as_uri()]
-    dump = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-    found = re.search(r'<pre id="probe">(.*?)</pre>', dump, re.DOTALL)
-    assert found, dump[-2000:]
-    return json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+    return chromium.probed(page, tmp_path_factory.mktemp("profile"))
 
 
 def test_a_picture_is_folded_and_can_be_reached(probed):

@@ -11,10 +11,10 @@ from loadtests.analyse.results import Results
 from loadtests.plan.study import Entry
 from loadtests.records import Meanwhile, OriginObservation, OriginStage
 from loadtests.records.run.run_record import SetupRecord
-from loadtests.report import page as pages
 from loadtests.report.formats import render
 from loadtests.report.sections import arithmetic
 from loadtests.workload import Request
+from tests.fixtures.pages import page_of
 from tests.fixtures.studies import a_test
 
 SLOW = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
@@ -131,7 +131,7 @@ def test_it_is_printed_and_drawn_beside_the_measurement(results):
     alt.Chart.from_dict(chart.spec)
     json.dumps(chart.spec, allow_nan=False)
     assert ">pool<" in render.svg(chart.spec)
-    assert "arithmetic" in [one.name for one in pages.compose(made).sections]
+    assert "arithmetic" in [one.name for one in page_of(made).sections]
 
 
 def test_the_line_of_the_arithmetic_has_its_knee_where_all_that_is_asked_is_answered(results):

@@ -4,8 +4,7 @@ import dataclasses
 
 import pytest
 
-from loadtests.analyse.results import Results
-from loadtests.report import page as pages
+from tests.fixtures.pages import section
 
 
 @pytest.fixture
@@ -17,11 +16,10 @@ def cost(build_run):
         if change:
             for trial in run.trials():
                 run.save_trial(dataclasses.replace(trial, processes=change(trial)))
-        section = next(one for one in pages.compose(Results(run), price).sections if one.name == "cost")
-        table = section.tables[0]
-        columns = {heading: place for place, heading in enumerate(table.columns)}
-        rows = {row[0].text: {heading: row[place] for heading, place in columns.items()} for row in table.rows}
-        return rows, " ".join(section.paragraphs)
+        found = section(run, "cost", price)
+        table = found.tables[0]
+        rows = {row[0].text: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+        return rows, " ".join(found.paragraphs)
 
     return of
 

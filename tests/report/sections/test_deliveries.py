@@ -4,11 +4,10 @@ import dataclasses
 
 import pytest
 
-from loadtests.analyse.results import Results
 from loadtests.records import Deliveries
 from loadtests.records.result import NOTHING, PERCENTILES
-from loadtests.report import page as pages
 from tests.fixtures.conversations import histogram_of
+from tests.fixtures.pages import column, section, table
 
 LAGS = {"p50": 2.0, "p90": 4.0, "p95": 5.0, "p99": 9.0, "p99.9": 20.0}
 
@@ -26,16 +25,16 @@ def delivering(label, test, block, result):
 
 
 @pytest.fixture
-def sections(build_run):
+def tables(build_run):
     def build(change=delivering, **shape):
         run = build_run(labels=("gunicorn", "uvicorn", "daphne"), blocks=2, change=change, **shape)
-        return {section.name: section for section in pages.compose(Results(run)).sections}
+        return section(run, "latency").tables
 
     return build
 
 
-def test_a_test_whose_trials_deliver_has_a_table_in_its_section(sections):
-    figures, deliveries = sections(tests=("latency",))["latency"].tables
+def test_a_test_whose_trials_deliver_has_a_table_in_its_section(tables):
+    figures, deliveries = tables(tests=("latency",))
     assert figures.name == "latency-latency"
     assert deliveries.name == "deliveries-latency"
     rows = {row[0].text: row for row in deliveries.rows}
@@ -55,24 +54,18 @@ def test_what_strayed_is_counted_in_invalid_trials_too(build_run):
     for trial in run.trials():
         if trial.block == 2:
             run.save_trial(dataclasses.replace(trial, status="invalid"))
-    [table] = [
-        table
-        for section in pages.compose(Results(run)).sections
-        for table in section.tables
-        if table.name == "deliveries-latency"
-    ]
-    stray = [row[table.columns.index("stray")] for row in table.rows]
-    assert [(field.text, field.tone) for field in stray] == [("1", "bad"), ("1", "bad")]
+    stray = column(table(run, "deliveries-latency"), "stray")
+    assert [(field.text, field.tone) for field in stray.values()] == [("1", "bad"), ("1", "bad")]
 
 
-def test_a_lag_is_the_median_over_trials_where_all_of_them_know_it(sections):
-    table = sections(tests=("latency",))["latency"].tables[1]
-    lags = {row[0].text: [field.text for field in row[6:]] for row in table.rows}
-    assert table.columns[6:] == tuple(f"lag {key}, ms" for key in PERCENTILES)
+def test_a_lag_is_the_median_over_trials_where_all_of_them_know_it(tables):
+    deliveries = tables(tests=("latency",))[1]
+    lags = {row[0].text: [field.text for field in row[6:]] for row in deliveries.rows}
+    assert deliveries.columns[6:] == tuple(f"lag {key}, ms" for key in PERCENTILES)
     # 3,000 messages know no 99.9th percentile, however many deliveries each of them has; and a tenth is missing.
     assert lags["uvicorn"] == ["3.00", "6.00", "7.50", "13.5", "–"]
     assert lags["daphne"] == ["3.00", "3.00", "not reached", "not reached", "–"]
 
 
-def test_a_test_that_delivers_nothing_has_no_such_table(sections):
-    assert len(sections(change=None)["latency"].tables) == 1
+def test_a_test_that_delivers_nothing_has_no_such_table(tables):
+    assert len(tables(change=None)) == 1

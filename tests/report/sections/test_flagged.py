@@ -2,9 +2,8 @@
 
 import pytest
 
-from loadtests.analyse.results import Results
 from loadtests.records.run.run_record import LeftOut
-from loadtests.report import page as pages
+from tests.fixtures.pages import page_of, section
 
 
 @pytest.fixture
@@ -18,13 +17,9 @@ def page(build_run):
         for trial in run.trials():
             if any((trial.label, trial.test) == (one.label, one.test) for one in left_out):
                 (run.path / "trials" / f"{trial.name}.json").unlink()
-        return pages.compose(Results(run))
+        return page_of(run)
 
     return build
-
-
-def section(page, name):
-    return next(section for section in page.sections if section.name == name)
 
 
 def test_a_setup_that_no_test_had_was_skipped(page):

@@ -1,15 +1,14 @@
 """Response time over load: a chart where a study asks for the same at three rates or more."""
 
-import dataclasses
 import json
 
 import altair as alt
 import pytest
 
-from loadtests.analyse.results import Results
-from loadtests.report import page as pages
 from loadtests.report.formats import render
 from tests.fixtures.failing import failing
+from tests.fixtures.pages import drawn, page_of
+from tests.fixtures.runs import slowed
 from tests.fixtures.studies import a_test
 
 RATES = (50.0, 150.0, 250.0)
@@ -19,25 +18,23 @@ def at(rate, **changes):
     return a_test("latency", f"latency-{rate:g}", rate=rate, duration=10, **changes)
 
 
-def queue(label, test, block, result):
+@slowed
+def queue(label, test, block):
     """Times as of a queue before a server that holds 300 requests/s, or a setup that holds less."""
-    rate, holds = float(test.partition("-")[2]), 300.0 if label == "gunicorn" else 260.0
-    times = {key: value and value / (1 - rate / holds) for key, value in result.response_time_ms.items()}
-    return dataclasses.replace(result, response_time_ms=times)
+    return 1 / (1 - float(test.partition("-")[2]) / (300.0 if label == "gunicorn" else 260.0))
 
 
 @pytest.fixture
 def charts(build_run):
     def charts(*tests, **shape):
         run = build_run(**{"labels": ("gunicorn", "uvicorn"), "tests": tests, "change": queue, "blocks": 6, **shape})
-        found = [chart for section in pages.compose(Results(run)).sections for chart in section.charts]
-        return [chart for chart in found if chart.name.startswith("over-load")]
+        return [chart for chart in page_of(run).charts if chart.name.startswith("over-load")]
 
     return charts
 
 
 def rows(chart):
-    return [row for data in chart.spec["datasets"].values() for row in data if "load" in row]
+    return drawn(chart, "load")
 
 
 def test_there_is_one_chart_with_a_point_for_each_setup_rate_and_percentile(charts):
@@ -54,8 +51,7 @@ def test_it_is_valid_and_can_be_drawn(charts):
     alt.Chart.from_dict(chart.spec)
     json.dumps(chart.spec, allow_nan=False)
     assert "gunicorn-again" not in {row["label"] for row in rows(chart)}
-    drawn = render.svg(chart.spec)
-    assert drawn.count(">uvicorn<") == 2  # beside its line in each panel
+    assert render.svg(chart.spec).count(">uvicorn<") == 2  # beside its line in each panel
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.records import CpuSample, Meanwhile, OriginObservation, OriginStage, Second
-from loadtests.report import page as pages
 from loadtests.report.formats import render
 from loadtests.report.formats.html import html
 from loadtests.report.formats.rest import rst
 from loadtests.report.sections import pictures
+from tests.fixtures.pages import page_of
 
 LABELS = ("gunicorn", "uvicorn")
 STAGES = (
@@ -147,7 +147,7 @@ def test_a_picture_is_valid_light_and_folded_in_the_page(made):
     origin = OriginObservation(STAGES, 10, 5.0)
     samples = tuple(CpuSample(float(t), {"web": 0.5, "origin": 0.1}) for t in range(1, 121))
     results = made(lambda *_: [second(t, 300, 2.0 + t % 7, _503=3) for t in range(120)], Meanwhile(samples, origin))
-    page = pages.compose(results)
+    page = page_of(results)
     [chart, _] = pictures.section(results).charts
     alt.Chart.from_dict(chart.spec)
     json.dumps(chart.spec, allow_nan=False)

@@ -6,9 +6,9 @@ import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.records import Meanwhile, OriginObservation, OriginStage, Second
-from loadtests.report import page as pages
 from loadtests.report.formats.csv import csv_text
 from loadtests.report.sections import kinds, verdicts
+from tests.fixtures.pages import page_of
 from tests.fixtures.studies import a_test
 
 STUMBLE = a_test("recovery", "stumble", path="/either/fetch", rate=40, duration="40s", services=["origin"])
@@ -82,7 +82,7 @@ def test_one_that_never_recovers_has_not_reached_it(results):
     found = results({"gunicorn": 29, "uvicorn": 60})
     [table] = verdicts.section(found).tables
     assert table.rows[0][4].text.startswith("not reached, 10.5 s of gunicorn")
-    page = pages.compose(found)
+    page = page_of(found)
     assert any("time to recover" in finding.question.lower() for finding in page.findings)
     assert "recovery_s" in csv_text(found).splitlines()[0]
 

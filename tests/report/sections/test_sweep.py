@@ -8,9 +8,9 @@ import pytest
 from loadtests.analyse.results import Results
 from loadtests.plan.study import Entry
 from loadtests.plan.sweep import Sweep
-from loadtests.report import page as pages
 from loadtests.report.formats import rest
 from loadtests.report.sections import sweep as sweeps
+from tests.fixtures.pages import column, page_of
 
 SLOWER = {"1w": 2.0, "2w": 1.05, "4w": 1.0}  # than the best, whatever the threads
 MEGABYTES = {"1w": 60.0, "2w": 80.0, "4w": 160.0}
@@ -44,13 +44,9 @@ def swept(build_run):
     return build
 
 
-def field(table, row, column):
-    return next(one for one in table.rows if one[0].text == row)[table.columns.index(column)]
-
-
 def test_the_cheapest_cell_within_noise_of_the_best_is_advised(swept):
     found = swept(noise=0.3, tests=("throughput",))
-    told = pages.compose(found).findings[0]
+    told = page_of(found).findings[0]
     assert told.question == "What to choose"
     assert told.answer.startswith("2 workers × 1 thread is within noise of the best (×0.9")
     assert "of 4 workers × " in told.answer
@@ -58,7 +54,7 @@ def test_the_cheapest_cell_within_noise_of_the_best_is_advised(swept):
 
 
 def test_what_is_surely_slower_is_not_advised_however_cheap(swept):
-    told = pages.compose(swept(noise=0.003)).findings[0]
+    told = page_of(swept(noise=0.003)).findings[0]
     assert told.answer.startswith("4 workers × ")
 
 
@@ -69,7 +65,7 @@ def test_where_no_cell_is_good_in_everything_both_are_named(swept):
         time = 5.0 if label.startswith("1w") else 50.0 + block % 2
         return dataclasses.replace(result, response_time_ms=dict.fromkeys(result.response_time_ms, time))
 
-    said = pages.compose(swept(noise=0.003, also=one_worker_is_quick)).findings[0].answer
+    said = page_of(swept(noise=0.003, also=one_worker_is_quick)).findings[0].answer
     assert "It depends on the measure" in said
     assert "4 workers" in said
     assert "1 worker " in said
@@ -80,14 +76,14 @@ def test_what_no_trial_can_know_does_not_keep_from_advice(swept):
         counts = dict.fromkeys(("planned", "sent", "completed", "ok"), 600)
         return dataclasses.replace(result, **counts) if test == "latency" else result
 
-    said = pages.compose(swept(noise=0.003, also=few)).findings[0].answer
+    said = page_of(swept(noise=0.003, also=few)).findings[0].answer
     assert said.startswith("4 workers × ")
     assert "Not known, for the trials are too short: p99 response time. Set WORKERS=4" in said
 
 
 def test_one_block_gives_no_advice(swept):
     found = swept(blocks=1)
-    assert pages.compose(found).findings[0].answer.startswith("Not known: too few blocks")
+    assert page_of(found).findings[0].answer.startswith("Not known: too few blocks")
     assert all("detail" not in row or not row["detail"] for row in drawn(found, "sweep-throughput"))
 
 
@@ -99,11 +95,8 @@ def drawn(results, name):
 
 def test_there_is_a_map_of_each_measure_and_of_memory(swept):
     found = swept(noise=0.3)
-    assert [chart.name for chart in sweeps.section(found).charts] == [
-        "sweep-latency",
-        "sweep-throughput",
-        "sweep-memory",
-    ]
+    names = [chart.name for chart in sweeps.section(found).charts]
+    assert names == ["sweep-latency", "sweep-throughput", "sweep-memory"]
     rows = {row["label"]: row for row in drawn(found, "sweep-throughput")}
     assert (rows["4w-2t"]["down"], rows["4w-2t"]["across"]) == ("4", "2")
     assert [row["mark"] for row in rows.values()].count("best") == 1
@@ -137,7 +130,7 @@ def test_a_cell_without_a_valid_trial_is_an_empty_cell(swept):
     found = swept(lost=lost)
     row = next(row for row in drawn(found, "sweep-throughput") if row["label"] == "1w-1t")
     assert (row["note"], row.get("value")) == ("no valid trial", None)
-    assert field(sweeps.section(found).tables[0], "1w-1t", "requests per second").text == "–"
+    assert column(sweeps.section(found).tables[0], "requests per second")["1w-1t"].text == "–"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +150,7 @@ def test_one_knob_is_a_row_and_a_third_makes_panels(swept, knobs, panels):
 
 @pytest.mark.parametrize("shape", [{}, {"blocks": 0}, {"blocks": 1}, {"aa": False, "tests": ("capacity",)}])
 def test_any_shape_is_written(swept, shape):
-    page = pages.compose(swept(**shape))
+    page = page_of(swept(**shape))
     assert page.sections[0].name == "sweep"
     rest.rst(page)
 

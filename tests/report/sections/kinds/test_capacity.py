@@ -1,7 +1,5 @@
 """Capacity in the report: a figure where the server was the limit, else at least what was reached."""
 
-import csv
-import io
 import json
 from statistics import geometric_mean
 
@@ -9,14 +7,9 @@ import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
-from loadtests.report import page as pages
-from loadtests.report.formats.csv import csv_text
+from tests.fixtures.pages import column, drawn, page_of, section, summary
 
 TESTS = ("capacity",)
-
-
-def column(table, heading):
-    return {row[0].text: row[table.columns.index(heading)] for row in table.rows}
 
 
 @pytest.fixture
@@ -24,45 +17,35 @@ def results(build_run):
     return lambda **shape: Results(build_run(tests=TESTS, **shape))
 
 
-def curve(chart):
-    """The points of all setups' curves."""
-    rows = (row for data in chart.spec["datasets"].values() for row in data)
-    return [row for row in rows if "passed" in row]
-
-
-def section(found, price=None):
-    return next(one for one in pages.compose(found, price).sections if one.name == "capacity")
-
-
 def test_the_figure_is_the_median_over_blocks(results):
     found = results(blocks=3)
     rates = [trial.capacity.rate for trial in found.trials if trial.label == "gunicorn"]
-    table = section(found).tables[0]
+    table = section(found, "capacity").tables[0]
     assert column(table, "capacity, requests/s")["gunicorn"].text == f"{geometric_mean(rates):,.0f}"
     assert column(table, "limited by")["gunicorn"].text == "server"
 
 
 def test_beyond_the_generator_a_capacity_is_told_as_at_least_what_was_reached(results):
     found = results(blocks=6, generator_rate=400)
-    [table] = section(found).tables
+    [table] = section(found, "capacity").tables
     rates = [trial.capacity.rate for trial in found.trials if trial.label == "gunicorn"]
     assert column(table, "capacity, requests/s")["gunicorn"].text == f"at least {geometric_mean(rates):,.0f}"
     assert column(table, "limited by")["gunicorn"].text == "generator"
     assert column(table, "limited by")["daphne-ipc"].text == "server"  # about 133 requests/s
     of_daphne = found.comparisons["daphne", "capacity", "capacity_rps"]
     assert (of_daphne.verdict, of_daphne.low, of_daphne.at_most) == (Verdict.SLOWER, 0, True)
-    [verdicts] = next(one for one in pages.compose(found).sections if one.name == "verdicts").tables
+    [verdicts] = section(found, "verdicts").tables
     assert column(verdicts, "ratio")["daphne"].text.startswith("at most ×0.")
     assert column(verdicts, "ratio")["daphne"].detail.startswith("under ×0.")
 
 
 def test_who_holds_at_least_more_than_the_others_is_first(results):
-    found = pages.compose(results(labels=("uvicorn", "gunicorn", "daphne"), blocks=6, generator_rate=400))
+    found = page_of(results(labels=("uvicorn", "gunicorn", "daphne"), blocks=6, generator_rate=400))
     assert found.findings[0].answer.startswith("gunicorn sustains the most, at least 400 requests/s; all others")
 
 
 def test_a_search_that_settled_on_nothing_is_told_in_its_own_words(results):
-    found = section(results(blocks=2, generator_rate=1e-9))
+    found = section(results(blocks=2, generator_rate=1e-9), "capacity")
     unsettled = found.tables[-1]
     assert any(row[0].text == "gunicorn" for row in unsettled.rows)
     assert "the generator's limit, not the server's" in unsettled.rows[0][2].text
@@ -70,7 +53,7 @@ def test_a_search_that_settled_on_nothing_is_told_in_its_own_words(results):
 
 def test_the_summary_has_it(results):
     found = results(blocks=3, generator_rate=400)
-    rows = {row["label"]: row for row in csv.DictReader(io.StringIO(csv_text(found)))}
+    rows = {row["label"]: row for row in summary(found)}
     rates = [trial.capacity.rate for trial in found.trials if trial.label == "uvicorn"]
     assert float(rows["uvicorn"]["capacity_rps"]) == pytest.approx(geometric_mean(rates), rel=1e-5)
     assert float(rows["gunicorn"]["capacity_rps_low"]) <= float(rows["gunicorn"]["capacity_rps"])
@@ -79,8 +62,8 @@ def test_the_summary_has_it(results):
 
 def test_curves_end_at_the_knee(results):
     found = results(blocks=2)
-    [chart] = section(found).charts
-    rows = [row for row in curve(chart) if row["label"] == "uvicorn"]
+    [chart] = section(found, "capacity").charts
+    rows = [row for row in drawn(chart, "passed") if row["label"] == "uvicorn"]
     made = [probe.rate for trial in found.trials if trial.label == "uvicorn" for probe in trial.capacity.probes]
     highest = max(trial.capacity.rate for trial in found.trials if trial.label == "uvicorn")
     assert max(made) > 1.2 * highest
@@ -92,7 +75,7 @@ def test_curves_end_at_the_knee(results):
 
 
 def test_the_chart_says_every_capacity(results):
-    chart = section(results(blocks=2, generator_rate=400)).charts[0]
+    chart = section(results(blocks=2, generator_rate=400), "capacity").charts[0]
     assert "gunicorn at least " in chart.alt
     assert "uvicorn " in chart.alt
     json.dumps(chart.spec, allow_nan=False)
@@ -100,5 +83,5 @@ def test_the_chart_says_every_capacity(results):
 
 @pytest.mark.parametrize("shape", [{"blocks": 1}, {"labels": ("gunicorn",)}, {"generator_rate": 1}, {"blocks": 0}])
 def test_any_shape_has_a_section(results, shape):
-    for chart in section(results(**shape)).charts:
+    for chart in section(results(**shape), "capacity").charts:
         json.dumps(chart.spec, allow_nan=False)

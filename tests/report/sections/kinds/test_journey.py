@@ -1,17 +1,14 @@
 """What a report says of users' journeys."""
 
-import csv
 import dataclasses
-import io
 
 import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.records import Journeys, RequestResult
 from loadtests.records.result import FIGURES
-from loadtests.report import page as pages
 from loadtests.report.formats import rest
-from loadtests.report.formats.csv import csv_text
+from tests.fixtures.pages import page_of, section, summary, table, texts
 from tests.fixtures.studies import a_test
 
 SLOWER = {"gunicorn": 1.0, "uvicorn": 2.0}
@@ -67,20 +64,8 @@ def results(build_run):
     return build
 
 
-def section(results):
-    return next(one for one in pages.compose(results).sections if one.name == "journey")
-
-
-def table(results, name):
-    return next(one for one in section(results).tables if one.name == name)
-
-
-def texts(fields):
-    return [field.text for field in fields]
-
-
 def test_its_section_says_what_a_closed_loop_is_no_measure_of(results):
-    found = section(results())
+    found = section(results(), "journey")
     assert found.heading == "Users' journeys"
     assert "it is no capacity" in found.paragraphs[0]
     assert [one.name for one in found.tables] == [
@@ -137,7 +122,7 @@ def test_the_arithmetic_of_the_closed_loop_stands_beside_the_measured_rate(resul
 
 
 def test_an_open_loop_has_no_such_arithmetic(results):
-    found = section(results(journey_test(rate=2.0), walked(users=None)))
+    found = section(results(journey_test(rate=2.0), walked(users=None)), "journey")
     assert "loop-users" not in [one.name for one in found.tables]
 
 
@@ -148,30 +133,30 @@ def test_whole_journeys_are_told_in_seconds(results):
 
 def test_the_answer_and_the_summary_have_them(results):
     found = results()
-    answer = pages.compose(found).answer
+    answer = page_of(found).answer
     assert answer.table is not None
     assert "p50, ms" in answer.table.columns
     assert "CPU, ms" in answer.table.columns
-    rows = {one["label"]: one for one in csv.DictReader(io.StringIO(csv_text(found)))}
+    rows = {one["label"]: one for one in summary(found)}
     assert float(rows["gunicorn"]["get_p50_ms"]) == pytest.approx(10.15, rel=0.001)
     assert float(rows["uvicorn"]["journeys_completed_percent"]) == 100
-    assert "Users' journeys" in rest.rst(pages.compose(found))
+    assert "Users' journeys" in rest.rst(page_of(found))
 
 
 def test_cost_is_that_of_a_completed_journey_by_role(results):
     found = results()
-    cost = next(one for one in pages.compose(found).sections if one.name == "cost")
+    cost = section(found, "cost")
     rows = [dict(zip(cost.tables[0].columns, texts(row), strict=True)) for row in cost.tables[0].rows]
     # 3.03 CPU seconds for 290 journeys, and 3.06 for 280.
     assert {rows[0][heading] for heading in ("CPU ms", "web ms")} == {"10.7"}
     assert float(rows[0]["journeys/CPU s"]) == pytest.approx(93.6, rel=0.01)
     assert "for each journey completed: the cost of failed journeys" in cost.paragraphs[0]
-    summary = next(csv.DictReader(io.StringIO(csv_text(found))))
-    assert summary["cpu_ms_per_journey"] == summary["web_cpu_ms_per_journey"]
-    assert float(summary["cpu_ms_per_request"]) < float(summary["cpu_ms_per_journey"])
-    assert "that 1 request in 100 exceeds" in rest.rst(pages.compose(found))
+    row = summary(found)[0]
+    assert row["cpu_ms_per_journey"] == row["web_cpu_ms_per_journey"]
+    assert float(row["cpu_ms_per_request"]) < float(row["cpu_ms_per_journey"])
+    assert "that 1 request in 100 exceeds" in rest.rst(page_of(found))
 
 
 def test_a_cell_without_journeys_has_no_row(results):
     found = results(change=lambda label, test, block, result: result)
-    assert [one.name for one in section(found).tables] == ["journey-users"]
+    assert [one.name for one in section(found, "journey").tables] == ["journey-users"]

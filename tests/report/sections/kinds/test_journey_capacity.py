@@ -1,16 +1,13 @@
 """What a report says of a capacity in users."""
 
-import csv
 import dataclasses
-import io
 
 import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.records import Journeys, RequestResult
-from loadtests.report import page as pages
 from loadtests.report.formats import rest
-from loadtests.report.formats.csv import csv_text
+from tests.fixtures.pages import page_of, section, summary, table, texts
 from tests.fixtures.studies import a_test
 
 
@@ -37,32 +34,28 @@ def results(build_run):
     return build
 
 
-def section(found):
-    return next(one for one in pages.compose(found).sections if one.name == "journey-capacity")
-
-
 def test_the_capacity_is_in_users_and_it_is_said_that_it_is_none_in_requests(results):
-    found = section(results())
+    found = section(results(), "journey-capacity")
     assert "is no capacity in requests" in found.paragraphs[0]
-    names = [table.name for table in found.tables]
+    names = [one.name for one in found.tables]
     assert names[0] == "journey-capacity-most"
     assert {"way-most", "loop-most", "methods-most"} <= set(names)
     figures = found.tables[0]
     assert figures.columns[:2] == ("setup", "capacity in users")
     assert "It is no capacity in requests." in figures.note
-    loop = next(table for table in found.tables if table.name == "loop-most")
-    assert [field.text for field in loop.rows[0]][:2] == ["gunicorn", "40"]
+    loop = next(one for one in found.tables if one.name == "loop-most")
+    assert texts(loop.rows[0])[:2] == ["gunicorn", "40"]
 
 
 def test_the_way_there_has_every_probe(results):
     made = results()
-    way = next(table for table in section(made).tables if table.name == "way-most")
+    way = table(made, "way-most")
     assert len(way.rows) == sum(len(trial.capacity.probes) for trial in made.trials)
     assert {row[-1].text for row in way.rows} == {"within", "not within"}
 
 
 def test_new_users_have_no_arithmetic_and_another_unit(results):
-    found = section(results("arrivals"))
+    found = section(results("arrivals"), "journey-capacity")
     assert found.tables[0].columns[1] == "capacity in new users/s"
     assert "loop-most" not in [table.name for table in found.tables]
 
@@ -70,9 +63,8 @@ def test_new_users_have_no_arithmetic_and_another_unit(results):
 @pytest.mark.parametrize(("model", "column"), [("users", "capacity_users"), ("arrivals", "capacity_users_per_s")])
 def test_the_answer_and_the_summary_have_it(results, model, column):
     found = results(model)
-    rows = list(csv.DictReader(io.StringIO(csv_text(found))))
-    assert all(float(row[column]) > 0 for row in rows)
-    page = pages.compose(found)
+    assert all(float(row[column]) > 0 for row in summary(found))
+    page = page_of(found)
     assert page.answer.table is not None
     text = rest.rst(page)
     assert "Capacity in users" in text

@@ -1,16 +1,13 @@
 """Capacities over WebSockets in the report: as those of requests, in what each counts."""
 
-import csv
-import io
 import json
 
 import pytest
 
 from loadtests.analyse.results import Results
-from loadtests.report import page as pages
 from loadtests.report import reports
-from loadtests.report.formats.csv import csv_text
 from tests.fixtures.conversations import SEARCHES, conversing
+from tests.fixtures.pages import page_of, section, summary
 
 COUNTS = {"connect-capacity": "connections", "echo-capacity": "messages", "broadcast-capacity": "deliveries"}
 TIME = {"connect-capacity": "Time to open", "echo-capacity": "Response time", "broadcast-capacity": "Lag"}
@@ -22,10 +19,6 @@ def run(build_run):
         return build_run(labels=("uvicorn", "gunicorn"), tests=tuple(map(conversing, kinds)), blocks=3)
 
     return run
-
-
-def section(found, kind):
-    return next(one for one in pages.compose(found).sections if one.name == kind)
 
 
 @pytest.mark.parametrize("kind", SEARCHES)
@@ -48,7 +41,7 @@ def test_a_capacity_is_told_in_what_it_counts(run, kind):
 def test_no_page_of_it_speaks_of_requests(run, kind):
     made = run(kind)
     reports.write(made)
-    page = pages.compose(Results(made))
+    page = page_of(made)
     for part in page.sections:
         words = [*(table.caption for table in part.tables), *(" ".join(table.columns) for table in part.tables)]
         words += [f"{chart.caption} {chart.alt}" for chart in part.charts]
@@ -59,7 +52,7 @@ def test_no_page_of_it_speaks_of_requests(run, kind):
 
 
 def test_a_summary_has_each_in_a_column_of_its_own(run):
-    rows = list(csv.DictReader(io.StringIO(csv_text(Results(run(*SEARCHES))))))
+    rows = summary(run(*SEARCHES))
     for kind, counts in COUNTS.items():
         filled = {row["test"] for row in rows if row[f"capacity_{counts}_per_s"]}
         assert filled == {kind}

@@ -1,4 +1,4 @@
-"""When the requests of a latency test are due."""
+"""When requests are due."""
 
 import dataclasses
 
@@ -8,28 +8,26 @@ from loadtests.errors import UserError
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
 from loadtests.workload import Feature
+from tests.fixtures.studies import a_test, load_of
 
 
-def study(**test):
-    table = {
-        "setups": ["gunicorn", "uvicorn"],
-        "blocks": 2,
-        "tests": {"latency": {"rate": 300, "duration": "1s", **test}},
-    }
-    return studies.parse(table, "s", "s.toml")
+def study():
+    tests = {"latency": {"rate": 300, "duration": "1s"}}
+    return studies.parse({"setups": ["gunicorn", "uvicorn"], "blocks": 2, "tests": tests}, "s", "s.toml")
 
 
-def load(test, seed=0):
-    return test.load("http://127.0.0.1:1", test.requests, (), None, seed)
-
-
-def test_arrivals_are_random_unless_a_study_says_otherwise():
-    [test] = study().tests
-    assert test.description == "GET / at 300 requests per second, at random moments"
-    assert Feature.RANDOM_ARRIVALS in load(test).features
-    [even] = study(arrivals="even").tests
-    assert even.description == "GET / at 300 requests per second"
-    assert load(even).arrival_seed is None
+@pytest.mark.parametrize(
+    ("kind", "keys", "sent"),
+    [
+        ("latency", {"rate": 300, "duration": "1s"}, "GET / at 300 requests per second"),
+        ("capacity", {}, "GET / at the highest rate within p99<50ms"),
+    ],
+)
+def test_arrivals_are_random_unless_a_study_says_otherwise(kind, keys, sent):
+    test, even = a_test(kind, **keys), a_test(kind, **keys, arrivals="even")
+    assert (test.description, load_of(test).arrival_seed) == (f"{sent}, at random moments", 7)
+    assert (even.description, load_of(even).arrival_seed) == (sent, None)
+    assert Feature.RANDOM_ARRIVALS in load_of(test).features
     assert not test.same_as(even)
 
 
@@ -48,7 +46,7 @@ def test_a_replay_is_due_when_it_was_recorded():
     parsed = studies.parse({"setups": ["gunicorn"], "tests": {"latency": table}}, "s", "s.toml")
     [test] = parsed.tests
     assert test.pace.record()["arrivals"] == "recorded"
-    assert Feature.RANDOM_ARRIVALS not in load(test).features
+    assert Feature.RANDOM_ARRIVALS not in load_of(test).features
     assert dataclasses.replace(parsed).with_requests(test.requests).tests[0].pace.arrivals == "random"
     with pytest.raises(UserError, match="arrivals: is not a key here"):
         studies.parse({"setups": ["gunicorn"], "tests": {"latency": {**table, "arrivals": "even"}}}, "s", "s.toml")
