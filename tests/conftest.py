@@ -15,6 +15,7 @@ pytest_plugins = [
     "tests.fixtures.other_machine",
     "tests.fixtures.redis_servers",
     "tests.fixtures.runs",
+    "tests.fixtures.changes",
     "tests.fixtures.served",
     "tests.fixtures.websocket_server",
     "tests.fixtures.surveys",

@@ -12,6 +12,7 @@ from loadtests.analyse.observations import Observation
 from loadtests.analyse.overload import Standing, standing
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds import metric as metric_of
+from loadtests.plan.metrics import Metric
 from loadtests.records import Trial
 from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import SetupRecord
@@ -54,6 +55,18 @@ class Results:
     def labels_without_copy(self, test: str) -> list[str]:
         """The labels in a test without the A/A copy of the baseline."""
         return [label for label in self.labels_in(test) if label != self.aa_copy]
+
+    def by_estimate(self, test: Test, metric: Metric) -> list[str]:
+        """All labels in a test, the best figure first, those without one last. An order is no verdict."""
+        labels = self.labels_in(test.name)
+        estimates = {label: self.estimate(label, test.name, metric.name) for label in labels}
+        return _sorted({label: one.value if one else None for label, one in estimates.items()}, metric)
+
+    def by_ratio(self, test: Test, metric: Metric) -> list[str]:
+        """The candidates in a test, the best ratio to the baseline first, those without one last."""
+        labels = [label for label in self.candidates if label in self.labels_in(test.name)]
+        comparisons = {label: self.comparisons.get((label, test.name, metric.name)) for label in labels}
+        return _sorted({label: one.ratio if one else None for label, one in comparisons.items()}, metric)
 
     def called(self, test: str, metric: str) -> str:
         """What a metric is called in a test: ``p99 response time``."""
@@ -135,3 +148,11 @@ class Results:
             return {}
         found = noise_floors(self.judged, self.baseline, self.aa_copy)
         return {(one.test, one.metric): one for one in found if one.blocks}
+
+
+def _sorted(values: dict[str, float | None], metric: Metric) -> list[str]:
+    known = {label: value for label, value in values.items() if value is not None}
+    ordered = sorted(known, key=known.__getitem__)
+    if metric.more_is_better:
+        ordered.reverse()
+    return [*ordered, *(label for label in values if label not in known)]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from loadtests.analyse import agreement
 from loadtests.analyse.reasons import OTHERS_CPU_DOUBTFUL, OTHERS_CPU_INVALID, Reason
-from loadtests.formatting import percent, plural, series
+from loadtests.formatting import number, percent, plural, series
 from loadtests.plan.scheduling_delay import ANSWERS, LAG, LATE
 from loadtests.records import Evidence, Flag, HostConditions, Result
 
@@ -16,6 +15,12 @@ JUDGED = ("p50", "p99")
 CLOCK_JUMP_S = 0.5  # wall against monotonic clock; NTP slews at most 0.3 s in ten minutes
 FREQUENCY_CHANGE = 0.03  # more could make a verdict with the default delta
 LOOP_DISAGREES = 0.02  # of a closed loop's rate, which follows from users, think and response time
+
+
+# A p50 of a hundred requests is known to some 10%.
+DIFFERENCE = 0.25  # by which the p50, or the share of requests answered well, may differ
+DIFFERENCE_MS = 1.0  # by which the p50 may differ where that is more
+ENOUGH = 100  # requests of each
 
 
 def judge(
@@ -52,7 +57,7 @@ def _flags(evidence: Evidence, result: Result | None, busy: Reason) -> Iterator[
         yield Reason.engine_failed.flag()
     if evidence.generator_cpu is not None and evidence.generator_cpu > GENERATOR_CPU:
         yield busy.flag(f"{evidence.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
-    yield from map(Reason.clients_differ.flag, agreement.differing(result))
+    yield from map(Reason.clients_differ.flag, differing(result))
     yield from _send_lag(result)
     yield from _not_all_sent(evidence)
     yield from _loop(result)
@@ -135,3 +140,15 @@ def _other_load(evidence: Evidence) -> Iterator[Flag]:
         yield Reason.cores_taken.flag(f"{evidence.other_load:.0%}")
     elif evidence.other_load > OTHERS_CPU_DOUBTFUL:
         yield Reason.cores_disturbed.flag(f"{evidence.other_load:.0%}")
+
+
+def differing(result: Result | None) -> Iterator[str]:
+    """How far apart the figures of a distributed generator's processes are, where that is more than noise: they
+    measured the same server."""
+    known = [one for one in result.generator if one.planned is not None and one.planned >= ENOUGH] if result else []
+    times = [one.p50_ms for one in known if one.p50_ms is not None]
+    shares = [(one.ok or 0) / (one.planned or 1) for one in known]
+    if len(times) > 1 and max(times) - min(times) > max(DIFFERENCE_MS, DIFFERENCE * min(times)):
+        yield f"p50 from {number(min(times))} to {number(max(times))} ms"
+    elif len(shares) > 1 and max(shares) - min(shares) > DIFFERENCE:
+        yield f"answered well: {percent(min(shares))} to {percent(max(shares))}"

@@ -16,9 +16,9 @@ from loadtests.analyse.verdicts import Verdict
 from loadtests.formatting import UNINFORMATIVE, figure, number, percent, plural, plus_minus, series
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric
-from loadtests.report import load_steps, ranking, tables, winners
+from loadtests.report import tables, winners
 from loadtests.report.findings import NAMED, by_importance, condition
-from loadtests.report.sections import overview
+from loadtests.report.sections import load_curve, overview
 from loadtests.report.verdict_text import TONES, noisy, what_would_settle
 from loadtests.report.view import Field, Finding, RunAnswer, Table
 
@@ -111,7 +111,7 @@ def _columns(results: Results) -> Iterator[_Column]:
     their supporting metrics."""
     compares = results.record.advice is None and len(results.labels) > 1
     # Of a load curve only the ends: it has a chart.
-    tests = [test for test in by_importance(results) if not load_steps.is_inner(results, test)]
+    tests = [test for test in by_importance(results) if not load_curve.is_inner(results, test)]
     first_of_kind = {test.kind: test for test in reversed(tests)}
     judged = [
         (test, metric)
@@ -142,7 +142,7 @@ def _known(results: Results, test: Test, metric: Metric) -> bool:
 
 
 def _table(results: Results, columns: Sequence[_Column]) -> Table:
-    ordered = ranking.by_estimate(results, columns[0].test, columns[0].metric)
+    ordered = results.by_estimate(columns[0].test, columns[0].metric)
     labels = [label for label in dict.fromkeys([*ordered, *results.labels]) if label != results.aa_copy]
     memory = {label: _memory(results, label) for label in labels}
     headings = ["setup", *(column.heading for column in columns)]

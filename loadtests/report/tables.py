@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import Any, TypeVar
 
@@ -12,7 +13,7 @@ from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import DASH, figure, interval, number, relative
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
-from loadtests.report import ranking
+from loadtests.report.charts.shared import Chart
 from loadtests.report.view import Field, Table
 
 Column = Callable[[Cell], Field]
@@ -75,7 +76,7 @@ def measured(
 
     columns = {"setup": lambda cell: Field(cell.label), **{heading: column(one) for one, heading in shown.items()}}
     columns |= {"failed": failures, "trials": trials} if more is None else more
-    cells = [results.cells[label, test.name] for label in ranking.by_estimate(results, test, first)]
+    cells = [results.cells[label, test.name] for label in results.by_estimate(test, first)]
     return listed(name, caption, cells, columns, note, optional=optional)
 
 
@@ -138,3 +139,21 @@ def median_of(values: Sequence[float | None]) -> Field:
 def pairs(rows: list[tuple[str, str]]) -> tuple[tuple[Field, ...], ...]:
     """Names and values as the rows of a table."""
     return tuple((Field(key), Field(value)) for key, value in rows)
+
+
+def _none(results: Results, test: Test) -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Additions:
+    """``columns`` stand after the metrics in the table of figures, in the place of how many requests failed and how
+    many trials there are; ``note`` stands under it. ``tables`` and ``charts`` are a test's further ones."""
+
+    columns: Columns | None = None
+    note: str = MEAN
+    tables: Callable[[Results, Test], Iterable[Table]] = _none
+    charts: Callable[[Results, Test], Iterable[Chart]] = _none
+
+
+NOTHING = Additions()

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from loadtests.analyse.results import Results
 from loadtests.formatting import series
-from loadtests.report import load_steps
-from loadtests.report.load_steps import LoadCurve
+from loadtests.report.sections import load_curve
+from loadtests.report.sections.load_curve import LoadCurve
 from loadtests.report.view import Finding
 
 
 def sentences(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
     """Certain winners first; the steps of a load curve share one sentence."""
-    curves = {test.name: load_steps.curve(results, test) for test in results.tests}
+    curves = {test.name: load_curve.curve(results, test) for test in results.tests}
     found: dict[tuple[str, str], tuple[bool, str]] = {}
     for one in findings:
         if not one.brief:

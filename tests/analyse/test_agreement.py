@@ -4,8 +4,7 @@ import dataclasses
 
 import pytest
 
-from loadtests.analyse.agreement import differing
-from loadtests.analyse.validity import judge
+from loadtests.analyse.validity import differing, judge
 from loadtests.records import Evidence, Generator
 from loadtests.workload import Load, Request
 

@@ -10,8 +10,9 @@ from rich.console import Console
 from loadtests.analyse.history import history_of
 from loadtests.errors import UserError
 from loadtests.report.formats import history as history_output
-from loadtests.report.sections.history import spec
-from tests.fixtures.runs import known_test, slowed
+from loadtests.report.formats.history import spec
+from tests.fixtures.changes import slowed
+from tests.fixtures.runs import known_test
 
 LABELS = ("gunicorn", "uvicorn")
 STEADY = (1.0, 1.01, 0.99, 1.0, 1.01)

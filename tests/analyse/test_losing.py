@@ -12,8 +12,8 @@ from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
 from loadtests.plan.kinds.broadcast import LAG_P50, LAG_P99
 from loadtests.report.points import why_unknown
+from tests.fixtures.changes import failing
 from tests.fixtures.conversations import conversing, delivering, holding
-from tests.fixtures.failing import failing
 
 LABELS = ("uvicorn", "daphne", "granian")
 

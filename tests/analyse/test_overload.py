@@ -9,8 +9,8 @@ from loadtests.analyse.overload import SOUND, slices_pile_up
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
 from loadtests.plan.kinds import metric
+from tests.fixtures.changes import failing
 from tests.fixtures.conversations import conversing, delivering
-from tests.fixtures.failing import failing
 
 LABELS = ("gunicorn", "daphne")
 

@@ -10,7 +10,7 @@ from loadtests.analyse.overload import failed_share
 from loadtests.measure.capacity import generator_evidence
 from loadtests.plan.metrics import P50, P99
 from loadtests.records import Evidence, Generator, Process
-from tests.fixtures.failing import failing
+from tests.fixtures.changes import failing
 
 
 @pytest.fixture

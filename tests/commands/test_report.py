@@ -1,7 +1,7 @@
 """The commands that write a report again, and draw a history."""
 
 from loadtests import files
-from tests.fixtures.runs import slowed
+from tests.fixtures.changes import slowed
 
 
 def test_open_ends_with_where_the_page_is(build_run, monkeypatch, command):

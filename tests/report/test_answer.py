@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from loadtests.report import reports
-from tests.fixtures.failing import failing
+from tests.fixtures.changes import failing, slowed
 from tests.fixtures.pages import page_of
-from tests.fixtures.runs import known_test, slowed
+from tests.fixtures.runs import known_test
 
 NINETEEN = tuple(f"server-{number:02d}" for number in range(19))
 

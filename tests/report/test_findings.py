@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from tests.fixtures.failing import failing
+from tests.fixtures.changes import failing
 from tests.fixtures.pages import page_of
 from tests.fixtures.runs import known_test
 from tests.fixtures.studies import a_test

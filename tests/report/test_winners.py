@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.fixtures.failing import failing
+from tests.fixtures.changes import failing, slowed
 from tests.fixtures.pages import page_of
-from tests.fixtures.runs import SPEED, known_test, slowed
+from tests.fixtures.runs import SPEED, known_test
 
 RATES = (50.0, 150.0, 250.0, 290.0)
 

@@ -12,7 +12,7 @@ from loadtests.formatting import informative, number, relative, series
 from loadtests.plan.cost_unit import CostUnit
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, Metric
-from loadtests.report import points, ranking, tables
+from loadtests.report import points, tables
 from loadtests.report.charts import cost
 from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
@@ -162,7 +162,7 @@ def _sharing(role: str) -> tables.Column:
 def _charts(results: Results, test: Test) -> Iterator[Chart]:
     """CPU time per request, stacked by role."""
     counted = test.kind.cost_unit
-    labels = ranking.by_estimate(results, test, counted.cpu)
+    labels = results.by_estimate(test, counted.cpu)
     per = f"{counted.unit} per {counted.singular}"
     totals = [points.point(results, label, test, counted.cpu, "CPU", per) for label in labels]
     parts = [part for total in totals for part in _parts(results, test, total)]

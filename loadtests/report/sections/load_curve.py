@@ -1,4 +1,4 @@
-"""The data of the chart of response time over load."""
+"""Load curves: tests that differ by their load alone, and the chart of response time over it."""
 
 from __future__ import annotations
 
@@ -10,26 +10,45 @@ from loadtests.formatting import series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import LoadStep
 from loadtests.plan.metrics import P50, P99, Metric
-from loadtests.report import load_steps, points, ranking
+from loadtests.report import points
 from loadtests.report.charts import lines
 from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow
 
 DRAWN = (P50, P99)
+LEAST_STEPS = 3  # of a curve
+LoadCurve = list[tuple[LoadStep, Test]]
+
+
+def curve(results: Results, test: Test) -> LoadCurve:
+    """The test's load curve, from the least load to the most; empty where it has too few steps."""
+    if (own := test.load_step) is None:
+        return []
+    alike = (own.axis, own.comparison_key)
+    steps = [
+        (step, one) for one in results.tests if (step := one.load_step) and (step.axis, step.comparison_key) == alike
+    ]
+    enough = len({step.value for step, _ in steps}) >= LEAST_STEPS
+    return sorted(steps, key=lambda one: one[0].value) if enough else []
+
+
+def is_inner(results: Results, test: Test) -> bool:
+    """Whether it is a step between others."""
+    return test in [one for _, one in curve(results, test)][1:-1]
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
     """The chart of the test's load curve, given with its first test."""
-    steps = load_steps.curve(results, test)
+    steps = curve(results, test)
     if steps and test is min((one for _, one in steps), key=results.tests.index):
         yield from _chart(results, steps)
 
 
-def _chart(results: Results, steps: Sequence[tuple[LoadStep, Test]]) -> Iterator[Chart]:
+def _chart(results: Results, steps: LoadCurve) -> Iterator[Chart]:
     """p50 and p99 of each setup over the loads that it sustains."""
     (step, first), (_, last) = steps[0], steps[-1]
-    labels = [label for label in ranking.by_estimate(results, last, P50) if label != results.aa_copy]
+    labels = [label for label in results.by_estimate(last, P50) if label != results.aa_copy]
     rows = [
         row for metric in DRAWN for label in labels for one in steps for row in _point(results, label, *one, metric)
     ]
@@ -63,7 +82,7 @@ def _point(results: Results, label: str, step: LoadStep, test: Test, metric: Met
         yield {**row, "percentile": metric.short, "load": step.value, "brief": step.short_label}
 
 
-def _in_words(results: Results, steps: Sequence[tuple[LoadStep, Test]], rows: Sequence[ChartRow]) -> str:
+def _in_words(results: Results, steps: LoadCurve, rows: Sequence[ChartRow]) -> str:
     """The figures in words, and who failed at which load."""
     lines: dict[str, list[str]] = {}
     for row in rows:

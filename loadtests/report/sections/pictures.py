@@ -16,7 +16,6 @@ from loadtests.formatting import number, plural, series
 from loadtests.plan.kinds import Test
 from loadtests.records import Second, Trial
 from loadtests.records.heat import end_of
-from loadtests.report import ranking
 from loadtests.report.charts import picture
 from loadtests.report.charts.picture import Rows, Seconds
 from loadtests.report.charts.shared import Chart
@@ -64,7 +63,7 @@ def _left_out(results: Results) -> Iterator[str]:
 def _labels(results: Results, test: Test) -> list[str]:
     return [
         label
-        for label in ranking.by_estimate(results, test, test.decisive)
+        for label in results.by_estimate(test, test.decisive)
         if _representative(results, results.cells[label, test.name], test) is not None
     ]
 

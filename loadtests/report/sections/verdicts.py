@@ -27,7 +27,6 @@ from loadtests.formatting import (
 from loadtests.plan.cost_unit import DELIVERIES, MESSAGES
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
-from loadtests.report import ranking
 from loadtests.report.charts import verdicts
 from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
@@ -84,7 +83,7 @@ def _table(results: Results, test: Test) -> Table:
     rows = []
     known = _known(results, test)
     for metric in known:
-        for label in ranking.by_ratio(results, test, metric):
+        for label in results.by_ratio(test, metric):
             named = Field(results.called(test.name, metric.name), short=metric.short)
             compared = fields(results.comparisons.get((label, test.name, metric.name)))
             rows.append((Field(label), named, *_with_figures(results, test, label, metric, compared)))
@@ -178,9 +177,7 @@ def _noise(results: Results, test: Test) -> str:
 def _charts(results: Results, test: Test) -> Iterator[Chart]:
     """Ratios to the baseline; none where nothing can be compared."""
     known = _known(results, test)
-    rows = [
-        _ratio(results, label, test, metric) for metric in known for label in ranking.by_ratio(results, test, metric)
-    ]
+    rows = [_ratio(results, label, test, metric) for metric in known for label in results.by_ratio(test, metric)]
     if not any("ratio" in row for row in rows):
         return
     text = "; ".join(f"{row['metric']}, {row['label']}: {row['note']}" for row in rows)

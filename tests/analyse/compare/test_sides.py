@@ -14,7 +14,8 @@ from loadtests.errors import UserError
 from loadtests.plan.study import Entry
 from loadtests.records.run.run_record import Git
 from loadtests.report.formats.comparison import print_comparison
-from tests.fixtures.runs import known_test, slowed
+from tests.fixtures.changes import slowed
+from tests.fixtures.runs import known_test
 
 LABELS = ("gunicorn", "daphne", "uvicorn")  # as those of the fixture ``two``
 

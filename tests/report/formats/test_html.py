@@ -9,8 +9,9 @@ import pytest
 from loadtests.records.run.run_record import Git, LeftOut, SetupRecord
 from loadtests.report.formats import render
 from loadtests.report.formats.html import html
+from tests.fixtures.changes import slowed
 from tests.fixtures.pages import chart, page_of
-from tests.fixtures.runs import FIVE, slowed
+from tests.fixtures.runs import FIVE
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 BLANK = '<svg xmlns="http://www.w3.org/2000/svg"/>'

@@ -6,9 +6,8 @@ import altair as alt
 import pytest
 
 from loadtests.report.formats import render
-from tests.fixtures.failing import failing
+from tests.fixtures.changes import failing, slowed
 from tests.fixtures.pages import drawn, page_of
-from tests.fixtures.runs import slowed
 from tests.fixtures.studies import a_test
 
 RATES = (50.0, 150.0, 250.0)

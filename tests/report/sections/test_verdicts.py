@@ -7,9 +7,8 @@ import pytest
 from loadtests.analyse.results import Results
 from loadtests.report.sections import verdicts
 from loadtests.report.verdict_text import what_would_settle
-from tests.fixtures.failing import failing
+from tests.fixtures.changes import failing, slowed
 from tests.fixtures.pages import drawn
-from tests.fixtures.runs import slowed
 
 
 @pytest.fixture

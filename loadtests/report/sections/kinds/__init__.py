@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Kind, Test, known
 from loadtests.report import points, tables
-from loadtests.report.sections.additions import NOTHING, Additions
 from loadtests.report.sections.database_connections import connections
 from loadtests.report.sections.deliveries import deliveries
 from loadtests.report.sections.kinds import capacity, idle, journey, journey_capacity, latency, recovery, throughput
+from loadtests.report.tables import NOTHING, Additions
 from loadtests.report.view import Section, Table
 
 ADDITIONS: dict[str, Additions] = {

@@ -1,16 +1,25 @@
-"""What capacity has besides its figures: what kept it from being higher, and the way there."""
+"""What capacity has besides its figures: what kept it from being higher, the way there, and response times of probes
+against their rate, up to the knee."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
+from statistics import median
 
 from loadtests.analyse.results import Cell, Results
-from loadtests.formatting import plural
+from loadtests.formatting import DASH, figure, interval, number, plural, series, span
 from loadtests.plan.kinds import Test
+from loadtests.plan.percentiles import knowable
+from loadtests.records import ProbeRecord
 from loadtests.report import tables
-from loadtests.report.sections import curves
-from loadtests.report.sections.additions import Additions
+from loadtests.report.charts import capacity
+from loadtests.report.charts.palette import looks
+from loadtests.report.charts.shared import Chart
+from loadtests.report.points import INTERVALS, ChartRow, valid_blocks, whiskers, why_unknown
+from loadtests.report.tables import Additions
 from loadtests.report.view import Field, Table
 
 LIMITS = {
@@ -19,6 +28,14 @@ LIMITS = {
     "max_rate": "highest rate allowed",
     "probes": "probes",
     "time": "time",
+}
+STEP = 1.05  # probes of different blocks within 5% of a rate are one point
+BEYOND = 1.1  # drawn up to this multiple of the last rate that passed: beyond, an open loop measures its backlog
+LIMITED = {
+    "generator": "the generator's limit",
+    "max_rate": "the highest rate allowed",
+    "probes": "not settled",
+    "time": "not settled",
 }
 
 
@@ -61,9 +78,98 @@ def _unsettled(results: Results, test: Test) -> Iterator[Table]:
         )
 
 
+def charts(results: Results, test: Test) -> Iterator[Chart]:
+    """Percentiles against rate with the capacity of each setup."""
+    limits = {limit.key: limit.ms for limit in test.search[0].limits} if test.search else {}
+    keys = list(dict.fromkeys([*limits, "p99", "p50"]))
+    rows = [row for label in results.labels for row in _curve(results, label, test, keys)]
+    time = "lag" if test.search and test.search[0].of_lag else results.latency(test.name)
+    counts = test.kind.cost_unit.plural
+    if not rows:
+        return
+    marks = [_mark(results, label, test) for label in results.by_estimate(test, test.decisive)]
+    capacities = [f"{mark['label']} {mark['note']}{mark['within']}" for mark in marks]
+    yield Chart(
+        f"capacity-{test.name}",
+        f"{time.capitalize()} against rate, up to the knee, and each setup's capacity {test.condition}. "
+        "A point is the median of the probes at about that rate, hollow where over the objective; a large one is "
+        f"the capacity. {INTERVALS}",
+        f"Capacity in {counts} per second, {test.description}: {series(capacities)}.",
+        partial(
+            capacity.spec,
+            rows,
+            marks,
+            limits,
+            looks(results.labels),
+            (time, counts),
+            f"{time.capitalize()} against rate, and capacity",
+            [f"{test.short_description} {test.condition}; {span(valid_blocks(results, test), 'block')}, {test.engine}"],
+        ),
+    )
+
+
+def _curve(results: Results, label: str, test: Test, keys: list[str]) -> list[ChartRow]:
+    """A setup's points, as far as their probes have enough requests."""
+    probes = [
+        probe
+        for trial in results.cells[label, test.name].valid
+        for probe in (trial.capacity.probes if trial.capacity else ())
+        if probe.outcome != "invalid" and probe.response_time_ms
+    ]
+    top = max((probe.rate for probe in probes if probe.outcome == "pass"), default=0.0) * BEYOND
+    alike: dict[int, list[ProbeRecord]] = {}
+    for probe in probes:
+        if probe.rate <= top:
+            alike.setdefault(round(math.log(probe.rate) / math.log(STEP)), []).append(probe)
+    return [
+        row
+        for _, together in sorted(alike.items())
+        for key in keys
+        if (row := _point(label, key, together, test)) is not None
+    ]
+
+
+def _point(label: str, key: str, together: list[ProbeRecord], test: Test) -> ChartRow | None:
+    of_lag = test.search is not None and test.search[0].of_lag
+    found = [(probe.lag_ms or {}) if of_lag else probe.response_time_ms for probe in together]
+    times = [time for figures in found if (time := figures.get(key)) is not None]
+    if not times or not knowable(float(key[1:]), sum(probe.ok for probe in together)):
+        return None
+    rate, time = median(probe.rate for probe in together), median(times)
+    passed = sum(probe.outcome == "pass" for probe in together)
+    return {
+        "label": label,
+        "percentile": key,
+        "rate": rate,
+        "value": time,
+        "passed": 2 * passed >= len(together),
+        "text": f"{label}: {key} {number(time)} ms at {number(rate)} {test.kind.cost_unit.plural}/s, {passed} of "
+        f"{plural(len(together), 'probe')} within the objective",
+    }
+
+
+def _mark(results: Results, label: str, test: Test) -> ChartRow:
+    """A setup's capacity as a row; without a value where no search found one."""
+    estimate = results.estimate(label, test.name, test.decisive.name)
+    if estimate is None:
+        searches = [trial.capacity for trial in results.cells[label, test.name].valid if trial.capacity]
+        ends = dict.fromkeys(LIMITED.get(search.limited_by, "no rate") for search in searches)
+        why = series(list(ends)) if searches else why_unknown(results, label, test, test.decisive)
+        return {"label": label, "note": why or DASH, "within": "", "text": f"{label}: capacity: {why}"}
+    within = f" ({text})" if (text := interval(estimate)) else ""
+    row = {
+        "label": label,
+        "value": estimate.value,
+        "note": figure(estimate),
+        "within": within,
+        "text": f"{label}: capacity {figure(estimate)} {test.kind.cost_unit.plural}/s{within}",
+    }
+    return {**row, **whiskers(estimate)}
+
+
 ADDITIONS = Additions(
     columns={"limited by": _limited_by, "probes": _probes, "trials": tables.trials},
     note=f"{tables.MEAN} Probes: how many the median search made.",
     tables=_unsettled,
-    charts=curves.charts,
+    charts=charts,
 )

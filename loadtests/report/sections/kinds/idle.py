@@ -9,8 +9,8 @@ from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import number
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.idle import memory_kb
-from loadtests.report import ranking, tables
-from loadtests.report.sections.additions import Additions
+from loadtests.report import tables
+from loadtests.report.tables import Additions
 from loadtests.report.view import Field, Table
 
 
@@ -28,7 +28,7 @@ def _by_role(results: Results, test: Test) -> Iterator[Table]:
     """Memory and CPU time of a connection in the processes of each role, those of supporting services as well."""
     roles = [
         (results.cells[label, test.name], role, charged)
-        for label in ranking.by_estimate(results, test, test.decisive)
+        for label in results.by_estimate(test, test.decisive)
         for role, charged in _roles(results.cells[label, test.name])
     ]
 

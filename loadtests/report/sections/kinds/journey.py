@@ -14,7 +14,7 @@ from loadtests.records import Journeys, RequestResult
 from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
 from loadtests.report.sections import load_curve, requests
-from loadtests.report.sections.additions import Additions
+from loadtests.report.tables import Additions
 from loadtests.report.view import Field, Table
 
 MEDIANS = (

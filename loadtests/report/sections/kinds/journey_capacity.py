@@ -11,8 +11,8 @@ from loadtests.formatting import number, per_second
 from loadtests.plan.kinds import Test
 from loadtests.records import ProbeRecord
 from loadtests.report import tables
-from loadtests.report.sections.additions import Additions
 from loadtests.report.sections.kinds import capacity, journey
+from loadtests.report.tables import Additions
 from loadtests.report.view import Field, Table
 
 OUTCOMES = {"pass": "within", "fail": "not within", "invalid": "invalid"}

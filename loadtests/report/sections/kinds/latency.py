@@ -9,12 +9,12 @@ from functools import partial
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import TIMES
-from loadtests.report import points, ranking, tables
+from loadtests.report import points, tables
 from loadtests.report.charts import latency
 from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
 from loadtests.report.sections import load_curve
-from loadtests.report.sections.additions import Additions
+from loadtests.report.tables import Additions
 from loadtests.report.view import Table
 
 DRAWN = ("p50", "p90", "p95", "p99")
@@ -32,7 +32,7 @@ def percentiles(results: Results, test: Test) -> Iterator[Chart]:
         {"percentile": metric.short, **points.point(results, label, test, metric, metric.short, metric.unit)}
         for metric in TIMES
         if metric.short in DRAWN
-        for label in ranking.by_estimate(results, test, metric)
+        for label in results.by_estimate(test, metric)
     ]
     if not any("value" in row for row in rows):
         return

@@ -9,8 +9,7 @@ from loadtests.analyse.results import Cell
 from loadtests.formatting import number
 from loadtests.plan.recovery_time import Course, course
 from loadtests.report import tables
-from loadtests.report.sections.additions import Additions
-from loadtests.report.tables import Column
+from loadtests.report.tables import Additions, Column
 from loadtests.report.view import Field
 
 

@@ -9,18 +9,17 @@ from statistics import median
 from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import number, series, span
 from loadtests.plan.kinds import Test
-from loadtests.report import ranking
 from loadtests.report.charts import lines
 from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow, valid_blocks
-from loadtests.report.sections.additions import Additions
+from loadtests.report.tables import Additions
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
     """What was answered well per second, second by second; none where no trial lasted for two whole seconds."""
     many = test.kind.cost_unit.plural
-    labels = ranking.by_estimate(results, test, test.decisive)
+    labels = results.by_estimate(test, test.decisive)
     rows = [row for label in labels for row in _line(results.cells[label, test.name], test.pace.seconds, many)]
     if len({row["t"] for row in rows}) < 2:
         return
