@@ -1,0 +1,84 @@
+"""Through hopless a project answers with the status, headers and body of Django's own application: every endpoint of
+the sample project, its questionnaire to its end, and Django's admin with a user who signs in, changes and deletes."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from loadtests.files import ROOT
+
+PROGRAM = ROOT / "tests" / "fixtures" / "asgi_answers.py"
+PARTS = ("1", "whole", "threads", "middleware")
+
+
+def python(*arguments, folder, **env):
+    path = os.pathsep.join(map(str, (folder, ROOT / "testproject", ROOT)))
+    env = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", **env}
+    ended = subprocess.run([sys.executable, *arguments], cwd=folder, env=env, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory):
+    """Folder and settings of a project, by what is asked; its database is filled, and named by the folder."""
+    folder = tmp_path_factory.mktemp("sample")
+    sample = {"DJANGO_SETTINGS_MODULE": "testproject.settings.base", "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3"}
+    python(ROOT / "testproject" / "manage.py", "prepare", folder=folder, **sample)
+    site = tmp_path_factory.mktemp("site")
+    python("-m", "django", "startproject", "mysite", ".", folder=site, DJANGO_SETTINGS_MODULE="")
+    own = {"DJANGO_SETTINGS_MODULE": "mysite.settings"}
+    python("manage.py", "migrate", "-v0", folder=site, **own)
+    user = {"DJANGO_SUPERUSER_PASSWORD": "difference", "DJANGO_SUPERUSER_EMAIL": "ada@example.org"}
+    python("manage.py", "createsuperuser", "--noinput", "--username", "ada", folder=site, **own, **user)
+    return {"endpoints": (folder, sample), "questionnaire": (folder, sample), "admin": (site, own)}
+
+
+@pytest.fixture(scope="module")
+def answers(projects, tmp_path_factory):
+    """A function: the answers through a part of hopless, or none of it, on a copy of the project's folder."""
+    known = {}
+
+    def ask(what, part):
+        if (what, part) not in known:
+            folder, env = projects[what]
+            copy = shutil.copytree(folder, tmp_path_factory.mktemp(what) / "copy")
+            env = {name: value.replace(str(folder), str(copy)) for name, value in env.items()}
+            known[what, part] = json.loads(python(PROGRAM, what, folder=copy, **env, HOPLESS=part))
+        return known[what, part]
+
+    return ask
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(("what", "least"), [("endpoints", 60), ("questionnaire", 4), ("admin", 27)])
+def test_it_answers_as_django_does(answers, what, least, part):
+    wanted, found = answers(what, ""), answers(what, part)
+    assert len(wanted) >= least
+    assert len(found) == len(wanted)
+    assert [pair for pair in zip(wanted, found, strict=True) if pair[0] != pair[1]] == []
+
+
+MUTANT = f"""
+import runpy, sys
+import django
+django.setup()
+from hopless import middleware
+for hooks in (hooks for path, hooks in middleware.KNOWN.items() if path.endswith("SessionMiddleware")):
+    hooks.update(dict.fromkeys(hooks, middleware.never))
+sys.argv = ["", "admin"]
+runpy.run_path({str(PROGRAM)!r}, run_name="__main__")
+"""
+
+
+@pytest.mark.exhaustive
+def test_sessions_that_are_said_never_to_block_are_found(answers, projects):
+    folder, env = projects["admin"]
+    found = json.loads(python("-c", MUTANT, folder=folder, **env, HOPLESS="1"))
+    assert 500 in {status for _, status, _, _ in found}
+    assert found != answers("admin", "")
