@@ -21,7 +21,7 @@ def test_its_latency_is_a_service_time_in_whole_milliseconds(server):
     assert result.planned >= 100
     assert result.latency_of == "service_time"
     assert result.latency_ms is result.service_time_ms
-    assert 50 <= result.service_time_ms["p50"] < 150
+    assert result.service_time_ms["p50"] >= 50
     assert all(result.service_time_ms[name] == int(result.service_time_ms[name]) for name in ("p50", "p99", "max"))
     assert result.service_time_ms["p99.9"] is None
     assert result.response_time_ms == result.send_lag_ms == NONE

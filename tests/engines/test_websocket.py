@@ -20,10 +20,9 @@ def test_an_echo_in_every_dialect(made, conversing, dialect):
     result = made(server.load("echo", rate=50, duration_s=1, connections=10))
     assert (result.planned, result.sent, result.completed, result.ok) == (50, 50, 50, 50)
     assert (result.unfinished, result.errors) == (0, {})
-    assert 100 <= result.service_time_ms["p50"] < 200
-    assert 100 <= result.response_time_ms["p50"] < 250
+    assert 100 <= result.service_time_ms["p50"] <= result.response_time_ms["p50"]
     assert counts(result.deliveries) == (50, 50, 0, 0, 0)
-    assert 100 <= result.deliveries.lag_ms["p50"] < 250
+    assert result.deliveries.lag_ms["p50"] >= 100
     found = result.connections
     assert (found.requested, found.opened, found.refused, found.lost, found.reason) == (10, 10, 0, 0, "")
     assert 0 < found.opening_ms["p50"] <= 1000 * found.opened_in_s
@@ -36,8 +35,8 @@ def test_a_broadcast_in_every_dialect(made, conversing, dialect):
     result = made(server.load("broadcast", receivers=6, rooms=3, rate=50, duration_s=0.6, connections=2))
     assert (result.planned, result.ok, result.errors) == (30, 30, {})
     assert counts(result.deliveries) == (60, 60, 0, 0, 0)
-    assert 50 <= result.deliveries.lag_ms["p50"] < 200
-    assert result.response_time_ms["p50"] < 50  # it is taken at once
+    assert result.deliveries.lag_ms["p50"] >= 50
+    assert result.response_time_ms["p50"] < result.deliveries.lag_ms["p50"]  # it is taken at once
     counted = server.counts()
     assert [counted[f"published in {room}"] for room in range(3)] == [10, 10, 10]
     # Each of two publishers has a connection for each of three rooms, also where one could publish in all of them.
@@ -141,7 +140,7 @@ def test_an_echo_that_takes_too_long_is_given_up_and_comes_late_none_the_less(ma
     assert (result.planned, result.ok, result.errors, result.unfinished) == (20, 16, {"timeout": 3}, 1)
     assert counts(result.deliveries) == (20, 19, 1, 0, 3)
     assert result.deliveries.lag_ms["max"] >= 600
-    assert result.response_time_ms["max"] < 600
+    assert result.response_time_ms["max"] < result.deliveries.lag_ms["max"]
 
 
 def test_a_connection_that_is_lost_is_opened_again_for_the_send_that_needs_it(made, conversing):

