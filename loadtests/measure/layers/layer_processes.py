@@ -15,7 +15,7 @@ from typing import Any
 from loadtests.cleanup import folders, program
 from loadtests.cleanup.program import running
 from loadtests.errors import UserError
-from loadtests.measure.layers.rounds import IPC, MEMORY, PUBSUB, REDIS
+from loadtests.measure.layers.rounds import IPC, MEMORY, PIPES, PUBSUB, REDIS
 from loadtests.setups import redis
 
 READY = "ready"  # what a child prints once it answers
@@ -83,6 +83,10 @@ def channel_layer(name: str, address: str) -> Any:
         from channels.layers import InMemoryChannelLayer
 
         return InMemoryChannelLayer()
+    if name == PIPES:
+        from loadtests.measure.layers.bare_pipes import BarePipes
+
+        return BarePipes(address)
     if name == IPC:
         from channels_ipc.core import IPCChannelLayer
 

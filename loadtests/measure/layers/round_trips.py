@@ -23,7 +23,7 @@ import psutil
 
 from loadtests.cleanup.program import running
 from loadtests.measure.layers.layer_processes import READY, address, channel_layer, line, module
-from loadtests.measure.layers.rounds import IPC, MEMORY, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
+from loadtests.measure.layers.rounds import IPC, MEMORY, PIPES, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
 
 CHANNEL = "layers.echo"
 WARM_UP_S = 0.5  # at most
@@ -39,7 +39,8 @@ def measure(
     cores: Sequence[int] | None = None,
     progress: Callable[[str, int, int], None] = lambda layer, done, total: None,
 ) -> LayersReport:
-    """Measures round trips over channels_ipc, channels_redis, a bare Unix socket, and in memory within one process.
+    """Measures round trips over channels_ipc, channels_redis, a bare Unix socket, bare pipes, and in memory within one
+    process.
 
     Each layer gets, in every round, two fresh processes (and Redis) on ``cores``, by default all that this process may
     use, and ``duration_s`` seconds of each of two phases: one round trip at a time, then ``in_flight`` at once, of
@@ -47,7 +48,7 @@ def measure(
     or a process fails.
     """
     cores = tuple(sorted(cores if cores is not None else os.sched_getaffinity(0)))
-    names = (SOCKET, MEMORY, IPC, REDIS)
+    names = (SOCKET, PIPES, MEMORY, IPC, REDIS)
     found: dict[str, list[LayerRound]] = {name: [] for name in names}
     for number in range(rounds):
         for turn, name in enumerate(names if number % 2 == 0 else names[::-1]):

@@ -13,6 +13,7 @@ IPC = "channels_ipc"
 REDIS = "channels_redis"
 PUBSUB = "channels_redis.pubsub"
 MEMORY = "in memory"
+PIPES = "bare pipes"
 
 # What channels_ipc promises, against channels_redis in the same run.
 RATE_BAR = 5.0

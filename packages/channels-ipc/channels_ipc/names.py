@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from functools import lru_cache
 
 # new_channel() names are "<prefix>.<process>!<local part>"; the process is one that has a doorbell.
 PROCESS = re.compile(r"ipc[0-9a-f]{16}")
@@ -18,6 +19,7 @@ def is_local(channel: str) -> bool:
     return "!" in channel
 
 
+@lru_cache(maxsize=1024)  # asked several times a message
 def owner_of(channel: str) -> str | None:
     """The process that alone receives on `channel`; None if any may, or if the name is no process's."""
     if not is_local(channel):

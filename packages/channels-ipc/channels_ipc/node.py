@@ -19,6 +19,7 @@ from .waiting import Waiting, WaitingRoom
 # How often a process that waits looks for itself: the most that a lost ring costs.
 _BACKSTOP_SECONDS = 1.0
 _SWEEP_AFTER_KEYS = 64
+_SWEEP_SMALL_AFTER_KEYS = 512  # of which all were looked at: there is little that could have lapsed
 _SWEEP_SECONDS = 1.0
 _BURY_SECONDS = 10.0
 
@@ -42,6 +43,7 @@ class Node:
         self._local_parts = itertools.count(1)
         self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()  # those that hear the doorbell
         self._keys_added = 0
+        self._sweep_after = _SWEEP_AFTER_KEYS
         self._next_sweep = self._next_burial = 0.0
 
     # Channels
@@ -241,12 +243,13 @@ class Node:
 
     def _keep_house(self, now: float, *, keys_added: int) -> None:
         self._keys_added += keys_added
-        if self._keys_added >= _SWEEP_AFTER_KEYS or now >= self._next_sweep:
+        if self._keys_added >= self._sweep_after or now >= self._next_sweep:
             steps = _SWEEP_AFTER_KEYS + 2 * self._keys_added
             self._keys_added = 0
             self._next_sweep = now + _SWEEP_SECONDS
             with suppress(QueueFull):
-                self._store.sweep(steps, now=now, alive=cache(self._alive))
+                saw_all = self._store.sweep(steps, now=now, alive=cache(self._alive))
+                self._sweep_after = _SWEEP_SMALL_AFTER_KEYS if saw_all else _SWEEP_AFTER_KEYS
         if now >= self._next_burial:
             self._next_burial = now + _BURY_SECONDS
             self._bells.bury()

@@ -135,12 +135,13 @@ def _dereference(txn: Transaction, number: bytes) -> bytes:
 def next_number(txn: Transaction, cursor: Cursor, channel: str, now: float, capacity: int) -> int | None:
     """The number for the channel's next message; None if `capacity` messages are unread."""
     prefix = queue(channel)
-    last = cursor.prev() if cursor.set_range(prefix[:-1] + b"\1") else cursor.last()
-    key = bytes(cursor.key()) if last else b""
+    key = skip_to(cursor, prefix)
     if not key.startswith(prefix):
         return 0 if capacity > 0 else None
-    following = _number(key) + 1
-    key = skip_to(cursor, prefix)
+    last = cursor.prev() if cursor.set_range(prefix[:-1] + b"\1") else cursor.last()
+    assert last
+    following = _number(bytes(cursor.key())) + 1
+    cursor.set_key(key)
     while key.startswith(prefix) and following - _number(key) >= capacity:
         if _lapses(cursor) > now:
             return None

@@ -188,14 +188,17 @@ class Store:
 
     # Housekeeping
 
-    def sweep(self, steps: int, *, now: float, alive: Callable[[str], bool]) -> None:
+    def sweep(self, steps: int, *, now: float, alive: Callable[[str], bool]) -> bool:
         """Look at the next `steps` keys, round and round: remove what has lapsed and what the dead left.
+
+        Returns whether these were all.
 
         Called with more steps than keys were added since the last call, it keeps what nobody reads from
         growing, at a cost that does not depend on how much there is.
         """
         with self._transaction as txn:
             cursor = txn.cursor()
+            from_the_first = not self._swept_to
             key = queues.skip_to(cursor, self._swept_to)
             for _ in range(steps):
                 if not key:
@@ -203,6 +206,7 @@ class Store:
                 queues.sweep_one(txn, cursor, key, now, alive)
                 key = queues.skip_to(cursor, queues.after(key))
             self._swept_to = key
+        return from_the_first and not key
 
     def forget_process(self, channel: str) -> None:
         """Remove all messages of the process that owned `channel`, which is dead."""

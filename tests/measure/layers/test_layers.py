@@ -14,7 +14,7 @@ import pytest
 from loadtests.errors import UserError
 from loadtests.measure.layers.layer_processes import redis_server
 from loadtests.measure.layers.round_trips import Trips, measure, over_layer, over_socket, to_round
-from loadtests.measure.layers.rounds import IPC, MEMORY, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
+from loadtests.measure.layers.rounds import IPC, MEMORY, PIPES, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
 from tests.fixtures.waiting import wait_for
 
 
@@ -121,11 +121,11 @@ def test_a_short_run_delivers_everything_and_leaves_nothing(monkeypatch):
     monkeypatch.setattr(tempfile, "mkdtemp", make_folder)
     before = psutil.Process().children()
     report = measure(duration_s=0.1, rounds=1, progress=lambda *step: seen.append(step))
-    assert [one.name for one in report.layers] == [SOCKET, MEMORY, IPC, REDIS]
+    assert [one.name for one in report.layers] == [SOCKET, PIPES, MEMORY, IPC, REDIS]
     assert all(one.delivered == one.sent > report.in_flight for one in report.layers)
-    assert seen == [(SOCKET, 0, 4), (MEMORY, 1, 4), (IPC, 2, 4), (REDIS, 3, 4)]
+    assert seen == [(SOCKET, 0, 5), (PIPES, 1, 5), (MEMORY, 2, 5), (IPC, 3, 5), (REDIS, 4, 5)]
     assert psutil.Process().children() == before
-    assert len(folders) == 4
+    assert len(folders) == 5
     assert not [folder for folder in folders if os.path.exists(folder)]
 
 
