@@ -65,7 +65,7 @@ def _settings() -> Iterator[checks.CheckMessage]:
         yield checks.Info(
             "SESSION_SAVE_EVERY_REQUEST is set: each request's session is written, in a thread.", id="hopless.I003"
         )
-    if not isinstance(settings.ALLOWED_HOSTS, (list, tuple)):
+    if type(settings.ALLOWED_HOSTS) not in (list, tuple):  # Django lets no other be, but of a class below these
         yield checks.Warning(
             "ALLOWED_HOSTS is not a list: if it asks a database, it does so in the event loop.",
             hint="Use get_asgi_application(substitute=False).",

@@ -34,7 +34,7 @@ FOUND = [
     ),
     ({"CSRF_USE_SESSIONS": True}, "hopless.I003: CSRF_USE_SESSIONS is set: each session is read, in a thread."),
     (
-        {"ALLOWED_HOSTS": range(0)},
+        {"ALLOWED_HOSTS": type("HostsOfTheDatabase", (list,), {})()},
         "hopless.W002: ALLOWED_HOSTS is not a list: if it asks a database, it does so in the event loop.",
     ),
 ]

@@ -169,6 +169,12 @@ async def same_thread(request):
     return HttpResponse(str(one == two))
 
 
+def all_at_once(request):
+    """Waits for all others that are to come."""
+    later["barrier"].wait(60)
+    return HttpResponse("together")
+
+
 def asks_late(request):
     """Asks the database when its client may have gone."""
     later["asking"].set()
@@ -185,10 +191,26 @@ async def times_out(request):
         return HttpResponse("in time")
 
 
+async def streams_for_ever(request):
+    """Parts until the client goes; it says when it was closed."""
+
+    async def parts():
+        try:
+            while True:
+                yield b"part,"
+                await asyncio.sleep(0.001)
+        finally:
+            await asyncio.sleep(0)
+            later["closed"] = True
+
+    return StreamingHttpResponse(parts())
+
+
 async def waits_for_ever(request):
     try:
         await asyncio.sleep(60)
     except asyncio.CancelledError:
+        await asyncio.sleep(0.01)  # as what closes a connection does
         later["cancelled"] = True
         raise
 
@@ -210,6 +232,7 @@ urlpatterns = [
     *(path(f"async/{name}/", views[1]) for name, views in both.items()),
     path("exempt/", exempt), path("message/", message), path("messages/", read_messages), path("large/", large),
     path("creates-and-fails/", creates_and_fails), path("in-thread/", in_thread), path("outlives/", outlives),
-    path("asks-late/", asks_late), path("times-out/", times_out),
+    path("all-at-once/", all_at_once), path("asks-late/", asks_late), path("times-out/", times_out),
+    path("streams-for-ever/", streams_for_ever),
     path("leaves-a-job/", leaves_a_job), path("same-thread/", same_thread), path("waits-for-ever/", waits_for_ever),
 ]  # fmt: skip
