@@ -12,6 +12,7 @@ import django
 django.setup()
 
 from django.core.management import call_command
+from hopless import get_asgi_application
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -19,8 +20,23 @@ def database():
     call_command("migrate", verbosity=0)
 
 
+@pytest.fixture(params=[{}, {"whole": True}, {"idle_threads": 0}], ids=["ours", "whole", "no idle threads"])
+def app(request):
+    return get_asgi_application(**request.param)
+
+
+def run(*coroutines):
+    async def main():
+        return [await one for one in coroutines]
+
+    return asyncio.run(main())
+
+
 async def ask(app, path, method="GET", headers=(), body=b"", gone_after=None):
-    """What an application answers: status, headers, body; None if nothing. The client goes after ``gone_after`` s."""
+    """What an application answers: status, headers, body; None if nothing.
+
+    The client goes after ``gone_after``: seconds, or what waits for it.
+    """
     where, _, query = path.partition("?")
     scope = {
         "type": "http",
@@ -40,7 +56,10 @@ async def ask(app, path, method="GET", headers=(), body=b"", gone_after=None):
         if not asked:
             asked = True
             return {"type": "http.request", "body": body}
-        await asyncio.sleep(3600 if gone_after is None else gone_after)
+        if callable(gone_after):
+            await asyncio.to_thread(gone_after)
+        else:
+            await asyncio.sleep(3600 if gone_after is None else gone_after)
         return {"type": "http.disconnect"}
 
     async def send(message):
