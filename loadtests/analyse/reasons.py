@@ -23,140 +23,145 @@ class Severity(str, Enum):
     DOUBTFUL = "doubtful"
 
 
+# Severities, and whose fault it is: the setup's, or that of the machine or the generator; else nobody's of these.
+SETUPS, MACHINES = (Severity.INVALID, "setup"), (Severity.INVALID, "machine")
+INVALID, DOUBTFUL = (Severity.INVALID, ""), (Severity.DOUBTFUL, "")
+
+
 class Reason(Enum):
-    """Every reason: severity, meaning and remedy. The name is the key in JSON."""
+    """Every reason: severity and fault, meaning and remedy. The name is the key in JSON."""
 
     server_did_not_start = (
-        Severity.INVALID,
+        SETUPS,
         "the server did not answer /healthz in time",
         "Read the end of its log, then start it by hand: make serve SETUP=<setup>.",
     )
     contract_broken = (
-        Severity.INVALID,
+        SETUPS,
         "the setup did not answer as the contract says",
         "Run python -m loadtests check <setup>: it prints what differs.",
     )
     stray_deliveries = (
-        Severity.INVALID,
+        SETUPS,
         "messages reached receivers in another room, for whom they were not meant",
         "Check how the setup's layer or adapter separates its groups: this breaks privacy.",
     )
     process_died = (
-        Severity.INVALID,
+        SETUPS,
         "a process of the setup died or was restarted during the trial",
         "Read the setup's log for the cause; with a SIGKILL, look for the out-of-memory killer in dmesg.",
     )
     service_failed = (
-        Severity.INVALID,
+        INVALID,
         "a supporting service did not start, or ended during the trial",
         "Read the end of its log: it is not the setup's fault.",
     )
     did_not_recover = (
-        Severity.INVALID,
+        SETUPS,
         "the server did not recover after an overload or a restart",
         "Read the end of its log; lower max_rate, so that no probe overloads it as much.",
     )
     connection_lost = (
-        Severity.INVALID,
+        MACHINES,
         "the connection to the servers' host was lost",
         "Look for what cuts the network between the two (a firewall that forgets, Wi-Fi, a suspended machine).",
     )
     engine_failed = (
-        Severity.INVALID,
+        MACHINES,
         "the load generator failed",
         "Read its message in the trial's log; python -m loadtests doctor checks what it needs.",
     )
     generator_busy = (
-        Severity.INVALID,
+        MACHINES,
         "the generator was saturated, so it was measured instead of the server",
         "Keep other programs off the generator's core, lower the test's rate or connections, or give the servers fewer "
         "cores (CORES).",
     )
     generator_limits = (
-        Severity.DOUBTFUL,
+        DOUBTFUL,
         "the generator was saturated, so the rate is a lower bound",
         "Give the servers fewer cores (CORES), or more work per request, to find the setup's own limit.",
     )
     clients_differ = (
-        Severity.INVALID,
+        MACHINES,
         "the processes of the load generator measured different times or failures, by more than noise",
         "Check other load on the client host with the slower answers, and its network to the servers.",
     )
     send_lag = (
-        Severity.INVALID,
+        MACHINES,
         "the generator's scheduling delay is a large share of the typical response time",
         "Keep other programs off the generator's core, or lower the test's rate or connections.",
     )
     send_lag_seen = (
-        Severity.DOUBTFUL,
+        DOUBTFUL,
         f"notable scheduling delay of the generator; percentiles of which it is over {LATE:.0%} are not reported",
         "Keep other programs off the generator's core, or measure for longer.",
     )
     not_all_sent = (
-        Severity.INVALID,
+        MACHINES,
         "fewer requests were sent than planned",
         "Lower the test's rate; check the open files (ulimit -n) and the range of local ports.",
     )
     loop_disagrees = (
-        Severity.DOUBTFUL,
+        DOUBTFUL,
         "users neither thought nor waited for a part of the time, so they sent less than users over think and "
         "response time predict",
         "Keep other programs off the generator's core, or have fewer users.",
     )
     clock_jumped = (
-        Severity.INVALID,
+        MACHINES,
         "the wall clock jumped during the trial",
         "Let the clock settle (chronyc waitsync), or do not suspend or migrate the machine while measuring.",
     )
     swapped = (
-        Severity.INVALID,
+        MACHINES,
         "memory was swapped during the trial",
         "Close other programs, lower the number of workers, or turn swap off (swapoff -a) while measuring.",
     )
     cores_taken = (
-        Severity.INVALID,
+        MACHINES,
         f"other load used more than {OTHERS_CPU_INVALID:.0%} of the servers' cores (steal included)",
         "Stop other programs; with steal, choose a machine whose cores are not shared.",
     )
     cores_disturbed = (
-        Severity.DOUBTFUL,
+        DOUBTFUL,
         f"other load used more than {OTHERS_CPU_DOUBTFUL:.0%} of the servers' cores (steal included)",
         "Stop other programs; with steal, choose a machine whose cores are not shared, or add blocks.",
     )
     service_swapped = (
-        Severity.INVALID,
+        MACHINES,
         "memory was swapped on a service's host",
         "Close other programs there, or turn swap off (swapoff -a) while measuring.",
     )
     service_taken = (
-        Severity.INVALID,
+        MACHINES,
         f"other load used more than {OTHERS_CPU_INVALID:.0%} of the cores of a service's host (steal included)",
         "Stop other programs there; with steal, choose a machine whose cores are not shared.",
     )
     machine_disturbed = (
-        Severity.DOUBTFUL,
+        DOUBTFUL,
         f"other load used more than {OTHERS_CPU_DOUBTFUL:.0%} of the generator's core, or of the cores of a service's "
         "host (steal included)",
         "Stop other programs there; with steal, choose a machine whose cores are not shared, or add blocks.",
     )
     frequency_changed = (
-        Severity.DOUBTFUL,
+        DOUBTFUL,
         "the CPU's frequency differed from that of the run's other trials",
         "Set the governor to performance and turn turbo off; python -m loadtests doctor shows how.",
     )
     shared_core = (
-        Severity.DOUBTFUL,
+        DOUBTFUL,
         "generator and servers shared a core, so each slowed the other",
         "Measure on a machine with two or more cores.",
     )
     cost_unseen = (
-        Severity.DOUBTFUL,
+        DOUBTFUL,
         "a service charged to the setup ran elsewhere, so its CPU time and memory are not known",
         "Leave REDIS_URL unset while measuring: then a Redis is started next to the setup and counted.",
     )
 
-    def __init__(self, severity: Severity, meaning: str, remedy: str) -> None:
-        self.severity = severity
+    def __init__(self, kind: tuple[Severity, str], meaning: str, remedy: str) -> None:
+        self.severity, self.whose = kind
         self.meaning = meaning
         self.remedy = remedy
 
@@ -166,33 +171,8 @@ class Reason(Enum):
         return Flag(self.name, self.severity.value, f"{self.meaning}{detail}. {self.remedy}")
 
 
-# The setup's fault: a run that ends with one of these has failed.
-SETUPS_OWN = frozenset(
-    {
-        Reason.server_did_not_start,
-        Reason.contract_broken,
-        Reason.stray_deliveries,
-        Reason.process_died,
-        Reason.did_not_recover,
-    }
-)
-
-# The fault of the machine or the generator. A service that fails is neither's.
-MACHINES_OWN = frozenset(
-    {
-        Reason.connection_lost,
-        Reason.engine_failed,
-        Reason.generator_busy,
-        Reason.clients_differ,
-        Reason.send_lag,
-        Reason.not_all_sent,
-        Reason.clock_jumped,
-        Reason.swapped,
-        Reason.cores_taken,
-        Reason.service_swapped,
-        Reason.service_taken,
-    }
-)
+# A run that ends with one of the setup's has failed.
+SETUPS_OWN, MACHINES_OWN = (frozenset(one for one in Reason if one.whose == whose) for whose in ("setup", "machine"))
 
 
 def is_setups_own(flags: Iterable[Flag]) -> bool:

@@ -4,17 +4,14 @@ A transparent column for each moment lies over the first panel with all of its f
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
-from loadtests.records.trial import OPEN
 from loadtests.report.charts.palette import BAND, INK, RAMP
-from loadtests.report.charts.shared import WIDTH, axis_for, finish, heading, scale_for, values
-
-Rows = list[dict[str, Any]]
+from loadtests.report.charts.shared import WIDTH, Rows, axis_for, finish, heading, scale_for, stacked, values
 
 HIGH, LOW = 110, 70
 ROOM_OF_TEXT = 0.18  # of the width
@@ -25,65 +22,41 @@ FAILED = ("#D55E00", "#CC79A7", "#8C2D5A", "#B97F00", "#8A8A8A")
 
 
 @dataclass(frozen=True)
-class Seconds:
-    """The rows of each panel over ``lasts`` seconds; a panel without rows is not drawn.
+class Panel:
+    """A panel: heading, height in pixels, the function that draws its rows over a duration, and the rows; without rows
+    it is not drawn.
 
-    ``ends``: t, t2, name, low and high (per second, stacked), good; ``times`` and the other lines: t,
-    name, value (None where a line breaks off); ``heat``: t, t2, low, high, share (0 to 1). ``stages``: t, t2, text,
-    usual. ``columns``: t, t2, text.
+    Rows of ``bars``: t, t2, name, low and high (per second, stacked), good; of ``times`` and ``lines``: t, name, value
+    (None where a line breaks off); of ``cells``: t, t2, low, high, share (0 to 1).
     """
-
-    lasts: float
-    ends: Rows
-    times: Rows
-    heat: Rows
-    in_flight: Rows
-    pool: Rows
-    cpu: Rows
-    stages: Rows = field(default_factory=list)
-    columns: Rows = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class _Panel:
-    """A panel: heading, height in pixels, rows, and the function that draws them over a duration."""
 
     heading: str
     height: int
-    rows: Rows
     draw: Callable[[Rows, float], Any]
+    rows: Rows
+
+    @property
+    def named(self) -> bool:
+        """Whether the names of its rows stand next to it."""
+        return len({row.get("name") for row in self.rows}) > 1
 
 
-def spec(seconds: Seconds, time: str, many: str, title: str, subtitle: list[str]) -> dict[str, Any]:
-    """All panels with rows. ``time`` is the kind of time, ``many`` the unit of what is answered."""
-    shown = [
-        _Panel(f"{many} answered per second, by status", HIGH, seconds.ends, _ends),
-        _Panel(f"{time}, ms", HIGH, seconds.times, _times),
-        _Panel(f"{time}, ms: the darker, the more {many}", HIGH, seconds.heat, _heat),
-        _Panel(f"{many} in flight", LOW, seconds.in_flight, _lines),
-        _Panel(_of_pool(seconds.pool), LOW, seconds.pool, _lines),
-        _Panel("CPU by role, cores", LOW, seconds.cpu, _lines),
-    ]
-    drawn = [panel for panel in shown if panel.rows]
-    layers = [[*_bands(seconds), panel.draw(panel.rows, seconds.lasts)] for panel in drawn]
-    layers[0] += [*_stage_names(seconds), _columns(seconds)]
-    panels = [
+def spec(
+    panels: Sequence[Panel], lasts: float, stages: Rows, columns: Rows, title: str, subtitle: list[str]
+) -> dict[str, Any]:
+    """Panels over ``lasts`` seconds and the ``stages`` (t, t2, text, usual), with a text for each of the ``columns``
+    (t, t2, text)."""
+    shown = [panel for panel in panels if panel.rows]
+    layers = [[*_bands(stages, lasts), panel.draw(panel.rows, lasts)] for panel in shown]
+    layers[0] += [*_stage_names(stages, lasts), _columns(columns, lasts)]
+    drawn = [
         alt.layer(*of_panel)
         .resolve_scale(color="independent")
         .properties(width=WIDTH, height=panel.height, title=heading(panel.heading))
-        for panel, of_panel in zip(drawn, layers, strict=True)
+        for panel, of_panel in zip(shown, layers, strict=True)
     ]
-    chart: Any = alt.vconcat(*panels, spacing=10)
-    chart = chart.resolve_scale(color="independent", x="independent", y="independent")
-    names = {str(row["name"]) for rows in (seconds.ends, seconds.times, seconds.pool, seconds.cpu) for row in rows}
-    return finish(chart, title, subtitle, names)
-
-
-def _of_pool(rows: Rows) -> str:
-    """What the gauges are: those of pools, or of a database."""
-    if any(row["name"] == OPEN for row in rows):
-        return "connections to the database"
-    return "connections of the pool in use, and fetches that wait for one"
+    chart = stacked(drawn, 10).resolve_scale(color="independent", x="independent", y="independent")
+    return finish(chart, title, subtitle, [row["name"] for panel in shown for row in panel.rows if panel.named])
 
 
 def _x(lasts: float) -> alt.X:
@@ -100,7 +73,7 @@ def _legend(names: list[str], colours: list[str]) -> alt.Color:
     return alt.Color("name:N", scale=scale, legend=alt.Legend(title=None, orient="right", columns=1))
 
 
-def _ends(rows: Rows, lasts: float) -> Any:
+def bars(rows: Rows, lasts: float) -> Any:
     good = list(dict.fromkeys(row["name"] for row in rows if row["good"]))
     bad = list(dict.fromkeys(row["name"] for row in rows if not row["good"]))
     colours = [ANSWERED[place % len(ANSWERED)] for place in range(len(good))]
@@ -111,13 +84,13 @@ def _ends(rows: Rows, lasts: float) -> Any:
     return bars.encode(x=_x(lasts), x2="t2:Q", y=y, y2="high:Q", color=_legend([*good, *bad], colours))
 
 
-def _times(rows: Rows, lasts: float) -> Any:
+def times(rows: Rows, lasts: float) -> Any:
     """Percentiles: over decades on a logarithmic scale."""
     scale = scale_for(row["value"] for row in rows if row["value"] is not None)
     return _drawn(rows, lasts, alt.Y("value:Q", title=None, scale=scale, axis=axis_for(scale)))
 
 
-def _lines(rows: Rows, lasts: float) -> Any:
+def lines(rows: Rows, lasts: float) -> Any:
     top = max(row["value"] for row in rows) * 1.1 or 1.0
     scale = alt.Scale(domain=[0, top], nice=False)
     return _drawn(rows, lasts, alt.Y("value:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4)))
@@ -132,7 +105,7 @@ def _drawn(rows: Rows, lasts: float, y: alt.Y) -> Any:
     return lines.encode(x=_x(lasts), y=y, color=paint, detail="name:N", description=alt.Description("name:N"))
 
 
-def _heat(rows: Rows, lasts: float) -> Any:
+def cells(rows: Rows, lasts: float) -> Any:
     """Cells, the darker the larger the share of the moment's times that is in them."""
     painted = [{**row, "fill": RAMP[round(row["share"] * (len(RAMP) - 1))]} for row in rows]
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
@@ -142,22 +115,20 @@ def _heat(rows: Rows, lasts: float) -> Any:
     return cells.encode(x=_x(lasts), x2="t2:Q", y=y, y2="high:Q", fill=alt.Fill("fill:N", scale=None))
 
 
-def _bands(seconds: Seconds) -> list[Any]:
+def _bands(stages: Rows, lasts: float) -> list[Any]:
     """The stages that are not as the first, behind a panel."""
-    rows = [row for row in seconds.stages if not row["usual"]]
+    rows = [row for row in stages if not row["usual"]]
     band = alt.Chart(values(rows)).mark_rect(fill=BAND, opacity=0.55, aria=False)
-    return [band.encode(x=_x(seconds.lasts), x2="t2:Q", y=alt.value(0), y2=alt.value("height"))] if rows else []
+    return [band.encode(x=_x(lasts), x2="t2:Q", y=alt.value(0), y2=alt.value("height"))] if rows else []
 
 
-def _stage_names(seconds: Seconds) -> list[Any]:
+def _stage_names(stages: Rows, lasts: float) -> list[Any]:
     """The stages' names over the first panel, where there is room."""
-    rows = [row for row in seconds.stages if row["t2"] - row["t"] >= ROOM_OF_TEXT * seconds.lasts]
+    rows = [row for row in stages if row["t2"] - row["t"] >= ROOM_OF_TEXT * lasts]
     texts = alt.Chart(values(rows)).mark_text(align="left", baseline="top", dx=3, dy=2, fontSize=10, color=INK)
-    return [texts.encode(x=_x(seconds.lasts), y=alt.value(0), text="text:N")] if rows else []
+    return [texts.encode(x=_x(lasts), y=alt.value(0), text="text:N")] if rows else []
 
 
-def _columns(seconds: Seconds) -> Any:
-    columns = alt.Chart(values(seconds.columns)).mark_rect(opacity=0, fill=INK)
-    return columns.encode(
-        x=_x(seconds.lasts), x2="t2:Q", y=alt.value(0), y2=alt.value("height"), description=alt.Description("text:N")
-    )
+def _columns(rows: Rows, lasts: float) -> Any:
+    columns = alt.Chart(values(rows)).mark_rect(opacity=0, fill=INK).encode(description=alt.Description("text:N"))
+    return columns.encode(x=_x(lasts), x2="t2:Q", y=alt.value(0), y2=alt.value("height"))

@@ -14,11 +14,11 @@ from loadtests.analyse.overload import backlog
 from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import number, plural, series
 from loadtests.plan.kinds import Test
-from loadtests.records import Second, Trial
+from loadtests.records import OriginStage, Second, Trial
 from loadtests.records.heat import end_of
 from loadtests.report.charts import picture
-from loadtests.report.charts.picture import Rows, Seconds
-from loadtests.report.charts.shared import Chart
+from loadtests.report.charts.picture import HIGH, LOW, Panel
+from loadtests.report.charts.shared import Chart, Rows
 from loadtests.report.view import Section
 
 MOST_COLUMNS = 60  # of a picture; a longer test has several seconds in each
@@ -133,21 +133,31 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
         f"{number(min(answered))} to {number(max(answered))} {many} answered well per second, "
         f"p99 up to {number(slowest)} ms, up to {number(max(column.in_flight for column in columns))} in flight"
     )
-    stages = (
-        [stage.text for stage in trial.meanwhile.origin.stages] if trial.meanwhile and trial.meanwhile.origin else []
+    played = [stage.text for stage in _played(trial)]
+    origin = f"; the origin: {series(played)}" if played else ""
+    cpu, pool, stages = _cpu(trial, columns), _pool(trial, columns), _stages(trial, columns[-1].t2)
+    texts = [_text(trial.label, column, stages, [*pool, *cpu]) for column in columns]
+    shown = [{"t": one.t, "t2": one.t2, "text": text} for one, text in zip(columns, texts, strict=True)]
+    panels = (
+        Panel(f"{many} answered per second, by status", HIGH, picture.bars, _ends(columns)),
+        Panel(f"{time}, ms", HIGH, picture.times, _times(columns)),
+        Panel(f"{time}, ms: the darker, the more {many}", HIGH, picture.cells, _heat(columns)),
+        Panel(f"{many} in flight", LOW, picture.lines, _in_flight(columns)),
+        Panel("connections of the pool in use, and fetches that wait for one", LOW, picture.lines, pool),
+        Panel("CPU by role, cores", LOW, picture.lines, cpu),
     )
-    played = f"; the origin: {series(stages)}" if stages else ""
     each = len(columns[0].seconds)
     grain = "a second" if each == 1 else f"{each} seconds"
     return Chart(
         f"seconds-{test.name}-{trial.label}",
         f"{trial.label} in {test.name}, second by second, in block {trial.block}.",
-        f"{trial.label}, {test.description}, second by second: {summary}{played}.",
+        f"{trial.label}, {test.description}, second by second: {summary}{origin}.",
         partial(
             picture.spec,
-            _seconds(trial, columns),
-            time,
-            many,
+            panels,
+            columns[-1].t2,
+            stages,
+            shown,
             f"{trial.label}, second by second",
             [
                 f"{test.description}, {test.engine}; block {trial.block}",
@@ -155,24 +165,6 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
             ],
         ),
         summary=f"{trial.label}, {test.name}: {summary}",
-    )
-
-
-def _seconds(trial: Trial, columns: Sequence[_Column]) -> Seconds:
-    lasts = columns[-1].t2
-    ends, heat = _ends(columns), _heat(columns)
-    times: Rows = [
-        {"t": (column.t + column.t2) / 2, "name": key, "value": column.highest(f"{key}_ms")}
-        for key in ("p50", "p95", "p99")
-        for column in columns
-    ]
-    in_flight: Rows = [{"t": column.t2, "name": "in flight", "value": float(column.in_flight)} for column in columns]
-    cpu, pool = _cpu(trial, columns), _pool(trial, columns)
-    stages = _stages(trial, lasts)
-    texts = [_text(trial.label, column, stages, [*pool, *cpu]) for column in columns]
-    shown: Rows = [{"t": one.t, "t2": one.t2, "text": text} for one, text in zip(columns, texts, strict=True)]
-    return Seconds(
-        lasts, ends, times if any(row["value"] for row in times) else [], heat, in_flight, pool, cpu, stages, shown
     )
 
 
@@ -188,6 +180,20 @@ def _ends(columns: Sequence[_Column]) -> Rows:
                 rows.append({**row, "good": _good(name)})
                 below += count
     return rows
+
+
+def _times(columns: Sequence[_Column]) -> Rows:
+    """Percentiles; none where no second has any."""
+    rows: Rows = [
+        {"t": (column.t + column.t2) / 2, "name": key, "value": column.highest(f"{key}_ms")}
+        for key in ("p50", "p95", "p99")
+        for column in columns
+    ]
+    return rows if any(row["value"] for row in rows) else []
+
+
+def _in_flight(columns: Sequence[_Column]) -> Rows:
+    return [{"t": column.t2, "name": "in flight", "value": float(column.in_flight)} for column in columns]
 
 
 def _good(name: str) -> bool:
@@ -238,9 +244,14 @@ def _pool(trial: Trial, columns: Sequence[_Column]) -> Rows:
     return rows
 
 
+def _played(trial: Trial) -> Sequence[OriginStage]:
+    """The stages of the origin; none where there was no origin."""
+    return trial.meanwhile.origin.stages if trial.meanwhile and trial.meanwhile.origin else ()
+
+
 def _stages(trial: Trial, lasts: float) -> Rows:
     """The origin's stages within the time that is drawn; the first is the usual one."""
-    stages = trial.meanwhile.origin.stages if trial.meanwhile and trial.meanwhile.origin else ()
+    stages = _played(trial)
     if not stages:
         return []
     ends = [*(stage.t for stage in stages[1:]), lasts]
