@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 from loadtests import files
 from loadtests.errors import UserError, unknown
@@ -25,23 +26,16 @@ class Converted:
     remarks: tuple[str, ...]
 
 
-def converted(
-    kind: str,
-    file: Path,
-    host: str | None = None,
-    keep: Keep | None = None,
-    skip_unknown: bool = False,
-    times: bool = False,
-    most: int = 100,
-) -> Converted:
-    """The workload file, or the journey, that a recording is made into. Raises UserError."""
-    if kind == JOURNEY:
-        if skip_unknown or times or keep not in (None, Keep()):
-            raise UserError("--times, --skip-unknown and --keep-... are for a workload; a journey is yours to change")
-        found = journey_text.read(_text(file), str(file), host)
-        return Converted(journey_text.text(found, file), found.remarks)
-    workload = convert(kind, file, host, keep, skip_unknown, times, most)
-    return Converted(text(workload, file), workload.remarks)
+def converted(kind: str, file: Path, host: str | None = None, **options: Any) -> Converted:
+    """The workload file, or the journey, that a recording is made into; ``options`` are those of ``convert``. Raises
+    UserError."""
+    if kind != JOURNEY:
+        workload = convert(kind, file, host, **options)
+        return Converted(text(workload, file), workload.remarks)
+    if options.get("skip_unknown") or options.get("times") or options.get("keep", Keep()) != Keep():
+        raise UserError("--times, --skip-unknown and --keep-... are for a workload; a journey is yours to change")
+    found = journey_text.read(_text(file), str(file), host)
+    return Converted(journey_text.text(found, file), found.remarks)
 
 
 def convert(

@@ -33,11 +33,6 @@ def test_a_study_file_becomes_setups_tests_and_blocks(tmp_path):
     assert found.baseline == "gunicorn"
 
 
-def test_a_test_may_go_without_a_warm_up_and_then_does_when_it_is_quick_as_well(tmp_path):
-    [test] = study.load(write(tmp_path, GOOD + 'warmup = "0s"\n')).tests
-    assert (test.warmup_s, test.quick().warmup_s) == (0, 0)
-
-
 @pytest.mark.parametrize("name", study.names())
 def test_the_studies_that_come_with_the_project_are_valid(name):
     assert study.load(name).name == name
@@ -46,7 +41,7 @@ def test_the_studies_that_come_with_the_project_are_valid(name):
 def test_a_test_can_do_without_a_warm_up_and_a_study_with_one_quick_block(tmp_path):
     cold = GOOD.replace("[tests.latency]", "[tests.latency]\nwarmup = 0")
     found = study.load(write(tmp_path, f"quick_blocks = 1\n{cold}"))
-    assert found.tests[0].warmup_s == 0
+    assert (found.tests[0].warmup_s, found.tests[0].quick().warmup_s) == (0, 0)
     assert (found.quick().blocks, found.blocks) == (1, 2)
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from loadtests.report import reports
-from tests.fixtures.conversations import TABLES, conversing, delivering, histogram_of, holding, rejoining
+from tests.fixtures.conversations import SEARCHES, TABLES, conversing, delivering, histogram_of, holding, rejoining
 from tests.fixtures.pages import page_of, rows_of, section, summary, table
 from tests.report.test_answer import printed, row
 
@@ -106,7 +106,7 @@ def test_costs_are_of_what_is_counted(run, kind, one, heading):
     assert "request" not in told
 
 
-@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("kind", [*TABLES, *SEARCHES])
 def test_no_page_speaks_of_requests_where_none_were_sent(run, kind):
     made = run(kind)
     reports.write(made)

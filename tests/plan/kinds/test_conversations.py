@@ -147,8 +147,7 @@ def test_a_wrong_key_is_refused(kind, wrong):
 
 
 def test_what_holds_connections_alone_is_never_measured_by_turns_and_the_others_are():
-    tests = {kind: TABLES[kind] for kind in KINDS}
-    study = parse({"setups": ["gunicorn", "uvicorn"], "tests": tests}, "s", "s.toml")
+    study = parse({"setups": ["gunicorn", "uvicorn"], "tests": TABLES}, "s", "s.toml")
     assert {test.kind.name for test in study.tests if not study.interleaved(test)} == {"idle", "rejoin"}
     assert planned_seconds(study) > 2 * 2 * 4 * 10
     assert planned_seconds(study.quick()) < planned_seconds(study) / 2

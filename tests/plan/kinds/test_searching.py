@@ -5,7 +5,6 @@ import pytest
 from loadtests.errors import UserError
 from loadtests.plan import kinds
 from loadtests.plan.study import load as study_of
-from loadtests.plan.study import parse
 from tests.fixtures.conversations import SEARCHES, conversing
 from tests.fixtures.studies import load_of
 
@@ -79,11 +78,6 @@ def test_another_objective_asks_something_else(kind):
 def test_a_wrong_key_is_refused(kind, wrong):
     with pytest.raises(UserError):
         conversing(kind, **wrong)
-
-
-def test_they_are_never_measured_by_turns():
-    study = parse({"setups": ["gunicorn", "uvicorn"], "tests": SEARCHES}, "s", "s.toml")
-    assert not any(study.interleaved(test) for test in study.tests)
 
 
 def test_the_study_knows_a_p99_in_each_of_its_probes():

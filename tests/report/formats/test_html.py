@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from loadtests.records.run.run_record import Git, LeftOut, SetupRecord
+from loadtests.records.run.run_record import Git, SetupRecord
 from loadtests.report.formats import render
 from loadtests.report.formats.html import html
 from tests.fixtures.changes import slowed
@@ -170,11 +170,6 @@ def test_it_says_when_the_revision_is_not_all(page):
     assert "The revision is not known." in page(**one, record={"git": Git(None, dirty=None)}, name="other").text
 
 
-def test_the_noise_floor_is_in_the_caption(usual, page):
-    assert "Noise floor: gunicorn against itself as gunicorn-again gave p50 response time" in usual.text
-    assert "The noise floor is not known" in page(labels=("gunicorn", "uvicorn"), blocks=1).text
-
-
 def test_a_difference_inside_the_noise_is_grey(page):
     alike = slowed({"gunicorn-again": 1.1, "uvicorn": 1.1 / 1.5})
     found = page(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=10, aa=True, change=alike)
@@ -211,18 +206,6 @@ def test_charts_stand_before_the_tables_that_hold_their_figures(usual):
     for name in ("verdicts", "latency", "throughput", "capacity", "cost"):
         section = usual.source.partition(f'<section id="{name}"')[2].partition("</section>")[0]
         assert 0 < section.rindex("<figure") < section.index("<table"), name
-
-
-def test_what_was_skipped_is_told_with_the_reason(page):
-    left_out = (
-        LeftOut("uwsgi", None, "uwsgi is not installed: pip install uwsgi"),
-        LeftOut("nginx", None, "nginx is not on PATH"),
-    )
-    found = page(labels=("gunicorn",), blocks=1, record={"left_out": left_out})
-    assert "Skipped (reasons on the page): uwsgi and nginx." in found.text
-    below = found.text.partition("What was invalid, and why")[2].partition("What was invalid, and why")[2]
-    assert "uwsgi was skipped: uwsgi is not installed: pip install uwsgi." in below
-    assert "Skipped" not in page(labels=("gunicorn",), blocks=1, name="none").text
 
 
 def test_many_in_front_are_told_by_who_is_not(page):
