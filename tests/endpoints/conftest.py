@@ -26,6 +26,11 @@ def host_of_the_test_client():
         yield
 
 
+@pytest.fixture(params=["", "/async"])
+def prefix(request):
+    return request.param
+
+
 @pytest.fixture
 def wsgi() -> Client:
     """A client of Django's WSGI handler, which gets answers where tests would see exceptions."""

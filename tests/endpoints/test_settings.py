@@ -12,25 +12,18 @@ from testproject.settings.middleware import USUAL, middleware
 HERE = Path("/somewhere")
 
 
-def test_the_database_is_sqlite_beside_manage_py():
-    database = databases({}, HERE)["default"]
-    assert database["ENGINE"] == "django.db.backends.sqlite3"
-    assert database["NAME"] == HERE / "db.sqlite3"
-    assert database["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
-    assert database["CONN_MAX_AGE"] == 0
-
-
 @pytest.mark.parametrize(
     ("url", "file"),
-    [("sqlite:////dev/shm/x.sqlite3", "/dev/shm/x.sqlite3"), ("sqlite:///x.sqlite3", "/somewhere/x.sqlite3")],
+    [
+        ("", "/somewhere/db.sqlite3"),
+        ("sqlite:////dev/shm/x.sqlite3", "/dev/shm/x.sqlite3"),
+        ("sqlite:///x.sqlite3", "/somewhere/x.sqlite3"),
+    ],
 )
-def test_sqlite_can_be_moved(url, file):
-    assert databases({"DATABASE_URL": url}, HERE)["default"]["NAME"] == Path(file)
-
-
-def test_an_empty_variable_is_none():
-    assert databases({"DATABASE_URL": "", "CONN_MAX_AGE": ""}, HERE) == databases({}, HERE)
-    assert middleware({"MIDDLEWARES": ""}) == USUAL
+def test_the_database_is_sqlite_beside_manage_py_unless_it_is_moved(url, file):
+    database = databases({"DATABASE_URL": url, "CONN_MAX_AGE": ""}, HERE)["default"]
+    assert (database["ENGINE"], database["NAME"]) == ("django.db.backends.sqlite3", Path(file))
+    assert (database["OPTIONS"]["transaction_mode"], database["CONN_MAX_AGE"]) == ("IMMEDIATE", 0)
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql"])
@@ -75,19 +68,21 @@ def test_what_makes_no_sense_is_said(environ, word):
         databases(environ, HERE)
 
 
-def test_middleware_is_that_of_most_projects():
-    assert middleware({}) == USUAL
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (None, USUAL),
+        ("", USUAL),
+        ("0-sync", []),
+        ("0-async", []),
+        ("7-sync", ["endpoints.nothing.sync_nothing"] * 7),
+        ("7-async", ["endpoints.nothing.async_nothing"] * 7),
+        ("usual+1-sync", [*USUAL, "endpoints.nothing.sync_nothing"]),
+    ],
+)
+def test_middleware_is_that_of_most_projects_or_does_nothing(text, found):
+    assert middleware({} if text is None else {"MIDDLEWARES": text}) == found
     assert len(USUAL) == 7
-
-
-@pytest.mark.parametrize("kind", ["sync", "async"])
-@pytest.mark.parametrize("count", [0, 1, 7])
-def test_middleware_that_does_nothing_is_instead_of_it(count, kind):
-    assert middleware({"MIDDLEWARES": f"{count}-{kind}"}) == [f"endpoints.nothing.{kind}_nothing"] * count
-
-
-def test_middleware_that_does_nothing_can_come_after_it():
-    assert middleware({"MIDDLEWARES": "usual+1-sync"}) == [*USUAL, "endpoints.nothing.sync_nothing"]
 
 
 @pytest.mark.parametrize("text", ["7", "sync", "7-both", "-1-sync", "100-sync", "7-sync ", "usual", "usual+7"])

@@ -12,11 +12,6 @@ from django.test.client import encode_multipart
 from endpoints import cpu, wait
 
 
-@pytest.fixture(params=["", "/async"])
-def prefix(request):
-    return request.param
-
-
 def test_the_template_makes_a_page_of_a_hundred_rows(answers, prefix):
     for response, body in answers("get", f"{prefix}/template"):
         page = body.decode()

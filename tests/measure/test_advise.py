@@ -135,7 +135,7 @@ def run(trials, tmp_path, bench_of):
     return go
 
 
-def test_the_rounds_are_in_the_run_and_the_best_is_found(run, trials):
+def test_the_rounds_are_in_the_run_and_its_report_says_what_to_set(run, trials):
     found, outcome = run(plan(max_time_s=300))
     assert outcome.pick == "3w-2t"
     assert outcome.significant
@@ -144,14 +144,6 @@ def test_the_rounds_are_in_the_run_and_the_best_is_found(run, trials):
     assert len({one.slot.label for one in trials.ran if one.slot.block > 7}) == 2
     assert found.record.study.blocks == 15
     assert found.record.ended
-
-
-def test_the_least_p99_is_found_as_well(run):
-    assert run(plan(rate=100.0, max_time_s=9e9))[1].pick == "3w-2t"
-
-
-def test_it_says_what_to_set_how_sure_it_is_and_what_it_saved(run):
-    found, _ = run(plan(max_time_s=300))
     best, sure, saved = searched.sentences(found.record, plan().sweep)
     assert best == "3 workers × 2 threads did best in throughput."
     assert "of the runner-up, " in sure
@@ -159,15 +151,15 @@ def test_it_says_what_to_set_how_sure_it_is_and_what_it_saved(run):
     assert "12 candidates in 4 rounds took 52 trials" in saved
     assert "would have taken 180 trials" in saved
     assert searched.line(found.record) == "WORKERS=3 THREADS=2"
-
-
-def test_its_report_is_a_sweep_without_a_claim_on_all_cells(run):
-    found, _ = run(plan(max_time_s=300))
     results = Results(found)
     assert pages.compose(results).findings[0].answer.endswith("WORKERS=3 THREADS=2")
     section = sweep.section(results)
-    assert "successive halving" in section.paragraphs[1]
+    assert "successive halving" in section.paragraphs[1]  # and no claim on all cells
     assert not any("within noise" in chart.alt for chart in section.charts)
+
+
+def test_the_least_p99_is_found_as_well(run):
+    assert run(plan(rate=100.0, max_time_s=9e9))[1].pick == "3w-2t"
 
 
 def test_what_does_not_start_is_no_advice(run, trials):

@@ -109,13 +109,6 @@ def test_one_that_does_not_start_costs_its_own_trials_only(run, bench_of):
     assert trials["uvicorn", "latency"].log == "was not healthy\nits log"
 
 
-def test_one_that_answers_otherwise_is_not_asked(run, bench_of):
-    bench_of.server.status = 500
-    trials = run()
-    assert all(reasons(trial) == {"contract_broken"} for trial in trials.values())
-    assert bench_of.engine.slices == []
-
-
 def test_a_generator_that_breaks_off_costs_the_test_for_all(run, bench_of):
     def breaks(load):
         if load.rate is None:

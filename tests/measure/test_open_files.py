@@ -7,7 +7,6 @@ import pytest
 from loadtests.errors import UserError
 from loadtests.measure import doctor, open_files
 from loadtests.plan import study as studies
-from loadtests.plan.kinds import known
 
 WAITING = {
     "kind": "throughput",
@@ -51,10 +50,6 @@ def test_a_connection_is_an_open_file(table, held):
 @pytest.mark.parametrize("name", studies.names())
 def test_the_studies_that_ship_need_no_more_than_is_common(name):
     assert all(open_files.needed(test) < 4096 for test in studies.load(name).tests)
-
-
-def test_every_kind_of_test_can_be_asked():
-    assert {test.kind.name for name in studies.names() for test in studies.load(name).tests} <= set(known())
 
 
 def test_a_run_refuses_before_it_starts(limit):

@@ -43,15 +43,18 @@ def test_the_order_and_the_contract_are_those_that_it_was_begun_with(begun, benc
     assert execution.bench.contract == contract
 
 
-def test_other_packages_are_refused(begun, bench_of):
-    bench_of.host.known["versions"] = {"packages": {"Django": "1.8"}}
-    with pytest.raises(UserError, match="since it was begun the packages changed; start a new run"):
-        resume(begun.path, bench_of)
-
-
-def test_other_packages_of_another_stack_are_refused(begun, bench_of, monkeypatch):
-    monkeypatch.setattr(other_stacks, "versions", lambda names: {"stack_2016": {"Django": "1.11"}})
-    with pytest.raises(UserError, match="since it was begun the packages changed; start a new run"):
+@pytest.mark.parametrize(
+    ("known", "stacks", "changed"),
+    [
+        ({"versions": {"packages": {"Django": "1.8"}}}, {}, "packages"),
+        ({}, {"stack_2016": {"Django": "1.11"}}, "packages"),
+        ({"machine": {"cpu": "Another CPU"}, "versions": {"packages": {}}}, {}, "machine and the packages"),
+    ],
+)
+def test_another_machine_and_other_packages_are_refused(begun, bench_of, monkeypatch, known, stacks, changed):
+    bench_of.host.known |= known
+    monkeypatch.setattr(other_stacks, "versions", lambda names: stacks)
+    with pytest.raises(UserError, match=f"since it was begun the {changed} changed; start a new run"):
         resume(begun.path, bench_of)
 
 
@@ -66,15 +69,10 @@ def test_a_setup_whose_file_was_edited_is_refused(begun, bench_of):
 def test_a_journey_whose_file_was_edited_is_refused(begun, tmp_path, bench_of):
     file = tmp_path / "mine.py"
     file.write_text("# as it was")
-    table = {"setups": ["gunicorn"], "tests": {"journey": {"users": 1, "duration": "1s", "journey": str(file)}}}
-    run = prepare(studies.parse(table, "s", "s.toml"), RunOptions(tmp_path / "journeys", 1), bench_of).run
+    table = {"setups": ["gunicorn"], "tests": {"journey": {"users": 1, "duration": "1s", "journey": "mine.py"}}}
+    study = studies.parse(table, "s", str(tmp_path / "s.toml"))
+    run = prepare(study, RunOptions(tmp_path / "journeys", 1), bench_of).run
     resume(run.path, bench_of)
     file.write_text("# as it is")
     with pytest.raises(UserError, match="since it was begun the journeys' files changed; start a new run"):
         resume(run.path, bench_of)
-
-
-def test_all_that_changed_is_named_at_once(begun, bench_of):
-    bench_of.host.known = {"machine": {"cpu": "Another CPU"}, "versions": {"packages": {}}}
-    with pytest.raises(UserError, match="the machine and the packages changed"):
-        resume(begun.path, bench_of)

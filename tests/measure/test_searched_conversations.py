@@ -9,7 +9,8 @@ from loadtests.plan.kinds import metric
 from loadtests.records import Deliveries
 from loadtests.records.result import NOTHING
 from tests.fixtures.bench import a_block, measure
-from tests.fixtures.conversations import SEARCHES, histogram_of, holding
+from tests.fixtures.conversations import SEARCHES, holding
+from tests.fixtures.histograms import histogram_of
 
 HOLDS = 5000.0  # of what is counted, per second
 
@@ -32,7 +33,7 @@ def delivering(load, loses=0.0, lag_ms=10.0):
     return {
         "deliveries": found,
         "connections": holding(21),
-        "histograms": {"lag": histogram_of(round(1000 * lag_ms), expected - missing)},
+        "histograms": {"lag": histogram_of({round(1000 * lag_ms): expected - missing})},
     }
 
 

@@ -16,7 +16,7 @@ from loadtests.hosts import ConnectionLost
 from loadtests.observe.gauges import NUMBERS
 from loadtests.observe.processes import Part, Usage
 from loadtests.records.result import NOTHING
-from tests.fixtures.bench import a_block, measure, reasons
+from tests.fixtures.bench import a_block, measure, measure_interleaved, reasons
 from tests.fixtures.waiting import wait_for
 
 TABLE = {
@@ -154,12 +154,14 @@ def test_a_server_that_does_not_recover_from_a_probe_is_invalid(run, bench_of):
     assert "did not recover from a probe" in trial.log
 
 
-def test_an_answer_that_breaks_the_contract_is_said_and_no_load_is_sent(run, bench_of):
+@pytest.mark.parametrize("way", [measure, lambda bench, planned: measure_interleaved(bench, [planned])[0]])
+def test_an_answer_that_breaks_the_contract_is_said_and_no_load_is_sent(bench_of, way):
+    bench, _, planned = a_block(bench_of, TABLE)
     bench_of.server.status = 500
-    trial = run("throughput")
+    trial = way(bench, next(one for one in planned if one.test.name == "throughput"))
     assert reasons(trial) == {"contract_broken"}
     assert "GET /: answered 500 text/plain b'OK'; the baseline answered 200 text/plain" in trial.log
-    assert bench_of.engine.loads == []
+    assert (bench_of.engine.loads, bench_of.engine.slices) == ([], [])
 
 
 def test_what_is_done_before_and_after_the_load_costs_nothing(run, bench_of):

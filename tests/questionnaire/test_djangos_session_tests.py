@@ -50,19 +50,8 @@ if __name__ == "__main__":
 def djangos_tests(tmp_path_factory):
     """The folder ``tests`` of the sdist of the Django that is installed."""
     folder = tmp_path_factory.mktemp("sdist")
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        "--no-binary",
-        ":all:",
-        "--dest",
-        folder,
-    ]
-    subprocess.run([*command, f"Django=={django.__version__}"], check=True)
+    options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--dest", folder]
+    subprocess.run([sys.executable, "-m", "pip", "download", *options, f"Django=={django.__version__}"], check=True)
     [archive] = folder.glob("*.tar.gz")
     with tarfile.open(archive) as found:
         found.extractall(folder, filter="data")

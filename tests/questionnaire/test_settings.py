@@ -15,6 +15,7 @@ def test_they_are_in_the_database_if_nobody_says():
     found = sessions({})
     assert found.engine == "django.contrib.sessions.backends.db"
     assert (found.service, found.state_bytes) == (None, 8192)
+    assert sessions({"SESSIONS": "cookies"}).state_bytes == 2048
 
 
 def test_the_harness_knows_the_same_stores_and_sizes():
@@ -62,10 +63,6 @@ def test_a_server_waits_for_the_datastore_beside_it_and_for_no_other():
 def test_what_makes_no_sense_is_said(environ, says):
     with pytest.raises(ImproperlyConfigured, match=says):
         sessions(environ)
-
-
-def test_cookies_hold_less():
-    assert sessions({"SESSIONS": "cookies"}).state_bytes == 2048
 
 
 @pytest.mark.parametrize(

@@ -18,24 +18,17 @@ STORES = (
 
 
 @pytest.mark.parametrize("name", exhaustive_but(COMMON_STORES, STORES))
-def test_a_whole_journey(base, store_of, name, answers):
+def test_a_whole_journey_with_a_token_for_one_use(base, store_of, name, answers):
     store_of(name)
     with override_settings(QUESTIONNAIRE_STATE_BYTES=2048 if name == "cookies" else 8192):
-        browser = Browser(base)
-        browser.through(**answers)
-        assert browser.summary["name"] == "Ada"
-        assert browser.submit().page == "thank-you"
-        assert browser.get("summary/").page == "signed-out"
-
-
-@pytest.mark.parametrize("name", exhaustive_but(COMMON_STORES, STORES))
-def test_a_token_is_good_for_one_use(base, store_of, name):
-    store_of(name)
-    with override_settings(QUESTIONNAIRE_STATE_BYTES=2048):
         browser = Browser(base)
         path = browser.client.get(base + "launch/")["Location"].removeprefix(base)
         assert browser.get(path).page == "introduction"
         assert Browser(base).get(path).page == "signed-out"
+        browser.through(**answers)
+        assert browser.summary["name"] == "Ada"
+        assert browser.submit().page == "thank-you"
+        assert browser.get("summary/").page == "signed-out"
 
 
 def test_a_cookie_is_one_that_browsers_keep(base, store_of, answers):

@@ -51,22 +51,23 @@ def test_how_quick_is_calm_depends_on_how_quick_it_is_at_rest(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("status", "own", "healthy"), [(200, False, True), (404, False, False), (400, False, False), (404, True, True)]
+    ("status", "own", "why"),
+    [
+        (200, False, None),
+        (404, False, "status 404"),
+        (400, False, "status 400"),
+        (404, True, None),  # a project of the user's may answer anything
+        (502, True, "status 502"),  # but an error of its server
+        (None, True, "refused"),
+    ],
 )
-def test_the_sample_is_healthy_with_200_and_an_own_project_with_any_answer_of_its_own(status, own, healthy):
-    assert (health.unhealthy(lambda: Answer(status, "", b""), own) is None) == healthy
+def test_what_is_healthy(status, own, why):
+    def ask():
+        if status is None:
+            raise ConnectionRefusedError("refused")
+        return Answer(status, "", b"")
 
-
-def test_an_error_of_the_server_is_not_healthy():
-    assert health.unhealthy(lambda: Answer(502, "", b""), own=True) == "status 502"
-
-
-def refused():
-    raise ConnectionRefusedError("refused")
-
-
-def test_no_answer_is_not_healthy():
-    assert health.unhealthy(refused, own=True) == "refused"
+    assert health.unhealthy(ask, own) == why
 
 
 def looks(*moments):

@@ -31,7 +31,8 @@ def fails(options):
 
 
 def test_what_startproject_makes_is_found_by_its_path_alone(started, untouched):
-    found, _ = untouched
+    found, as_it_was = untouched
+    assert as_it_was
     served = found.application
     assert served.directory == started
     assert (served.wsgi, served.asgi) == ("mysite.wsgi:application", "mysite.asgi:application")
@@ -102,11 +103,6 @@ def test_an_env_file_cannot_set_up_the_servers(mysite, tmp_path):
     file = tmp_path / "env"
     file.write_text("DEBUG=no\nWORKERS=4\nBACKLOG=10\n")
     assert "BACKLOG, WORKERS would set up the servers" in fails(Options(mysite, env_file=file))
-
-
-def test_nothing_is_written_into_the_project(untouched):
-    _, as_it_was = untouched
-    assert as_it_was
 
 
 def test_what_is_wrong_is_said_in_one_line(mysite, tmp_path):
