@@ -10,7 +10,7 @@ from loadtests.commands.progress import RunProgress
 from loadtests.records import Flag, Trial
 from loadtests.records.result import NOTHING
 from loadtests.workload import Load, Request
-from tests.fixtures.bench import good_result
+from tests.fixtures.results import good_result
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.fixtures.bench import SilentWatcher
 
 TURTLE = '''
 from loadtests.workload import Feature
-from tests.fixtures.bench import good_result
+from tests.fixtures.results import good_result
 
 class Turtle:
     """Sends at a fixed rate, and nothing else."""

@@ -10,7 +10,7 @@ from loadtests.records import Deliveries
 from loadtests.records.result import NOTHING
 from tests.fixtures.bench import a_block, measure
 from tests.fixtures.conversations import SEARCHES, holding
-from tests.fixtures.histograms import histogram_of
+from tests.fixtures.results import histogram_of
 
 HOLDS = 5000.0  # of what is counted, per second
 

@@ -8,7 +8,7 @@ from loadtests.plan.objective import SearchPlan
 from loadtests.records import Second
 from loadtests.records.result import NOTHING
 from loadtests.workload import Load, Users
-from tests.fixtures.bench import good_result
+from tests.fixtures.results import good_result
 
 OBJECTIVE = objectives.parse("p99<500ms, failures<0.1%")
 

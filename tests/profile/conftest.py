@@ -15,7 +15,7 @@ from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Reader
 from loadtests.records import Generator, Process
 from loadtests.setups.application import sample
 from loadtests.workload import Load, Request
-from tests.fixtures.bench import good_result
+from tests.fixtures.results import good_result
 
 
 def frame_of(text):
