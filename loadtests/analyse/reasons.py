@@ -43,8 +43,8 @@ class Reason(Enum):
     )
     stray_deliveries = (
         SETUPS,
-        "messages reached receivers in another room, for whom they were not meant",
-        "Check how the setup's layer or adapter separates its groups: this breaks privacy.",
+        "messages reached connections that they were not meant for",
+        "Check how the setup, its layer or its adapter separates connections and rooms: this breaks privacy.",
     )
     process_died = (
         SETUPS,

@@ -40,7 +40,7 @@ def _flags(evidence: Evidence, result: Result | None, busy: Reason) -> Iterator[
     if evidence.started is False:
         yield Reason.server_did_not_start.flag()
     # Stray deliveries have their own reason; in a search they are differences.
-    stray = result.deliveries.stray if result and result.deliveries else 0
+    stray = result.stray if result else 0
     if (differences := (evidence.contract_differences or 0) - stray) > 0:
         yield Reason.contract_broken.flag(plural(differences, "difference"))
     if stray:

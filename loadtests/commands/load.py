@@ -55,6 +55,8 @@ def command(
     with seconds(err, load.duration_s) as on_second:
         result = urls.send(engine, load, on_second)
     say_json(result.summary()) if as_json else _print(result)
+    if left := urls.not_sent(result):
+        err.print(Text(left, "yellow"))
     if why := urls.nothing_ok(load, result):
         fail(why)
 
@@ -71,8 +73,8 @@ def _print(result: Result) -> None:
         name = f"error: {kind}" + (f" (first: {example})" if example else "")
         counts.add_row(data(name), data(f"{number:,}", "red"))
     counts.add_row("requests/s", f"{result.rate:,.1f}")
-    for name, number in _websocket_counts(result):
-        counts.add_row(name, f"{number:,}")
+    for name, count in _websocket_counts(result):
+        counts.add_row(name, DASH if count is None else f"{count:,}")
     print_grid(out, counts)
     times = grid(("ms", *FIGURES), right=range(1, len(FIGURES) + 1))
     times.add_row("response time", *_figures(result.response_time_ms, FIGURES))
@@ -87,10 +89,10 @@ def _print(result: Result) -> None:
         _print_requests(result, FIGURES)
 
 
-def _websocket_counts(result: Result) -> Iterator[tuple[str, int]]:
+def _websocket_counts(result: Result) -> Iterator[tuple[str, int | None]]:
     """Counts of deliveries and of held connections, where there are any."""
     if found := result.deliveries:
-        for what in ("missing", "duplicate", "reordered"):
+        for what in ("missing", "duplicate", "reordered", "stray"):
             yield f"deliveries {what}", getattr(found, what)
     if connections := result.connections:
         for what in ("opened", "refused", "lost"):

@@ -97,10 +97,12 @@ class PreparedLoad(Protocol):
         duration_s: float,
         *,
         settle_s: float = 0.0,
+        grace_s: float | None = None,
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
-    ) -> None:
-        """Makes the load for ``settle_s`` and ``duration_s`` seconds, of which the latter are measured.
+    ) -> bool:
+        """Makes the load for ``settle_s`` and ``duration_s`` seconds, of which the latter are measured. What is then
+        outstanding gets ``grace_s`` more, ``Load.grace`` without it; returns whether some of it was awaited in vain.
 
         The slices of a load at a rate are parts of one schedule, as long as ``Load.duration_s``. ``on_second`` and
         ``should_stop`` are as in ``Engine.run``, for the slice. Raises EngineError.

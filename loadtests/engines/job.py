@@ -12,8 +12,8 @@ from loadtests.workload.load import Load
 from loadtests.workload.order import order
 
 
-def job(engine: str, load: Load, index: int) -> dict[str, Any]:
-    """The job of process ``index`` of a load."""
+def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
+    """The job of process ``index`` of a load, of whose payloads over WebSockets each begins with ``token``."""
     share, rest = divmod(load.connection_count, load.processes)
     return {
         "engine": engine,
@@ -35,19 +35,20 @@ def job(engine: str, load: Load, index: int) -> dict[str, Any]:
         "rate": load.rate,
         "connections": share + (index < rest),
         "timeoutMs": load.timeout_s * 1000,
+        "listenMs": load.listens_s * 1000,
         "idleMs": load.idle_s * 1000,
         "index": index,
         "processes": load.processes,
         "keepAlive": load.keep_alive,
-        "conversation": _conversation(load, index),
+        "conversation": _conversation(load, token, index),
     }
 
 
-def _conversation(load: Load, index: int) -> dict[str, Any] | None:
+def _conversation(load: Load, token: str, index: int) -> dict[str, Any] | None:
     if load.conversation is None:
         return None
     share, rest = divmod(load.conversation.receivers, load.processes)
-    return {**dataclasses.asdict(load.conversation), "receivers": share + (index < rest)}
+    return {**dataclasses.asdict(load.conversation), "token": token, "receivers": share + (index < rest)}
 
 
 def _order(load: Load) -> array.array[int]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from loadtests.formatting import plural
 from loadtests.records import Connections, Deliveries, Generator, Rejoined, RequestResult, Result, Second
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures
@@ -20,7 +21,7 @@ Part = Mapping[str, Any]
 COUNTS = ("planned", "sent", "completed", "ok")
 KEPT = ("response_time", "service_time", "send_lag", "failed")  # histograms that stay with the result
 DELIVERY_COUNTS = (
-    "expected", "delivered", "missing", "duplicate", "reordered", "stray", "in_time", "messages", "whole"
+    "expected", "delivered", "missing", "duplicate", "reordered", "in_time", "messages", "whole"
 )  # fmt: skip
 DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # by the generator's names
 CONNECTION_COUNTS = ("requested", "opened", "refused", "lost", "sent_bytes", "received_bytes")
@@ -35,7 +36,8 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
     for part in parts:
         examples = {**part["examples"], **examples}
     if deliveries is not None and deliveries.stray:
-        examples.setdefault("wrong-body", f"{deliveries.stray:,} messages came to receivers of another room")
+        astray = plural(deliveries.stray, "message")
+        examples.setdefault("wrong-body", f"{astray} came to connections that they were not meant for")
     kept = {name: spreads[name] for name in KEPT} | delivery_times | connection_times
     shares = [
         of_request(request.name, [part["requests"][index] for part in parts]) for index, request in enumerate(requests)
@@ -105,8 +107,10 @@ def merged_deliveries(parts: Sequence[Part]) -> tuple[Deliveries | None, dict[st
     if not found:
         return None, {}
     times = {name: Spread.merged(part[key] for part in found) for name, key in DELIVERY_TIMES.items()}
+    strays = [part["stray"] for part in found]
     deliveries = Deliveries(
         **sums(found, DELIVERY_COUNTS),
+        stray=None if None in strays else sum(strays),
         lag_ms=times["lag"].figures(),
         last_ms=times["last"].figures(),
         reading_lag_ms=times["reading_lag"].figures(),

@@ -8,6 +8,7 @@ import itertools
 import math
 import os
 import re
+import secrets
 import shutil
 import subprocess
 import time
@@ -36,6 +37,7 @@ PREPARATION_S = 30.0
 OPENED_PER_S = 100.0  # connections, at the least
 OVERTIME_S = 30.0  # past the schedule and the grace period: it hangs
 
+TOKEN_BYTES = 4  # of a load, twice as many digits
 MEASURED, WARM_UP = 0, -1  # which moments are drawn
 
 
@@ -88,9 +90,9 @@ class NodeGenerator:
     def prepare(self, load: Load) -> NodeLoad:
         """See base.LoadMaker."""
         require_able(self.engine, load)
-        name = f"{next(self._names)}"
+        name, token = f"{next(self._names)}", secrets.token_hex(TOKEN_BYTES)
         for index, process in enumerate(self._processes):
-            process.write({"load": name, "job": job(self.engine.name, load, index)})
+            process.write({"load": name, "job": job(self.engine.name, load, token, index)})
         wait_for(self._processes, "ready", _preparation_s(load))
         for process in self._processes:
             demote(process.last["helpers"])
@@ -142,25 +144,29 @@ class NodeLoad:
 
     def warm_up(self, seconds: float) -> None:
         """See base.PreparedLoad."""
-        self._slice(SchedulePart(seconds, 0.0, seconds), SchedulePart(0.0), self._load.moments(WARM_UP))
+        draw = self._load.moments(WARM_UP)
+        self._slice(SchedulePart(seconds, 0.0, seconds), SchedulePart(0.0), draw, self._load.grace)
 
     def measure(
         self,
         duration_s: float,
         *,
         settle_s: float = 0.0,
+        grace_s: float | None = None,
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
-    ) -> None:
+    ) -> bool:
         """See base.PreparedLoad."""
         load = self._load
         # The rate is kept over all slices: each has its part of one schedule, of what is measured and of what settles.
         slices = max(self._slices + 1, math.ceil(load.duration_s / duration_s))
         settling = SchedulePart(settle_s, settle_s * self._slices, settle_s * slices)
         measured = SchedulePart(duration_s, self._measured_s, max(load.duration_s, self._measured_s + duration_s))
-        self._slice(settling, measured, load.moments(MEASURED), on_second, should_stop)
+        grace_s = load.grace if grace_s is None else grace_s
+        in_vain = self._slice(settling, measured, load.moments(MEASURED), grace_s, on_second, should_stop)
         self._slices += 1
         self._measured_s += duration_s
+        return in_vain
 
     def result(self) -> Result:
         """See base.PreparedLoad."""
@@ -175,9 +181,10 @@ class NodeLoad:
         settling: SchedulePart,
         measured: SchedulePart,
         arrival_seed: int | None,
+        grace_s: float,
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
-    ) -> None:
+    ) -> bool:
         if self._load.conversation is not None:
             self._send({"reopen": True})
             wait_for(self._processes, "reopened", _preparation_s(self._load))
@@ -185,6 +192,7 @@ class NodeLoad:
         options = {
             "settleMs": settling.lasts_s * 1000,
             "durationMs": measured.lasts_s * 1000,
+            "graceMs": grace_s * 1000,
             "arrivalSeed": arrival_seed,
             "settling": settling.to_dict(),
             "measured": measured.to_dict(),
@@ -192,11 +200,12 @@ class NodeLoad:
         for process in self._processes:
             start_ms = begin * 1000 + process.ahead_ms
             process.write({"load": self._name, "slice": {**options, "start": start_ms}})
-        limit_s = begin - time.monotonic() + settling.lasts_s + measured.lasts_s + self._load.timeout_s + OVERTIME_S
+        limit_s = begin - time.monotonic() + settling.lasts_s + measured.lasts_s + grace_s + OVERTIME_S
         with understood(self._processes):
             for event in events(self._processes, "over", limit_s, should_stop):
                 self._timeline.add(event, on_second)
             self._timeline.over(on_second)
+            return any(process.last["inVain"] for process in self._processes)
 
     def _send(self, message: dict[str, Any]) -> None:
         for process in self._processes:

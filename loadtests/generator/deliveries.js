@@ -29,7 +29,7 @@ export class Deliveries {
   delivered = 0;
   duplicate = 0;
   reordered = 0;
-  stray = 0; // arrivals at receivers of another room, counted by the receiver
+  stray = 0; // arrivals where they were not meant to, counted by whoever got them
   inTime = 0; // arrivals while it was measured
   underWay = 0;
   /** @type {number[]} */
@@ -48,9 +48,13 @@ export class Deliveries {
   /** @type {Set<Name>} */
   lost = new Set(); // receivers
 
-  /** @param {(at: number) => number} waited how long what is read then may have lain in the generator */
-  constructor(waited = () => 0) {
+  /**
+   * @param {(at: number) => number} waited how long what is read then may have lain in the generator
+   * @param {boolean} straysAreKnown false: who gets a message of another sender may be meant to
+   */
+  constructor(waited = () => 0, straysAreKnown = true) {
     this.waited = waited;
+    this.straysAreKnown = straysAreKnown;
   }
 
   get missing() {
@@ -212,8 +216,9 @@ export class Deliveries {
 
   /** @returns {DeliveryCounts} */
   measured() {
-    const { expected, delivered, missing, duplicate, reordered, stray, inTime, backlog } = this;
+    const { expected, delivered, missing, duplicate, reordered, inTime, backlog } = this;
     const { messages, whole, times } = this.lastReceivers;
+    const stray = this.straysAreKnown || this.stray === 0 ? this.stray : null;
     return {
       ...{ expected, delivered, missing, duplicate, reordered, stray, in_time: inTime, messages, whole, backlog },
       lag: this.lag.spread(),

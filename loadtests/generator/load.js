@@ -1,5 +1,7 @@
 // What a scheduled load and a closed loop share: connections, timeouts, the grace period, the end, and the recording.
 
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { nowMs } from './clock.js';
 import { Recorder } from './recorder.js';
 
@@ -22,9 +24,11 @@ export class Load {
   startMs = 0; // of the slice
   fromMs = 0; // of its measured part
   endMs = 0;
+  graceMs = 0;
   finished = true;
   /** @type {void | Promise<void>} */
   ending = undefined;
+  /** @type {(inVain: boolean) => void} */
   resolve = () => {};
 
   /** @param {Protocol} protocol @param {Job} job @param {OnSecond} onSecond */
@@ -49,12 +53,13 @@ export class Load {
     await this.pool?.reopen?.();
   }
 
-  /** @param {Slice} slice @returns {Promise<void>} */
+  /** @param {Slice} slice @returns {Promise<boolean>} */
   run(slice) {
     this.finished = false;
     this.startMs = slice.start;
     this.fromMs = slice.start + slice.settleMs;
     this.endMs = this.fromMs + slice.durationMs;
+    this.graceMs = slice.graceMs;
     this.recorder.start(this.startMs, this.fromMs, this.endMs);
     this.recorder.deliveries?.begin(this.startMs, this.fromMs, this.endMs);
     this.pool?.begin?.(slice);
@@ -83,7 +88,7 @@ export class Load {
           this.onFree();
         }
       }
-    } else if (this.isDone() || now >= this.endMs + this.job.timeoutMs) {
+    } else if (this.isDone() || now >= this.endMs + this.graceMs) {
       this.finish(now);
     }
   }
@@ -100,7 +105,7 @@ export class Load {
   }
 
   get full() {
-    return this.connections.size >= this.job.connections;
+    return !this.pool?.isOpenLoop && this.connections.size >= this.job.connections;
   }
 
   /** The connection used last, so that few are kept busy rather than many half idle; in turn, the one that rested longest. */
@@ -130,6 +135,7 @@ export class Load {
       return;
     }
     this.finished = true;
+    const inVain = now >= this.endMs + this.graceMs && !this.isDone();
     clearInterval(this.looking);
     for (const connection of this.connections) {
       if (connection.busy) {
@@ -143,7 +149,7 @@ export class Load {
     this.recorder.end(now);
     this.recorder.deliveries?.end(now);
     this.pool?.end?.();
-    this.resolve();
+    this.resolve(inVain);
   }
 
   /** Counts what was due in the slice until now, by request: in a closed loop, what was sent. */
@@ -161,6 +167,12 @@ export class Load {
     const connections = this.pool?.measured?.() ?? null;
     this.ending = this.pool?.close();
     return { ...this.recorder.measured(this.job.rate === null), connections };
+  }
+
+  async listen() {
+    if (this.recorder.deliveries !== null) {
+      await sleep(Math.max(0, this.endMs + this.job.listenMs - nowMs()));
+    }
   }
 
   async ended() {

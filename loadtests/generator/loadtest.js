@@ -87,6 +87,7 @@ export class Loadtest {
     // It may send one more than the rate times the duration.
     this.exchange.planned = this.recorder.measures ? Math.max(scheduled, this.exchange.sent) : 0;
     this.recorder.end(now);
+    return false; // it waits for nothing
   }
 
   load(/** @type {number} */ lastsMs) {

@@ -5,7 +5,7 @@
 //     {"load": <name>, "step": true}         open the next part of its pool; answered by {"event": "stepped"}
 //     {"load": <name>, "reopen": true}       open lost connections of its pool; answered by {"event": "reopened"}
 //     {"load": <name>, "slice": <Slice>}     make it for a while; an event "second" for each second that is over, and
-//                                            {"event": "over"}
+//                                            {"event": "over"} with whether something was awaited in vain
 //     {"stop": true}                         end the slice now
 //     {"load": <name>, "close": true}        {"event": "result"} with all that was measured of it
 //
@@ -52,17 +52,18 @@ class Prepared {
   /** @param {Slice} slice */
   async run(slice) {
     const before = process.cpuUsage();
-    await this.running.run(slice);
+    const inVain = await this.running.run(slice);
     if (slice.durationMs > 0) {
       const { user, system } = process.cpuUsage(before);
       this.cpuS += (user + system) / 1e6;
       // While it only waits for what is outstanding it need not keep up with anything.
       this.wallS += Math.min(nowMs() - slice.start, slice.settleMs + slice.durationMs) / 1000;
     }
-    report({ event: 'over' });
+    report({ event: 'over', inVain });
   }
 
   async close() {
+    await this.running.listen?.();
     const peakMb = process.resourceUsage().maxRSS / 1024;
     const measured = this.running.close();
     await this.running.ended?.(); // a server may take a while to close thousands: the next load begins afterwards

@@ -95,6 +95,9 @@ export class Scheduled extends Load {
    * further. In the next turn some will have become idle.
    */
   another() {
+    if (this.pool?.isOpenLoop) {
+      return this.open(); // nothing is opened
+    }
     if (this.full) {
       const now = nowMs();
       for (let i = Math.max(this.waiting, this.next); i < this.noticed; i++) {

@@ -16,6 +16,7 @@ export interface Job {
   rate: number | null; // requests per second of all processes; null: closed loop; 0: nothing is sent
   connections: number; // of this process: the most at a fixed rate, all in a closed loop
   timeoutMs: number;
+  listenMs: number; // after the end of the last slice, for what comes twice or astray
   idleMs: number; // an idle connection is closed from this side after this
   index: number; // of this process, from 0
   processes: number;
@@ -37,6 +38,7 @@ export interface Request {
 export interface Conversation {
   does: 'connect' | 'idle' | 'echo' | 'broadcast' | 'rejoin';
   dialect: string; // a file of dialects/, without its .js
+  token: string; // of the load: no other load's payloads begin with it
   prefix: string; // of the paths of handshakes; empty: the path of the request
   receivers: number; // of this process
   rooms: number;
@@ -63,6 +65,7 @@ export interface Slice {
   start: number; // of nowMs
   settleMs: number; // not measured, before what is
   durationMs: number; // 0: a warm-up
+  graceMs: number; // after it, for what is outstanding
   arrivalSeed: number | null; // of random arrivals; null: even ones
   settling: Part;
   measured: Part;
@@ -118,7 +121,7 @@ export interface DeliveryCounts {
   missing: number;
   duplicate: number;
   reordered: number;
-  stray: number;
+  stray: number | null; // null: not known
   in_time: number;
   backlog: number[]; // by slice
   messages: number;
@@ -184,7 +187,8 @@ export interface Running {
   ready(): Promise<void>;
   step?(): Promise<void>; // opens the next part of the pool
   reopen?(): Promise<void>; // opens lost connections of the pool again
-  run(slice: Slice): Promise<void>; // until all that was sent has its end
+  run(slice: Slice): Promise<boolean>; // until all that was sent has its end; whether some was awaited in vain
+  listen?(): Promise<void>; // for as long as the job says
   stop(): void; // ends the slice now
   close(): Measured;
   ended?(): Promise<void>; // until the other side has closed the connections as well
@@ -221,6 +225,7 @@ export interface Owner {
 export interface Pool {
   deliveries: Deliveries | null; // the grace period is for missing ones as well; null: no receivers
   roundRobin?: boolean; // all sending connections are opened at once and used in turn, not as few as will do
+  isOpenLoop?: boolean; // any number may be under way: Job.connections are open, and each takes several
   closing?: number; // a slice does not end before these connections have
   step?(): Promise<void>;
   reopen?(): Promise<void>;
@@ -241,6 +246,7 @@ export interface AnsweringServer {
 
 /** Some bytes of a buffer, good for the time of the call. */
 export type OnBytes = (data: Buffer, start: number, end: number) => void;
+export type OnMessage = (data: Buffer, start: number, end: number, isText: boolean) => void;
 
 export type Endpoint = 'echo' | 'rooms' | 'publish'; // what a WebSocket is for
 
@@ -254,6 +260,7 @@ export interface Dialect {
   onOpen(client: Client): void; // after the handshake; calls `client.ready` once it can receive
   onMessage(client: Client, data: Buffer, start: number, end: number): void;
   wrap(client: Client, payload: string): string; // what is sent of a payload, in ASCII
+  separates?(conversation: Conversation): boolean; // false: who gets a message of another sender may be meant to
 }
 
 /** Where a WebSocket leads and how it is opened. */

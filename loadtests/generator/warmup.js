@@ -36,7 +36,7 @@ export async function warmUp(protocol, job) {
     const load = openloop(protocol, { ...quick, ...pace }, () => {});
     await load.ready();
     const whole = { fromMs: 0, ofMs: EACH_MS };
-    const slice = { settleMs: 0, durationMs: EACH_MS, arrivalSeed: null, settling: whole, measured: whole };
+    const slice = { settleMs: 0, durationMs: EACH_MS, graceMs: EACH_MS, arrivalSeed: null, settling: whole, measured: whole };
     await load.run({ start: nowMs(), ...slice });
     load.close();
     await load.ended();

@@ -76,6 +76,8 @@ class _Measured:
     answers_in_s: float
     observations: list[LoadObservation] = dataclasses.field(default_factory=list)
     slices: list[WatchedSlice] = dataclasses.field(default_factory=list)
+    in_vain: int = 0
+    """How many slices waited in vain for what was outstanding."""
 
 
 @dataclasses.dataclass
@@ -188,15 +190,18 @@ class _Block:
             builder.failed(NotServing(f"stopped answering: {error}", server.logs()))
             return None
         load = self.bench.load(test, server.url, bodies, chance, planned.entry)
-        prepared = maker.prepare(dataclasses.replace(load, idle_s=IDLE_S))
+        prepared = maker.prepare(dataclasses.replace(load, idle_s=IDLE_S, grace_s=test.work.slice_grace_s))
         if test.warmup_s:
             prepared.warm_up(test.warmup_s)
         return _Measured(planned, server, builder, prepared, healthy_in_s, answers_in_s)
 
     def _slice(self, one: _Measured, settle_s: float, seconds: float) -> None:
+        first_s = one.planned.test.work.slice_grace_s
+        grace_s = None if first_s is None else slices.grace(first_s, one.in_vain)
+
         def make(begin: OnStart, end: OnEnd) -> None:
             begin()
-            one.load.measure(seconds, settle_s=settle_s)
+            one.in_vain += one.load.measure(seconds, settle_s=settle_s, grace_s=grace_s)
             end()
 
         begun = time.monotonic()

@@ -19,6 +19,7 @@ from loadtests.measure.capacity import FoundCapacity, Probed
 from loadtests.measure.remote_guard import require_local
 from loadtests.plan import objective as objectives
 from loadtests.plan.kinds.echo import Echo
+from loadtests.plan.kinds.talk import LISTENS_S
 from loadtests.plan.objective import OF_ECHOES, OF_REQUESTS, Objective, SearchPlan
 from loadtests.records import Result
 from loadtests.records.decode import duration
@@ -141,8 +142,9 @@ class UrlSearchOptions:
         except ValueError as error:
             raise UserError(str(error)) from None
         load = self.load.load()
-        if conversation and load.connections is None:
-            load = dataclasses.replace(load, connections=Echo().connections)
+        if conversation:
+            connections = load.connections or Echo().connections
+            load = dataclasses.replace(load, connections=connections, listens_s=0.0)  # a probe is not for such
         return UrlSearch(load, objective, plan)
 
 
@@ -164,6 +166,12 @@ def nothing_ok(load: Load, result: Result) -> str | None:
             "a header, --header 'Host: NAME' or, in a workload file, headers = { Host = \"NAME\" }"
         )
     return f"no request was answered as expected: {series(failures) or 'none was sent'}{hint}"
+
+
+def not_sent(result: Result) -> str | None:
+    """What was due and could not be sent; None where all was sent."""
+    left = result.planned - result.sent
+    return f"{left:,} of {result.planned:,} planned were not sent: all connections were waiting" if left > 0 else None
 
 
 def find_capacity(search: UrlSearch, on_probe: Callable[[Probed], None]) -> FoundCapacity:
@@ -220,7 +228,8 @@ def _websocket(url: str, size: int | None) -> tuple[str, dict[str, Any]]:
             raise UserError("--size says how long a message over WebSockets is; it goes with ws://")
         return url, {}
     conversation = Conversation("echo", prefix="", size=MESSAGE_BYTES if size is None else size)
-    return f"http{separator}{rest}", {"protocol": "websocket", "conversation": conversation}
+    fields = {"protocol": "websocket", "conversation": conversation, "listens_s": LISTENS_S}
+    return f"http{separator}{rest}", fields
 
 
 def _login(url: str) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -20,6 +20,7 @@ SETTLE_S = 0.1
 SETTLE_ANSWERS = 10
 MOST_SETTLE_S = 2.0
 BETWEEN_S = 0.12  # about how long it takes to go on to the next setup
+LEAST_GRACE_S = 0.1
 
 
 def settle(answer_s: float) -> float:
@@ -53,6 +54,15 @@ def turns(labels: Sequence[str], rounds: int, seed: int) -> list[list[str]]:
     return found
 
 
-def seconds(duration_s: float) -> float:
-    """About how long it takes to measure one setup for ``duration_s`` in slices."""
-    return duration_s + len(slices(duration_s)) * (SETTLE_S + BETWEEN_S)
+def grace(first_s: float, in_vain: int) -> float:
+    """For how long a slice waits for what is outstanding when it is over: half as long after each slice of its trial
+    that did so in vain, as it is known by then that the setup loses some."""
+    return max(first_s * 0.5**in_vain, LEAST_GRACE_S)
+
+
+def seconds(duration_s: float, grace_s: float | None = None) -> float:
+    """About how long it takes to measure one setup for ``duration_s`` in slices; with the ``grace`` of each, and of the
+    warm-up, where it is bounded: all in vain."""
+    count = len(slices(duration_s))
+    waiting_s = 0.0 if grace_s is None else grace_s + sum(grace(grace_s, in_vain) for in_vain in range(count))
+    return duration_s + count * (SETTLE_S + BETWEEN_S) + waiting_s

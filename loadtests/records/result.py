@@ -198,9 +198,13 @@ class Result:
 
     @property
     def contradicting(self) -> int:
-        """Answers that break the contract, and messages that reached the wrong receiver."""
-        stray = self.deliveries.stray if self.deliveries else 0
-        return sum(self.errors.get(kind, 0) for kind in BROKEN) + stray
+        """Answers that break the contract, and messages that reached the wrong connection."""
+        return sum(self.errors.get(kind, 0) for kind in BROKEN) + self.stray
+
+    @property
+    def stray(self) -> int:
+        """Messages that are known to have reached a connection that they were not meant for."""
+        return (self.deliveries.stray or 0) if self.deliveries else 0
 
     @property
     def deliveries_due(self) -> float:

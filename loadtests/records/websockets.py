@@ -19,7 +19,12 @@ class Deliveries:
     duplicate: Annotated[Count, about("Arrivals after the first.")]
     reordered: Annotated[Count, about("Arrivals after a message that the same sender sent later.")]
     lag_ms: Annotated[Figures, about("Arrival at each receiver minus intended send.")]
-    stray: Annotated[Count, about("Arrivals at a receiver of another room; they make the trial invalid.")] = 0
+    stray: Annotated[
+        Count | None,
+        about(
+            "Arrivals on connections that a message was not meant for; they make the trial invalid. null: not known."
+        ),
+    ] = 0
     in_time: Annotated[Count | None, about("Arrivals within duration_s, of what was sent before it too.")] = None
     backlog: Annotated[tuple[int, ...], about("For each slice, by how many at least the messages in flight grew.")] = ()
     messages: Annotated[Count | None, about("Messages that were published for receivers.")] = None

@@ -70,7 +70,9 @@ class Load:
     it is for (its index). ``rate`` is then its mean rate, at which the warm-up is sent.
 
     ``timeout_s``: while the schedule runs, a request unanswered for so long is given up (error ``timeout``); after
-    the schedule's end, those outstanding get so long to be answered (the grace period).
+    the schedule's end, those outstanding get ``grace_s`` to be answered (None: as long), the grace period.
+
+    ``listens_s``: for so long after the end, messages that come twice, or to somebody else, are still counted.
 
     ``warmup_s``: for so long the same load is sent beforehand, and nothing of it is kept.
 
@@ -96,6 +98,8 @@ class Load:
     duration_s: float = 10.0
     warmup_s: float = 0.0
     timeout_s: float = 10.0
+    grace_s: float | None = None
+    listens_s: float = 0.0
     processes: int = 1
     core: int | None = None
     keep_alive: bool = True
@@ -118,6 +122,7 @@ class Load:
             raise ValueError("a replay has a mean rate, and lasts as long as its recording")
         _check_range("the duration", self.duration_s, MAX_DURATION_S, "s")
         _check_range("the timeout", self.timeout_s, MAX_DURATION_S, "s")
+        _check_range("the grace period", self.grace, MAX_DURATION_S, "s")
         if self.warmup_s:
             _check_range("the warm-up", self.warmup_s, MAX_DURATION_S, "s")
         self._check_conversation()
@@ -156,6 +161,11 @@ class Load:
         if talk.receivers and talk.receivers < self.processes:
             shared = plural(talk.receivers, "receiver")
             raise UserError(f"{shared} cannot be shared by {plural(self.processes, 'process', 'processes')}")
+
+    @property
+    def grace(self) -> float:
+        """``grace_s``, or what stands for None."""
+        return self.timeout_s if self.grace_s is None else self.grace_s
 
     @property
     def only_holds(self) -> bool:

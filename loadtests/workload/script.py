@@ -11,7 +11,7 @@ SCRIPT = "script"  # the dialect
 ID = "$ID"
 ROOM = "$ROOM"
 LIKE_JSON = ("{", "[")  # what a text begins with that is meant to be JSON
-SHOWN = "1x0x2n9x3:7:12:xxxx"  # what an id looks like: nothing in it needs an escape, in JSON or in HTML
+SHOWN = "3f09ac81:7:12:xxxx"  # what an id looks like: nothing in it needs an escape, in JSON or in HTML
 
 
 @dataclasses.dataclass(frozen=True)

@@ -98,7 +98,7 @@ def test_what_strays_is_told_apart_from_what_else_breaks_the_contract() -> None:
     strayed = dataclasses.replace(measured(0.1, 0.1), deliveries=Deliveries(9, 9, 0, 0, 0, dict(NOTHING), stray=3))
     [flag] = judge(dataclasses.replace(QUIET, contract_differences=3), strayed)
     assert (flag.reason, flag.invalid) == ("stray_deliveries", True)
-    assert "in another room, for whom they were not meant (3 times)." in flag.sentence
+    assert "connections that they were not meant for (3 times)." in flag.sentence
     assert is_setups_own([flag])
     both = judge(dataclasses.replace(QUIET, contract_differences=5), strayed)
     assert [one.reason for one in both] == ["contract_broken", "stray_deliveries"]

@@ -87,7 +87,7 @@ def test_what_reaches_another_room_breaks_the_contract(made, conversing):
     assert counts(result.deliveries) == (60, 60, 0, 0, 0)
     assert (result.deliveries.stray, result.contradicting) == (3 * 4, 3 * 4)
     assert (result.deliveries.messages, result.deliveries.whole) == (30, 30)
-    assert result.examples == {"wrong-body": "12 messages came to receivers of another room"}
+    assert result.examples == {"wrong-body": "12 messages came to connections that they were not meant for"}
 
 
 def test_a_message_that_nobody_says_is_taken_is_missing_where_it_does_not_come(made, conversing):

@@ -87,6 +87,17 @@ def test_a_slice_does_not_wait_for_what_an_earlier_one_lost(conversing):
     assert 1.5 < min(took[1], took[2]) > max(took[0], took[3])
 
 
+def test_a_slice_waits_no_longer_than_its_grace_and_says_whether_that_was_in_vain(conversing):
+    server = conversing(drop=15)  # one of the second ten messages
+    load = server.load("echo", rate=40, duration_s=0.75, connections=2, timeout_s=600.0)
+    with openloop.generator() as maker:
+        prepared = maker.prepare(load)
+        in_vain = [prepared.measure(0.25, grace_s=0.3) for _ in range(3)]
+        result = prepared.result()
+    assert in_vain == [False, True, True]
+    assert (result.planned, result.sent, result.ok, result.unfinished) == (30, 30, 28, 2)
+
+
 def test_a_slice_does_not_wait_for_what_a_lost_receiver_lacks(conversing):
     server = conversing(leave=15)  # with the fifteenth of twenty messages one of four receivers is lost
     load = server.load("broadcast", receivers=4, rate=40, duration_s=0.5, connections=1, timeout_s=600.0)

@@ -29,7 +29,7 @@ const JOB = {
 /** A slice of a schedule of one second, from now on. */
 function sliced({ fromMs = 0, ...slice }) {
   const part = { fromMs, ofMs: 1000 };
-  return { start: nowMs(), settleMs: 0, durationMs: 0, arrivalSeed: null, settling: part, measured: part, ...slice };
+  return { start: nowMs(), settleMs: 0, durationMs: 0, graceMs: 1000, arrivalSeed: null, settling: part, measured: part, ...slice };
 }
 
 async function measured(protocol, job = {}, slice = {}) {
@@ -109,7 +109,7 @@ test('one send is delivered to several receivers, and each delivery is counted',
 });
 
 test('the grace period is for deliveries, and ends with the last', { timeout: 60_000 }, async () => {
-  const { deliveries } = await measured(chat(new Room(400)), { timeoutMs: 600_000 }, { durationMs: 30 });
+  const { deliveries } = await measured(chat(new Room(400)), {}, { durationMs: 30, graceMs: 600_000 });
   assert.deepEqual([deliveries.expected, deliveries.missing], [9, 0]);
 });
 

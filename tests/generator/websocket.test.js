@@ -95,18 +95,24 @@ test('a compressed message is what it was, each by itself', () => {
 });
 
 test('a payload says whose it is, and is known by every byte', () => {
-  const payloads = new Payloads(20);
+  const payloads = new Payloads(24, '0123abcd');
   const text = payloads.write(12, 345);
-  assert.equal(text, '12:345:xxxxxxxxxxxxx');
+  assert.equal(text, '0123abcd:12:345:xxxxxxxx');
   const known = (bytes) => payloads.recognise(bytes, 0, bytes.length);
   assert.ok(known(Buffer.from(text)));
-  assert.deepEqual({ ...lastRead }, { stream: 12, number: 345 });
-  for (const other of ['', 'x', ':', '1:', '1:2', '1::xxx', 'a:1:xxx', text.slice(1), `${text}x`, text.slice(0, -1) + 'y']) {
+  const read = { isOurs: true, isMeasured: true, isWhole: true, stream: 12, number: 345, end: 24 };
+  assert.deepEqual({ ...lastRead }, read);
+  for (const other of ['', 'x', ':', '1:2:', '0123abcd:1:2', '0123abcd:1::xxx', '0123abcd:a:1:xxx', text.slice(1)]) {
     assert.ok(!known(Buffer.from(other)), other);
   }
-  const tiny = new Payloads(1);
-  assert.equal(tiny.write(7, 8), '7:8:');
-  assert.ok(tiny.recognise(Buffer.from('7:8:'), 0, 4));
+  for (const wrong of [`${text}x`, text.slice(0, -1), text.slice(0, -1) + 'y']) {
+    assert.ok(known(Buffer.from(wrong)) && !lastRead.isWhole, wrong);
+  }
+  assert.ok(known(Buffer.from(text.replace('0', '1'))) && !lastRead.isOurs);
+  assert.ok(known(Buffer.from(payloads.write(12, 345, false))) && lastRead.isWhole && !lastRead.isMeasured);
+  const tiny = new Payloads(1, '0123abcd');
+  assert.equal(tiny.write(7, 8), '0123abcd:7:8:');
+  assert.ok(tiny.recognise(Buffer.from('0123abcd:7:8:'), 0, 13) && lastRead.isWhole);
 });
 
 test('more connections than an address has ports for are opened from several', () => {

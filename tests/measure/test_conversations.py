@@ -84,6 +84,28 @@ def test_what_holds_connections_is_measured_by_turns_as_well(bench, bench_of, br
     assert [seconds for _, _, seconds in bench_of.engine.slices] == [0.5] * 2 * 4
 
 
+@pytest.mark.parametrize("kind", ["echo", "echo-throughput", "broadcast"])
+def test_slices_of_a_setup_that_loses_messages_take_no_longer_than_was_announced(
+    bench, bench_of, broken, monkeypatch, kind
+):
+    monkeypatch.setattr(interleaved, "REST_S", 0.0)
+    bench_of.engine.in_vain = True
+    made, _, [place] = bench(kind, duration="3s")
+    measure_interleaved(made, [place])
+    [load] = bench_of.engine.loads
+    assert (load.timeout_s, load.grace) == (10.0, 1.0)
+    assert bench_of.engine.graces == [1.0, 0.5, 0.25, 0.125, 0.1, 0.1]
+    took_s = sum(settle_s + seconds for _, settle_s, seconds in bench_of.engine.slices) + sum(bench_of.engine.graces)
+    assert load.warmup_s + load.grace + took_s <= place.test.planned_interleaved_s
+
+
+def test_slices_of_a_setup_that_loses_nothing_wait_for_a_second_each(bench, bench_of, broken, monkeypatch):
+    monkeypatch.setattr(interleaved, "REST_S", 0.0)
+    made, _, places = bench("echo", "connect")
+    measure_interleaved(made, places)
+    assert bench_of.engine.graces == [1.0, 1.0, None, None]  # a connection may take as long as any request
+
+
 def test_the_memory_of_idle_connections_is_looked_at_after_each_step_in_which_they_are_opened(bench, bench_of, broken):
     made, _, [place] = bench("idle")
     usage = bench_of.host.usage

@@ -38,8 +38,12 @@ function identifier(/** @type {Client} */ { endpoint, room }) {
 
 /** What is before the payload of each message. */
 function headOf(/** @type {Client} */ client) {
-  const key = client.endpoint === 'echo' ? 'echo' : 'message';
-  return Buffer.from(`{"identifier":${identifier(client)},"message":{"${key}":"`);
+  return Buffer.from(`{"identifier":${identifier(client)},"message":{"${keyOf(client)}":"`);
+}
+
+/** What a payload is called in a message. */
+function keyOf(/** @type {Client} */ { endpoint }) {
+  return endpoint === 'echo' ? 'echo' : 'message';
 }
 
 /**
@@ -50,7 +54,7 @@ function headOf(/** @type {Client} */ client) {
 function onOther(client, data, start, end) {
   let event;
   try {
-    event = JSON.parse(data.toString('utf8', start, end));
+    event = JSON.parse(data.toString('utf8', start, end)) ?? {};
   } catch {
     event = {};
   }
@@ -60,6 +64,9 @@ function onOther(client, data, start, end) {
     client.ready();
   } else if (client.endpoint === 'publish' && (event.message?.ok === true || event.message?.full === true)) {
     client.acknowledged(event.message.full === true);
+  } else if (typeof event.message?.[keyOf(client)] === 'string') {
+    const payload = Buffer.from(event.message[keyOf(client)]); // with the identifier of another subscription
+    client.received(payload, 0, payload.length);
   } else {
     client.fail(`an unexpected message: ${quoted(data, start, end)}`);
   }

@@ -18,13 +18,10 @@ export const dialect = {
     }
   },
   onMessage(client, data, start, end) {
-    if (client.endpoint === 'publish') {
-      const ok = equals(data, start, end, OK);
-      if (ok || equals(data, start, end, FULL)) {
-        client.acknowledged(!ok);
-      } else {
-        client.fail(`what was published was answered by ${quoted(data, start, end)}, not by ok or full`);
-      }
+    if (client.endpoint === 'publish' && equals(data, start, end, OK)) {
+      client.acknowledged(false);
+    } else if (client.endpoint === 'publish' && equals(data, start, end, FULL)) {
+      client.acknowledged(true);
     } else if (client.isReady) {
       client.received(data, start, end);
     } else if (equals(data, start, end, JOINED)) {

@@ -1,8 +1,10 @@
 // The user's own messages, from the command line: texts in which $ID stands for the payload, which is found again in what
-// comes back, and $ROOM for the room. In a room all receive all, so a payload is sent with the room's name, and what comes
-// with another name is somebody else's and ignored.
+// comes back, in text or in binary, and $ROOM for the room. Where connections join a room by that, what is another room's
+// strayed; without it all may be meant to receive all, and what is another's is passed over.
 
-/** @import { Dialect, Script } from '../types.ts' */
+import { lastRead } from '../websocket/payload.js';
+
+/** @import { Conversation, Dialect, Script } from '../types.ts' */
 /** @import { Client } from '../websocket/client.js' */
 
 const ID = '$ID';
@@ -22,7 +24,8 @@ export const dialect = {
     }
   },
   onMessage,
-  wrap: (client, payload) => withRoom(client, scriptOf(client).send).replaceAll(ID, `${client.room}:${payload}`),
+  wrap: (client, payload) => withRoom(client, scriptOf(client).send).replaceAll(ID, payload),
+  separates,
 };
 
 function scriptOf(/** @type {Client} */ client) {
@@ -33,30 +36,44 @@ function withRoom(/** @type {Client} */ client, /** @type {string} */ text) {
   return text.replaceAll(ROOM, client.room);
 }
 
+/** Whether connections say which room they join. */
+function separates(/** @type {Conversation} */ { prefix, script }) {
+  return [prefix, ...(script?.first ?? [])].some((text) => text.includes(ROOM));
+}
+
+/** What is looked for in messages: the beginning of a payload alone, with what is before it, and what is behind it. */
+function matchOf(/** @type {Client} */ client) {
+  const token = `${client.conversation.token}:`;
+  const [before, tail] = withRoom(client, scriptOf(client).match).split(ID);
+  return { token: Buffer.from(token), own: Buffer.from(before + token), tail };
+}
+
 /** @type {Dialect['onMessage']} */
 function onMessage(client, data, start, end) {
   const message = data.subarray(start, end);
-  const { ready, match } = scriptOf(client);
   if (!client.isReady) {
-    if (message.includes(withRoom(client, ready))) {
+    if (message.includes(withRoom(client, scriptOf(client).ready))) {
       client.ready();
     }
     return;
   }
-  client.memory ??= Buffer.from(`${withRoom(client, match.slice(0, match.indexOf(ID)))}${client.room}:`);
-  const found = message.indexOf(client.memory);
-  if (found < 0) {
+  client.memory ??= matchOf(client);
+  const { token, own, tail } = client.memory;
+  const foundOwn = message.indexOf(own);
+  const found = foundOwn < 0 ? message.indexOf(token) : foundOwn + own.length - token.length;
+  const { payloads } = client.pool;
+  if (found < 0 || !payloads.recognise(message, found, message.length)) {
     return;
   }
-  const from = found + client.memory.length;
-  const to = Math.min(from + client.conversation.size, message.length);
-  const tail = withRoom(client, match.slice(match.indexOf(ID) + ID.length));
-  if (message.toString('latin1', to, to + tail.length) !== tail) {
-    return; // it has the payload, but is not what counts
-  }
-  if (client.endpoint !== 'publish') {
-    client.received(data, start + from, start + to);
-  } else if (message.toString('latin1', from, to) === client.payload) {
-    client.acknowledged(false); // the publisher is in the room, and receives it as well
+  const to = Math.min(lastRead.end, message.length);
+  const isMine = client.isMine();
+  const isMatch = foundOwn >= 0 && message.toString('latin1', to, to + tail.length) === tail;
+  if (isMine && client.endpoint === 'publish') {
+    if (isMatch && message.toString('latin1', found, to) === client.payload) {
+      client.acknowledged(false); // the publisher is in the room, and receives it as well
+    }
+  } else if (isMatch || !isMine) {
+    client.isText = true;
+    client.received(data, start + found, start + to);
   }
 }

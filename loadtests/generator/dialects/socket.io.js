@@ -28,17 +28,17 @@ export const dialect = {
       client.write('3');
     } else if (!client.isReady) {
       greet(client, data, start, end);
-    } else if (client.endpoint !== 'publish') {
+    } else if (client.endpoint === 'publish' && equals(data, start, end, TAKEN)) {
+      client.acknowledged(false);
+    } else if (client.endpoint === 'publish' && equals(data, start, end, FULL)) {
+      client.acknowledged(true);
+    } else {
       const head = client.endpoint === 'echo' ? ECHO : MESSAGE;
       if (beginsWith(data, start, end, head)) {
         client.received(data, start + head.length, end - TAIL);
       } else {
         client.fail(`an unexpected packet: ${quoted(data, start, end)}`);
       }
-    } else if (equals(data, start, end, TAKEN) || equals(data, start, end, FULL)) {
-      client.acknowledged(equals(data, start, end, FULL));
-    } else {
-      client.fail(`what was published was answered by ${quoted(data, start, end)}`);
     }
   },
   wrap({ endpoint, room }, payload) {

@@ -1,12 +1,12 @@
-// The WebSockets of a load, as clients of a server that speaks a dialect.
+// A WebSocket of a load, as a client of a server that speaks a dialect.
 
-import { nowMs } from '../clock.js';
-import { lastRead, UNMEASURED } from './payload.js';
 import { Wire } from './wire.js';
 
-/** @import { Endpoint, Failure, OnBytes } from '../types.ts' */
+/** @import { Endpoint, Failure, OnBytes, OnMessage } from '../types.ts' */
 /** @import { Pool } from './pool.js' */
-/** @import { MessageSender } from './senders.js' */
+
+/** What of an opening was given up from this side. */
+const GIVEN_UP = /** @type {Failure} */ ({ kind: 'other', text: 'given up' });
 
 /** One that idles: whatever comes, but for pings, is ignored. It can be opened again and again. */
 export class Client {
@@ -14,11 +14,12 @@ export class Client {
   wire = null;
   isReady = false;
   wasOpened = false;
-  /** @type {Buffer | null} */
+  isText = true; // what has come last
+  /** @type {any} */
   memory = null; // the dialect's
   payload = ''; // sent last
-  /** @type {((failure: Failure | null) => void) | null} */
-  done = null; // called with the outcome of its opening
+  /** @type {((failure: Failure | null) => void)[]} */
+  waiting = []; // for the outcome of its opening
 
   /**
    * @param {Pool} pool
@@ -41,12 +42,21 @@ export class Client {
     return this.pool.conversation;
   }
 
-  /** @param {(failure: Failure | null) => void} done */
+  /** Opens it, unless that has begun. @param {(failure: Failure | null) => void} done is called with the outcome */
   open(done, localAddress = this.pool.addressOf(this.place)) {
-    this.done = done;
-    this.isReady = false;
-    this.memory = null;
-    this.wire = new Wire(this.pool.target(this.endpoint, this.room), localAddress, this);
+    this.waiting.push(done);
+    if (this.waiting.length === 1) {
+      this.isReady = false;
+      this.memory = null;
+      this.wire = new Wire(this.pool.target(this.endpoint, this.room), localAddress, this);
+    }
+  }
+
+  /** The outcome of its opening is known. */
+  settle(/** @type {Failure | null} */ failure) {
+    const { waiting } = this;
+    this.waiting = [];
+    waiting.forEach((done) => done(failure));
   }
 
   send(/** @type {string} */ payload) {
@@ -55,21 +65,26 @@ export class Client {
   }
 
   /** Closes it at once, from this side: it is not lost. */
-  destroy() {
-    this.done = null;
+  destroy(failure = GIVEN_UP) {
     this.wire?.destroy();
     this.wire = null;
+    this.settle(failure);
   }
 
   /** Closes it properly; resolves when it is closed. */
   async close() {
     const { wire } = this;
-    this.done = null;
     this.wire = null;
+    this.settle(GIVEN_UP);
     await wire?.close();
   }
 
   // For subclasses.
+
+  /** Whether the payload of `lastRead` is meant for it, or in its room. */
+  isMine() {
+    return false;
+  }
 
   /** @type {OnBytes} */
   onPayload(_data, _start, _end) {}
@@ -84,17 +99,16 @@ export class Client {
     this.pool.dialect.onOpen(this);
   }
 
-  /** @type {OnBytes} */
-  onMessage(data, start, end) {
+  /** @type {OnMessage} */
+  onMessage(data, start, end, isText) {
+    this.isText = isText;
     this.pool.dialect.onMessage(this, data, start, end);
   }
 
   onEnd(/** @type {Failure} */ failure) {
-    const { done } = this;
     this.wire = null;
-    this.done = null;
-    if (done !== null) {
-      done(failure);
+    if (this.waiting.length > 0) {
+      this.settle(failure);
     } else {
       this.pool.onLost(failure.text);
       this.onLost(failure);
@@ -110,11 +124,9 @@ export class Client {
   /** It can receive. */
   ready() {
     if (!this.isReady) {
-      const { done } = this;
       this.isReady = true;
       this.wasOpened = true;
-      this.done = null;
-      done?.(null);
+      this.settle(null);
     }
   }
 
@@ -133,76 +145,5 @@ export class Client {
   /** The server sent what the dialect does not allow: the connection is over. */
   fail(/** @type {string} */ text) {
     this.wire?.fail({ kind: 'other', text });
-  }
-}
-
-/** One that receives what is published in its room. One that was lost and is opened again is another receiver. */
-export class ReceivingClient extends Client {
-  name = 0; // among the receivers
-
-  ready() {
-    this.name = this.isReady ? this.name : this.pool.receiversNamed++;
-    super.ready();
-  }
-
-  /** @type {OnBytes} */
-  onPayload(data, start, end) {
-    const { payloads, deliveries, rooms } = this.pool;
-    if (deliveries === null || !payloads.recognise(data, start, end)) {
-      return;
-    }
-    const at = nowMs();
-    if (lastRead.stream === UNMEASURED) {
-      deliveries.countInTime(at);
-    } else if ((lastRead.stream - 1) % rooms.length === this.place % rooms.length) {
-      deliveries.arrived(this.name, lastRead.stream, lastRead.number, at);
-    } else {
-      deliveries.stray++; // it was published in another room
-    }
-  }
-
-  onLost() {
-    this.pool.deliveries?.loseReceiver(this.name);
-  }
-}
-
-/** One on which messages are sent, to be echoed or published. */
-export class SendingClient extends Client {
-  numbers = 0; // of measured messages
-  unmeasured = 0;
-  /** @type {MessageSender | null} */
-  user = null;
-
-  /**
-   * @param {Pool} pool
-   * @param {'echo' | 'publish'} endpoint
-   * @param {string} room
-   * @param {number} place
-   * @param {number} stream of its measured messages
-   */
-  constructor(pool, endpoint, room, place, stream) {
-    super(pool, endpoint, room, place);
-    this.stream = stream;
-  }
-
-  /** @type {OnBytes} */
-  onPayload(data, start, end) {
-    const at = nowMs();
-    const { payloads, deliveries } = this.pool;
-    const whole = payloads.recognise(data, start, end);
-    if (whole && lastRead.stream === UNMEASURED) {
-      deliveries?.countInTime(at);
-    } else if (whole) {
-      deliveries?.arrived(this.place, lastRead.stream, lastRead.number, at);
-    }
-    this.user?.onEcho(whole, at);
-  }
-
-  onAcknowledged(/** @type {boolean} */ full) {
-    this.user?.onAcknowledged(full);
-  }
-
-  onLost(/** @type {Failure} */ failure) {
-    this.user?.onLost(this, failure);
   }
 }

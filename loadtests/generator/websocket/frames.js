@@ -28,7 +28,7 @@ export class Violation extends Error {
 
 /**
  * @typedef {object} Listener of a reader; the bytes are good for the time of the call only
- * @property {(data: Buffer, start: number, end: number) => void} onMessage a text or binary message, whole
+ * @property {(data: Buffer, start: number, end: number, isText: boolean) => void} onMessage a message, whole
  * @property {(opcode: number, data: Buffer, start: number, end: number) => void} onControl
  */
 
@@ -219,7 +219,7 @@ export class FrameReader {
     if (isText && !isValidText(data, start, end)) {
       throw new Violation('it sent a text that is not UTF-8', 1007);
     }
-    this.listener.onMessage(data, start, end);
+    this.listener.onMessage(data, start, end, isText);
   }
 }
 

@@ -1,46 +1,69 @@
-// What is sent: ASCII text, `<stream>:<number>:`, filled up with x. A stream is what one sender sends to one place.
+// What is sent: ASCII text, `<token>:<stream>:<number>:`, filled up with x; with a dot behind the stream where it is not
+// measured. The token is the load's, and a stream is what one sender sends to one place: so a payload says whose it is and
+// who may get it.
 
 const COLON = 58;
+const DOT = 46;
 const ZERO = 48;
 
-/** The stream of what is not measured. */
-export const UNMEASURED = 0;
-
-/** The stream and number of the payload that was recognised last. */
-export const lastRead = { stream: 0, number: 0 };
+/**
+ * The head that was read last: whether it is of this load (else the rest says nothing), of a measured message, with all
+ * that belongs to it and no more, and where that ends.
+ */
+export const lastRead = { isOurs: false, isMeasured: false, isWhole: false, stream: 0, number: 0, end: 0 };
 
 export class Payloads {
-  /** @param {number} size bytes of each; its head may be longer */
-  constructor(size) {
+  /** @param {number} size bytes of each; its head may be longer @param {string} token */
+  constructor(size, token) {
     this.size = size;
+    this.head = `${token}:`;
+    this.token = Buffer.from(this.head);
     this.filling = 'x'.repeat(size);
     this.bytes = Buffer.from(this.filling);
   }
 
-  /** @param {number} stream @param {number} number */
-  write(stream, number) {
-    const head = `${stream}:${number}:`;
+  /** @param {number} stream @param {number} number @param {boolean} measured */
+  write(stream, number, measured = true) {
+    const head = `${this.head}${stream}${measured ? ':' : '.'}${number}:`;
     return head + this.filling.slice(head.length);
   }
 
-  /** Whether some bytes are a whole payload of this size; `lastRead` is then that. */
+  /** Whether some bytes begin as a payload does; `lastRead` is then that. */
   recognise(/** @type {Buffer} */ data, /** @type {number} */ start, /** @type {number} */ end) {
-    const first = readNumber(data, start, end);
-    if (first < 0) {
+    const { token, size } = this;
+    const streamAt = start + token.length;
+    if (streamAt > end || data[streamAt - 1] !== COLON) {
+      return false;
+    }
+    const numberAt = readNumber(data, streamAt, end) + 1;
+    const isMeasured = data[numberAt - 1] === COLON;
+    if (numberAt <= 0 || !(isMeasured || data[numberAt - 1] === DOT)) {
       return false;
     }
     lastRead.stream = value;
-    const second = readNumber(data, first, end);
-    if (second < 0) {
+    const filledAt = readNumber(data, numberAt, end) + 1;
+    if (filledAt <= 0 || data[filledAt - 1] !== COLON) {
       return false;
     }
     lastRead.number = value;
-    const filled = end - second;
-    return (
-      filled === Math.max(0, this.size - (second - start)) &&
-      (filled === 0 || data.compare(this.bytes, 0, filled, second, end) === 0)
-    );
+    lastRead.isMeasured = isMeasured;
+    lastRead.isOurs = beginsWith(data, start, token);
+    lastRead.end = Math.max(filledAt, start + size);
+    lastRead.isWhole =
+      lastRead.end === end &&
+      (filledAt === end || data.compare(this.bytes, 0, end - filledAt, filledAt, end) === 0);
+    return true;
   }
+}
+
+/** Whether the bytes there are these: for few of them sooner than by a call. */
+function beginsWith(/** @type {Buffer} */ data, /** @type {number} */ at, /** @type {Buffer} */ bytes) {
+  for (let k = 0; k < bytes.length; k++) {
+    if (data[at + k] !== bytes[k]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 let value = 0; // of the number that was read last
@@ -49,7 +72,7 @@ let value = 0; // of the number that was read last
  * @param {Buffer} data
  * @param {number} at
  * @param {number} end
- * @returns {number} what comes after the colon behind it; -1 where there is no number with a colon
+ * @returns {number} where the byte behind it is; -2 where there is no number, or none behind it
  */
 function readNumber(data, at, end) {
   const start = at;
@@ -57,9 +80,9 @@ function readNumber(data, at, end) {
   for (; at < end; at++) {
     const digit = data[at] - ZERO;
     if (digit < 0 || digit > 9) {
-      return data[at] === COLON && at > start ? at + 1 : -1;
+      return at > start ? at : -2;
     }
     value = value * 10 + digit;
   }
-  return -1;
+  return -2;
 }

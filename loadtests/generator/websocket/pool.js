@@ -4,7 +4,8 @@ import { nowMs } from '../clock.js';
 import { Deliveries } from '../deliveries.js';
 import { readDelay } from '../read_delay.js';
 import { Times } from '../times.js';
-import { Client, ReceivingClient, SendingClient } from './client.js';
+import { Client } from './client.js';
+import { EchoClient, PublishingClient, ReceivingClient } from './clients.js';
 import { Payloads } from './payload.js';
 import { ConnectSender, EchoSender, PublishSender } from './senders.js';
 
@@ -25,8 +26,11 @@ export class Pool {
   receiversNamed = 0;
   /** @type {Client[]} */
   clients = [];
-  /** @type {SendingClient[][]} */
-  free = []; // what the next senders use: a client for each room
+  /** @type {EchoClient[]} */
+  echoing = [];
+  echoes = 0; // sent in an open loop
+  /** @type {any[]} */
+  free = []; // what the next senders use: the client of one, or a client for each room
   nextRooms = 0;
   connects = 0;
   closing = 0; // of connections that are not in the pool
@@ -45,7 +49,7 @@ export class Pool {
 
   /** @param {Job} job @param {Conversation} conversation @param {Dialect} dialect */
   constructor(job, conversation, dialect) {
-    const { origin, requests, timeoutMs, connections } = job;
+    const { origin, requests, timeoutMs, rate } = job;
     const { hostname, port } = new URL(origin);
     const { does, rooms, compression, masking } = conversation;
     this.conversation = conversation;
@@ -56,17 +60,20 @@ export class Pool {
     const subprotocol = dialect.subprotocol(conversation);
     this.server = { origin, host, port: Number(port || 80), compression, masking, subprotocol, traffic: this.traffic };
     this.hasAddresses = process.platform === 'linux' && host.startsWith('127.');
-    this.payloads = new Payloads(conversation.size);
-    this.roundRobin = does === 'echo' || does === 'broadcast';
-    this.deliveries = this.roundRobin ? new Deliveries((at) => readDelay.waited(at)) : null;
+    this.payloads = new Payloads(conversation.size, conversation.token);
+    this.roundRobin = does === 'broadcast';
+    this.isOpenLoop = does === 'echo' && rate !== null;
+    const straysAreKnown = dialect.separates?.(conversation) ?? true;
+    const counts = does === 'echo' || does === 'broadcast';
+    this.deliveries = counts ? new Deliveries((at) => readDelay.waited(at), straysAreKnown) : null;
     this.rooms = Array.from({ length: rooms }, () => this.nextName());
     /** @type {ReceivingClient[][]} */
     this.receivers = this.rooms.map(() => []); // by room, those that were open when the slice began
-    this.createClients(connections, conversation.receivers);
+    this.createClients(job, conversation.receivers);
   }
 
-  /** @param {number} senders @param {number} receivers */
-  createClients(senders, receivers) {
+  /** @param {Job} job @param {number} receivers */
+  createClients({ connections, index, processes }, receivers) {
     const { clients, rooms } = this;
     const { does } = this.conversation;
     for (let k = 0; does === 'idle' && k < receivers; k++) {
@@ -76,15 +83,17 @@ export class Pool {
       clients.push(new ReceivingClient(this, 'rooms', rooms[k % rooms.length], k));
     }
     let streams = 0;
-    for (let k = 0; this.roundRobin && k < senders; k++) {
+    for (let k = 0; does === 'broadcast' && k < connections; k++) {
       // Some dialects could publish in all rooms over one connection, but then not all setups would have equally many.
-      const own =
-        does === 'echo'
-          ? [new SendingClient(this, 'echo', this.nextName(), k, ++streams)]
-          : rooms.map((room, r) => new SendingClient(this, 'publish', room, clients.length + r, ++streams));
+      const own = rooms.map((room, r) => new PublishingClient(this, room, clients.length + r, ++streams));
       clients.push(...own);
       this.free.push(own);
     }
+    for (let k = 0; does === 'echo' && k < connections; k++) {
+      this.echoing.push(new EchoClient(this, k, 1 + index + k * processes)); // no two of the load's are alike
+    }
+    clients.push(...this.echoing);
+    this.free.push(...this.echoing);
     this.free.reverse();
   }
 
@@ -147,10 +156,8 @@ export class Pool {
   /** @param {Client} client @returns {Promise<Failure | null>} */
   openOne(client) {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        client.destroy();
-        resolve({ kind: 'timeout', text: `not opened in ${this.timeoutMs / 1000} s` });
-      }, this.timeoutMs);
+      const late = /** @type {Failure} */ ({ kind: 'timeout', text: `not opened in ${this.timeoutMs / 1000} s` });
+      const timer = setTimeout(() => client.destroy(late), this.timeoutMs);
       client.open((failure) => {
         clearTimeout(timer);
         resolve(failure);
@@ -203,19 +210,19 @@ export class Pool {
     if (does === 'connect') {
       return new ConnectSender(owner, this);
     }
-    const clients = this.free.pop();
-    if (clients === undefined) {
+    if (this.isOpenLoop) {
+      return new EchoSender(owner, this, null);
+    }
+    const own = this.free.pop();
+    if (own === undefined) {
       throw new Error(`nothing can be sent to ${does}`);
     }
-    return does === 'echo' ? new EchoSender(owner, this, clients) : new PublishSender(owner, this, clients);
+    return does === 'echo' ? new EchoSender(owner, this, own) : new PublishSender(owner, this, own);
   }
 
-  /** Clients whose sender was given up. */
-  release(/** @type {SendingClient[]} */ clients) {
-    for (const client of clients) {
-      client.user = null;
-    }
-    this.free.push(clients);
+  /** The client of the next message in an open loop: they take turns, whatever became of the messages before. */
+  nextEchoing() {
+    return this.echoing[this.echoes++ % this.echoing.length];
   }
 
   /** Traffic counts from the start of a measured slice, as do the sends that it is divided by: also while it settles. */

@@ -37,7 +37,7 @@ class RejoiningClient extends Client {
   /** @type {OnBytes} */
   onPayload(data, start, end) {
     const at = nowMs();
-    if (this.pool.payloads.recognise(data, start, end) && lastRead.stream === STREAM) {
+    if (this.pool.payloads.recognise(data, start, end) && lastRead.isOurs && lastRead.isWhole) {
       this.rejoining.messages.arrived(this.place, STREAM, lastRead.number, at);
     }
   }

@@ -2,11 +2,10 @@
 
 import { nowMs } from '../clock.js';
 import { Client } from './client.js';
-import { lastRead, UNMEASURED } from './payload.js';
 
 /** @import { Exchange } from '../recorder.js' */
 /** @import { Connection, Failure, Owner } from '../types.ts' */
-/** @import { ReceivingClient, SendingClient } from './client.js' */
+/** @import { EchoClient, PublishingClient, ReceivingClient } from './clients.js' */
 /** @import { Pool } from './pool.js' */
 
 class Sender {
@@ -47,8 +46,10 @@ class Sender {
   }
 
   failed(/** @type {Failure} */ failure) {
-    this.busy = false;
-    this.owner.onFailed(this, nowMs(), failure);
+    if (this.busy) { // else it was given up meanwhile
+      this.busy = false;
+      this.owner.onFailed(this, nowMs(), failure);
+    }
   }
 }
 
@@ -90,15 +91,105 @@ export class ConnectSender extends Sender {
 }
 
 /** Each send is a message, on a client of the pool. One that was lost is opened again for it. */
-export class MessageSender extends Sender {
-  stream = -1; // of the message that was sent last
-  number = -1;
+class MessageSender extends Sender {
+  /** @type {EchoClient | PublishingClient | null} */
+  client = null;
+  number = 0; // of the message
 
-  /**
-   * @param {Owner} owner
-   * @param {Pool} pool
-   * @param {SendingClient[]} clients one for each room
-   */
+  /** @type {Connection['send']} */
+  send(exchange, intended) {
+    super.send(exchange, intended);
+    this.wasSent();
+    const client = /** @type {Client} */ (this.client);
+    if (client.isOpen) {
+      this.transmit();
+    } else {
+      this.pool.openOne(client).then((failure) => {
+        if (failure !== null) {
+          this.failed(failure);
+        } else if (this.busy) {
+          this.transmit();
+        }
+      });
+    }
+  }
+
+  /** Sends the message on its client, which is open. */
+  transmit() {}
+}
+
+/** Each send is a message that must come back: in a closed loop always on its own client, else on the next one. */
+export class EchoSender extends MessageSender {
+  /** @type {EchoClient | null} */
+  client = null;
+  isUnderWay = false;
+
+  /** @param {Owner} owner @param {Pool} pool @param {EchoClient | null} own */
+  constructor(owner, pool, own) {
+    super(owner, pool);
+    this.own = own;
+  }
+
+  /** @type {Connection['send']} */
+  send(exchange, intended) {
+    this.client = this.own ?? this.pool.nextEchoing();
+    super.send(exchange, intended);
+  }
+
+  transmit() {
+    const { intended } = this;
+    const client = /** @type {EchoClient} */ (this.client);
+    const measured = this.owner.counts(intended);
+    this.isUnderWay = true;
+    this.number = client.sendNext(this, measured);
+    if (measured) {
+      this.pool.deliveries?.expect(client.name, client.stream, this.number, intended);
+    }
+  }
+
+  /** Gives up what was sent; what comes back of it later is a delivery none the less. */
+  destroy() {
+    super.destroy();
+    this.noLongerUnderWay();
+    if (this.own !== null) {
+      this.pool.free.push(this.own);
+    }
+  }
+
+  succeeded(/** @type {number} */ at) {
+    this.noLongerUnderWay();
+    super.succeeded(at);
+  }
+
+  failed(/** @type {Failure} */ failure) {
+    this.noLongerUnderWay();
+    super.failed(failure);
+  }
+
+  wasWrong() {
+    this.failed({ kind: 'wrong-body', answered: true, text: 'what came back is not what was sent' });
+  }
+
+  noLongerUnderWay() {
+    if (this.isUnderWay) {
+      this.isUnderWay = false;
+      this.client?.underWay.delete(this.number);
+    }
+  }
+}
+
+/**
+ * Each send is published in the next room. The message is meant for all who receive there, unless the server answers that
+ * it has not taken it; where it answers nothing, it is. One at a time: those answers do not say to which message.
+ */
+export class PublishSender extends MessageSender {
+  /** @type {PublishingClient} */
+  client;
+  /** @type {ReceivingClient[]} */
+  receivers = []; // of the message
+  isExpected = false; // it is measured, and was sent
+
+  /** @param {Owner} owner @param {Pool} pool @param {PublishingClient[]} clients one for each room */
   constructor(owner, pool, clients) {
     super(owner, pool);
     this.clients = clients;
@@ -110,105 +201,40 @@ export class MessageSender extends Sender {
 
   /** @type {Connection['send']} */
   send(exchange, intended) {
-    super.send(exchange, intended);
-    this.stream = -1;
-    if (this.client.isOpen) {
-      this.transmit();
-    } else {
-      this.wasSent();
-      this.client.open((failure) => (failure === null ? this.transmit() : this.failed(failure)));
-    }
-  }
-
-  transmit() {
-    if (this.sentAt === 0) {
-      this.wasSent();
-    }
-    const { client, intended } = this;
-    const measured = this.owner.counts(intended);
-    this.stream = measured ? client.stream : UNMEASURED;
-    this.number = measured ? client.numbers++ : client.unmeasured++;
-    client.send(this.pool.payloads.write(this.stream, this.number));
-    if (measured) {
-      this.expect();
-    }
-  }
-
-  /** Who is to receive the message. */
-  expect() {}
-
-  onEcho(/** @type {boolean} */ _whole, /** @type {number} */ _at) {}
-
-  onAcknowledged(/** @type {boolean} */ _full) {}
-
-  onLost(/** @type {SendingClient} */ client, /** @type {Failure} */ failure) {
-    if (this.busy && client === this.client) {
-      this.failed(failure);
-    }
-  }
-}
-
-/** Each send is a message that must come back. */
-export class EchoSender extends MessageSender {
-  expect() {
-    this.pool.deliveries?.expect(this.client.place, this.stream, this.number, this.intended);
-  }
-
-  /** Gives up what was sent; what comes back of it later is a delivery none the less. */
-  destroy() {
-    super.destroy();
-    if (!this.client.isOpen) {
-      this.client.destroy();
-    }
-    this.pool.release(this.clients);
-  }
-
-  /** A message has come: that of `lastRead`, where it is `whole`. */
-  onEcho(/** @type {boolean} */ whole, /** @type {number} */ at) {
-    if (!this.busy || this.stream < 0) {
-      return;
-    }
-    if (!whole) {
-      this.failed({ kind: 'wrong-body', answered: true, text: 'what came back is not what was sent' });
-    } else if (lastRead.stream === this.stream && lastRead.number === this.number) {
-      this.succeeded(at);
-    }
-  }
-}
-
-/**
- * Each send is published in the next room. The message is meant for all who receive there, unless the server answers that
- * it has not taken it; where it answers nothing, it is.
- */
-export class PublishSender extends MessageSender {
-  /** @type {ReceivingClient[]} */
-  receivers = []; // of the message
-
-  /** @type {Connection['send']} */
-  send(exchange, intended) {
     const room = this.pool.nextRoom();
     this.client = this.clients[room];
     this.receivers = this.pool.receivers[room];
+    this.isExpected = false;
     super.send(exchange, intended);
   }
 
-  expect() {
-    const { stream, number, intended, receivers } = this;
+  transmit() {
+    const { client, intended, receivers } = this;
+    const { deliveries } = this.pool;
+    const { stream } = client;
+    this.isExpected = this.owner.counts(intended);
+    this.number = client.sendNext(this.isExpected);
+    if (!this.isExpected || deliveries === null) {
+      return;
+    }
     if (receivers.length > 0) {
-      this.pool.deliveries?.lastReceivers.expect(stream, number, intended, receivers.length);
+      deliveries.lastReceivers.expect(stream, this.number, intended, receivers.length);
     }
     for (const receiver of receivers) {
-      this.pool.deliveries?.expect(receiver.name, stream, number, intended);
+      deliveries.expect(receiver.name, stream, this.number, intended);
     }
   }
 
   /** Gives up what was sent, and the connection: a late answer would be taken for that to the next message. */
   destroy() {
     if (this.busy) {
+      super.destroy();
       this.client.destroy();
     }
-    super.destroy();
-    this.pool.release(this.clients);
+    for (const client of this.clients) {
+      client.user = null;
+    }
+    this.pool.free.push(this.clients);
   }
 
   onAcknowledged(/** @type {boolean} */ full) {
@@ -220,13 +246,19 @@ export class PublishSender extends MessageSender {
     }
   }
 
-  withdraw() {
-    if (this.stream <= UNMEASURED) {
-      return;
+  onLost(/** @type {PublishingClient} */ client, /** @type {Failure} */ failure) {
+    if (client === this.client) {
+      this.failed(failure);
     }
-    this.pool.deliveries?.lastReceivers.withdraw(this.stream, this.number);
-    for (const receiver of this.receivers) {
-      this.pool.deliveries?.withdraw(receiver.name, this.stream, this.number);
+  }
+
+  withdraw() {
+    const { stream } = this.client;
+    if (this.isExpected) {
+      this.pool.deliveries?.lastReceivers.withdraw(stream, this.number);
+      for (const receiver of this.receivers) {
+        this.pool.deliveries?.withdraw(receiver.name, stream, this.number);
+      }
     }
   }
 }

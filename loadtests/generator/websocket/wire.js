@@ -10,7 +10,7 @@ import { Handshake, NotOpened } from './handshake.js';
 import { frame } from './write_frame.js';
 
 /** @import { Socket } from 'node:net' */
-/** @import { Failure, OnBytes, Target } from '../types.ts' */
+/** @import { Failure, OnBytes, OnMessage, Target } from '../types.ts' */
 
 // All connections are read into the same memory: what comes is dealt with before the next is read.
 const MEMORY = Buffer.allocUnsafeSlow(256 * 1024);
@@ -31,7 +31,7 @@ const OVER = 2;
 /**
  * @typedef {object} Listener is called until the connection is closed from this side
  * @property {() => void} onOpen the handshake is done
- * @property {OnBytes} onMessage
+ * @property {OnMessage} onMessage
  * @property {(failure: Failure) => void} onEnd it could not be opened, or the other side ended it; `answered` where that
  *   was an answer to the handshake
  */
@@ -177,10 +177,10 @@ export class Wire {
 
   // What the reader calls.
 
-  /** @type {OnBytes} */
-  onMessage(data, start, end) {
+  /** @type {OnMessage} */
+  onMessage(data, start, end, isText) {
     if (this.state === OPEN) {
-      this.listener.onMessage(data, start, end);
+      this.listener.onMessage(data, start, end, isText);
     }
   }
 

@@ -195,7 +195,7 @@ class Test:
     @property
     def planned_interleaved_s(self) -> float:
         """About how long it takes in slices, without the start."""
-        return self.warmup_s + slices.seconds(self.pace.seconds) + self.work.opening_s
+        return self.warmup_s + slices.seconds(self.pace.seconds, self.work.slice_grace_s) + self.work.opening_s
 
     def load(
         self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None, seed: int = 0

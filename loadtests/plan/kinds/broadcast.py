@@ -13,7 +13,7 @@ from loadtests.plan.kinds.echo import DELIVERED, wire_bytes
 from loadtests.plan.kinds.kind import Kind, tail
 from loadtests.plan.kinds.pace import FixedRate, Pace, ShareOfCeiling
 from loadtests.plan.kinds.search import RateSearch
-from loadtests.plan.kinds.talk import Talk
+from loadtests.plan.kinds.talk import SLICE_GRACE_S, Talk
 from loadtests.plan.metrics import Metric, capacity_of
 from loadtests.plan.objective import OF_DELIVERIES
 from loadtests.plan.percentiles_with_failures import knows_lag, of_deliveries, of_last
@@ -33,6 +33,7 @@ class Broadcast(Talk):
 
     does = "broadcast"
     terms = OF_DELIVERIES
+    slice_grace_s = SLICE_GRACE_S
 
     receivers: Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Connections that only receive.")] = 100
     rooms: Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Rooms that they are dealt out over.")] = 1

@@ -10,7 +10,7 @@ from loadtests.plan.cost_unit import DELIVERIES, MESSAGES
 from loadtests.plan.kinds.kind import Kind, tail
 from loadtests.plan.kinds.pace import ClosedLoop, FixedRate, Pace, ShareOfCeiling
 from loadtests.plan.kinds.search import RateSearch, Search
-from loadtests.plan.kinds.talk import Connections, Talk
+from loadtests.plan.kinds.talk import SLICE_GRACE_S, Connections, Talk
 from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
 from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric, capacity_of, rate_of
 from loadtests.plan.objective import OF_ECHOES
@@ -24,6 +24,7 @@ class Echo(Talk):
 
     does = "echo"
     terms = OF_ECHOES
+    slice_grace_s = SLICE_GRACE_S
 
     connections: Connections = 50
 

@@ -20,6 +20,8 @@ CONSUMERS = {"async": ("/ws/", "plain"), "sync": ("/ws/sync/", "plain"), "json":
 # A payload has the number of its message; some servers take no more than 1 MiB.
 LEAST_BYTES, MOST_BYTES = 32, 1_000_000
 OPENING_S = 0.003  # about what a connection takes until it is ready, for the time left only
+SLICE_GRACE_S = 1.0  # for messages that are on their way when a slice is over; later ones come to the next
+LISTENS_S = 1.0  # for what comes twice or astray, after the end
 GRACE_S = 2.0  # for what is on its way when a probe is over: one that was too much waits for all that was lost
 
 Connections = Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Connections that are held.")]
@@ -74,6 +76,8 @@ class Talk(Work):
                 "rate": pace.start_rate / conversation.counts_each,
                 "timeout_s": max(GRACE_S, 2 * longest_s),
             }
+        elif conversation.sends:
+            fields = {**fields, "listens_s": LISTENS_S}
         request = Request(f"GET {conversation.prefix}", path=conversation.prefix)
         return Load(**{**fields, "requests": (request,), "bodies": ()}, protocol=PROTOCOL, conversation=conversation)
 

@@ -32,6 +32,8 @@ class Work(Fields):
     connection_count: ClassVar[int] = 0
     opening_s: ClassVar[float] = 0.0
     counts_each: ClassVar[float] = 1.0
+    slice_grace_s: ClassVar[float | None] = None
+    """How long the first slice waits for what is outstanding (``plan.slices``); None: as long as a request may take."""
 
     @abstractmethod
     def subject(self, pace: Pace) -> str:

@@ -13,11 +13,14 @@ from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
 from loadtests.report.view import Field, Table
 
+UNKNOWN_STRAYS = "not known: without $ROOM all connections may be in one room, and meant to get what others send"
+
 
 def deliveries(results: Results, test: Test) -> Iterator[Table]:
     """A table of a test's deliveries; none where it has none."""
     cells = [results.cells[label, test.name] for label in results.labels_in(test.name)]
     if cells := [cell for cell in cells if _known(cell.valid)]:
+        unknown = f" (–: {UNKNOWN_STRAYS})" if any(_strays(cell) is None for cell in cells) else ""
         yield tables.listed(
             f"deliveries-{test.name}",
             f"Deliveries: {test.description}",
@@ -28,11 +31,12 @@ def deliveries(results: Results, test: Test) -> Iterator[Table]:
                 "missing": _count("missing"),
                 "duplicate": _count("duplicate"),
                 "reordered": _count("reordered"),
-                "stray": lambda cell: tables.failed(_sum((*cell.valid, *cell.invalid), "stray")),
+                "stray": _stray,
                 **{f"lag {key}, ms": _lags(key) for key in PERCENTILES},
             },
             "Delivered: the share of messages that arrived, counted for each intended receiver. Reordered: after one "
-            "that the same sender had sent later. Stray: to a receiver in another room, which makes a trial invalid. "
+            "that the same sender had sent later. Stray: to a connection that it was not meant for, which makes a "
+            f"trial invalid{unknown}. "
             "Lag: from the intended send to the arrival, infinite for missing deliveries. Counts are sums over valid "
             "trials, of stray deliveries over all; times are medians.",
             optional=("lag p95, ms", "lag p90, ms", "lag p99.9, ms"),
@@ -45,6 +49,17 @@ def _known(trials: Iterable[Trial]) -> list[Deliveries]:
 
 def _sum(trials: Iterable[Trial], name: str) -> int:
     return sum(getattr(one, name) for one in _known(trials))
+
+
+def _strays(cell: Cell) -> int | None:
+    """Those of all trials; None where it is not known whether there were any."""
+    counts = [one.stray for one in _known((*cell.valid, *cell.invalid))]
+    return None if None in counts and not any(counts) else sum(count or 0 for count in counts)
+
+
+def _stray(cell: Cell) -> Field:
+    count = _strays(cell)
+    return tables.unknown(UNKNOWN_STRAYS) if count is None else tables.failed(count)
 
 
 def _delivered(cell: Cell) -> Field:

@@ -58,6 +58,19 @@ def test_what_strayed_is_counted_in_invalid_trials_too(build_run):
     assert [(field.text, field.tone) for field in stray.values()] == [("1", "bad"), ("1", "bad")]
 
 
+def test_strays_that_are_not_known_are_shown_as_such_and_why(tables):
+    def lobby(label, test, block, result):
+        result = delivering(label, test, block, result)
+        if result.deliveries is None or label == "daphne":
+            return result
+        return dataclasses.replace(result, deliveries=dataclasses.replace(result.deliveries, stray=None))
+
+    deliveries = tables(lobby, tests=("latency",))[1]
+    stray = column(deliveries, "stray")
+    assert {label: field.text for label, field in stray.items()} == {"uvicorn": "–", "daphne": "0"}
+    assert "not known: without $ROOM all connections may be in one room" in deliveries.note
+
+
 def test_a_lag_is_the_median_over_trials_where_all_of_them_know_it(tables):
     deliveries = tables(tests=("latency",))[1]
     lags = {row[0].text: [field.text for field in row[6:]] for row in deliveries.rows}

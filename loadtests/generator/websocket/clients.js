@@ -1,0 +1,159 @@
+// The WebSockets that messages are sent and received on.
+
+import { nowMs } from '../clock.js';
+import { quoted } from './bytes.js';
+import { Client } from './client.js';
+import { lastRead } from './payload.js';
+
+/** @import { Failure, OnBytes } from '../types.ts' */
+/** @import { Pool } from './pool.js' */
+/** @import { EchoSender, PublishSender } from './senders.js' */
+
+/** One to whom messages are meant. One that was lost and is opened again is another receiver. */
+class Receiver extends Client {
+  name = 0; // among the receivers
+
+  ready() {
+    this.name = this.isReady ? this.name : this.pool.receiversNamed++;
+    super.ready();
+  }
+
+  onLost(/** @type {Failure} */ _failure) {
+    this.pool.deliveries?.loseReceiver(this.name);
+  }
+
+  /** Counts a payload, that of `lastRead`. @returns whether it is meant for this one, and as it was sent */
+  count(/** @type {number} */ at) {
+    const { deliveries } = this.pool;
+    const isMine = this.isMine();
+    const isRight = isMine && lastRead.isWhole && this.isText;
+    if (deliveries !== null && !isMine) {
+      deliveries.stray++;
+    } else if (deliveries !== null && isRight && lastRead.isMeasured) {
+      deliveries.arrived(this.name, lastRead.stream, lastRead.number, at);
+    } else if (isRight) {
+      deliveries?.countInTime(at);
+    }
+    return isRight;
+  }
+}
+
+/** Whether that of `lastRead` was published in the room of a client. */
+function isOfRoom(/** @type {Client} */ { pool, room }) {
+  return lastRead.isOurs && pool.rooms[(lastRead.stream - 1) % pool.rooms.length] === room;
+}
+
+/** One that receives what is published in its room. */
+export class ReceivingClient extends Receiver {
+  isMine() {
+    return isOfRoom(this);
+  }
+
+  /** @type {OnBytes} */
+  onPayload(data, start, end) {
+    if (this.pool.payloads.recognise(data, start, end)) {
+      this.count(nowMs());
+    }
+  }
+}
+
+/** One on which messages are sent that must come back, several at a time. */
+export class EchoClient extends Receiver {
+  numbers = 0; // of measured messages
+  unmeasured = 0; // counts down from -1
+  /** @type {Map<number, EchoSender>} */
+  underWay = new Map(); // by number, the oldest first
+
+  /**
+   * @param {Pool} pool
+   * @param {number} place
+   * @param {number} stream of its messages
+   */
+  constructor(pool, place, stream) {
+    super(pool, 'echo', pool.nextName(), place);
+    this.stream = stream;
+  }
+
+  /** Sends the next message. @returns its number, below 0 where it is not measured */
+  sendNext(/** @type {EchoSender} */ sender, /** @type {boolean} */ measured) {
+    const number = measured ? this.numbers++ : --this.unmeasured;
+    this.underWay.set(number, sender);
+    this.send(this.pool.payloads.write(this.stream, Math.abs(number), measured));
+    return number;
+  }
+
+  /** @type {OnBytes} */
+  onPayload(data, start, end) {
+    const at = nowMs();
+    if (!this.pool.payloads.recognise(data, start, end)) {
+      this.underWay.values().next().value?.wasWrong(); // of a server that keeps their order it is the oldest
+    } else if (this.count(at)) {
+      this.underWay.get(numberRead())?.succeeded(at);
+    } else if (this.isMine()) {
+      this.underWay.get(numberRead())?.wasWrong();
+    }
+  }
+
+  isMine() {
+    return lastRead.isOurs && lastRead.stream === this.stream;
+  }
+
+  onLost(/** @type {Failure} */ failure) {
+    super.onLost(failure);
+    for (const sender of [...this.underWay.values()]) {
+      sender.failed(failure);
+    }
+  }
+}
+
+function numberRead() {
+  return lastRead.isMeasured ? lastRead.number : -lastRead.number;
+}
+
+/** One on which messages are published in a room, one at a time. It is to receive none. */
+export class PublishingClient extends Client {
+  numbers = 0; // of measured messages
+  unmeasured = 0;
+  /** @type {PublishSender | null} */
+  user = null;
+
+  /**
+   * @param {Pool} pool
+   * @param {string} room
+   * @param {number} place
+   * @param {number} stream of its messages
+   */
+  constructor(pool, room, place, stream) {
+    super(pool, 'publish', room, place);
+    this.stream = stream;
+  }
+
+  /** Sends the next message. @returns its number */
+  sendNext(/** @type {boolean} */ measured) {
+    const number = measured ? this.numbers++ : this.unmeasured++;
+    this.send(this.pool.payloads.write(this.stream, number, measured));
+    return number;
+  }
+
+  isMine() {
+    return isOfRoom(this);
+  }
+
+  /** @type {OnBytes} */
+  onPayload(data, start, end) {
+    const { deliveries, payloads } = this.pool;
+    if (deliveries !== null && payloads.recognise(data, start, end)) {
+      deliveries.stray++;
+    } else {
+      this.fail(`what was published was answered by ${quoted(data, start, end)}`);
+    }
+  }
+
+  onAcknowledged(/** @type {boolean} */ full) {
+    this.user?.onAcknowledged(full);
+  }
+
+  onLost(/** @type {Failure} */ failure) {
+    this.user?.onLost(this, failure);
+  }
+}
