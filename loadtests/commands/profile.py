@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from loadtests.commands import completion
 from loadtests.commands.console import data, err, out, say, waiting
-from loadtests.commands.options import Own, SetupName, with_own_project
+from loadtests.commands.options import Own, with_own_project
+from loadtests.errors import UserError
 
 
 @with_own_project
 def command(
-    setup: SetupName,
+    setup: Annotated[
+        str, typer.Argument(help="Name of a setup, or of several: a,b.", autocompletion=completion.setup_list)
+    ],
     path: Annotated[str, typer.Option(help="Path to request.")] = "/",
     rate: Annotated[
         float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
@@ -25,15 +29,32 @@ def command(
     *,
     own: Own,
 ) -> None:
-    """Profile a setup: CPU time by category, a flame graph."""
+    """Profile a setup: CPU time by category, a flame graph. Several are profiled in turn and set side by side."""
     with waiting(err) as announce:
         from loadtests.commands.progress import steps
         from loadtests.profile import page, profiling
         from loadtests.report.formats.terminal import print_table
 
-        plan = profiling.plan(setup, path, rate, (duration, rounds), own, announce)
-    with steps(err) as progress:
-        folder, document = profiling.profile(plan, output, progress)
+        names = [name.strip() for name in setup.split(",")]
+        if output is not None and len(names) > 1:
+            raise UserError("--output is the folder of one profile; leave it out, or name one setup")
+        plans = [profiling.plan(name, path, rate, (duration, rounds), own, announce) for name in names]
+    documents = []
+    for plan in plans:
+        with steps(err) as progress:
+            folder, document = profiling.profile(plan, output, progress)
+        _print(folder, document)
+        documents.append(document)
+    if len(documents) > 1:
+        out.print()
+        print_table(page.side_by_side(documents), out)
+
+
+def _print(folder: Path, document: dict[str, Any]) -> None:
+    """Prints the tables of a profile, and where its folder is."""
+    from loadtests.profile import page
+    from loadtests.report.formats.terminal import print_table
+
     out.print(data(page.title(document), "bold"))
     for role in document["roles"]:
         out.print()

@@ -31,6 +31,9 @@ class Category(enum.Enum):
 _INSTALLED: tuple[tuple[tuple[str, ...], Category | None], ...] = (
     (("asgiref/sync.py", "asgiref/current_thread_executor.py"), Category.HOPS),
     (("asgiref/local.py",), None),
+    (("hopless/threads.py",), Category.HOPS),
+    (("hopless/middleware.py",), Category.MIDDLEWARE),
+    (("hopless/",), Category.ADAPTATION),
     (("asgiref/",), Category.ADAPTATION),
     (("django/core/handlers/", "channels/routing.py", "channels/consumer.py"), Category.ADAPTATION),
     (("django/utils/deprecation.py",), Category.MIDDLEWARE),  # MiddlewareMixin

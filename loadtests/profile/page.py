@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from loadtests.formatting import plural, printable
@@ -51,14 +51,34 @@ def _row(share: Document) -> tuple[str, ...]:
     )
 
 
+def side_by_side(documents: Sequence[Document]) -> Table:
+    """The CPU time of a request of several setups, by category."""
+    spent = [_spent(document) for document in documents]
+    known = [one.value for one in Category if any(one.value in of_one for of_one in spent)]
+    rows = {name: [of_one.get(name, 0.0) for of_one in spent] for name in known}
+    rows["all"] = [sum(of_one.values()) for of_one in spent]
+    return Table(
+        "side-by-side",
+        "CPU time of a request, µs",
+        ("", *(document["setup"] for document in documents)),
+        tuple((Field(name), *(Field(f"{us:,.0f}") for us in each)) for name, each in rows.items()),
+        numeric=frozenset(range(1, len(documents) + 1)),
+    )
+
+
+def _spent(document: Document) -> dict[str, float]:
+    """The CPU time of a request by category, over all roles, in µs."""
+    spent: dict[str, float] = {}
+    for share in (share for role in document["roles"] for share in role["shares"]):
+        spent[share["category"]] = spent.get(share["category"], 0.0) + share["us_per_request"]
+    return spent
+
+
 def summary(document: Document) -> list[str]:
     """What a request costs, what the sampling changed, and the notes."""
     rates = sorted(window["rate"] for window in document["windows"] if window["kind"] == "undisturbed")
     total = sum(role["cpu_us_per_request"] for role in document["roles"])
-    spent: dict[str, float] = {}
-    for share in (share for role in document["roles"] for share in role["shares"]):
-        spent[share["category"]] = spent.get(share["category"], 0.0) + share["us_per_request"]
-    largest = sorted(spent.items(), key=lambda item: -item[1])[:3]
+    largest = sorted(_spent(document).items(), key=lambda item: -item[1])[:3]
     parts = ", ".join(f"{name} {us:,.0f} µs ({us / total:.0%})" for name, us in largest)
     low, high = f"{rates[0]:,.0f}", f"{rates[-1]:,.0f}"
     sampled, watched = document["disturbance"]["sampled"], document["disturbance"]["watched"]

@@ -27,6 +27,12 @@ LOOP = ("run lib:asyncio/runners.py",)
         (Category.HOPS, [*LOOP, "call_soon_threadsafe lib:asyncio/base_events.py"]),
         (Category.HOPS, ["_bootstrap lib:threading.py", "_worker lib:concurrent/futures/thread.py"]),
         (Category.HOPS, ["__call__ asgiref/sync.py", "__getattr__ asgiref/local.py"]),
+        (Category.HOPS, [*LOOP, "submit hopless/threads.py", "put lib:queue.py"]),
+        (Category.MIDDLEWARE, [*LOOP, "__call__ hopless/handler.py", "__acall__ hopless/middleware.py"]),
+        (
+            Category.ADAPTATION,
+            [*LOOP, "run_asgi uvicorn/protocols/http/httptools_impl.py", "__call__ hopless/handler.py"],
+        ),
         (Category.URLS, ["set_script_prefix django/urls/base.py", "__setattr__ asgiref/local.py"]),
         (Category.MIDDLEWARE, [HANDLER, "process_request django/middleware/common.py"]),
         (Category.MIDDLEWARE, [HANDLER, "__call__ django/utils/deprecation.py"]),

@@ -1,5 +1,6 @@
 """The page of a profile shows the figures of its document, and the notes to know before reading on."""
 
+import copy
 import io
 
 import pytest
@@ -41,3 +42,13 @@ def test_the_tables_fit_a_narrow_terminal(about, width):
     assert max(map(len, lines)) <= width
     for category in (row[0].text for table in tables for row in table.rows):
         assert any(line.startswith(category) and "%" in line for line in lines), category
+
+
+def test_several_setups_are_set_side_by_side(about):
+    other = copy.deepcopy(about) | {"setup": "uvicorn"}
+    other["roles"] = other["roles"][:1]
+    table = page.side_by_side([about, other])
+    assert table.columns == ("", "gunicorn", "uvicorn")
+    rows = {row[0].text: [field.text for field in row[1:]] for row in table.rows}
+    assert rows.pop("all") == ["6,000", "5,000"]
+    assert len(rows) >= 2
