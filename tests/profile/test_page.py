@@ -2,11 +2,13 @@
 
 import copy
 import io
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from loadtests.profile import page, profiling
+from loadtests.profile.classify import Category
 from loadtests.report.formats.terminal import print_table
 
 
@@ -52,3 +54,18 @@ def test_several_setups_are_set_side_by_side(about):
     rows = {row[0].text: [field.text for field in row[1:]] for row in table.rows}
     assert rows.pop("all") == ["6,000", "5,000"]
     assert len(rows) >= 2
+
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "profiling.rst").read_text(encoding="utf-8")
+
+
+def test_every_category_is_explained():
+    for kind in Category:
+        assert f"**{kind.value}**" in PAGE
+
+
+def test_every_key_of_a_profile_is_explained(about):
+    for key in about:
+        assert f"``{key}``" in PAGE
+    for key in (*about["roles"][0], *about["roles"][0]["shares"][0], *about["windows"][0]):
+        assert f"``{key}``" in PAGE

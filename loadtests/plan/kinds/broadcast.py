@@ -10,9 +10,8 @@ from msgspec import Meta
 from loadtests.formatting import plural
 from loadtests.plan.cost_unit import DELIVERIES
 from loadtests.plan.kinds.echo import DELIVERED, wire_bytes
-from loadtests.plan.kinds.kind import Kind, tail
+from loadtests.plan.kinds.kind import Kind, searching, tail
 from loadtests.plan.kinds.pace import FixedRate, Pace, ShareOfCeiling
-from loadtests.plan.kinds.search import RateSearch
 from loadtests.plan.kinds.talk import SLICE_GRACE_S, Talk
 from loadtests.plan.metrics import Metric, capacity_of
 from loadtests.plan.objective import OF_DELIVERIES
@@ -162,26 +161,23 @@ KINDS = (
         },
         optional=("p95", "trials", "bytes each", "last p99", "deliveries/s"),
     ),
-    Kind(
+    searching(
+        DELIVERY_CAPACITY,
+        "lag p99<100ms",
+        {DELIVERED: "delivered then, %"},
+        defaults={"start_rate": 1000.0},
         name="broadcast-capacity",
         order=7,
         work=Broadcast,
-        paces=(RateSearch,),
-        defaults={"objective": "lag p99<100ms", "start_rate": 1000.0},
         cost_unit=DELIVERIES,
         load_unit="message",
         time_name="time until it was taken",
-        metrics=(DELIVERY_CAPACITY,),
         supporting_metrics=(DELIVERED,),
-        judged=(DELIVERY_CAPACITY,),
         heading="Capacity for broadcasts",
         about=(
             "The highest fixed rate of deliveries within the objective: the lag at every receiver from the intended "
             "publish, deliveries that never come, and those under way not becoming more and more. Where something "
             "else than the server ended a search, its capacity is at least what was reached."
         ),
-        caption="Capacity: {what}",
-        columns={DELIVERY_CAPACITY: "capacity, deliveries/s", DELIVERED: "delivered then, %"},
-        optional=("trials", "probes"),
     ),
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from loadtests.plan.cost_unit import CONNECTIONS
-from loadtests.plan.kinds.kind import Kind, tail
+from loadtests.plan.kinds.kind import Kind, searching, tail
 from loadtests.plan.kinds.pace import ClosedLoopOver, FixedRate, Pace, ShareOfCeiling
-from loadtests.plan.kinds.search import RateSearch
 from loadtests.plan.kinds.talk import Talk
 from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
 from loadtests.plan.metrics import P50, P95, P99, capacity_of, rate_of
@@ -58,25 +57,20 @@ KINDS = (
         columns={P50: "p50", P95: "p95", P99: "p99", OPENED: "opened/s", CONNECTIONS.cpu: "CPU ms each"},
         optional=("p95", "trials", "opened/s"),
     ),
-    Kind(
+    searching(
+        OPENED_CAPACITY,
+        "p99<50ms",
         name="connect-capacity",
         order=4,
         work=Connect,
-        paces=(RateSearch,),
-        defaults={"objective": "p99<50ms"},
         cost_unit=CONNECTIONS,
         load_unit="connection",
         time_name="time to open",
-        metrics=(OPENED_CAPACITY,),
-        judged=(OPENED_CAPACITY,),
         heading="Capacity for opening WebSockets",
         about=(
             "The highest fixed rate at which connections are opened within the objective: the time from the moment one "
             "should have been asked for until it is able to receive, refusals, and a backlog that does not grow. Where "
             "something else than the server ended a search, its capacity is at least what was reached."
         ),
-        caption="Capacity: {what}",
-        columns={OPENED_CAPACITY: "capacity, connections/s"},
-        optional=("trials", "probes"),
     ),
 )

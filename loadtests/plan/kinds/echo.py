@@ -7,9 +7,9 @@ from typing import Any
 
 from loadtests.formatting import plural
 from loadtests.plan.cost_unit import DELIVERIES, MESSAGES
-from loadtests.plan.kinds.kind import Kind, tail
+from loadtests.plan.kinds.kind import Kind, searching, tail
 from loadtests.plan.kinds.pace import ClosedLoop, FixedRate, Pace, ShareOfCeiling
-from loadtests.plan.kinds.search import RateSearch, Search
+from loadtests.plan.kinds.search import Search
 from loadtests.plan.kinds.talk import SLICE_GRACE_S, Connections, Talk
 from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
 from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric, capacity_of, rate_of
@@ -126,24 +126,19 @@ KINDS = (
         optional=("p95", "p90", "p99.9", "trials", "bytes each"),
     ),
     THROUGHPUT,
-    Kind(
+    searching(
+        ECHO_CAPACITY,
+        "p99<50ms",
         name="echo-capacity",
         order=6,
         work=Echo,
-        paces=(RateSearch,),
-        defaults={"objective": "p99<50ms"},
         cost_unit=MESSAGES,
         load_unit="message",
-        metrics=(ECHO_CAPACITY,),
-        judged=(ECHO_CAPACITY,),
         heading="Capacity for echoes",
         about=(
             "The highest fixed rate at which messages come back within the objective: response times from the intended "
             "send, messages that never come back, and a backlog that does not grow. Where something else than the "
             "server ended a search, its capacity is at least what was reached."
         ),
-        caption="Capacity: {what}",
-        columns={ECHO_CAPACITY: "capacity, messages/s"},
-        optional=("trials", "probes"),
     ),
 )

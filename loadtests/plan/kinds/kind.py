@@ -13,6 +13,7 @@ from loadtests.plan import fields
 from loadtests.plan.cost_unit import REQUESTS, CostUnit
 from loadtests.plan.fields import Keys, TablePlace
 from loadtests.plan.kinds.pace import Pace
+from loadtests.plan.kinds.search import RateSearch
 from loadtests.plan.kinds.work import Work
 from loadtests.plan.metrics import Metric
 from loadtests.plan.objective import MAX_ERRORS
@@ -129,6 +130,21 @@ class Kind:
 def _recipe(name: str, place: TablePlace) -> str:
     """The name of a recipe that ships, or the absolute path of one in a file."""
     return str(place.inside("recipe", name)) if "/" in name or name.endswith(".json") else name
+
+
+def searching(metric: Metric, objective: str, shown: Mapping[Metric, str] | None = None, **row: Any) -> Kind:
+    """The kind of a search for the highest rate within ``objective``, by default; ``metric`` is the capacity, ``shown``
+    further columns, and ``row`` what is its own."""
+    return Kind(
+        paces=(RateSearch,),
+        defaults={"objective": objective, **row.pop("defaults", {})},
+        metrics=(metric,),
+        judged=(metric,),
+        caption="Capacity: {what}",
+        columns={metric: f"capacity, {metric.unit}", **(shown or {})},
+        optional=("trials", "probes"),
+        **row,
+    )
 
 
 # msgspec, which reads studies that hold tests, must not look into kinds: no record has one.

@@ -14,9 +14,8 @@ from loadtests.errors import UserError
 from loadtests.formatting import plural
 from loadtests.plan.cost_unit import CPU
 from loadtests.plan.fields import NEEDED, Keys, TablePlace, digest
-from loadtests.plan.kinds.kind import Kind, tail
+from loadtests.plan.kinds.kind import Kind, searching, tail
 from loadtests.plan.kinds.pace import ClosedLoopOver, FixedRate, Pace, RecordedPace, ShareOfCeiling
-from loadtests.plan.kinds.search import RateSearch
 from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
 from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric, capacity_of, rate_of
 from loadtests.plan.recovery_time import FOR_SECONDS, TIME_SLACK, course
@@ -203,14 +202,12 @@ KINDS = (
         optional=("p95", "p90", "p99.9", "trials"),
     ),
     THROUGHPUT,
-    Kind(
+    searching(
+        CAPACITY,
+        "p99<50ms",
         name="capacity",
         order=3,
         work=Requests,
-        paces=(RateSearch,),
-        defaults={"objective": "p99<50ms"},
-        metrics=(CAPACITY,),
-        judged=(CAPACITY,),
         heading="Capacity",
         about=(
             "The highest fixed rate at which long probes together are within the objective: response times from the "
@@ -218,9 +215,6 @@ KINDS = (
             "not grow. Where the generator, the highest rate allowed or the time ended a search, the server's capacity "
             "is at least what was reached, and is shown so; where the number of probes ended it, it is not known."
         ),
-        caption="Capacity: {what}",
-        columns={CAPACITY: "capacity, requests/s"},
-        optional=("trials", "probes"),
     ),
     Kind(
         name="recovery",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 
+from loadtests.analyse.compare.differences import RunDifference
 from loadtests.analyse.compare.rows import Compared, ComparisonRow
 from loadtests.formatting import DASH, figure
 from loadtests.plan.kinds import metric
@@ -27,19 +28,22 @@ def _print(compared: Compared, console: Console) -> None:
     if not compared.one_machine:
         console.print(safe_text("The machines differ: this compares machines as well as setups.", "red"))
     if compared.differences:
-        table = grid(("difference", "", "A", "B"))
-        for one in compared.differences:
-            table.add_row(
-                safe_text(one.kind, style="dim"), *map(safe_text, (one.what, one.before or DASH, one.after or DASH))
-            )
         console.print()
-        console.print(table)
+        print_differences(compared.differences, ("difference", "", "A", "B"), console)
     for sentence in compared.left_out:
         console.print(safe_text(f"Not compared: {sentence}.", style="yellow"))
     for test in dict.fromkeys(row.test for row in compared.rows):
         console.print()
         print_table(_table(test, [row for row in compared.rows if row.test == test]), console)
     console.print(safe_text(_note(compared), style="dim"))
+
+
+def print_differences(differences: Iterable[RunDifference], heads: Sequence[str], console: Console) -> None:
+    """Prints what differs between two runs."""
+    table = grid(heads)
+    for one in differences:
+        table.add_row(safe_text(one.kind, "dim"), *map(safe_text, (one.what, one.before or DASH, one.after or DASH)))
+    console.print(table)
 
 
 def _table(test: str, rows: Sequence[ComparisonRow]) -> Table:

@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.text import Text
 
 from loadtests.analyse.changes import RUNS_FOR_MARKS
-from loadtests.analyse.compare.differences import RunDifference
 from loadtests.analyse.history import Change, History, Series
 from loadtests.files import RESULTS, make_folder, write_text
-from loadtests.formatting import DASH, closed, figure, interval, number, plural, ratio
+from loadtests.formatting import closed, figure, interval, number, plural, ratio
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.report.charts import history as history_chart
 from loadtests.report.charts.palette import looks
 from loadtests.report.formats import render
+from loadtests.report.formats.comparison import print_differences
 from loadtests.report.points import ChartRow
 from loadtests.report.terminal_tables import grid, safe_text, unwrapped
 
@@ -61,10 +61,7 @@ def _print(history: History, console: Console) -> None:
         if not differences:
             console.print("Nothing in the records.")
             continue
-        table = grid(("", "", "before", "now"))
-        for one in differences:
-            table.add_row(*_difference(one))
-        console.print(table)
+        print_differences(differences, ("", "", "before", "now"), console)
 
 
 def _fields(change: Change) -> list[Text]:
@@ -75,15 +72,6 @@ def _fields(change: Change) -> list[Text]:
     now = figure(series.figures[point.run])
     figures = [safe_text(text) for text in (now, series.against or "itself", ratio(moved))]
     return [*names, *figures, safe_text("better", style="green") if better else safe_text("worse", style="red")]
-
-
-def _difference(one: RunDifference) -> list[Text]:
-    return [
-        safe_text(one.kind, style="dim"),
-        safe_text(one.what),
-        safe_text(one.before or DASH),
-        safe_text(one.after or DASH),
-    ]
 
 
 def spec(history: History) -> dict[str, Any]:
