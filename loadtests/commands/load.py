@@ -11,7 +11,7 @@ from rich.text import Text
 
 from loadtests.commands.console import data, err, fail, out, say_json, waiting
 from loadtests.commands.options import AllowRemote, AsJson, MessageSize
-from loadtests.formatting import DASH
+from loadtests.formatting import DASH, plural
 from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
@@ -55,10 +55,18 @@ def command(
     with seconds(err, load.duration_s) as on_second:
         result = urls.send(engine, load, on_second)
     say_json(result.summary()) if as_json else _print(result)
-    if left := urls.not_sent(result):
-        err.print(Text(left, "yellow"))
+    for remark in _remarks(result):
+        err.print(Text(remark, "yellow"))
     if why := urls.nothing_ok(load, result):
         fail(why)
+
+
+def _remarks(result: Result) -> Iterator[str]:
+    """What nobody should overlook."""
+    if left := max(0, result.planned - result.sent):
+        yield f"{left:,} of {result.planned:,} planned were not sent: all connections were waiting"
+    if result.stray:
+        yield f"{plural(result.stray, 'message')} came to connections that they were not meant for"
 
 
 def _print(result: Result) -> None:

@@ -168,12 +168,6 @@ def nothing_ok(load: Load, result: Result) -> str | None:
     return f"no request was answered as expected: {series(failures) or 'none was sent'}{hint}"
 
 
-def not_sent(result: Result) -> str | None:
-    """What was due and could not be sent; None where all was sent."""
-    left = result.planned - result.sent
-    return f"{left:,} of {result.planned:,} planned were not sent: all connections were waiting" if left > 0 else None
-
-
 def find_capacity(search: UrlSearch, on_probe: Callable[[Probed], None]) -> FoundCapacity:
     """Finds the capacity; ``on_probe`` is called with each probe that has been judged.
 

@@ -119,6 +119,23 @@ def test_a_capacity_takes_no_longer_than_it_may(server, command):
 
 
 @pytest.mark.servers
+def test_what_was_not_sent_is_said(server, command):
+    slow = ("--rate", "20", "--connections", "1", "--duration", "0.5s", "--timeout", "0.3s")
+    _, printed, errors = command("load", f"{server.url}/after/600", *slow)
+    [sent] = [int(line.split()[1]) for line in printed.splitlines() if line.split()[:1] == ["sent"]]
+    assert sent < 10
+    assert f"{10 - sent} of 10 planned were not sent: all connections were waiting" in errors
+
+
+@pytest.mark.servers
+def test_what_came_to_somebody_else_is_said(conversing, command):
+    at = f"{conversing(astray=10).url.replace('http', 'ws')}/ws/echo/"
+    _, printed, errors = command("load", at, "--rate", "60", "--duration", "0.5s", "--connections", "3")
+    assert ["deliveries", "stray", "3"] in [line.split() for line in printed.splitlines()]
+    assert "3 messages came to connections that they were not meant for" in errors
+
+
+@pytest.mark.servers
 def test_messages_over_websockets(conversing, command):
     server = conversing(twice=10)
     address = f"{server.url.replace('http', 'ws')}/ws/echo/"

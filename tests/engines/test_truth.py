@@ -31,6 +31,16 @@ def test_a_known_service_time_is_reported(made, server):
     assert sum(row.ok for row in result.timeline) == 100
 
 
+@pytest.mark.parametrize("codes", ["100", "103", "100/102/103/100"])
+def test_answers_before_the_one_that_counts_are_none_wherever_they_are_cut(made, server, codes):
+    request = Request("interim", path=f"/interim/{codes}")
+    opened = server.opened()
+    load = Load(server.url, (request,), (b"HTTP/1.1 100 X",), rate=400, duration_s=0.5, connections=4)
+    result = made(load)
+    assert (result.planned, result.ok, result.errors) == (200, 200, {})
+    assert server.opened() - opened <= 4 + 1  # and the one that asks this
+
+
 def test_a_server_that_freezes_for_a_second_every_five(made, freezing_server):
     # A fifth of the schedule falls into the freezes and waits uniformly for 0 to 1,000 ms. So half of it waits for
     # nothing; 90% waits for less than 500 ms, 95% for less than 750 ms, 99% for less than 950 ms.

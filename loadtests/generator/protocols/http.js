@@ -4,9 +4,10 @@
 // no parsed headers. Nothing is ever sent twice: where a server closes a kept connection at the very moment it is
 // used again, the request counts as a reset. undici looks for such a close before it writes, so that is rare.
 
-import { Client } from 'undici';
+import { buildConnector, Client } from 'undici';
 
 import { nowMs } from '../clock.js';
+import { passOver } from '../interim.js';
 import { failureOf, serve } from '../loopback.js';
 import { Exchange } from '../recorder.js';
 
@@ -14,6 +15,8 @@ import { Exchange } from '../recorder.js';
 
 const STALE = 'x-stale'; // what a view adds that answers with an earlier copy, for the origin failed
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK');
+
+const connect = buildConnector({ timeout: 0 }); // timeouts are the owner's
 
 /** @type {Protocol} */
 export const protocol = {
@@ -43,7 +46,7 @@ class HttpConnection {
   intended = 0;
   handedAt = 0;
   sentAt = 0;
-  status = 0;
+  status = 0; // until the head of the answer has come
   /** @type {string | number} */
   how = 0; // the status, or `stale`
   read = 0;
@@ -55,9 +58,17 @@ class HttpConnection {
     this.client = new Client(job.origin, {
       pipelining: job.keepAlive ? 1 : 0, // undici's way to say Connection: close
       keepAliveTimeout: job.idleMs,
-      headersTimeout: 0, // timeouts are the owner's
+      headersTimeout: 0,
       bodyTimeout: 0,
-      connectTimeout: 0,
+      connect: (options, callback) => {
+        connect(options, (...outcome) => {
+          const [, socket] = outcome;
+          if (socket) {
+            passOver(socket, () => this.status === 0);
+          }
+          callback(...outcome);
+        });
+      },
     });
     this.client.on('connect', () => {
       this.open = true;
@@ -82,6 +93,7 @@ class HttpConnection {
     this.intended = intended;
     this.handedAt = nowMs();
     this.sentAt = 0;
+    this.status = 0;
     this.read = 0;
     this.bodyIsRight = true;
     if (!this.open) {
