@@ -29,7 +29,7 @@ from loadtests.commands import (
 )
 from loadtests.commands import list as list_
 from loadtests.commands.console import fail
-from loadtests.errors import NO_ROOM, PROGRAM, UserError, called
+from loadtests.errors import NO_ROOM, PROGRAM, UserError, called, shown
 
 app = typer.Typer(
     name="python -m loadtests",
@@ -68,6 +68,7 @@ def main() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _interrupt)
     try:
+        _require_no_empty_argument(sys.argv[1:])
         sys.exit(app(standalone_mode=False))  # in which it would print its errors itself, on four lines
     except typer.TyperException as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # its class is private, its message is the help text
@@ -86,6 +87,15 @@ def main() -> None:
         if error.filename is None:  # printing the rest would fail as well
             sys.stdout = None
         fail(f"cannot write {error.filename or 'what is printed'}: {error.strerror}")
+
+
+def _require_no_empty_argument(arguments: list[str]) -> None:
+    """Raises UserError for one: as a path it would be this folder, and most likely it is a variable of a shell that was
+    not set. A body and a message may be empty."""
+    for before, argument in zip([called(), *arguments], arguments, strict=False):
+        option, equals, value = argument.partition("=") if argument.startswith("--") else (before, "=", argument)
+        if equals and not value and not option.startswith(("--body", "--ws-")):
+            raise UserError(f"what stands after {shown(option)} is empty; give it a value, or leave it out")
 
 
 def _interrupt(number: int, frame: object) -> None:

@@ -7,6 +7,7 @@ import errno
 import json
 import math
 import os
+import secrets
 import stat
 import tempfile
 from pathlib import Path
@@ -64,6 +65,18 @@ def make_folder(path: Path) -> None:
         raise UserError(f"cannot write to {path}: {error.strerror}") from None
 
 
+def require_writable(path: Path) -> None:
+    """Raises UserError where nothing can be made at ``path``, whatever the permissions say: it is tried, next to it or
+    in the nearest folder above that is there."""
+    place = path.absolute().parent
+    while not os.path.lexists(place):
+        place = place.parent
+    try:
+        os.rmdir(tempfile.mkdtemp(dir=place, prefix="."))
+    except OSError as error:
+        raise UserError(f"cannot write to {path}: {error.strerror}") from None
+
+
 def write_json(path: Path, value: object, most: float = math.inf) -> None:
     """Writes ``value`` as JSON of at most ``most`` bytes. As ``write_bytes``."""
     content = (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
@@ -106,13 +119,13 @@ def remove(path: Path) -> None:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

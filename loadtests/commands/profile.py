@@ -33,11 +33,14 @@ def command(
     with waiting(err) as announce:
         from loadtests.commands.progress import steps
         from loadtests.profile import page, profiling
+        from loadtests.records.run.folder import require_new
         from loadtests.report.formats.terminal import print_table
 
         names = [name.strip() for name in setup.split(",")]
         if output is not None and len(names) > 1:
             raise UserError("--output is the folder of one profile; leave it out, or name one setup")
+        if output is not None:
+            require_new(output)
         plans = [profiling.plan(name, path, rate, (duration, rounds), own, announce) for name in names]
     documents = []
     for plan in plans:

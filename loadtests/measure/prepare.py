@@ -53,8 +53,7 @@ def prepare(
     else that can be known to be wrong before the first trial raises UserError, and nothing is written then.
     """
     output, seed = options.output, options.seed
-    if output is not None:
-        folder.require_new(output)
+    folder.require_new(output or free_folder(study.name))
     if seed is not None:
         require_within("--seed", seed, 0, SEEDS - 1)
     study.require_feasible(study.name)
@@ -137,8 +136,7 @@ def plan_run(study: Study, options: RunOptions, bench_of: BenchOf = make_bench) 
     today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     problem = None
     try:
-        if options.output is not None:
-            folder.require_new(options.output)
+        folder.require_new(options.output or free_folder(study.name))
         bench.require(study)
     except UserError as error:
         problem = str(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from pathlib import Path
 from typing import Any
 
@@ -69,13 +70,9 @@ def convert(
 
 def write(found: Converted, output: Path) -> None:
     """Writes the file. Raises UserError where the file is there already or cannot be written."""
-    try:
-        with output.open("x", encoding="utf-8") as stream:
-            stream.write(found.text)
-    except FileExistsError:
-        raise UserError(f"{output} exists already; name another file with --output") from None
-    except OSError as error:
-        raise UserError(f"{output}: cannot be written: {error.strerror}") from None
+    if os.path.lexists(output):
+        raise UserError(f"{output} exists already; name another file with --output")
+    files.write_text(output, found.text)
 
 
 def text(found: RecordedWorkload, file: Path) -> str:

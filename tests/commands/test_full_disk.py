@@ -70,6 +70,17 @@ def test_a_report_that_is_there_already_is_printed_from_a_disk_that_may_not_be_w
     assert "The page: " in printed
 
 
+def test_a_workload_on_a_full_disk(disk, command, tmp_path):
+    log = tmp_path / "access.log"
+    line = '127.0.0.1 - - [21/Nov/2026:07:30:00 +0000] "GET /{} HTTP/1.1" 200 12\n'
+    log.write_text("".join(line.format(f"a-page-of-some-length-{number}") for number in range(500)))
+    fill(disk)
+    code, printed, errors = command("workload", "log", log, "--most", "500", "--output", disk / "site.toml")
+    assert (code, printed) == (1, "")
+    assert errors == f"error: cannot write {disk / 'site.toml'}: No space left on device\n"
+    assert [path.name for path in disk.iterdir()] == ["everything"]
+
+
 def test_a_run_whose_disk_fills_up_says_how_to_go_on(disk, bench_of, capsys):
     study = studies.parse(SMALL, "small", "small.toml")
     execution = preparing.prepare(study, preparing.RunOptions(disk / "run", 1), bench_of)
@@ -93,11 +104,3 @@ def test_what_is_printed_finds_no_room():
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "error: cannot write what is printed: No space left on device\n")
-
-
-def test_a_run_folder_that_cannot_be_made_is_named(command, tmp_path):
-    small = tmp_path / "small.toml"
-    small.write_text('setups = ["gunicorn"]\n[tests.latency]\nrate = 1\nduration = "1s"\n')
-    code, _, errors = command("run", small, "--output", "/proc/nothing/here")
-    assert (code, errors.count("\n")) == (1, 1)
-    assert "cannot write to /proc/nothing/here" in errors

@@ -200,5 +200,5 @@ def test_the_file_that_is_written_is_a_workload(har, entry, tmp_path):
     assert output.read_text().startswith("# From page.har.\n# requests taken: 3, different ones: 2\n")
     with pytest.raises(UserError, match=r"out.toml exists already; name another file with --output"):
         write(found, output)
-    with pytest.raises(UserError, match=r"cannot be written: No such file"):
+    with pytest.raises(UserError, match=r"cannot write .*out.toml: No such file"):
         write(found, tmp_path / "none" / "out.toml")

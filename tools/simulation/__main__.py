@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from loadtests.commands.console import out, waiting
-from loadtests.errors import require_within
+from loadtests.commands.console import fail, out, waiting
+from loadtests.errors import UserError, require_within
 from tools.simulation import evaluate
 
 
@@ -26,4 +26,7 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    try:
+        typer.run(main)
+    except UserError as error:
+        fail(str(error))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from loadtests import files
 from tools.simulation.blocks_needed import SD as NEEDED_SD
 from tools.simulation.blocks_needed import simulate_needed
 from tools.simulation.capacity_tables import SEARCHES_A_STUDY, capacity_table, decisions_table
@@ -35,8 +37,9 @@ def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Calla
     ``repetitions`` is the number of studies in each row; there are fewer of what takes longer. The same seed gives
     the same files. Returns the files written.
     """
-    out_dir.mkdir(parents=True, exist_ok=True)
-    files = []
+    files.make_folder(out_dir)
+    files.require_writable(out_dir / "simulation")
+    written = []
     fewer = max(1, repetitions // 4)
     searches = max(SEARCHES_A_STUDY, repetitions * SEARCHES // STUDIES)
     for table in (
@@ -52,11 +55,12 @@ def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Calla
         advice_table(fewer, seed),
     ):
         say(as_text(table))
-        files += [out_dir / f"{table.name}.csv", out_dir / f"{table.name}.inc"]
-        with files[-2].open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows([table.header, *table.rows])
-        files[-1].write_text(as_rst(table), encoding="utf-8")
-    return files
+        rows = io.StringIO()
+        csv.writer(rows, lineterminator="\n").writerows([table.header, *table.rows])
+        for ending, text in (("csv", rows.getvalue()), ("inc", as_rst(table))):
+            written.append(out_dir / f"{table.name}.{ending}")
+            files.write_text(written[-1], text)
+    return written
 
 
 def verdicts_table(studies: int, seed: int) -> SimulatedTable:

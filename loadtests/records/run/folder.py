@@ -73,9 +73,10 @@ class Run:
 
 
 def require_new(path: Path) -> None:
-    """Raises UserError where a run folder cannot be made because there is something of that name."""
+    """Raises UserError where a folder cannot be made: there is something of that name, or nothing can be written."""
     if os.path.lexists(path):
         raise UserError(f"{path} exists already; name another folder with --output")
+    files.require_writable(path)
 
 
 def runs(folder: Path = files.RESULTS) -> list[Path]:

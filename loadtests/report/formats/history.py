@@ -10,6 +10,7 @@ from rich.text import Text
 
 from loadtests.analyse.changes import RUNS_FOR_MARKS
 from loadtests.analyse.history import Change, History, Series
+from loadtests.errors import UserError
 from loadtests.files import RESULTS, make_folder, write_text
 from loadtests.formatting import closed, figure, interval, number, plural, ratio
 from loadtests.plan.kinds import metric as metric_of
@@ -26,6 +27,8 @@ TOO_SHORT = f"No change is marked: that takes {RUNS_FOR_MARKS} runs."
 def write(history: History, output: Path | None = None) -> Path:
     """Writes the chart as SVG to ``output`` (results/history-<study>.svg by default) and returns its path."""
     output = output or RESULTS / f"history-{history.study}"
+    if output.is_dir():
+        raise UserError(f"{output} is a folder; name the file with --output")
     path = output if output.suffix == ".svg" else output.with_name(f"{output.name}.svg")
     make_folder(path.parent)
     write_text(path, render.svg(spec(history)))

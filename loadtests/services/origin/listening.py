@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import os
 import resource
 import signal
 import socket
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import uvloop
 
+from loadtests import files
 from loadtests.errors import UserError, require_within
 from loadtests.services.origin.admin import Desk, stocked
 from loadtests.services.origin.counts import Counts
@@ -123,12 +123,7 @@ def _written(file: Path | None, url: str) -> Iterator[None]:
     if file is None:
         yield
         return
-    temporary = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        temporary.write_text(f"{url}\n", encoding="utf-8")
-        temporary.replace(file)  # whoever reads it reads all of it
-    except OSError as error:
-        raise UserError(f"{file}: cannot be written: {error.strerror}") from None
+    files.write_text(file, f"{url}\n")  # whoever reads it reads all of it
     try:
         yield
     finally:
