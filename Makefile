@@ -86,6 +86,7 @@ test-remedies: setup  ## run the tests of packages/, Django's own tests with and
 	cd packages/hopless && $(abspath $(BIN))/pytest
 	cd packages/channels-ipc && $(abspath $(BIN))/pytest
 	$(BIN)/python packages/channels-ipc/suites/layer_suite.py
+	$(BIN)/python packages/upstream/try_patches.py
 	$(BIN)/python packages/hopless/suites/django_suite.py
 
 test-all: export HYPOTHESIS_EXAMPLES := 50

@@ -1,0 +1,87 @@
+"""Writes comment.md, for Django's ticket #37177, from a run of the study ``hops``: ``python comment.py RUN``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+# Label of the study, what it is.
+ROWS = {
+    "asgi": "Django as it is, the seven middleware of `startproject`",
+    "synchronous-middleware": "the same with `async_capable = False` (as #21523 would have it)",
+    "hopless-middleware": "middleware that hops only where a hook can block",
+    "hopless": "that, kept threads, and a handler that takes none where nothing blocks",
+    "no-middleware": "Django as it is, no middleware",
+    "wsgi": "Gunicorn's threads (WSGI)",
+}
+WARNING = "**Preliminary: made from a run that is not committed. Not to be sent.**\n\n"
+TEXT = """{warning}Some numbers for this ticket and for #21523, from a benchmark that starts each variant anew in
+every block, interleaves the load and compares within blocks (study `hops`, {blocks} blocks).
+{versions}.
+One core for the server, one for the load, 10 connections, a view that answers `OK`. Requests/s, CPU time a request, and
+each relative to the first row:
+
+| | sync view | | async view | |
+| --- | --- | --- | --- | --- |
+{rows}
+
+- Middleware and its hops are most of what such a request costs under ASGI: without any it takes {none} of the CPU
+  time (sync and async view).
+- Synchronous middleware that shares its hops (#21523) takes {shared}, and needs no change in projects.
+- Most hooks of Django's own middleware cannot block: a session that was not changed, CSRF, messages, the common
+  middleware. Called in the event loop they need no hop. With a predicate for each hook, and Django's classes otherwise
+  as they are, it is {twins}; with kept threads and a handler that takes none where nothing blocks, {all}.
+- A view that does work of its own gains the same milliseconds, and so a smaller ratio.
+
+Each ratio is of medians; the intervals and all trials are in the run. The third and fourth rows are a package outside
+Django, held to Django's own tests: forced through the asynchronous chain the same ones fail with it and without.
+
+Measured: {run}.
+"""
+
+
+def main(run: Path) -> None:
+    about = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    with open(run / "summary.csv", encoding="utf-8", newline="") as file:
+        found = {(row["label"], row["test"]): row for row in csv.DictReader(file)}
+    if invalid := sorted({label for (label, _), row in found.items() if int(row["invalid"])}):
+        sys.exit(f"{run} has invalid trials ({', '.join(invalid)}): take another run")
+
+    def ratio(label: str, test: str, column: str) -> str:
+        return f"x{float(found[label, test][column]) / float(found['asgi', test][column]):.2f}"
+
+    def both(label: str) -> str:
+        return " and ".join(ratio(label, test, "cpu_ms_per_request") for test in ("sync", "async"))
+
+    rows = []
+    for label, title in ROWS.items():
+        cells = [title]
+        for test in ("sync", "async"):
+            rate, cpu = (float(found[label, test][column]) for column in ("rps", "cpu_ms_per_request"))
+            cells += [
+                f"{rate:,.0f}/s ({ratio(label, test, 'rps')})",
+                f"{cpu:.2f} ms ({ratio(label, test, 'cpu_ms_per_request')})",
+            ]
+        rows.append(f"| {' | '.join(cells)} |")
+    packages, machine = about["versions"]["packages"], about["machine"]
+    versions = f"{about['versions']['python']}, Django {packages['Django']}, asgiref {packages['asgiref']}, "
+    versions += f"uvicorn {packages['uvicorn']}; {machine['cpu']}, {machine['cores']} cores"
+    committed = run.name.startswith("reference-")
+    text = TEXT.format(
+        warning="" if committed else WARNING,
+        blocks=found["asgi", "sync"]["trials"],
+        versions=versions,
+        rows="\n".join(rows),
+        none=both("no-middleware"),
+        shared=both("synchronous-middleware"),
+        twins=both("hopless-middleware"),
+        all=both("hopless"),
+        run=run.name if committed else "a run that is not committed",
+    )
+    Path(__file__).with_name("comment.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

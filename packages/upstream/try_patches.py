@@ -1,0 +1,97 @@
+"""Applies the patches for other projects to pinned sdists and runs the tests.
+
+``python packages/upstream/try_patches.py``. The tests of a patch fail without it and pass with it; the project's own,
+where its sdist has any, pass with it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+UPSTREAM = Path(__file__).parent
+PYTEST_ASYNCIO = "pytest-asyncio==1.5.0"
+SETTINGS = """
+from django.conf import settings
+settings.configure(DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}})
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Patch:
+    """A patch below this folder, the sdist that it is for, the tests that it adds, and the conftest.py for them."""
+
+    file: str
+    requirement: str
+    tests: str
+    conftest: str = ""
+
+
+PATCHES = (
+    Patch("channels-open-connections/open-connections.patch", "channels==4.3.2", "test_old_connections.py", SETTINGS),
+    Patch("asgiref-outliving-task/outliving-task.patch", "asgiref==3.13.0", "test_outliving_task.py"),
+)
+
+
+def fetch(folder: Path, requirement: str) -> Path:
+    """What is in the sdist, fetched from the package index."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+    subprocess.run([*command, "--dest", folder, requirement], check=True)
+    [archive] = folder.glob("*.tar.gz")
+    with tarfile.open(archive) as found:
+        found.extractall(folder, filter="data")
+    return next(one for one in folder.iterdir() if one.is_dir())
+
+
+def run(tree: Path, extra: Path, *tests: str) -> tuple[bool, str]:
+    """Whether these tests pass with the package in ``tree``, and what pytest printed."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (tree, extra)))}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", *tests]
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+def apply(tree: Path, patch: Path) -> None:
+    subprocess.run(["git", "apply", patch], cwd=tree, env={**os.environ, "GIT_DIR": os.devnull}, check=True)
+
+
+def attempt(patch: Patch, folder: Path, extra: Path) -> None:
+    """Raises SystemExit where something is not as it should be."""
+    tree = fetch(folder, patch.requirement)
+    own = sorted(path.name for path in (tree / "tests").glob("test_*.py"))
+    source = {path: path.read_bytes() for path in tree.rglob("*.py")}
+    apply(tree, UPSTREAM / patch.file)
+    if patch.conftest:
+        (tree / "tests" / "conftest.py").write_text(patch.conftest, encoding="utf-8")
+    good, printed = run(tree, extra, "tests")
+    if not good:
+        sys.exit(f"{patch.file}: tests fail with it\n{printed}")
+    passed = [line for line in printed.splitlines() if " passed" in line][-1]
+    for path, text in source.items():
+        path.write_bytes(text)
+    if run(tree, extra, f"tests/{patch.tests}")[0]:
+        sys.exit(f"{patch.file}: its tests pass without it")
+    count = (
+        f"{len(own)} files of tests of {patch.requirement}" if own else f"{patch.requirement} (no tests in its sdist)"
+    )
+    print(f"{patch.file}: on {count} and its own: {passed}; its own fail without it")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="upstream-") as name:
+        extra = Path(name, "extra")
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
+        subprocess.run([*pip, "--target", extra, PYTEST_ASYNCIO], check=True)
+        for patch in PATCHES:
+            folder = Path(name, patch.tests)
+            folder.mkdir()
+            attempt(patch, folder, extra)
+
+
+if __name__ == "__main__":
+    main()
