@@ -125,7 +125,4 @@ def test_stages_that_began_anew_in_each_slice_are_on_no_axis():
     )
     assert several.origin.stages == ()
     assert [stage.t for stage in single.origin.stages] == [-2.0, 18.0]
-
-
-def test_nothing_that_was_seen_joined_is_nothing():
     assert joined([]) == Meanwhile()

@@ -20,7 +20,7 @@ def search_of(url, objective="p99<2s", rate=100.0, **options):
 def test_a_request_in_full(tmp_path):
     (tmp_path / "body").write_bytes(b"\xff")
     asked = UrlRequests("POST", ("Accept: text/html", "X-A:b:c"), f"@{tmp_path / 'body'}")
-    load = parse(asked, "http://127.0.0.1:8000/a?b=1")
+    load = parse(asked, "http://127.0.0.1:8000/a?b=1#a-fragment-is-never-sent")
     assert load.origin == "http://127.0.0.1:8000"
     headers = (("Accept", "text/html"), ("X-A", "b:c"))
     assert load.requests == (Request("POST /a?b=1", "POST", "/a?b=1", headers, b"\xff"),)
@@ -66,10 +66,6 @@ def test_a_load_is_even_and_a_search_random_unless_it_is_said():
 
     assert load() is load("even") is search("even") is None
     assert load("random") == search() == search("random") is not None
-
-
-def test_a_fragment_is_never_sent():
-    assert parse(UrlRequests(), "http://127.0.0.1:8000/a#b").requests[0].path == "/a"
 
 
 def test_a_workload_file(mix):

@@ -27,6 +27,7 @@ def test_a_whole_journey(browser, answers):
     browser.submit()
     for page, answer in answers.items():
         assert browser.page == page
+        assert page in browser.form.labelled <= browser.form.ids
         browser.submit(**{page: answer})
     assert browser.page == "summary"
     assert browser.summary == SHOWN
@@ -86,14 +87,6 @@ def test_an_answer_that_is_none_is_shown_with_what_would_be_right(browser, answe
     assert f'<a href="#{page}">' in browser.text
     assert page in browser.form.ids
     assert browser.submit(**{page: answers[page]}).page != page
-
-
-def test_every_field_has_a_label(browser, answers):
-    browser.launch().submit()
-    for page, answer in answers.items():
-        assert page in browser.form.labelled
-        assert browser.form.labelled <= browser.form.ids
-        browser.submit(**{page: answer})
 
 
 def test_what_is_wrong_is_kept_in_the_field_and_not_saved(browser):
@@ -156,14 +149,10 @@ def test_nobody_gets_ahead_of_their_answers(browser, path):
     assert browser.get(path).page == "household"
 
 
-def test_nobody_begins_in_the_middle(browser):
+def test_nobody_begins_in_the_middle_or_on_a_page_that_is_not_there(browser):
     browser.launch()
     assert browser.get("name/").page == "introduction"
-
-
-def test_a_page_that_is_not_there(browser):
-    browser.launch().submit()
-    assert browser.get("colour/").response.status_code == 404
+    assert browser.submit().get("colour/").response.status_code == 404
 
 
 def test_pages_with_answers_are_kept_by_nobody(browser, answers):
@@ -178,17 +167,15 @@ def test_a_post_without_a_csrf_token_is_refused(browser):
 
 
 @pytest.mark.parametrize("path", ["introduction/", "name/", "summary/", "thank-you/"])
-def test_without_a_session_one_is_sent_out(browser, path):
-    response = browser.client.get(browser.base + path)
-    assert (response.status_code, response["Location"]) == (302, browser.base + "signed-out/")
-    browser.get(path)
-    assert (browser.response.status_code, browser.page) == (401, "signed-out")
-    assert f'href="{browser.base}launch/"' in browser.text
-
-
-def test_a_session_that_nobody_gave_is_none(browser):
-    browser.client.cookies["sessionid"] = "a" * 32
-    assert browser.get("name/").page == "signed-out"
+def test_without_a_session_or_with_one_that_nobody_gave_one_is_sent_out(browser, path):
+    for cookie in (None, "a" * 32):
+        if cookie is not None:
+            browser.client.cookies["sessionid"] = cookie
+        response = browser.client.get(browser.base + path)
+        assert (response.status_code, response["Location"]) == (302, browser.base + "signed-out/")
+        browser.get(path)
+        assert (browser.response.status_code, browser.page) == (401, "signed-out")
+        assert f'href="{browser.base}launch/"' in browser.text
 
 
 def test_a_token_signs_in_once(browser, another_browser):

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from loadtests.report import reports
-from tests.fixtures.conversations import SEARCHES, TABLES, conversing, delivering, histogram_of, holding, rejoining
+from tests.fixtures.conversations import SEARCHES, TABLES, conversing, delivering, holding, rejoining
 from tests.fixtures.pages import page_of, rows_of, section, summary, table
+from tests.fixtures.results import histogram_of
 from tests.report.test_answer import printed, row
 
 LABELS = ("uvicorn", "daphne", "granian")
@@ -154,7 +155,7 @@ def test_what_came_back_has_times_and_no_cost(run):
         away = (4000.0 if label == "daphne" else 2000.0) + chance
         connections = dataclasses.replace(holding(1001), rejoined=rejoining(away_ms=away))
         nothing = dict.fromkeys(("planned", "sent", "completed", "ok", "rate"), 0)
-        histograms = {"away": histogram_of(round(away * 1000), 1000)}
+        histograms = {"away": histogram_of({round(away * 1000): 1000})}
         return dataclasses.replace(result, **nothing, timeline=(), connections=connections, histograms=histograms)
 
     made = run("rejoin", change=restarted)

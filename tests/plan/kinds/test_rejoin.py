@@ -6,7 +6,8 @@ import math
 import pytest
 
 from loadtests.plan import kinds
-from tests.fixtures.conversations import conversing, histogram_of, holding, rejoining
+from tests.fixtures.conversations import conversing, holding, rejoining
+from tests.fixtures.results import histogram_of
 from tests.fixtures.studies import load_of
 
 
@@ -31,7 +32,7 @@ def test_a_rejoin_has_times_and_no_costs(build_run):
 
     def read(name, **fields):
         connections = dataclasses.replace(holding(1001), rejoined=rejoining(**fields))
-        histograms = {"away": histogram_of(2_000_000, fields.get("back", 1000))}
+        histograms = {"away": histogram_of({2_000_000: fields.get("back", 1000)})}
         result = dataclasses.replace(trial.result, connections=connections, histograms=histograms)
         return kinds.metric(name).read(dataclasses.replace(trial, result=result))
 

@@ -6,8 +6,8 @@ import pytest
 
 from loadtests.records import Deliveries
 from loadtests.records.result import NOTHING, PERCENTILES
-from tests.fixtures.conversations import histogram_of
 from tests.fixtures.pages import column, section, table
+from tests.fixtures.results import histogram_of
 
 LAGS = {"p50": 2.0, "p90": 4.0, "p95": 5.0, "p99": 9.0, "p99.9": 20.0}
 
@@ -20,7 +20,7 @@ def delivering(label, test, block, result):
     missing = {"uvicorn": 0, "daphne": 100}[label]
     lags = {**NOTHING, **{key: lag * block for key, lag in LAGS.items()}}
     deliveries = Deliveries(arrived + missing, arrived, missing, duplicate=3, reordered=0, lag_ms=lags)
-    histograms = {"lag": histogram_of(round(lags["p50"] * 1000), arrived)}
+    histograms = {"lag": histogram_of({round(lags["p50"] * 1000): arrived})}
     return dataclasses.replace(result, deliveries=deliveries, histograms=histograms)
 
 
