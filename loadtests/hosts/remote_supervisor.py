@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from loadtests.hosts.base import Program
-from loadtests.hosts.link import ANSWERED_WITHIN_S, Link
+from loadtests.hosts.link import Link
 
 T = TypeVar("T")
 NOTHING = type(None)
@@ -50,4 +50,4 @@ class RemoteSupervisor:
         return self._call("logs", str)
 
     def _call(self, method: str, kind: type[T], **arguments: Any) -> T:
-        return self._link.call(method, kind, ANSWERED_WITHIN_S, number=self._number, **arguments)
+        return self._link.call(method, kind, number=self._number, **arguments)

@@ -74,7 +74,7 @@ class AgentFacts:
             ipaddress.ip_address(address)
 
 
-def write(descriptor: int, message: AgentCall | AgentReply) -> None:
+def write(descriptor: int, message: AgentCall | AgentReply | dict[str, Any]) -> None:
     """Writes a message as a whole. Raises OSError."""
     left = memoryview(msgspec.json.encode(message) + b"\n")
     while left:

@@ -1,9 +1,51 @@
-"""Machines in namespaces that were prepared."""
+"""Machines that were prepared: in network namespaces, and this one by other names."""
 
 import pytest
 
 from loadtests.files import ROOT
-from tests.fixtures.other_machine import VENV, needs_git
+from tests.fixtures.command import command_line
+from tests.fixtures.other_machine import VENV, OtherMachine, needs_git
+
+
+@pytest.fixture
+def study(request, tmp_path):
+    """A function: writes the module's STUDY with some values into a file."""
+
+    def study(**values):
+        file = tmp_path / "study.toml"
+        file.write_text(request.module.STUDY.format(**values))
+        return file
+
+    return study
+
+
+@pytest.fixture(scope="module")
+def machines(request, tmp_path_factory):
+    """Other machines, of which those that the module names in PREPARED are, and what that printed."""
+    needs_git()
+    made = OtherMachine(tmp_path_factory.mktemp("home"))
+    with command_line() as cli:
+        cli.env.update(made.environment)
+        for where in request.module.PREPARED:
+            code, made.printed, errors = cli.run("hosts", "prepare", where, "--venv", VENV)
+            assert code == 0, errors
+        cli.wait_until_nothing_runs()
+    return made
+
+
+@pytest.fixture
+def away(cli, machines):
+    """The command line, from which they are reached."""
+    cli.env.update(machines.environment)
+    return cli
+
+
+@pytest.fixture
+def at_hand(command, machines, monkeypatch):
+    """The command line within this process, for what ends before there is a connection, or closes it."""
+    for name, value in machines.environment.items():
+        monkeypatch.setenv(name, value)
+    return command
 
 
 @pytest.fixture(scope="module")

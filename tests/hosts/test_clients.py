@@ -8,8 +8,7 @@ import subprocess
 import pytest
 
 from loadtests.files import ROOT
-from tests.fixtures.command import command_line
-from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, running, trials, with_children
+from tests.fixtures.other_machine import VENV, OtherMachine, running, trials, with_children
 from tests.fixtures.waiting import wait_for
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.servers, pytest.mark.timeout(300)]
@@ -57,46 +56,23 @@ wire.SILENCE_S = generating.LOOK_EVERY_S = 0.2
 generating.main("generator", 2)
 """
 RELAY = "loadtests.hosts.agent.generating"  # stands between the harness and a generator there
+PREPARED = (OtherMachine.where, OtherMachine.second)
 TREE = ".django-serving-benchmark/tree"
 WITHIN_S = 60
 
 
-@pytest.fixture(scope="module")
-def machines(tmp_path_factory):
-    """Two other machines that were prepared: one for the servers, and a second client."""
-    needs_git()
-    made = OtherMachine(tmp_path_factory.mktemp("home"))
-    with command_line() as cli:
-        cli.env.update(made.environment)
-        for where in (made.where, made.second):
-            code, _, errors = cli.run("hosts", "prepare", where, "--venv", VENV)
-            assert code == 0, errors
-    (made.folder / "home-of-second" / TREE / "node_modules").symlink_to(ROOT / "node_modules")  # as `make setup` has it
-    return made
+@pytest.fixture(scope="module", autouse=True)
+def node_modules(machines):
+    (machines.folder / "home-of-second" / TREE / "node_modules").symlink_to(ROOT / "node_modules")  # of `make setup`
 
 
-@pytest.fixture
-def away(cli, machines):
-    """The command line, from which they are reached."""
-    cli.env.update(machines.environment)
-    return cli
-
-
-@pytest.fixture
-def study(tmp_path):
-    def study(duration, interleave=True):
-        file = tmp_path / "study.toml"
-        file.write_text(STUDY.format(duration=duration, interleave=str(interleave).lower()))
-        return file
-
-    return study
-
-
-@pytest.mark.parametrize("interleave", [True, False], ids=["interleaved", "in one piece"])
+@pytest.mark.parametrize("interleave", ["true", "false"], ids=["interleaved", "in one piece"])
 def test_two_clients_send_one_schedule(away, machines, study, tmp_path, interleave):
     folder = tmp_path / "run"
     hosts = ("--servers", machines.where, "--clients", machines.second)
-    _, printed, errors = away.run("run", study("2s", interleave), *hosts, "--output", folder, "--anyway")
+    _, printed, errors = away.run(
+        "run", study(duration="2s", interleave=interleave), *hosts, "--output", folder, "--anyway"
+    )
     away.wait_until_nothing_runs()
     assert f"and {machines.second} (" in " ".join(printed.split()), errors
     [client] = json.loads((folder / "run.json").read_text())["clients"]
@@ -183,7 +159,7 @@ def test_a_journey_that_other_machines_do_not_have_is_refused(away, machines, us
 def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study, tmp_path):
     folder = tmp_path / "run"
     hosts = ("--servers", machines.where, "--clients", machines.second)
-    process = away.start("run", study("4s", interleave=False), *hosts, "--output", folder, "--anyway")
+    process = away.start("run", study(duration="4s", interleave="false"), *hosts, "--output", folder, "--anyway")
     wait_for((folder / "run.json").exists, "no run")
     [relay] = wait_for(lambda: with_children(running(away, RELAY)), "no load")
     relay.kill()
@@ -197,7 +173,7 @@ def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study
 
 def test_ctrl_c_ends_all_of_them(away, machines, study, tmp_path):
     hosts = ("--servers", machines.where, "--clients", machines.second)
-    process = away.start("run", study("60s", interleave=False), *hosts, "--output", tmp_path / "run")
+    process = away.start("run", study(duration="60s", interleave="false"), *hosts, "--output", tmp_path / "run")
     wait_for(lambda: with_children(running(away, RELAY)), "no load")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=WITHIN_S)
@@ -241,7 +217,7 @@ def test_while_it_waits_for_another_run_to_end_nobody_is_missed(locked, impatien
 
 def test_one_that_was_not_prepared_is_refused_before_anything_is_started(away, machines, study, tmp_path):
     hosts = ("--servers", machines.where, "--clients", "ssh://third")
-    code, _, errors = away.run("run", study("1s"), *hosts, "--output", tmp_path / "run")
+    code, _, errors = away.run("run", study(duration="1s", interleave="true"), *hosts, "--output", tmp_path / "run")
     assert code == 1
     assert "ssh://third is not prepared; prepare it: python -m loadtests hosts prepare ssh://third" in errors
     assert not (tmp_path / "run").exists()
@@ -253,7 +229,7 @@ def test_one_with_other_files_is_refused(away, machines, study, tmp_path):
     file.write_text(f"{before}\n")
     try:
         hosts = ("--servers", machines.where, "--clients", machines.second)
-        code, _, errors = away.run("run", study("1s"), *hosts, "--output", tmp_path / "run")
+        code, _, errors = away.run("run", study(duration="1s", interleave="true"), *hosts, "--output", tmp_path / "run")
     finally:
         file.write_text(before)
     assert code == 1
@@ -270,7 +246,7 @@ def test_one_with_other_files_is_refused(away, machines, study, tmp_path):
     ],
 )
 def test_what_makes_no_sense_is_said(command, study, hosts, says):
-    code, _, errors = command("run", study("1s"), *hosts)
+    code, _, errors = command("run", study(duration="1s", interleave="true"), *hosts)
     assert code == 1
     assert says in errors
 

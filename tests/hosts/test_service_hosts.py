@@ -10,8 +10,7 @@ import pytest
 from loadtests.hosts.local import Local
 from loadtests.hosts.with_services import WithServices
 from loadtests.setups import services
-from tests.fixtures.command import command_line
-from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, trials
+from tests.fixtures.other_machine import VENV, OtherMachine, trials
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
@@ -44,45 +43,8 @@ think = ["10ms", "20ms"]
 warmup = "500ms"
 duration = "2s"
 """
+PREPARED = (OtherMachine.where, OtherMachine.third)
 OTHERS_PIDS = 1 << 22  # above those of any machine (proc(5), pid_max)
-
-
-@pytest.fixture(scope="module")
-def machines(tmp_path_factory):
-    """Two other machines that were prepared: one for the servers, one for Redis."""
-    needs_git()
-    made = OtherMachine(tmp_path_factory.mktemp("home"))
-    with command_line() as cli:
-        cli.env.update(made.environment)
-        for where in (made.where, made.third):
-            code, _, errors = cli.run("hosts", "prepare", where, "--venv", VENV)
-            assert code == 0, errors
-    return made
-
-
-@pytest.fixture
-def away(cli, machines):
-    """The command line, from which they are reached."""
-    cli.env.update(machines.environment)
-    return cli
-
-
-@pytest.fixture
-def at_hand(command, machines, monkeypatch):
-    """The command line within this process, for what ends before there is a connection."""
-    for name, value in machines.environment.items():
-        monkeypatch.setenv(name, value)
-    return command
-
-
-@pytest.fixture
-def study(tmp_path):
-    def study(interleave=True):
-        file = tmp_path / "study.toml"
-        file.write_text(STUDY.format(interleave=str(interleave).lower()))
-        return file
-
-    return study
 
 
 @pytest.mark.parametrize(
@@ -98,7 +60,7 @@ def test_redis_serves_from_its_own_machine(away, machines, study, tmp_path, inte
     folder = tmp_path / "run"
     servers = ("--servers", machines.where) if elsewhere else ()
     options = (*servers, "--services", f"redis={machines.third}", "--output", folder, "--anyway")
-    _, printed, errors = away.run("run", study(interleave), *options)
+    _, printed, errors = away.run("run", study(interleave=str(interleave).lower()), *options)
     away.wait_until_nothing_runs()
     assert f", redis on {machines.third} (" in " ".join(printed.split()), errors
     record = json.loads((folder / "run.json").read_text())
@@ -139,7 +101,7 @@ def test_sessions_are_read_and_written_there(away, machines, tmp_path):
 def test_a_run_is_resumed_with_its_service_where_it_was(away, machines, study, tmp_path):
     folder = tmp_path / "run"
     options = ("--services", f"redis={machines.third}", "--output", folder, "--anyway")
-    away.run("run", study(False), *options)
+    away.run("run", study(interleave="false"), *options)
     for file in (folder / "trials").glob("*.json"):
         if json.loads(file.read_text())["setup"] == "daphne-redis":
             file.unlink()
@@ -215,7 +177,7 @@ def test_all_machines_can_be_named_in_a_file(away, machines, study, hosts_file, 
     assert machines.where in printed
     assert f"{machines.third} (services)" in printed
     folder = tmp_path / "run"
-    _, _, errors = away.run("run", study(False), "--hosts", hosts_file(), "--output", folder, "--anyway")
+    _, _, errors = away.run("run", study(interleave="false"), "--hosts", hosts_file(), "--output", folder, "--anyway")
     record = json.loads((folder / "run.json").read_text())
     assert record["servers"]["address"] == machines.where, errors
     assert [one["address"] for one in record["service_hosts"]] == [machines.third]

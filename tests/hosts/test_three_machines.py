@@ -34,20 +34,6 @@ duration = "3s"
 WITHIN_S = 60
 
 
-@pytest.fixture
-def study(tmp_path):
-    def study(duration):
-        file = tmp_path / "study.toml"
-        file.write_text(STUDY.format(duration=duration))
-        return file
-
-    return study
-
-
-def measuring(pair, folder):
-    return (folder / "run.json").exists() and pair.serves()
-
-
 def test_redis_serves_over_the_network(second, tmp_path):
     study = tmp_path / "study.toml"
     study.write_text(STUDY.format(duration="1s").replace('"gunicorn"', '"daphne-redis"'))
@@ -87,7 +73,7 @@ def test_two_clients_make_the_load_that_one_makes(second, study, tmp_path):
     counts, figures = [], []
     for name, clients in (("one", ()), ("two", ("--clients", second.second))):
         hosts = ("--servers", second.where, *clients)
-        _, _, errors = second.run("run", study("4s"), *hosts, "--output", tmp_path / name, "--anyway")
+        _, _, errors = second.run("run", study(duration="4s"), *hosts, "--output", tmp_path / name, "--anyway")
         result = trials(tmp_path / name)[-1]["result"]
         counts.append((result["planned"], result["sent"], result["ok"], result["duration_s"]))
         figures.append([one["planned"] for one in result["generator"]])
@@ -122,7 +108,7 @@ def test_what_happens_on_the_other_machines_is_seen(second, study, tmp_path):
             ("clients", "--clients", second.second),
             ("services", "--services", f"redis={second.second}"),
         ):
-            file = study("1s")
+            file = study(duration="1s")
             file.write_text(file.read_text().replace('"gunicorn"', '"gunicorn", "daphne-redis"'))
             hosts = ("--servers", second.where, option, value)
             _, _, errors = second.run("run", file, *hosts, "--output", tmp_path / name, "--anyway")
@@ -140,7 +126,7 @@ def test_what_happens_on_the_other_machines_is_seen(second, study, tmp_path):
 def test_another_name_of_the_servers_machine_is_no_client(second, study, tmp_path):
     with of_their_own(second, names=1):
         hosts = ("--servers", second.where, "--clients", second.second)
-        code, _, errors = second.run("run", study("1s"), *hosts, "--output", tmp_path / "run")
+        code, _, errors = second.run("run", study(duration="1s"), *hosts, "--output", tmp_path / "run")
     assert code == 1
     assert f"--clients: {second.second} is the machine of {second.where}, by another name; leave it out" in errors
 
@@ -160,8 +146,8 @@ def test_another_name_of_redis_machine_is_no_client(second, tmp_path):
 def test_a_second_client_that_is_cut_off_costs_a_trial(second, study, tmp_path):
     folder = tmp_path / "run"
     hosts = ("--servers", second.where, "--clients", second.second)
-    process = second.start("run", study("4s"), *hosts, "--output", folder, "--anyway")
-    wait_for(lambda: measuring(second, folder) and second.generates(), "no load")
+    process = second.start("run", study(duration="4s"), *hosts, "--output", folder, "--anyway")
+    wait_for(lambda: second.measures(folder) and second.generates(), "no load")
     second.cable_of_second("down")
     try:
         wait_for(lambda: trials(folder), "no trial")

@@ -28,20 +28,6 @@ WITHIN_S = 60
 WHOLE_RUN_S = 12.0  # about as long as a run with a trial of two seconds takes
 
 
-@pytest.fixture
-def study(tmp_path):
-    def study(duration):
-        file = tmp_path / "study.toml"
-        file.write_text(STUDY.format(duration=duration))
-        return file
-
-    return study
-
-
-def measuring(pair, folder):
-    return (folder / "run.json").exists() and pair.serves()
-
-
 def test_the_host_is_looked_at_over_the_network(pair):
     code, printed, errors = pair.run("hosts", "check", pair.where)
     assert code == 0, errors
@@ -52,7 +38,7 @@ def test_the_host_is_looked_at_over_the_network(pair):
 
 def test_a_study_is_measured_over_the_network(pair, study, tmp_path):
     folder = tmp_path / "run"
-    _, printed, errors = pair.run("run", study("1s"), "--servers", pair.where, "--output", folder, "--anyway")
+    _, printed, errors = pair.run("run", study(duration="1s"), "--servers", pair.where, "--output", folder, "--anyway")
     assert "Servers on ssh://server (" in " ".join(printed.split()), errors
     servers = json.loads((folder / "run.json").read_text())["servers"]
     assert servers["listens_on"] == SERVER
@@ -66,8 +52,8 @@ def test_a_study_is_measured_over_the_network(pair, study, tmp_path):
 
 def test_ctrl_c_in_a_terminal_ends_all_there(pair, study, tmp_path):
     folder = tmp_path / "run"
-    process = pair.start("run", study("30s"), "--servers", pair.where, "--output", folder)
-    wait_for(lambda: measuring(pair, folder), "no load")
+    process = pair.start("run", study(duration="30s"), "--servers", pair.where, "--output", folder)
+    wait_for(lambda: pair.measures(folder), "no load")
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=WITHIN_S)
     assert process.returncode == 130
@@ -78,8 +64,8 @@ def test_ctrl_c_in_a_terminal_ends_all_there(pair, study, tmp_path):
 
 def test_a_cable_that_was_out_for_a_while_costs_a_trial(pair, study, tmp_path):
     folder = tmp_path / "run"
-    process = pair.start("run", study("3s"), "--servers", pair.where, "--output", folder, "--anyway")
-    wait_for(lambda: measuring(pair, folder), "no load")
+    process = pair.start("run", study(duration="3s"), "--servers", pair.where, "--output", folder, "--anyway")
+    wait_for(lambda: pair.measures(folder), "no load")
     pair.cable("down")
     try:
         # Nobody tells the agent: it misses its client, and ends all that it started.
@@ -95,8 +81,8 @@ def test_a_cable_that_was_out_for_a_while_costs_a_trial(pair, study, tmp_path):
 
 def test_nothing_is_left_there_when_the_harness_is_killed(pair, study, tmp_path):
     folder = tmp_path / "run"
-    process = pair.start("run", study("30s"), "--servers", pair.where, "--output", folder)
-    wait_for(lambda: measuring(pair, folder), "no load")
+    process = pair.start("run", study(duration="30s"), "--servers", pair.where, "--output", folder)
+    wait_for(lambda: pair.measures(folder), "no load")
     process.kill()
     process.communicate()
     pair.wait_until_nothing_runs_there()
@@ -106,7 +92,7 @@ def test_nothing_is_left_on_either_after_kill_9_at_ten_random_moments(pair, stud
     chance = random.Random(14)
     ended = 0
     for number in range(10):
-        process = pair.start("run", study("2s"), "--servers", pair.where, "--output", tmp_path / str(number))
+        process = pair.start("run", study(duration="2s"), "--servers", pair.where, "--output", tmp_path / str(number))
         try:
             process.wait(chance.uniform(0, WHOLE_RUN_S))
             ended += 1
@@ -120,7 +106,7 @@ def test_nothing_is_left_on_either_after_kill_9_at_ten_random_moments(pair, stud
 def test_a_longer_way_is_measured_and_said(pair, study, tmp_path):
     folder = tmp_path / "run"
     with delayed(pair, 20):
-        _, _, errors = pair.run("run", study("1s"), "--servers", pair.where, "--output", folder, "--anyway")
+        _, _, errors = pair.run("run", study(duration="1s"), "--servers", pair.where, "--output", folder, "--anyway")
         _, checked, _ = pair.run("hosts", "check", pair.where)
     servers = json.loads((folder / "run.json").read_text())["servers"]
     assert servers["round_trip_ms"] >= 20, errors
@@ -141,7 +127,7 @@ def test_a_full_disk_there_is_said_in_a_line(pair):
 
 def test_servers_without_a_place_for_their_files_are_told_of(pair, study, tmp_path):
     with full_disk(pair, "/dev/shm"):
-        code, _, errors = pair.run("run", study("1s"), "--servers", pair.where, "--output", tmp_path / "run")
+        code, _, errors = pair.run("run", study(duration="1s"), "--servers", pair.where, "--output", tmp_path / "run")
     assert code == 1
     assert "Traceback" not in errors
     assert "No space left on device" in errors
@@ -151,7 +137,7 @@ def test_servers_without_a_place_for_their_files_are_told_of(pair, study, tmp_pa
 def test_a_host_with_another_key_is_not_talked_to(pair, study):
     restore = pair.forget_the_key()
     try:
-        code, printed, errors = pair.run("run", study("1s"), "--servers", pair.where)
+        code, printed, errors = pair.run("run", study(duration="1s"), "--servers", pair.where)
     finally:
         restore()
     assert (code, printed) == (1, "")

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import math
 import os
 import selectors
@@ -62,9 +61,7 @@ class Relay:
 
     def tell(self, event: dict[str, Any]) -> None:
         """Says something to the harness. Raises OSError where that is gone."""
-        left = memoryview(json.dumps(event).encode() + b"\n")
-        while left:
-            left = left[os.write(self._tells_to, left) :]
+        wire.write(self._tells_to, event)
 
     def run(self) -> None:
         """Until the harness is gone, or was not heard for a while. Raises UserError and EngineError for what cannot be

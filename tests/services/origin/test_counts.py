@@ -6,21 +6,6 @@ from loadtests.services.origin.counts import KEPT_SECONDS, Counts
 from loadtests.services.origin.player import Fate
 
 
-class Clock:
-    """A clock that stands until it is moved."""
-
-    def __init__(self):
-        self.now = 50.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def counts(clock):
     return Counts(clock)

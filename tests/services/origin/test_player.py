@@ -7,21 +7,6 @@ from loadtests.services.origin import recipes
 from loadtests.services.origin.player import Fate, Player, Stocked
 
 
-class Clock:
-    """A clock that stands until it is moved."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def player(clock):
     """A function: a player of recipes."""
