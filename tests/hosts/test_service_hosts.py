@@ -127,7 +127,7 @@ def test_a_run_is_resumed_with_its_service_where_it_was(away, machines, study, t
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(at_hand, machines, study, given, said):
-    code, printed, errors = at_hand("run", study(), "--servers", machines.where, "--services", given)
+    code, printed, errors = at_hand("run", study(interleave="true"), "--servers", machines.where, "--services", given)
     assert (code, printed) == (1, "")
     assert errors.startswith(f"error: {said}")
     assert errors.count("\n") == 1
@@ -135,7 +135,7 @@ def test_what_is_wrong_is_said_in_a_line(at_hand, machines, study, given, said):
 
 def test_a_redis_that_is_named_twice_is_refused(at_hand, machines, study, monkeypatch):
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1/0")
-    _, _, errors = at_hand("run", study(), "--services", f"redis={machines.third}")
+    _, _, errors = at_hand("run", study(interleave="true"), "--services", f"redis={machines.third}")
     assert errors == "error: --services: REDIS_URL names another Redis already; unset it\n"
 
 
@@ -197,7 +197,7 @@ def test_all_machines_can_be_named_in_a_file(away, machines, study, hosts_file, 
     ],
 )
 def test_a_hosts_file_that_is_wrong_is_said_in_a_line(at_hand, study, hosts_file, text, options, said):
-    code, printed, errors = at_hand("run", study(), "--hosts", hosts_file(text), *options)
+    code, printed, errors = at_hand("run", study(interleave="true"), "--hosts", hosts_file(text), *options)
     assert (code, printed) == (1, "")
     assert said in errors
     assert errors.count("\n") == 1
@@ -234,7 +234,7 @@ def test_the_servers_own_machine_is_none_of_its_own(away, machines, study, tmp_p
     code, _, errors = away.run("hosts", "prepare", machines.second, "--venv", VENV)
     assert code == 0, errors
     options = ("--servers", machines.where, "--services", f"redis={machines.second}", "--output", tmp_path / "run")
-    code, _, errors = away.run("run", study(), *options)
+    code, _, errors = away.run("run", study(interleave="true"), *options)
     assert code == 1
     assert f"{machines.second} is the servers' own machine, by its own address; leave out --services redis=" in errors
 
