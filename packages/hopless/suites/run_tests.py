@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+from importlib import import_module
 from typing import Any
 
 import django
@@ -38,6 +39,7 @@ def substitute(mutant: str = "") -> None:
     from hopless import middleware
     from hopless.handler import Handler
 
+    import_module("django.contrib.staticfiles.handlers")  # its class stays below Django's
     asgi.ASGIHandler = handlers.ASGIHandler = Handler
     if mutant:
         path, _, hook = mutant.partition(":")
