@@ -38,9 +38,10 @@ APPS = [
 ]
 # The app that tests a middleware, by the third part of its path.
 APP_OF = {
-    **{name: f"{name}_tests" for name in ("auth", "csrf", "flatpages", "messages", "redirects", "sessions")},
+    **{name: f"{name}_tests" for name in ("auth", "csrf", "flatpages", "messages", "redirects")},
     **dict.fromkeys(("common", "gzip", "http"), "middleware"),
     "locale": "i18n",
+    "sessions": "test_client",
 }
 FAILED = re.compile(r"^(?:FAIL|ERROR): (\S+ \(\S+\))", re.MULTILINE)
 RAN = re.compile(r"^Ran (\d+) tests", re.MULTILINE)
