@@ -34,11 +34,7 @@ class Panel:
     height: int
     draw: Callable[[Rows, float], Any]
     rows: Rows
-
-    @property
-    def named(self) -> bool:
-        """Whether the names of its rows stand next to it."""
-        return len({row.get("name") for row in self.rows}) > 1
+    named: bool = True  # whether the names of its rows may stand next to it
 
 
 def spec(
@@ -56,7 +52,7 @@ def spec(
         for panel, of_panel in zip(shown, layers, strict=True)
     ]
     chart = stacked(drawn, 10).resolve_scale(color="independent", x="independent", y="independent")
-    return finish(chart, title, subtitle, [row["name"] for panel in shown for row in panel.rows if panel.named])
+    return finish(chart, title, subtitle, [row["name"] for panel in shown if panel.named for row in panel.rows])
 
 
 def _x(lasts: float) -> alt.X:

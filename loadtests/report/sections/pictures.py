@@ -16,6 +16,7 @@ from loadtests.formatting import number, plural, series
 from loadtests.plan.kinds import Test
 from loadtests.records import OriginStage, Second, Trial
 from loadtests.records.heat import end_of
+from loadtests.records.trial import OPEN
 from loadtests.report.charts import picture
 from loadtests.report.charts.picture import HIGH, LOW, Panel
 from loadtests.report.charts.shared import Chart, Rows
@@ -141,9 +142,9 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
     panels = (
         Panel(f"{many} answered per second, by status", HIGH, picture.bars, _ends(columns)),
         Panel(f"{time}, ms", HIGH, picture.times, _times(columns)),
-        Panel(f"{time}, ms: the darker, the more {many}", HIGH, picture.cells, _heat(columns)),
-        Panel(f"{many} in flight", LOW, picture.lines, _in_flight(columns)),
-        Panel("connections of the pool in use, and fetches that wait for one", LOW, picture.lines, pool),
+        Panel(f"{time}, ms: the darker, the more {many}", HIGH, picture.cells, _heat(columns), named=False),
+        Panel(f"{many} in flight", LOW, picture.lines, _in_flight(columns), named=False),
+        Panel(_heading_of(pool), LOW, picture.lines, pool),
         Panel("CPU by role, cores", LOW, picture.lines, cpu),
     )
     each = len(columns[0].seconds)
@@ -242,6 +243,13 @@ def _pool(trial: Trial, columns: Sequence[_Column]) -> Rows:
                 row = {"t": (column.t + column.t2) / 2, "name": name, "value": float(max(found))}
                 rows.append({**row, "text": f"{name} {max(found):,}"})
     return rows
+
+
+def _heading_of(pool: Rows) -> str:
+    """What the gauges are: those of pools, or of a database."""
+    if any(row["name"] == OPEN for row in pool):
+        return "connections to the database"
+    return "connections of the pool in use, and fetches that wait for one"
 
 
 def _played(trial: Trial) -> Sequence[OriginStage]:

@@ -43,10 +43,10 @@ def steady(label, block):
 def made(build_run):
     """A function: the results of a run whose trials have such seconds and saw that meanwhile."""
 
-    def made(seconds=steady, meanwhile=None, **shape):
+    def made(seconds=steady, meanwhile=None, gauges=None, **shape):
         run = build_run(**{"labels": LABELS, "tests": ("latency",), "change": seen(seconds), **shape})
         for trial in run.trials():
-            run.save_trial(dataclasses.replace(trial, meanwhile=meanwhile))
+            run.save_trial(dataclasses.replace(trial, meanwhile=meanwhile, gauges=gauges or {}))
         return Results(run)
 
     return made
@@ -64,6 +64,21 @@ def test_there_is_a_picture_for_each_setup_in_each_test(made):
         f"seconds-{test}-{label}" for test in ("latency", "throughput") for label in LABELS
     )
     assert all(chart.summary.startswith(("gunicorn, ", "uvicorn, ")) for chart in charts)
+
+
+@pytest.mark.parametrize(
+    ("name", "heading"),
+    [("in use", "connections of the pool in use"), ("connections", "connections to the database")],
+)
+def test_gauges_are_of_a_pool_or_of_a_database(made, name, heading):
+    [chart, _] = pictures.section(made(gauges={name: ((0.5, 3), (1.5, 4))})).charts
+    assert [row["value"] for row in rows(chart, "text", "value")] == [3, 4]
+    assert any(panel["title"]["text"].startswith(heading) for panel in chart.spec["vconcat"])
+
+
+def test_margins_are_for_the_longest_name_even_where_a_role_alone_has_no_legend(made):
+    [chart, _] = pictures.section(made(meanwhile=Meanwhile((CpuSample(1.5, {"a-long-role": 1.0}),), None))).charts
+    assert chart.spec["config"]["padding"]["right"] == 12 + len("a-long-role")
 
 
 def test_runs_of_earlier_have_none(build_run):
