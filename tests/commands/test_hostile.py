@@ -72,6 +72,24 @@ WORKLOAD = {
     ]
 }
 BODY = {"below/body": b"\xff"}
+ENDINGS = ["", ".toml", ".json", ".py", "/below/body"]
+RECIPE = [
+    {
+        "route": "/news*",
+        "body": "a<<1kb>>",
+        "headers": {"connection": "keepalive", "X-A": "b"},
+        "limit": 5,
+        "stages": [{"at": 0, "latency": "1ms..2ms"}, {"at": "1s", "failures": 0.5, "failure_status": 503}],
+    },
+    {"random_content": "1kb", "stages": [{"at": 0, "latency": {"lognormal": {"median": "1ms", "p99": "2ms"}}}]},
+]
+PLAYED = """setups = ["uvicorn"]
+[tests.latency]
+rate = 10
+duration = "1s"
+services = ["origin"]
+recipe = "below/recipe.json"
+"""
 # All there is but the engine that not every load fits.
 FITTING = {
     **FULL,
@@ -145,6 +163,7 @@ def test_what_is_generated_is_right_where_nothing_is_changed(attempt):
     for study in (SMALL, FITTING):
         assert attempt("run", "a.toml", "--dry-run", **{"a.toml": toml(study)}) == 0
     assert attempt("run", "first-look", "--dry-run", "--workload", "w.toml", **{"w.toml": toml(WORKLOAD)}, **BODY) == 0
+    assert attempt("run", "a.toml", "--dry-run", **{"a.toml": PLAYED, "below/recipe.json": json.dumps(RECIPE)}) == 0
     assert attempt("workload", "har", "a.har", **{"a.har": json.dumps(HAR)}) == 0
     assert attempt("workload", "log", "access.log", **{"access.log": LINE}) == 0
     assert attempt("workload", "journey", "a.har", **{"a.har": json.dumps(HAR)}) == 0
@@ -171,6 +190,21 @@ def test_a_file_that_is_none(attempt, text):
 @given(workload=changed(WORKLOAD))
 def test_a_workload(attempt, workload):
     attempt("run", "first-look", "--dry-run", "--workload", "w.toml", **{"w.toml": toml(workload)}, **BODY)
+
+
+@some
+@given(recipe=changed(RECIPE))
+def test_a_recipe(attempt, recipe):
+    attempt("run", "a.toml", "--dry-run", **{"a.toml": PLAYED, "below/recipe.json": json.dumps(recipe)})
+
+
+@some
+@given(key=st.sampled_from(["body_file", "workload", "journey", "recipe"]), name=words, ending=st.sampled_from(ENDINGS))
+def test_a_file_that_a_study_names(attempt, key, name, ending):
+    kind = "journey" if key == "journey" else "latency"
+    load = {"users": 1} if key == "journey" else {"rate": 10}
+    study = {**SMALL, "tests": {kind: {**load, "duration": "1s", key: name + ending}}}
+    attempt("run", "a.toml", "--dry-run", **{"a.toml": toml(study)}, **BODY)
 
 
 @some

@@ -60,7 +60,8 @@ class Stocked:
         recipe = self.recipe
         if 200 <= status < 300:
             coding = [("content-encoding", "gzip")] if recipe.gzip else []
-            return replies.reply(status, self.body, [*recipe.sent_headers, *coding], recipe.closes)
+            kind = replies.JSON if self.body.startswith(b"{") else replies.HTML
+            return replies.reply(status, self.body, [*recipe.sent_headers, *coding], recipe.closes, kind)
         words = "Not found" if status == 404 else f"Error {status}"
         headers = [(name, value) for name, value in recipe.sent_headers if name != "content-type"]
         return replies.reply(status, words.encode(), headers, recipe.closes)

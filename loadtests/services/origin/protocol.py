@@ -25,7 +25,10 @@ _MOST_WAITING = 64  # requests on a connection, behind one that is not answered 
 _RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset (socket(7))
 _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
 _ADMIN = recipes.ADMIN.encode()
-_SAYS = {403: "web pages are not answered here, nor who calls this machine otherwise than 127.0.0.1 or localhost"}
+_SAYS = {
+    413: f"a recipe has at most {recipes.MOST_RECIPE_BYTES / 1e6:g} MB; a large body is written as its size: <<20mb>>",
+    403: "web pages are not answered here, nor who calls this machine otherwise than 127.0.0.1 or localhost",
+}
 
 
 class _Request(NamedTuple):

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-TEXT = "text/plain; charset=utf-8"
+TEXT, HTML, JSON = (f"{kind}; charset=utf-8" for kind in ("text/plain", "text/html", "application/json"))
 _WITHOUT_BODY = (204, 304)
 
 
@@ -22,15 +22,17 @@ class Reply:
     closes: bool = False
 
 
-def reply(status: int, body: bytes, headers: Iterable[tuple[str, str]] = (), closes: bool = False) -> Reply:
-    """An answer with these headers, its length, and a type where they have none; ``text/plain``."""
+def reply(
+    status: int, body: bytes, headers: Iterable[tuple[str, str]] = (), closes: bool = False, kind: str = TEXT
+) -> Reply:
+    """An answer with these headers, its length, and a type where they have none."""
     lines = [f"HTTP/1.1 {status} {_phrase(status)}"]
     listed = list(headers)
     if status in _WITHOUT_BODY:
         body = b""
     else:
         if all(name != "content-type" for name, _ in listed):
-            listed.append(("content-type", TEXT))
+            listed.append(("content-type", kind))
         listed.append(("content-length", str(len(body))))
     lines += [f"{name}: {value}" for name, value in listed]
     return Reply(status, "".join(f"{line}\r\n" for line in lines).encode("latin-1"), body, closes)

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from loadtests.services.origin.recipes import MOST_RECIPE_BYTES
+
 RECIPE = {
     "route": "/news",
     "body": "fine",
@@ -132,3 +134,10 @@ def test_a_person_may_ask_with_a_browser(play, host):
         return await origin.ask("/_admin/status", headers=f"Host: {host}\r\nSec-Fetch-Site: none\r\n")
 
     assert play(EVERYTHING, talk)[0] == 200
+
+
+def test_a_recipe_that_would_be_read_for_long_is_refused_in_a_line(play):
+    body = json.dumps({"stages": [{"at": 0}], "body": "a" * MOST_RECIPE_BYTES}).encode()
+    refused, routes = asked(play, RECIPE, ("/_admin/add_recipe", "POST", body), ("/_admin/routes",))
+    assert refused == (413, "a recipe has at most 0.5 MB; a large body is written as its size: <<20mb>>")
+    assert routes == (200, "/news")

@@ -31,15 +31,6 @@ def test_requests_on_a_kept_connection_are_counted_as_such(play):
     assert (counts["total_requests"], counts["200"], counts["fates"]) == (4, 4, {"answered": 4})
 
 
-def test_headers_are_sent_and_the_type_is_plain_text_where_none_is_said(play):
-    async def talk(origin):
-        return (await origin.ask())[1], (await origin.ask("/typed"))[1]
-
-    plain, typed = play([OK, {"route": "/typed", "headers": {"Content-Type": "text/html", "X-A": "b"}, **OK}], talk)
-    assert plain == {"content-type": "text/plain; charset=utf-8", "content-length": "4"}
-    assert typed == {"content-type": "text/html", "content-length": "4", "x-a": "b"}
-
-
 def test_a_body_is_compressed_where_its_header_says_so_and_an_error_is_not(play):
     recipes = [
         {"route": "/well", "random_content": "3kb", "headers": {"content-encoding": "gzip"}, "stages": [{"at": 0}]},
