@@ -54,7 +54,7 @@ def test_the_most_users_are_found_as_a_whole_number(bears):
     found, asked = searched(load(), bears, 5.0, unit="users", whole=True)
     assert bears / 1.05 - 0.5 <= found.capacity.rate <= bears
     assert all(isinstance(users, int) for users in asked)
-    assert found.capacity.conclusive
+    assert found.capacity.limited_by == "server"
     assert found.capacity.sentence == f"{found.capacity.rate:.0f} users within the objective"
     assert len(asked) < 30
 

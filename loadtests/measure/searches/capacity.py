@@ -78,11 +78,6 @@ class SearchedCapacity:
         return sum(record.probe.duration_s for record in self.records)
 
     @property
-    def conclusive(self) -> bool:
-        """Whether ``rate`` is the server's capacity, not a lower bound."""
-        return self.rate is not None and self.limited_by is LimitedBy.SERVER
-
-    @property
     def sentence(self) -> str:
         """The result in words."""
         probes = plural(len(self.records), "probe")

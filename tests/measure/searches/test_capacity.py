@@ -27,7 +27,7 @@ def up_to(capacity: float, beyond: Judgement = FAIL) -> Callable[[Probe], Judgem
 @pytest.mark.parametrize("capacity", [1.5, 37, 100, 1234, 98_765])
 def test_the_rate_is_found_within_three_percent(capacity: float) -> None:
     found = run(up_to(capacity))
-    assert found.conclusive
+    assert found.limited_by is LimitedBy.SERVER
     assert found.rate is not None
     assert found.above is not None
     assert found.rate <= capacity < found.above <= found.rate * 1.0301
@@ -84,7 +84,7 @@ def test_what_kept_the_rate_from_being_higher_is_said(
     answer: Callable[[Probe], Judgement], rate: float | None, above: float | None, limited_by: LimitedBy, sentence: str
 ) -> None:
     found = run(answer, SearchPlan(max_rate=1000) if limited_by is LimitedBy.MAX_RATE else None)
-    assert (found.limited_by, found.conclusive) == (limited_by, limited_by is LimitedBy.SERVER and rate is not None)
+    assert found.limited_by is limited_by
     assert found.rate == (rate and pytest.approx(rate, rel=0.031))
     assert found.above == (above and pytest.approx(above, rel=0.031))
     assert found.sentence.endswith(sentence)
@@ -140,7 +140,7 @@ def test_the_last_of_the_time_is_kept_for_a_probe_that_confirms() -> None:
     found = timed(up_to(700), 60)
     assert [record.probe.rate for record in found.records] == [100, 200, 400, 800, 400]
     assert found.records[-1].probe.purpose is Purpose.CONFIRM
-    assert (found.rate, found.limited_by, found.conclusive) == (400, LimitedBy.TIME, False)
+    assert (found.rate, found.limited_by) == (400, LimitedBy.TIME)
     assert found.sentence == "at least 400 requests/s: the time was up before a higher rate was settled"
 
 
