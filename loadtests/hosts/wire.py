@@ -82,22 +82,23 @@ def write(descriptor: int, message: AgentCall | AgentReply | dict[str, Any]) -> 
 
 
 class Lines:
-    """The lines of what comes in pieces."""
+    """The lines of what comes in pieces, of at most ``most`` bytes each."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._most = most
         self._pieces: list[bytes] = []  # of the line that is not over
         self._size = 0
 
     def add(self, data: bytes) -> list[bytes]:
-        """The lines that are over now. Raises NotAMessage for one of more than MOST_BYTES."""
+        """The lines that are over now. Raises NotAMessage for a longer one."""
         *whole, rest = data.split(b"\n")
         if whole:
             whole[0] = b"".join([*self._pieces, whole[0]])
             self._pieces, self._size = [], 0
         self._pieces.append(rest)
         self._size += len(rest)
-        if self._size > MOST_BYTES:
-            raise NotAMessage(f"a line of over {MOST_BYTES // 2**20} MB")
+        if self._size > self._most:
+            raise NotAMessage(f"a line of over {self._most // 2**20} MB")
         return whole
 
 

@@ -16,7 +16,7 @@ from loadtests.hosts.agent.calls import AgentCalls, value_of
 AGENT = """
 from loadtests.hosts import deploy, wire
 deploy.read_marker = lambda folder: deploy.Marker("t", None, None, {})
-wire.MOST_BYTES = 10_000
+wire.Lines.__init__.__defaults__ = (10_000,)
 from loadtests.hosts.agent import main
 import contextlib
 main.exclusive = contextlib.nullcontext
@@ -96,3 +96,47 @@ def test_it_answers_a_call_and_ends_with_what_is_none(agent, last):
     agent.stdin.write(last)
     agent.stdin.flush()
     assert agent.wait(WITHIN_S) == 0
+
+
+# With a generator that says how long its job is, and what its name.
+RELAY = """
+import contextlib, sys
+from loadtests.files import ROOT
+from loadtests.hosts import deploy
+from loadtests.hosts.agent import generating
+deploy.read_marker = lambda folder: deploy.Marker("t", None, None, {})
+generating.exclusive = contextlib.nullcontext
+SAYS = '''
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({"event": "read", "name": json.loads(line)["name"], "bytes": len(line)}), flush=True)
+'''
+generating.PROGRAMS = {"says": (lambda: [sys.executable, "-c", SAYS], ROOT)}
+generating.main("says", 0.0)
+"""
+
+
+@pytest.fixture
+def relay():
+    process = subprocess.Popen(
+        [sys.executable, "-c", RELAY], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert json.loads(process.stdout.readline())["event"] == "here"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_job_reaches_the_generator_to_the_letter(relay):
+    job = json.dumps({"name": "a\x00\x1b[31m\t", "body": "A" * 2**25, "seed": 2**63}).encode() + b"\n"
+    relay.stdin.write(job)
+    relay.stdin.flush()
+    assert json.loads(relay.stdout.readline()) == {"event": "read", "name": "a\x00\x1b[31m\t", "bytes": len(job)}
+
+
+@pytest.mark.parametrize("line", [b"{\n", b"[1]\n", b"[" * 100_000 + b"\n", b'{"prove": [1]}\n'])
+def test_the_relay_refuses_what_is_no_message(relay, line):
+    relay.stdin.write(line)
+    relay.stdin.flush()
+    assert json.loads(relay.stdout.readline())["event"] == "refused"
+    assert relay.wait(WITHIN_S) == 0

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import math
 import os
 import selectors
@@ -40,6 +41,7 @@ from loadtests.observe.machine import boot
 
 PROGRAMS = {node.PROGRAM: (node.command, node.GENERATOR), locust.PROGRAM: (locust.command, ROOT)}
 READ_BYTES = 1 << 16
+MOST_BYTES = 1 << 28  # of a job: its bodies, what is expected, and a recording's times
 LOOK_EVERY_S = 1.0
 
 
@@ -51,7 +53,7 @@ class Relay:
         self._program = program
         self._heard_from = heard_from
         self._tells_to = tells_to
-        self._partial = wire.Lines()
+        self._partial = wire.Lines(MOST_BYTES)
         self._stack = contextlib.ExitStack()
         self._generator: GeneratorProcess | None = None
         self._core = cores.all_of()[-1]
@@ -82,7 +84,7 @@ class Relay:
         data = os.read(self._heard_from, READ_BYTES)
         self.heard_at = time.monotonic()
         for line in self._partial.add(data):
-            message = wire.typed(wire.parsed(line), dict[str, Any])
+            message = _message(line)
             if "look" in message:
                 self.tell({"event": "looked", "ms": time.monotonic() * 1000})
             elif "prove" in message:
@@ -133,6 +135,14 @@ def main(program: str, free_within_s: float) -> None:
                 relay.run()
         except (UserError, wire.NotAMessage) as error:
             relay.tell({"event": "refused", "why": str(error)})
+
+
+def _message(line: bytes) -> dict[str, Any]:
+    """What the harness says, to the letter: a job is for the generator. Raises wire.NotAMessage."""
+    try:
+        return wire.typed(json.loads(line), dict[str, Any])
+    except (ValueError, RecursionError):
+        raise wire.NotAMessage("a message that is no JSON") from None
 
 
 def _watch(relay: Relay) -> None:
