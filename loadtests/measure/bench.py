@@ -15,6 +15,7 @@ from loadtests.hosts import ConnectionLost, Host
 from loadtests.measure import open_files
 from loadtests.measure.host_options import Clients, HostOptions, ServiceHosts
 from loadtests.observe.cores import SERVICES, Cores
+from loadtests.plan.database_times import POSTGRESQL
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import NO_START_OPTIONS, StartOptions
 from loadtests.plan.kinds.talk import in_dialect
@@ -185,9 +186,9 @@ def make_bench(
     host = apart.attached_to(hosts.at(where))
     if where != HERE:
         for test in study.tests:
-            if ORIGIN in test.services:
+            for service in {ORIGIN, POSTGRESQL} & set(test.services):
                 raise UserError(
-                    f"test {test.name}: the service {ORIGIN} is for projects that are served on this machine"
+                    f"test {test.name}: the service {service} is for projects that are served on this machine"
                 )
     served = host.application(application)
     bind, port = host.bind(), setups.port()

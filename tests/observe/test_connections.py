@@ -77,3 +77,9 @@ def test_the_servers_find_the_services_own_database_unless_the_environment_names
     assert services.found_here(["postgresql", "redis"])["DATABASE_URL"].endswith("?host=$RUN_DIR")
     monkeypatch.setenv("DATABASE_URL", "postgresql://db.example/bench")
     assert services.found_here(["postgresql"]) == {}
+
+
+def test_a_database_on_another_machine_is_not_counted_and_that_is_said(command):
+    code, _, errors = command("run", "connections", "--servers", "ssh://nobody@127.0.0.1:1", "--dry-run")
+    assert (code, errors.count("\n")) == (1, 1)
+    assert "the service postgresql is for projects that are served on this machine" in errors
