@@ -30,11 +30,12 @@ class Patch:
     requirement: str
     tests: str
     conftest: str = ""
+    python: tuple[int, int] = (3, 10)  # the first that it can be installed for
 
 
 PATCHES = (
     Patch("channels-open-connections/open-connections.patch", "channels==4.3.2", "test_old_connections.py", SETTINGS),
-    Patch("asgiref-outliving-task/outliving-task.patch", "asgiref==3.13.0", "test_outliving_task.py"),
+    Patch("asgiref-outliving-task/outliving-task.patch", "asgiref==3.13.0", "test_outliving_task.py", python=(3, 11)),
 )
 
 
@@ -88,6 +89,9 @@ def main() -> None:
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
         subprocess.run([*pip, "--target", extra, PYTEST_ASYNCIO], check=True)
         for patch in PATCHES:
+            if sys.version_info < patch.python:
+                print(f"{patch.file}: not tried, {patch.requirement} needs Python {'.'.join(map(str, patch.python))}")
+                continue
             folder = Path(name, patch.tests)
             folder.mkdir()
             attempt(patch, folder, extra)
