@@ -15,17 +15,17 @@ ALONE = "--resume goes on with a run as it was begun: it takes no study and no o
         (["--blocks", "0"], "--blocks"),
         (["--minutes", "0"], "--minutes"),
         (["--price", "0"], "--price"),
-        (["--until", ""], "--until"),
-        (["--max-time", ""], "--max-time"),
+        (["--until", "2%"], "--until"),
+        (["--max-time", "1h"], "--max-time"),
         (["--output", "."], "--output"),
         (["--aa"], "--aa"),
         (["--quick"], "--quick"),
-        (["--setups", ""], "--setups"),
+        (["--setups", "uvicorn"], "--setups"),
         (["--dry-run"], "--dry-run"),
-        (["--path", ""], "--path"),
+        (["--path", "/"], "--path"),
         (["--workload", "mix.toml"], "--workload"),
         (["--app", "."], "--app"),
-        (["--app", ".", "--wsgi", ""], "--app and --wsgi"),
+        (["--app", ".", "--wsgi", "a:b"], "--app and --wsgi"),
         (["--seed", "0", "--blocks", "3", "--quick"], "--seed, --blocks and --quick"),
     ],
 )
@@ -34,7 +34,7 @@ def test_a_resumed_run_takes_nothing_else(command, others, named):
 
 
 def test_options_of_a_project_need_a_project(command):
-    code, _, errors = command("run", "--resume", "somewhere", "--host-header", "")
+    code, _, errors = command("run", "--resume", "somewhere", "--host-header", "a")
     assert (code, errors) == (1, "error: --host-header is for a project of your own; name its folder: --app\n")
 
 
