@@ -49,5 +49,6 @@ case "$DJANGO_SETTINGS_MODULE" in
         python manage.py prepare || exit 1
         ;;
 esac
-echo "$DATABASE_URL" >"$RUN_DIR/postgresql.url"
+# Who counts the connections is a superuser: some are reserved for those, so that they come in when all others are taken.
+echo "postgresql://postgres@/testproject?host=$RUN_DIR" >"$RUN_DIR/postgresql.url"
 wait "$server"

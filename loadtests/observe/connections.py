@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from loadtests.errors import UserError, shown_end
 from loadtests.observe.gauges import EVERY_S, Series
 from loadtests.observe.sampler import Sampler
 from loadtests.records.trial import IDLE, IN_TRANSACTION, LEFT, OPEN, OPENED, REFUSED, Reading
@@ -39,12 +40,15 @@ class ConnectionWatch:
         self._read: list[tuple[float, tuple[int, ...]]] = []
 
     def begin(self) -> None:
-        """Begins to count, where there is a PostgreSQL."""
+        """Begins to count, where there is a PostgreSQL. Raises UserError where that lets nobody in."""
         with contextlib.suppress(OSError):
             address = (self._folder / POSTGRESQL_URL).read_text(encoding="utf-8").strip()
             import psycopg  # only where there is one
 
-            self._connection = psycopg.connect(address, autocommit=True)
+            try:
+                self._connection = psycopg.connect(address, autocommit=True)
+            except psycopg.OperationalError as error:  # a server of DATABASE_URL, whose connections others hold
+                raise UserError(f"the database connections cannot be counted: {shown_end(str(error))}") from None
             self._begun = time.monotonic()
             self._before = self._totals()
             self._sample()

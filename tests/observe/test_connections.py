@@ -9,6 +9,7 @@ import pytest
 from loadtests.setups import needs, services
 
 REQUESTS, LEAKS_ONE_IN = 100, 5
+CONNECTIONS = 97  # that PostgreSQL as initdb makes it gives to others than superusers
 
 LEAKING = f"""
 import itertools, os
@@ -70,6 +71,23 @@ def test_an_application_that_leaks_one_connection_in_n_reads_n(cli, leaking, tmp
     assert gauges["connections idle in transaction"][-1] in (left - 1, left)
     assert gauges["connections refused"] == [0]
     assert not trial["evidence"]["service_failed"]  # its processes end with their connections
+    cli.wait_until_nothing_runs()
+
+
+@pytest.mark.servers
+@pytest.mark.exhaustive
+@pytest.mark.skipif(needs.missing_needs(["postgresql"]) != [], reason="no PostgreSQL: apt-get install postgresql")
+def test_an_application_that_takes_all_connections_before_they_are_counted_is_counted(cli, leaking, tmp_path):
+    (leaking / "mysite" / "urls.py").write_text(LEAKING.replace(f"% {LEAKS_ONE_IN}", "% 1"))
+    study = tmp_path / "leak.toml"
+    study.write_text(STUDY.replace('warmup = "0s"', f'warmup = "{CONNECTIONS // 50 + 1}s"'))
+    folder = tmp_path / "run"
+    _, printed, errors = cli.run("run", study, "--app", leaking, "--anyway", "--output", folder)
+    trial = json.loads(next((folder / "trials").glob("*.json")).read_text())
+    gauges = {name: [value for _, value in readings] for name, readings in trial["gauges"].items()}
+    assert set(gauges["connections"]) == {CONNECTIONS}, printed + errors
+    assert gauges["connections refused"] == [REQUESTS]
+    assert trial["result"]["ok"] == 0
     cli.wait_until_nothing_runs()
 
 
