@@ -104,7 +104,8 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     ),
     "hopless": (
         module("hopless"),
-        "it needs Python 3.10, Django 5.2 and asgiref 3.13 or newer, and for the sample project `make setup`",
+        "it needs Python 3.10, Django 5.2 and asgiref 3.13 (3.12.1 on Python 3.10) or newer, and for the sample "
+        "project `make setup`",
     ),
     "nginx": (system("nginx"), "apt-get install nginx"),
     "stack-2016": (other_stacks.is_installed("2016"), other_stacks.STACKS["2016"]),

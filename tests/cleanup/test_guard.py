@@ -1,5 +1,6 @@
 """Nothing outlives the harness, however it ends."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -39,7 +40,8 @@ def guard(tmp_path, monkeypatch):
     assert process.stdout.readline() == b"ready\n"
     yield process
     for left in sleepers(mark):
-        left.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            left.kill()
     process.stdout.close()
     process.stdin.close()
     process.wait()
