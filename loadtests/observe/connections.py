@@ -6,7 +6,6 @@ They are read ten times a second, over a connection of ours that is not counted,
 
 from __future__ import annotations
 
-import contextlib
 import time
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from loadtests.observe.sampler import Sampler
 from loadtests.records.trial import IDLE, IN_TRANSACTION, LEFT, OPEN, OPENED, REFUSED, Reading
 
 POSTGRESQL_URL = "postgresql.url"  # in RUN_DIR: supervisor/postgresql.sh writes it
-LOG = "postgresql.log"  # likewise; there is none where DATABASE_URL names the server
+LOG = "postgresql.log"  # likewise: what the server itself says, where it is the service's own
 REFUSALS = (b"too many clients already", b"remaining connection slots are reserved")
 NAMES = (OPEN, IDLE, IN_TRANSACTION)
 COUNTS = """
@@ -35,24 +34,29 @@ class ConnectionWatch:
         self._folder = folder
         self._sampler = Sampler(self._sample, EVERY_S)
         self._connection: Any = None
+        self._knows_refused = False
         self._begun = 0.0
         self._before: tuple[int, int] = (0, 0)
         self._read: list[tuple[float, tuple[int, ...]]] = []
 
     def begin(self) -> None:
         """Begins to count, where there is a PostgreSQL. Raises UserError where that lets nobody in."""
-        with contextlib.suppress(OSError):
-            address = (self._folder / POSTGRESQL_URL).read_text(encoding="utf-8").strip()
-            import psycopg  # only where there is one
+        file = self._folder / POSTGRESQL_URL
+        if not file.is_file():
+            return
+        address = file.read_text(encoding="utf-8").strip()
+        import psycopg  # only where there is one
 
-            try:
-                self._connection = psycopg.connect(address, autocommit=True)
-            except psycopg.OperationalError as error:  # a server of DATABASE_URL, whose connections others hold
-                raise UserError(f"the database connections cannot be counted: {shown_end(str(error))}") from None
-            self._begun = time.monotonic()
-            self._before = self._totals()
-            self._sample()
-            self._sampler.start()
+        try:
+            self._connection = psycopg.connect(address, autocommit=True)
+        except psycopg.OperationalError as error:  # a server of DATABASE_URL, whose connections others hold
+            raise UserError(f"the database connections cannot be counted: {shown_end(str(error))}") from None
+        # The log of a server that DATABASE_URL names is not here, so whom it refuses is not known.
+        self._knows_refused = address.endswith(f"host={self._folder}")
+        self._begun = time.monotonic()
+        self._before = self._totals()
+        self._sample()
+        self._sampler.start()
 
     def end(self, settle_s: float = 0.0, left_after_s: float = 0.0) -> Series:
         """All readings, counted from ``settle_s`` after the begin. With ``left_after_s`` it waits for that long, and
@@ -68,8 +72,7 @@ class ConnectionWatch:
             self._sample()
             ended, counts = self._read[-1]
             opened, refused = (after - before for after, before in zip(self._totals(), self._before, strict=True))
-            has_log = (self._folder / LOG).stat().st_size > 0
-            totals = {LEFT: counts[0], OPENED: opened, **({REFUSED: refused} if has_log else {})}
+            totals = {LEFT: counts[0], OPENED: opened, **({REFUSED: refused} if self._knows_refused else {})}
             series |= {name: ((round(ended - settle_s, 3), value),) for name, value in totals.items()}
         self.close()
         return series

@@ -1,12 +1,28 @@
 """Connections to PostgreSQL are counted exactly: what opens, what is left, what is refused."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
+from loadtests.files import ROOT
+from loadtests.observe.connections import POSTGRESQL_URL
 from loadtests.setups import needs, services
+from tests.fixtures.waiting import wait_for
+
+
+def with_postgresql(test):
+    """Marks a test of a server that this machine may lack."""
+    lacks = pytest.mark.skipif(
+        bool(needs.missing_needs(["postgresql"])), reason="no PostgreSQL: apt-get install postgresql"
+    )
+    return pytest.mark.servers(pytest.mark.exhaustive(lacks(test)))
+
 
 REQUESTS, LEAKS_ONE_IN = 100, 5
 CONNECTIONS = 97  # that PostgreSQL as initdb makes it gives to others than superusers
@@ -53,9 +69,23 @@ def leaking(tmp_path):
     return site
 
 
-@pytest.mark.servers
-@pytest.mark.exhaustive
-@pytest.mark.skipif(needs.missing_needs(["postgresql"]) != [], reason="no PostgreSQL: apt-get install postgresql")
+@pytest.fixture
+def somebody_elses():
+    """The address of a PostgreSQL that the run does not start."""
+    with tempfile.TemporaryDirectory(prefix="pg-") as folder:
+        address = f"postgresql://testproject@/testproject?host={folder}"
+        knobs = {"RUN_DIR": folder, "DATABASE_URL": address, "DJANGO_SETTINGS_MODULE": ""}
+        server = subprocess.Popen(["sh", ROOT / "supervisor" / "postgresql.sh"], env={**os.environ, **knobs})
+        try:
+            wait_for((Path(folder) / POSTGRESQL_URL).is_file)
+            yield address
+        finally:
+            [postgres] = (Path(folder) / "postgresql" / "postmaster.pid").read_text().splitlines()[:1]
+            os.kill(int(postgres), signal.SIGINT)
+            server.wait()
+
+
+@with_postgresql
 def test_an_application_that_leaks_one_connection_in_n_reads_n(cli, leaking, tmp_path):
     study = tmp_path / "leak.toml"
     study.write_text(STUDY)
@@ -74,9 +104,7 @@ def test_an_application_that_leaks_one_connection_in_n_reads_n(cli, leaking, tmp
     cli.wait_until_nothing_runs()
 
 
-@pytest.mark.servers
-@pytest.mark.exhaustive
-@pytest.mark.skipif(needs.missing_needs(["postgresql"]) != [], reason="no PostgreSQL: apt-get install postgresql")
+@with_postgresql
 def test_an_application_that_takes_all_connections_before_they_are_counted_is_counted(cli, leaking, tmp_path):
     (leaking / "mysite" / "urls.py").write_text(LEAKING.replace(f"% {LEAKS_ONE_IN}", "% 1"))
     study = tmp_path / "leak.toml"
@@ -88,6 +116,19 @@ def test_an_application_that_takes_all_connections_before_they_are_counted_is_co
     assert set(gauges["connections"]) == {CONNECTIONS}, printed + errors
     assert gauges["connections refused"] == [REQUESTS]
     assert trial["result"]["ok"] == 0
+    cli.wait_until_nothing_runs()
+
+
+@with_postgresql
+def test_whom_somebody_elses_database_refused_is_unknown(cli, leaking, somebody_elses, tmp_path):
+    cli.env["DATABASE_URL"] = somebody_elses
+    study = tmp_path / "leak.toml"
+    study.write_text(STUDY)
+    folder = tmp_path / "run"
+    _, printed, errors = cli.run("run", study, "--app", leaking, "--anyway", "--output", folder)
+    trial = json.loads(next((folder / "trials").glob("*.json")).read_text())
+    assert trial["gauges"]["connections opened"][0][1] == REQUESTS, printed + errors
+    assert "connections refused" not in trial["gauges"]
     cli.wait_until_nothing_runs()
 
 
