@@ -66,6 +66,11 @@ def rails(bin: Path) -> bool:
     return bool(found) and system("puma")(bin)
 
 
+def apache(bin: Path) -> bool:
+    """Whether Apache is there, and mod_wsgi for it: headers without their server are enough to compile the latter."""
+    return command("mod_wsgi-express")(bin) and any(system(name)(bin) for name in ("apache2", "httpd"))
+
+
 def redis_somewhere(bin: Path) -> bool:
     """Whether REDIS_URL names a Redis, or there is a server that supervisor/redis.sh can start."""
     return "REDIS_URL" in os.environ or redis.executable() is not None
@@ -91,7 +96,7 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "granian": (command("granian"), "pip install granian"),
     "uwsgi": (command("uwsgi"), "pip install pyuwsgi"),
     "waitress": (command("waitress-serve"), "pip install waitress"),
-    "mod_wsgi": (command("mod_wsgi-express"), "apt-get install apache2-bin apache2-dev, then pip install mod_wsgi"),
+    "mod_wsgi": (apache, "apt-get install apache2-bin apache2-dev, then pip install mod_wsgi"),
     "channels": (module("channels"), "pip install channels"),
     "websockets": (module("websockets"), "pip install websockets"),
     "wsproto": (module("wsproto"), "pip install wsproto"),
