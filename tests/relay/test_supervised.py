@@ -83,7 +83,7 @@ def test_supervisorctl_stops_a_setup():
             command = f". supervisor/defaults.sh && supervisorctl -c supervisor/supervisord.conf {word} 'gunicorn:*'"
             return sh(command, RUN_DIR=str(running.folder)).stdout
 
-        assert "RUNNING" in control("status")
+        wait_for(lambda: "RUNNING" in control("status"))  # it serves before its startsecs are over
         control("stop")
         assert "STOPPED" in control("status")
         with pytest.raises(ConnectionRefusedError):
