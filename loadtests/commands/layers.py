@@ -26,7 +26,7 @@ def command(
         int, typer.Option(help="Count this many deliveries to a group over each layer; 0 for round trips.")
     ] = 0,
 ) -> None:
-    """Compare the channel layers Redis and IPC, with a plain Unix socket for reference.
+    """Compare the channel layers Redis and IPC, with what bare sockets, pipes and memory cost.
 
     Round trips between two processes, or deliveries to a group (--deliveries).
     """

@@ -10,11 +10,14 @@ import dataclasses
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
 UPSTREAM = Path(__file__).parent
+sys.path.insert(0, str(UPSTREAM.parent / "channels-ipc" / "suites"))
+
+from layer_suite import fetch  # noqa: E402  # of scripts next to each other, no package
+
 PYTEST_ASYNCIO = "pytest-asyncio==1.5.0"
 SETTINGS = """
 from django.conf import settings
@@ -37,16 +40,6 @@ PATCHES = (
     Patch("channels-open-connections/open-connections.patch", "channels==4.3.2", "test_old_connections.py", SETTINGS),
     Patch("asgiref-outliving-task/outliving-task.patch", "asgiref==3.13.0", "test_outliving_task.py", python=(3, 11)),
 )
-
-
-def fetch(folder: Path, requirement: str) -> Path:
-    """What is in the sdist, fetched from the package index."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
-    subprocess.run([*command, "--dest", folder, requirement], check=True)
-    [archive] = folder.glob("*.tar.gz")
-    with tarfile.open(archive) as found:
-        found.extractall(folder, filter="data")
-    return next(one for one in folder.iterdir() if one.is_dir())
 
 
 def run(tree: Path, extra: Path, *tests: str) -> tuple[bool, str]:
