@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup peers bench test test-all test-remedies test-quick test-durations lint docs simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-results vm-up vm-bench vm-down clean clean-all
+.PHONY: help setup peers peers-generators bench test test-all test-remedies test-quick test-durations lint docs simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-results vm-up vm-bench vm-down clean clean-all
 
 PYTHON ?= python3
 VENV := .venv
@@ -71,6 +71,17 @@ peers/%/node_modules/.ready: peers/%/package.json peers/%/package-lock.json
 PEERS := $(patsubst %/package.json,%/node_modules/.ready,$(wildcard peers/*/package.json))
 
 peers: $(PEERS)  ## install what WebSockets are compared with, into peers/*/node_modules
+
+# Go's sums pin what they are built from. One package at a time: k6 is large.
+GENERATORS := generators
+GENERATORS_BUILT := $(GENERATORS)/vegeta $(GENERATORS)/k6
+$(GENERATORS)/vegeta: BUILDS := github.com/tsenart/vegeta/v12@v12.13.0
+$(GENERATORS)/k6: BUILDS := go.k6.io/k6@v1.8.1
+$(GENERATORS_BUILT):
+	@command -v go >/dev/null || { echo "Go 1.25 or newer is needed: https://go.dev" >&2; exit 1; }
+	GOBIN=$(abspath $(GENERATORS)) go install -p=1 $(BUILDS)
+
+peers-generators: $(GENERATORS_BUILT)  ## build vegeta and k6 into generators/, which ours is compared with (docs/generators.rst)
 
 setup: $(VENV)/.ready $(BIN)/loadtests node_modules/.ready peers  ## install everything into .venv and node_modules
 
@@ -151,7 +162,7 @@ vm-down:  ## remove that pair
 	@deploy/vagrant/down.sh
 
 clean:  ## remove what make installed and built
-	rm -rf $(VENV) node_modules peers/*/node_modules stacks/*/.venv docs/_build
+	rm -rf $(VENV) node_modules peers/*/node_modules stacks/*/.venv docs/_build $(GENERATORS)
 	@if [ -d "$(CACHE)" ]; then \
 	    echo "The servers for projects of your own stay in $(CACHE); make clean-all removes them too"; fi
 

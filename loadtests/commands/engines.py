@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from loadtests.commands.console import err, out, say_json, waiting
 from loadtests.commands.options import AsJson
@@ -10,19 +12,35 @@ from loadtests.formatting import DASH
 from loadtests.report.terminal_tables import grid, print_grid
 
 if TYPE_CHECKING:
+    from loadtests.engines.against import Measured
     from loadtests.engines.benchmark import EnginesReport
     from loadtests.engines.websocket_ceilings import WebSocketFigures
 
 
-def command(as_json: AsJson = False) -> None:
+def command(
+    against: Annotated[
+        str | None, typer.Option(help="Compare openloop with generators of others on PATH: vegeta,k6,h2load.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Measure the load generators against a fast server.
 
-    Shows the highest rate of each, and how exactly it sends 6,000 requests per second.
+    Shows the highest rate of each, and how exactly it sends 6,000 requests per second. With --against: what openloop
+    and the named ones report of servers whose response times are known beforehand.
     """
     with waiting(err):
+        import dataclasses
+
         from loadtests.commands.progress import steps
+        from loadtests.engines import against as others
         from loadtests.engines import benchmark
 
+    if against is not None:
+        ways = others.chosen(against)
+        with steps(err) as progress:
+            found = others.measure(ways, progress)
+        say_json([dataclasses.asdict(one) for one in found]) if as_json else print_against(found)
+        return
     with steps(err) as progress:
         report = benchmark.measure(progress=progress)
     say_json(report.to_dict()) if as_json else print_engines(report)
@@ -64,6 +82,25 @@ def print_engines(report: EnginesReport) -> None:
     _print_websocket(report.websocket)
     if min(figures.ceiling_cpu for figures in report.engines) < CORE_OF_ITS_OWN:
         out.print("Something else ran on the generators' core: run this again on a quiet machine.")
+
+
+def print_against(found: list[Measured]) -> None:
+    """Prints a row per way to call a generator, below the truth."""
+    from loadtests.engines.against import DELAY_MS, EVERY_S, FREEZE_S, RATE, TRUTH_MS
+
+    columns = ("", "p50", "p99", "own p99", "p90", "p95", "p99", "dropped", "frozen server")
+    table = grid(columns, right=range(1, 8), whole=(0,))
+    table.add_row("truth", f"{DELAY_MS}", f"{DELAY_MS}", "", *(f"{truth:.0f}" for truth in TRUTH_MS.values()), "0", "")
+    for one in found:
+        own = DASH if one.own_p99_ms is None else f"{one.own_p99_ms:.1f}"
+        delay = [f"{one.delay[p]:.1f}" for p in (50, 99)]
+        freeze = [f"{one.freeze[p]:.0f}" for p in TRUTH_MS]
+        table.add_row(one.label, *delay, own, *freeze, f"{one.dropped:,}", one.verdict)
+    print_grid(out, table, f"Response times in ms that each reports at {RATE} requests/s, even arrivals")
+    out.print(
+        f"p50, p99 and own p99 (the generator's own delay): a server that answers after {DELAY_MS} ms. The others: one "
+        f"that freezes for {FREEZE_S:g} s of every {EVERY_S:g} s."
+    )
 
 
 def _print_websocket(found: WebSocketFigures) -> None:

@@ -1,0 +1,199 @@
+"""The generator next to those of others, against servers of known behaviour: ``engines --against``.
+
+One server answers after ``DELAY_MS``; the other freezes for a second of every four. To open arrivals a share of
+``FREEZE_S / EVERY_S`` waits for 0 to a second, evenly: that is the truth of each percentile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from loadtests import hosts
+from loadtests.engines import node
+from loadtests.engines.node import GENERATOR
+from loadtests.engines.openloop import ENGINE
+from loadtests.errors import UserError, unknown
+from loadtests.observe.cores import pinned
+from loadtests.workload import Load
+
+RATE = 200  # requests per second, at even distances: what all of them can do
+DELAY_MS, DELAY_FOR_S = 20, 8
+FREEZE_S, EVERY_S, FREEZES = 1.0, 4.0, 3
+TRUTH_MS = {p: 1000 * FREEZE_S * (1 - (100 - p) / 100 * EVERY_S / FREEZE_S) for p in (90, 95, 99)}
+AGREES_WITHIN = 0.1  # of the truth, at each percentile
+OMITS_BELOW = 0.5  # of the truth at the 90th
+
+Percentiles = dict[int, float]  # in milliseconds
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """A way to call a tool: ``command`` for a URL and seconds, what it reads from standard input, how its output is
+    read (percentiles, and how many requests were dropped), and why it may omit what it did not send."""
+
+    tool: str
+    label: str
+    command: Callable[[str, int], str]
+    stdin: Callable[[str, int], str]
+    read: Callable[[str], tuple[Percentiles, int]]
+    omits_by: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """What one way reports of both servers, in milliseconds; ``own_p99_ms`` is its own delay where it tells it."""
+
+    label: str
+    delay: Percentiles
+    freeze: Percentiles
+    dropped: int
+    verdict: str
+    own_p99_ms: float | None = None
+
+
+def read_vegeta(text: str) -> tuple[Percentiles, int]:
+    """The JSON of ``vegeta report``: nanoseconds."""
+    latencies = json.loads(text)["latencies"]
+    return {p: latencies[f"{p}th"] / 1e6 for p in (50, 90, 95, 99)}, 0
+
+
+def read_k6(text: str) -> tuple[Percentiles, int]:
+    """The metrics that ``K6_SCRIPT`` prints: milliseconds, counted from the send."""
+    metrics = json.loads(text)
+    times = metrics["http_req_duration"]["values"]
+    dropped = metrics.get("dropped_iterations", {"values": {"count": 0}})["values"]["count"]
+    return {p: times[f"p({p})"] for p in (50, 90, 95, 99)}, dropped
+
+
+def read_h2load(text: str) -> tuple[Percentiles, int]:
+    """The log of ``h2load``: a line per answer, whose third column is in microseconds."""
+    times = sorted(int(line.split("\t")[2]) / 1000 for line in text.splitlines())
+    return {p: times[min(len(times) - 1, len(times) * p // 100)] for p in (50, 90, 95, 99)}, 0
+
+
+K6_SCRIPT = """
+import http from 'k6/http';
+const arrivals = { executor: 'constant-arrival-rate', rate: %(rate)d, timeUnit: '1s', duration: '%(seconds)ds' };
+export const options = {
+  scenarios: { open: { ...arrivals, preAllocatedVUs: %(users)d, maxVUs: %(users)d } },
+  summaryTrendStats: ['p(50)', 'p(90)', 'p(95)', 'p(99)'],
+};
+export default () => { http.get('%(url)s'); };
+export const handleSummary = (data) => ({ stdout: JSON.stringify(data.metrics) });
+"""
+
+
+def _vegeta(label: str, option: str, omits_by: str = "") -> Way:
+    def command(_: str, seconds: int) -> str:
+        return f"vegeta attack -rate {RATE}/s -duration {seconds}s {option} | vegeta report -type json"
+
+    return Way("vegeta", label, command, lambda url, _: f"GET {url}\n", read_vegeta, omits_by)
+
+
+def _k6(users: int, omits_by: str = "") -> Way:
+    def script(url: str, seconds: int) -> str:
+        return K6_SCRIPT % {"rate": RATE, "seconds": seconds, "users": users, "url": url}
+
+    return Way("k6", f"k6, {users} VUs", lambda *_: "k6 run --quiet --no-usage-report -", script, read_k6, omits_by)
+
+
+def _h2load(connections: int) -> Way:
+    def command(url: str, seconds: int) -> str:
+        options = f"--h1 --rps {RATE // connections} -c {connections} -D {seconds} --log-file=log"
+        return f"h2load {options} {url} >&2 && cat log"
+
+    reason = "closed loop: a client sends when it was answered"
+    return Way("h2load", f"h2load, {connections} clients", command, lambda *_: "", read_h2load, reason)
+
+
+WAYS = (
+    _vegeta("vegeta", ""),
+    _vegeta("vegeta, 20 workers", "-max-workers 20", "too few workers: a send waits for one and is timed from then"),
+    _k6(400),
+    _k6(50, "too few virtual users: arrivals are dropped"),
+    _h2load(20),
+)
+
+
+def chosen(names: str) -> list[Way]:
+    """The ways of tools in a list with commas. Raises UserError for one that is unknown or not on PATH."""
+    tools = [name.strip() for name in names.split(",")]
+    for tool in tools:
+        if tool not in {way.tool for way in WAYS}:
+            raise unknown("load generator", tool, {way.tool for way in WAYS})
+        if shutil.which(tool) is None:
+            how = "Debian's nghttp2-client has it" if tool == "h2load" else "`make peers-generators` builds it"
+            raise UserError(f"{tool} is not on PATH; {how}")
+    return [way for way in WAYS if way.tool in tools]
+
+
+def measure(
+    ways: Sequence[Way], progress: Callable[[str, int, int], None] = lambda label, done, total: None
+) -> list[Measured]:
+    """What openloop and each way report: about 25 seconds for each. Raises UserError where a tool fails."""
+    node.require()
+    core = hosts.at("local").allot(None).servers[0]
+    found = []
+    for number, way in enumerate((None, *ways)):
+        label = way.label if way else ENGINE.name
+        progress(label, number, len(ways) + 1)
+        with _server(core, "delay", DELAY_MS) as url:
+            delay, _, own = _ask(way, url, DELAY_FOR_S)
+        with _server(core, "freeze", FREEZE_S * 1000, EVERY_S * 1000) as url:
+            freeze, dropped, _ = _ask(way, url, round(FREEZES * EVERY_S))
+        verdict = judge(freeze, way.omits_by if way else "")
+        found.append(Measured(label, delay, freeze, dropped, verdict, own))
+    return found
+
+
+def judge(freeze: Percentiles, omits_by: str) -> str:
+    """Whether what is reported of the server that freezes is the truth."""
+    if all(abs(freeze[p] / truth - 1) <= AGREES_WITHIN for p, truth in TRUTH_MS.items()):
+        return "agrees"
+    if freeze[90] < OMITS_BELOW * TRUTH_MS[90]:
+        return f"omits ({omits_by or 'for a reason that is not known'})"
+    return "differs"
+
+
+def _ask(way: Way | None, url: str, seconds: int) -> tuple[Percentiles, int, float | None]:
+    if way is None:
+        result = ENGINE.run(Load.of_url(url, rate=RATE, duration_s=seconds))
+        times: dict[str, Any] = result.response_time_ms
+        return {p: times[f"p{p}"] for p in (50, 90, 95, 99)}, result.planned - result.ok, result.pacing_lag_ms["p99"]
+    with tempfile.TemporaryDirectory() as folder:
+        return *_run(way, url, seconds, Path(folder)), None
+
+
+def _run(way: Way, url: str, seconds: int, folder: Path) -> tuple[Percentiles, int]:
+    command = ["sh", "-c", way.command(url, seconds)]
+    ended = subprocess.run(
+        command, input=way.stdin(url, seconds), cwd=folder, capture_output=True, text=True, check=False
+    )
+    try:
+        return way.read(ended.stdout)
+    except (ValueError, LookupError):
+        lines = ended.stderr.strip().splitlines() or [f"exit status {ended.returncode}"]
+        raise UserError(f"{way.label} gave no figures: {lines[-1]}") from None
+
+
+@contextlib.contextmanager
+def _server(core: int, *behaviour: object) -> Iterator[str]:
+    command = [node.require(), str(GENERATOR / "knownserver.js"), *map(str, behaviour)]
+    with pinned(core):
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+    with process:
+        assert process.stdout is not None
+        try:
+            yield f"{process.stdout.readline().strip()}/"
+        finally:
+            process.kill()

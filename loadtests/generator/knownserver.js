@@ -1,0 +1,29 @@
+// A server whose response times are known beforehand, as a process. Its origin is the one line on standard output; it ends
+// with standard input.
+//
+//     knownserver.js delay <ms>                each request is answered after so long
+//     knownserver.js freeze <for ms> <every ms>   at once, but for so long out of so long nothing is
+
+import { serve } from './loopback.js';
+
+const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK';
+const [kind, ms, everyMs] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+/** Freezes at moments that do not drift. */
+function freezeAt(/** @type {number} */ moment) {
+  setTimeout(() => {
+    Atomics.wait(never, 0, 0, moment + ms - performance.now());
+    freezeAt(moment + everyMs);
+  }, moment - performance.now());
+}
+
+const { origin } = await serve((socket) => {
+  socket.on('error', () => socket.destroy());
+  socket.on('data', () => (kind === 'delay' ? setTimeout(() => socket.write(ANSWER), ms) : socket.write(ANSWER)));
+});
+if (kind === 'freeze') {
+  freezeAt(performance.now() + everyMs - ms);
+}
+console.log(origin);
+process.stdin.on('close', () => process.exit(0)).resume();

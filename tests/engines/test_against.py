@@ -1,0 +1,72 @@
+"""What other generators print is read from samples that they wrote; ours reports the truth of a known server."""
+
+from pathlib import Path
+
+import pytest
+
+from loadtests.engines import against
+
+SAMPLES = Path(__file__).with_name("samples")
+
+
+@pytest.mark.parametrize("tool", ["vegeta", "k6", "h2load"])
+def test_the_output_of_each_tool_is_read(tool):
+    # Each was run at 200 requests per second for 4 s against the server that freezes for a second of every four.
+    [first, *_] = [way for way in against.WAYS if way.tool == tool]
+    times, dropped = first.read((SAMPLES / f"{tool}.txt").read_text())
+    assert list(times) == [50, 90, 95, 99]
+    assert times[50] < 100 < times[99] < 1100  # milliseconds
+    assert dropped == 0
+    assert (times[90] > 500) is (tool != "h2load")
+
+
+def test_dropped_iterations_of_k6_are_read():
+    times, dropped = against.read_k6((SAMPLES / "k6-few.txt").read_text())
+    assert dropped > 0
+    assert times[90] < 300
+
+
+def test_the_truth_of_a_freeze_is_arithmetic():
+    assert {p: round(truth) for p, truth in against.TRUTH_MS.items()} == {90: 600, 95: 800, 99: 960}
+
+
+@pytest.mark.parametrize(
+    ("p90", "verdict"), [(600, "agrees"), (650, "agrees"), (700, "differs"), (5, "omits (few users)")]
+)
+def test_who_agrees_and_who_omits(p90, verdict):
+    assert against.judge({90: p90, 95: 800, 99: 960}, "few users") == verdict
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        ("vegeta,ab", "unknown load generator 'ab'; there are: h2load, k6, vegeta"),
+        ("vegeta", "vegeta is not on PATH; `make peers-generators` builds it"),
+        ("h2load", "h2load is not on PATH; Debian's nghttp2-client has it"),
+    ],
+)
+def test_a_tool_that_is_missing_is_one_clear_line(command, monkeypatch, names, says):
+    if "," not in names:
+        monkeypatch.setenv("PATH", "")
+    else:
+        monkeypatch.setattr(against.shutil, "which", lambda tool: tool)
+    code, printed, error = command("engines", "--against", names)
+    assert (code != 0, printed) == (True, "")
+    assert error.strip().endswith(says)
+    assert error.count("\n") == 1
+
+
+def test_a_tool_that_fails_is_one_clear_line(tmp_path):
+    way = against.Way("sh", "a tool", lambda *_: "echo no such option >&2; exit 3", lambda *_: "", against.read_vegeta)
+    with pytest.raises(against.UserError, match="a tool gave no figures: no such option"):
+        against._run(way, "http://127.0.0.1:1/", 1, tmp_path)
+
+
+@pytest.mark.servers
+@pytest.mark.exhaustive
+def test_ours_reports_the_truth_of_both_servers():
+    [ours] = against.measure([])
+    assert (ours.label, ours.dropped) == ("openloop", 0)
+    assert ours.delay[50] >= against.DELAY_MS - 1  # a timer of the server may be a millisecond early
+    for p, truth in against.TRUTH_MS.items():
+        assert ours.freeze[p] > 0.97 * truth  # and more on a busy machine
