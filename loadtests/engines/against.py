@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -174,13 +176,17 @@ def _ask(way: Way | None, url: str, seconds: int) -> tuple[Percentiles, int, flo
 
 def _run(way: Way, url: str, seconds: int, folder: Path) -> tuple[Percentiles, int]:
     command = ["sh", "-c", way.command(url, seconds)]
-    ended = subprocess.run(
-        command, input=way.stdin(url, seconds), cwd=folder, capture_output=True, text=True, check=False
-    )
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, cwd=folder, text=True, start_new_session=True, **pipes) as process:
+        try:
+            output, errors = process.communicate(way.stdin(url, seconds))
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # all of a pipeline, also where this command is ended
     try:
-        return way.read(ended.stdout)
+        return way.read(output)
     except (ValueError, LookupError):
-        lines = ended.stderr.strip().splitlines() or [f"exit status {ended.returncode}"]
+        lines = errors.strip().splitlines() or [f"exit status {process.returncode}"]
         raise UserError(f"{way.label} gave no figures: {lines[-1]}") from None
 
 

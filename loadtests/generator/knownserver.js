@@ -19,7 +19,6 @@ function freezeAt(/** @type {number} */ moment) {
 }
 
 const { origin } = await serve((socket) => {
-  socket.on('error', () => socket.destroy());
   socket.on('data', () => (kind === 'delay' ? setTimeout(() => socket.write(ANSWER), ms) : socket.write(ANSWER)));
 });
 if (kind === 'freeze') {

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import psutil
 import pytest
 
 from loadtests.engines import against
+from tests.fixtures.waiting import wait_for
 
 SAMPLES = Path(__file__).with_name("samples")
 
@@ -60,6 +62,15 @@ def test_a_tool_that_fails_is_one_clear_line(tmp_path):
     way = against.Way("sh", "a tool", lambda *_: "echo no such option >&2; exit 3", lambda *_: "", against.read_vegeta)
     with pytest.raises(against.UserError, match="a tool gave no figures: no such option"):
         against._run(way, "http://127.0.0.1:1/", 1, tmp_path)
+
+
+def test_nothing_of_a_tool_is_left_running(tmp_path):
+    command = "sleep 60 </dev/null >/dev/null 2>&1 & echo $! > pid; false"
+    way = against.Way("sh", "a tool", lambda *_: command, lambda *_: "", against.read_vegeta)
+    with pytest.raises(against.UserError, match="exit status 1"):
+        against._run(way, "http://127.0.0.1:1/", 1, tmp_path)
+    child = int((tmp_path / "pid").read_text())
+    wait_for(lambda: not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE)
 
 
 @pytest.mark.servers
