@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import functools
 from collections.abc import Awaitable, Callable
-from typing import Any
+from io import BytesIO
+from typing import Any, BinaryIO
 
 from asgiref.sync import iscoroutinefunction, sync_to_async
 from django.conf import settings
@@ -33,6 +34,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 # done at once.
 OF_A_THREAD_AT_START = {reset_queries, close_old_connections}
 OF_A_THREAD_AT_END = {close_old_connections, close_caches, reset_urlconf}
+BODY_IN_MEMORY = 2**12  # bytes
 
 
 class Receivers:
@@ -109,6 +111,24 @@ class Handler(ASGIHandler):  # type: ignore[misc]
                     response = await self._answer(request, receive, send)
                 await self._finish(response, thread)
 
+    async def read_body(self, receive: Receive) -> BinaryIO:
+        """The body of a request: a short one that comes in one message needs no temporary file."""
+        first = await receive()
+        body = first.get("body", b"")
+        if (
+            first["type"] == "http.request"
+            and not first.get("more_body", False)
+            and len(body) <= min(BODY_IN_MEMORY, settings.FILE_UPLOAD_MAX_MEMORY_SIZE)
+        ):
+            return BytesIO(body)
+        ahead = [first]
+
+        async def receive_again() -> dict[str, Any]:
+            return ahead.pop() if ahead else await receive()
+
+        file: BinaryIO = await super().read_body(receive_again)
+        return file
+
     async def _start(self, scope: Scope, thread: RequestThread) -> None:
         """Sends request_started; where only the database listens, in the thread of the request, should it get one."""
         if self._started.need_a_thread():
@@ -125,7 +145,10 @@ class Handler(ASGIHandler):  # type: ignore[misc]
         return response
 
     async def _finish(self, response: HttpResponseBase | None, thread: RequestThread) -> None:
-        """Closes a response, which sends request_finished: in a thread where that can block."""
+        """Closes a response, which sends request_finished: in a thread where that can block.
+
+        It is not sent where nobody but Django listens, for connections and caches, and this request has made none.
+        """
         if response is None:
             finish = functools.partial(signals.request_finished.send, sender=type(self))
             blocks = False
@@ -134,6 +157,9 @@ class Handler(ASGIHandler):  # type: ignore[misc]
             blocks = response.streaming or not private.closes_nothing(response)
         if blocks or thread.holds_connections or self._finished.need_a_thread():
             await sync_to_async(finish)()
+        elif response is not None and private.nothing_is_initialised():
+            private.close_unsent(response)
+            reset_urlconf(type(self))  # the third that Django has listening
         else:
             finish()
 

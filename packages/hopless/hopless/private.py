@@ -6,10 +6,13 @@ come, ``missing`` names it, and ``get_asgi_application`` gives Django's own hand
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from asgiref.sync import SyncToAsync
+from django.core.cache import caches
 from django.core.handlers.asgi import ASGIHandler
+from django.db import connections
 from django.dispatch import Signal
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -50,7 +53,30 @@ def receivers(signal: Signal, sender: Any) -> tuple[list[Any], list[Any]]:
 def closes_nothing(response: HttpResponseBase) -> bool:
     """Whether ``response.close()`` runs no code but Django's own for a response without files: the closer of the
     request, and ``request_finished``."""
-    return type(response).close is HttpResponseBase.close and len(response._resource_closers) <= 1
+    close = getattr(response.close, "__func__", None)
+    return close is HttpResponseBase.close and len(response._resource_closers) <= 1
+
+
+def close_unsent(response: HttpResponseBase) -> None:
+    """What ``response.close()`` does, but for sending ``request_finished``."""
+    for close in response._resource_closers:
+        with contextlib.suppress(Exception):
+            close()
+    response._resource_closers.clear()
+    response.closed = True
+
+
+def nothing_is_initialised() -> bool:
+    """Whether this asynchronous task has made neither a database connection nor a cache, used or not.
+
+    ``all(initialized_only=True)`` of both says the same, and costs more than closing a response does. asgiref 3.12, for
+    Python 3.10, has other names: there the answer is no.
+    """
+    try:
+        storages = (connections._connections._get_storage(), caches._connections._storage)
+        return not any(storage._storage().data for storage in storages)
+    except AttributeError:
+        return False
 
 
 def language_is_loaded(language: str) -> bool:

@@ -1,15 +1,18 @@
 """Django's own tests, of the version that is installed: the same ones fail with ``hopless`` as without it.
 
-``python packages/hopless/suites/django_suite.py [--mutants] [APP...]`` takes the tests from Django's sdist. Forced
-through the asynchronous chain a few tests fail that assert synchronous details; the lists of both runs have to be
-equal. With ``--mutants`` each predicate by itself says "never blocks", and the tests of its app run again: those that
-then fail are named. What they do not notice, as hooks that only take long, ``tests/test_predicates.py`` does.
+``python packages/hopless/suites/django_suite.py [--django 6] [--mutants] [APP...]`` takes the tests from Django's
+sdist. Forced through the asynchronous chain a few tests fail that assert synchronous details; the lists of both runs
+have to be equal. With ``--mutants`` each predicate by itself says "never blocks", and the tests of its app run again:
+those that then fail are named. What they do not notice (hooks that only take long), ``tests/test_predicates.py`` does.
+``--django 6`` does all this with the newest Django 6, in an environment of its own, of a Python that is new enough.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -19,6 +22,8 @@ from pathlib import Path
 import django
 from hopless.middleware import KNOWN, never
 
+PACKAGE = Path(__file__).parents[1]
+PYTHONS = {"6": ("3.14", "3.13", "3.12")}  # that a Django can be installed for, where this one may be too old
 RUN = Path(__file__).with_name("run_tests.py")
 # Where middleware, handlers and the test client matter.
 APPS = [
@@ -67,11 +72,36 @@ def run(tests: Path, way: str, apps: list[str]) -> tuple[int, set[str]]:
     return int(ran[1]), set(FAILED.findall(printed))
 
 
+def python_for(series: str) -> str | None:
+    """A Python that a Django can be installed for: on PATH, or one of pyenv's."""
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    for version in PYTHONS[series]:
+        for python in (shutil.which(f"python{version}"), *sorted(root.glob(f"{version}.*/bin/python"))):
+            if python and not subprocess.run([python, "-c", "import venv"], capture_output=True).returncode:
+                return str(python)
+    return None
+
+
+def elsewhere(series: str, arguments: list[str]) -> int:
+    """Runs this with the newest Django of a series, in an environment of its own."""
+    if (python := python_for(series)) is None:
+        print(f"Django {series}: not tried, no Python for it is on PATH ({', '.join(PYTHONS[series])})")
+        return 0
+    with tempfile.TemporaryDirectory(prefix="django-suite-") as folder:
+        subprocess.run([python, "-m", "venv", folder], check=True)
+        own = Path(folder, "bin", "python")
+        subprocess.run([own, "-m", "pip", "install", "--quiet", f"Django=={series}.*", PACKAGE], check=True)
+        return subprocess.run([own, __file__, *arguments], check=False).returncode
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--django", metavar="SERIES", choices=PYTHONS, help="6: the newest, in its own environment")
     parser.add_argument("--mutants", action="store_true", help="try each predicate as one that never blocks, too")
     parser.add_argument("apps", nargs="*", help="test apps of Django's; default: all that middleware matters for")
     options = parser.parse_args()
+    if options.django:
+        sys.exit(elsewhere(options.django, [*(["--mutants"] if options.mutants else []), *options.apps]))
     apps = options.apps or APPS
     with tempfile.TemporaryDirectory(prefix="django-suite-") as folder:
         tests = sdist(Path(folder))

@@ -1,0 +1,200 @@
+"""Both ends of a request: its body, and what is done as it is closed, where request_finished is not sent as well."""
+
+import asyncio
+import contextlib
+import os
+from io import BytesIO
+from unittest import mock
+
+import pytest
+from django.core.asgi import get_asgi_application as djangos
+from django.core.cache import caches
+from django.core.cache.backends.locmem import LocMemCache
+from django.core.exceptions import RequestAborted
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.signals import request_finished
+from django.db import connections
+from django.http import HttpResponse
+from django.test import RequestFactory, override_settings
+from django.urls import get_urlconf, path
+from hopless import get_asgi_application, private
+from hopless.handler import BODY_IN_MEMORY, Receivers
+
+from tests.conftest import ask, run
+
+seen = {}
+
+
+class CacheThatCloses(LocMemCache):
+    def close(self, **_):
+        seen["closed"] = True
+
+
+class ResponseThatCloses(HttpResponse):
+    def close(self):
+        super().close()
+        seen["closed"] = True
+
+
+async def cache(request):
+    assert caches["default"]
+    return HttpResponse()
+
+
+async def connection(request):
+    connections["default"].ensure_connection()
+    seen["connection"] = connections["default"]
+    return HttpResponse()
+
+
+async def urlconf(request):
+    seen["urlconf"] = get_urlconf()
+    return HttpResponse()
+
+
+async def upload(request):
+    seen["request"], seen["response"] = request, HttpResponse(str([one.name for one in request.FILES.values()]))
+    return seen["response"]
+
+
+async def own_class(request):
+    return ResponseThatCloses()
+
+
+async def own_method(request):
+    response = HttpResponse()
+    response.close = lambda: seen.setdefault("closed", True)
+    return response
+
+
+async def own_closer(request):
+    response = HttpResponse()
+    response._resource_closers.append(lambda: seen.setdefault("closed", True))
+    return response
+
+
+VIEWS = (cache, connection, urlconf, upload, own_class, own_method, own_closer)
+urlpatterns = [path(f"{view.__name__}/", view) for view in VIEWS]
+SETTINGS = {"ROOT_URLCONF": __name__, "CACHES": {"default": {"BACKEND": f"{__name__}.CacheThatCloses"}}}
+
+
+def served(make, path, **options):
+    """What a request left in ``seen``, and the urlconf that was set after it."""
+    seen.clear()
+
+    async def main():
+        assert (await ask(make(), path, **options))[0] == 200
+        return {**seen, "after": get_urlconf()}
+
+    with override_settings(**SETTINGS):
+        return asyncio.run(main())
+
+
+def no_connection_stays(monkeypatch):
+    monkeypatch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+    monkeypatch.setitem(connections.settings["default"], "CONN_MAX_AGE", 0)
+
+
+@pytest.mark.parametrize("mutant", [False, True])
+def test_a_cache_and_a_connection_of_the_event_loop_are_closed_and_a_mutant_leaves_them(monkeypatch, mutant):
+    no_connection_stays(monkeypatch)
+    if mutant:
+        monkeypatch.setattr(private, "nothing_is_initialised", lambda: True)
+    assert ("closed" in served(get_asgi_application, "/cache/")) is not mutant
+    opened = served(get_asgi_application, "/connection/")["connection"]
+    assert (opened.connection is None) is not mutant
+    with contextlib.suppress(AttributeError):
+        opened.connection.close()
+
+
+def test_a_task_that_has_made_nothing_is_told_from_one_that_has():
+    async def told():
+        before = private.nothing_is_initialised()
+        assert caches["default"]
+        return before, private.nothing_is_initialised()
+
+    with mock.patch.object(caches, "_connections", type(caches)()._connections):
+        assert asyncio.run(told()) == (hasattr(connections._connections, "_get_storage"), False)
+
+
+@pytest.mark.parametrize("make", [djangos, get_asgi_application])
+def test_the_urlconf_is_reset(make):
+    found = served(make, "/urlconf/")
+    assert (found["urlconf"], found["after"]) == (__name__, None)
+
+
+@pytest.mark.parametrize("mutant", [False, True])
+@pytest.mark.parametrize("kind", ["synchronous", "asynchronous", "of our sender"])
+def test_a_receiver_of_somebody_else_is_reached_and_a_mutant_leaves_it_out(monkeypatch, kind, mutant):
+    def receiver(**_):
+        seen["received"] = True
+
+    async def asynchronous(**_):
+        receiver()
+
+    app = get_asgi_application()
+    connected = asynchronous if kind == "asynchronous" else receiver
+    request_finished.connect(connected, sender=type(app) if kind == "of our sender" else None)
+    if mutant:
+        monkeypatch.setattr(Receivers, "need_a_thread", lambda _: False)
+    try:
+        assert ("received" in served(lambda: app, "/urlconf/")) is not mutant
+    finally:
+        request_finished.disconnect(connected, sender=type(app) if kind == "of our sender" else None)
+
+
+@pytest.mark.parametrize("make", [djangos, get_asgi_application])
+@pytest.mark.parametrize("view", ["own_class", "own_method", "own_closer"])
+def test_what_a_response_closes_by_itself_is_closed(make, view):
+    assert served(make, f"/{view}/")["closed"]
+
+
+@pytest.mark.parametrize("make", [djangos, get_asgi_application])
+def test_a_request_s_files_and_body_are_closed_and_so_is_its_response(make):
+    form = RequestFactory().post("/upload/", {"file": SimpleUploadedFile("a.txt", b"x" * 100)})
+    length = (b"content-length", str(len(form.body)).encode())
+    headers = [(b"content-type", form.content_type.encode() + b"; boundary=BoUnDaRyStRiNg"), length]
+    with override_settings(MIDDLEWARE=[]):
+        found = served(make, "/upload/", method="POST", headers=headers, body=form.body)
+    request, response = found["request"], found["response"]
+    assert response.content == b"['a.txt']"
+    assert [one.closed for one in (*request.FILES.values(), request._stream, response)] == [True] * 3
+    assert response._resource_closers == []
+
+
+LONG = b"x" * BODY_IN_MEMORY
+BODIES = {
+    "none": [{}],
+    "short": [{"body": b"a=1"}],
+    "as long as may be": [{"body": LONG}],
+    "longer": [{"body": LONG + b"x"}],
+    "in parts": [{"body": b"a=", "more_body": True}, {"body": b"1"}],
+    "with an empty part": [{"body": b"a=1", "more_body": True}, {}],
+}
+
+
+def read(app, messages):
+    """The body of a request that comes in these messages; None if the client goes before it is whole."""
+    coming = iter([*({"type": "http.request", **one} for one in messages), {"type": "http.disconnect"}])
+
+    async def receive():
+        return next(coming)
+
+    with contextlib.suppress(RequestAborted):
+        [file] = run(app.read_body(receive))
+        with file:
+            return isinstance(file, BytesIO), file.read()
+
+
+@pytest.mark.parametrize(("limit", "short"), [(10**6, {"none", "short", "as long as may be"}), (2, {"none"})])
+@pytest.mark.parametrize("name", BODIES)
+def test_a_short_body_in_one_message_takes_no_temporary_file(name, limit, short):
+    with override_settings(FILE_UPLOAD_MAX_MEMORY_SIZE=limit):
+        assert read(djangos(), BODIES[name]) == (False, b"".join(one.get("body", b"") for one in BODIES[name]))
+        assert read(get_asgi_application(), BODIES[name]) == (name in short, read(djangos(), BODIES[name])[1])
+
+
+@pytest.mark.parametrize("messages", [[], [{"body": b"a=", "more_body": True}]])
+@pytest.mark.parametrize("make", [djangos, get_asgi_application])
+def test_a_client_that_goes_before_its_body_is_whole_aborts_it(make, messages):
+    assert read(make(), messages) is None
