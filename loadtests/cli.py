@@ -39,18 +39,20 @@ app = typer.Typer(
     add_completion=called() == PROGRAM,  # shells complete the arguments of a program, and `python -m` is none
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    rich_markup_mode="markdown",
 )
 # In the order of the help. What a command needs is imported when it runs: `--help` and a mistyped name answer at once.
-for module in (
-    run, report, compare, history, advise, profile, list_, doctor, check, serve, load, capacity, workload, origin,
-    layers, engines,
-):  # fmt: skip
-    app.command(module.__name__.rpartition(".")[2])(module.command)
+PANELS = {
+    "Commands": (run, report, list_, doctor, check, advise, compare, load, capacity),
+    "Advanced": (history, profile, serve, workload, origin, layers, engines),
+}
+for panel, modules in PANELS.items():
+    for module in modules:
+        app.command(module.__name__.rpartition(".")[2], rich_help_panel=panel)(module.command)
 machines = typer.Typer(help="Prepare and check other machines, over SSH.", no_args_is_help=True)
 machines.command("prepare")(hosts.prepare)
 machines.command("check")(hosts.check)
-app.add_typer(machines, name="hosts")
+app.add_typer(machines, name="hosts", rich_help_panel="Advanced")
 
 
 @app.callback()
@@ -71,8 +73,7 @@ def main() -> None:
         _require_no_empty_argument(sys.argv[1:])
         sys.exit(app(standalone_mode=False))  # in which it would print its errors itself, on four lines
     except typer.TyperException as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # its class is private, its message is the help text
-            print(error.format_message(), file=sys.stderr)
+        if type(error).__name__ == "NoArgsIsHelpError":  # its class is private, and it has printed the help
             sys.exit(error.exit_code)
         context = getattr(error, "ctx", None)
         path = context.command_path if context else called()

@@ -119,6 +119,15 @@ def ratio(value: float) -> str:
     return f"×{value:.2f}" if value < 100 else f"×{value:,.0f}"
 
 
+def change(value: float, what: str, words: tuple[str, str] = ("lower", "higher")) -> str:
+    """A ratio as a change of ``what``: ``65% lower throughput``; from twice on ``2.1× the throughput``."""
+    if value >= 1.995:
+        return f"{value:.1f}× the {what}" if value < 9.95 else f"{value:,.0f}× the {what}"
+    share = abs(value - 1)
+    digits = 0 if 0.0095 <= share < 0.985 else 1
+    return f"{share:.{digits}%} {words[value > 1]} {what}"
+
+
 class Ratio(Protocol):
     """A ratio of figures of which either may be a lower bound."""
 

@@ -16,7 +16,7 @@ export THREADS="${THREADS:-1}"        # threads in each, where the server has a 
 export BIND="${BIND:-127.0.0.1}"
 export PORT="${PORT:-8000}"
 
-# Settings of every server that has them (docs/fairness.rst has the exceptions). BACKLOG: connections that the kernel
+# Settings of every server that has them (docs/setups.rst has the exceptions). BACKLOG: connections that the kernel
 # holds until the server accepts them; more than the kernel allows is an error to some. KEEP_ALIVE: seconds that an idle
 # connection stays open; Daphne's fixed value.
 most=$(cat /proc/sys/net/core/somaxconn 2>/dev/null || echo 128)
@@ -26,6 +26,11 @@ if [ "$KEEP_ALIVE" -lt 1 ] || [ "$KEEP_ALIVE" -gt 60 ] || [ "$BACKLOG" -lt 128 ]
     echo "defaults.sh: KEEP_ALIVE may be 1 to 60 and BACKLOG 128 or more: what all servers accept" >&2
     return 1 2>/dev/null || exit 1
 fi
+
+# After how many requests a worker is replaced, and up to how many more, at random; empty: never. For the setups with
+# max-requests in `renews=`.
+export MAX_REQUESTS="${MAX_REQUESTS:-}"
+export MAX_REQUESTS_JITTER="${MAX_REQUESTS_JITTER:-}"
 
 # A connection is an open file. Many shells allow 1024 by default and far more on request, which only the load generator
 # makes by itself.
@@ -74,7 +79,16 @@ export RUN_DIR
 
 export IPC_DIR="${IPC_DIR:-$RUN_DIR/ipc}"        # the IPC channel layer's files
 
+# Another Python for the sample project, with its servers: `make setup PYTHONS=python3.13` made it.
+if [ -n "${PYTHON:-}" ] && ! [ -f "stacks/$PYTHON/.venv/.ready" ]; then
+    echo "defaults.sh: PYTHON=$PYTHON is not installed; try: make setup PYTHONS=$PYTHON" >&2
+    return 1 2>/dev/null || exit 1
+fi
+
 case ":$PATH:" in
     *":$PWD/.venv/bin:"*) ;;
     *) export PATH="$PWD/.venv/bin:$PATH" ;;
 esac
+if [ -n "${PYTHON:-}" ]; then
+    export PATH="$PWD/stacks/$PYTHON/.venv/bin:$PATH"
+fi

@@ -1,1 +1,11 @@
-# Empty: without it Gunicorn reads a gunicorn.conf.py of the served project.
+# Gunicorn reads this and not a gunicorn.conf.py of the served project.
+import os
+from pathlib import Path
+
+max_requests = int(os.environ["MAX_REQUESTS"] or 0)  # 0: never
+max_requests_jitter = int(os.environ["MAX_REQUESTS_JITTER"] or 0)
+
+
+def post_worker_init(worker):
+    """Whoever restarts one instance after the other waits for this: a worker has loaded Django."""
+    Path(os.environ["RUN_DIR"], f"ready-{worker.ppid}").touch()

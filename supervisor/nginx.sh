@@ -1,5 +1,6 @@
 #!/bin/sh
-# nginx in front of a server on a Unix socket: nginx.sh SOCKET. It listens on BIND and PORT; its files are in RUN_DIR.
+# nginx in front of servers on Unix sockets: nginx.sh SOCKET [SOCKET]. It listens on BIND and PORT; its files are in
+# RUN_DIR.
 #
 # Buffered both ways, nginx's default: a request is read whole before it is passed on, and the server hands over an
 # answer at once however slowly the client reads. Keep-alive on both sides, as far as the server supports it.
@@ -7,7 +8,6 @@
 # https://nginx.org/en/docs/http/ngx_http_upstream_module.html#keepalive
 set -eu
 
-socket=$1
 folder=$RUN_DIR/nginx
 mkdir -p "$folder"
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
@@ -15,6 +15,8 @@ PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 # As root nginx would hand its workers to a user that may not enter RUN_DIR.
 user=
 [ "$(id -u)" != 0 ] || user="user root;"
+
+servers=$(printf '        server unix:%s fail_timeout=0;\n' "$@")
 
 # nproc: as many workers as there are CPUs that this setup may use ("auto" would count all of the machine's).
 cat > "$folder/nginx.conf" <<CONF
@@ -38,7 +40,7 @@ http {
     scgi_temp_path $folder/scgi;
 
     upstream server {
-        server unix:$socket fail_timeout=0;
+$servers
         keepalive 64;
         keepalive_requests 1000000000;
         # Shorter than the server's: nginx must not send on a connection that the server is closing.

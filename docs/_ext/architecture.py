@@ -26,6 +26,7 @@ LAYERS = (
     Layer(("__main__",), "the way in"),
     Layer(("cli",), "registers the commands; exit codes"),
     Layer(("commands",), "a file a command: its options, one call, what is printed"),
+    Layer(("cluster",), "the master and the workers of a load in several parts, as programs"),
     Layer(("profile", "hosts.agent"), "what a server does with its time; what runs on other hosts"),
     Layer(("measure", "report"), "makes runs; reports on them. Neither knows the other: a run folder is between"),
     Layer(

@@ -44,8 +44,8 @@ class Setups(FromCode):
             yield from ["", f":Name: ``{setup.name}``", f":Interface: ``{setup.interface}``"]
             yield from [f":Needs: {', '.join((*setup.needs, *setup.services))}", f":Cannot: {cannot(setup.cannot)}"]
             if setup.dialect:
-                yield f":Speaks: WebSockets, the dialect ``{setup.dialect}`` (:doc:`peers`)"
-            yield from [f":Stack: that of {setup.stack} (:doc:`stacks`)"] if setup.stack else []
+                yield f":Speaks: WebSockets, the dialect ``{setup.dialect}`` (:ref:`page-peers`)"
+            yield from [f":Stack: that of {setup.stack} (:ref:`page-stacks`)"] if setup.stack else []
             yield from [f":Goes wrong: {setup.wrong}"] if setup.wrong else []
             yield from [f":Server: {setup.docs}", ""]
             yield from head_comment(setup.file)

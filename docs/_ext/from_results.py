@@ -8,8 +8,10 @@ results/ goes from here as well.
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
 from collections.abc import Iterator
+from itertools import filterfalse
 from pathlib import Path
 
 import repetition
@@ -23,7 +25,9 @@ from loadtests.formatting import plural
 from loadtests.report.formats import html, rest
 from loadtests.report.view import Page, Section
 
+FINDINGS = Path(__file__).resolve().parents[1] / "findings"  # what a person makes of a study, with measured roles
 RAW_DATA = ("run.json", "trials", "report.html")
+NAMED = re.compile(r"^\.\. reference-studies:: (.+)$", re.MULTILINE)
 GENERATED = ".. Written by docs/_ext/from_results.py from the runs in results/."
 
 
@@ -75,7 +79,10 @@ def study_page(runs: list[Reference]) -> str:
     )
     report = rest.rst(digest(newest.page)).replace("figure:: charts/", f"figure:: {newest.name}/charts/")
     lines = [GENERATED, "", *heading(rest.escape(newest.page.title), "#"), ""]
-    lines += [rest.escape(newest.page.question), "", about, "", report, ""]
+    in_words = (
+        [f".. include:: /findings/{newest.study}.inc", ""] if (FINDINGS / f"{newest.study}.inc").is_file() else []
+    )
+    lines += [rest.escape(newest.page.question), "", *in_words, about, "", report, ""]
     lines += [*heading("All runs of this study", "="), "", ".. toctree::", "   :hidden:", ""]
     lines += [*(f"   {run.date} <{run.name}/index>" for run in runs), ""]
     return "\n".join([*lines, *table_of(runs), ""])
@@ -124,15 +131,30 @@ class FromResults(SphinxDirective):
 
 
 class ReferenceStudies(FromResults):
-    """A line for each study that has a reference run: what it asks, when it was answered, and what the answer is."""
+    """A row for each study that is named and has a reference run, or without a name for each that no other table of the
+    page names: when it was answered, and what the answer is."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
 
     def lines(self) -> Iterator[str]:
-        if not REFERENCES.studies:
-            yield "None is committed yet."
+        page = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
+        elsewhere = {name for line in NAMED.findall(page) for name in line.split()}
+        names = (
+            self.arguments[0].split() if self.arguments else [*filterfalse(elsewhere.__contains__, REFERENCES.studies)]
+        )
+        shown = [name for name in names if name in REFERENCES.studies]
+        if not shown:
+            yield "None is committed." if self.arguments else "All are above."
             return
-        yield from [".. toctree::", "   :hidden:", "", *(f"   {study}" for study in REFERENCES.studies), ""]
-        for study, (newest, *_) in REFERENCES.studies.items():
-            yield f"- :doc:`{study}`, {newest.date}, {rest.escape(newest.machine)}. {rest.escape(newest.verdict)}"
+        yield from [".. toctree::", "   :hidden:", "", *(f"   {study}" for study in shown), ""]
+        yield from [".. list-table::", "   :header-rows: 1", "   :class: stacked", "   :widths: 22 58 20", ""]
+        yield from ["   * - study", "     - what came out", "     - newest run"]
+        for study in shown:
+            newest = REFERENCES.studies[study][0]
+            yield f"   * - :doc:`{study}`"
+            yield f"     - {rest.escape(newest.verdict)}"
+            yield f"     - {newest.date}, {rest.escape(newest.machine)}"
 
 
 class ReferenceProfiles(FromResults):
@@ -159,6 +181,22 @@ class RepetitionOf2016(FromResults):
         yield from ["", f"From {page}, {rest.escape(newest.machine)}."]
 
 
+class RunChart(FromResults):
+    """A chart of the newest run of a study: ``STUDY CHART``."""
+
+    required_arguments = 2
+
+    def lines(self) -> Iterator[str]:
+        study, name = self.arguments
+        try:
+            REFERENCES.newest(study)
+            newest = REFERENCES.studies[study][0]
+            [chart] = (chart for chart in newest.page.charts if chart.name == name)
+        except (LookupError, ValueError) as error:
+            raise self.error(f"no chart {name} of {study}: {error}") from None
+        yield from [f".. figure:: /results/{newest.name}/charts/{name}.svg", f"   :alt: {rest.escape(chart.alt)}"]
+
+
 class SimulationTables(SphinxDirective):
     """The tables in docs/statistics, which the simulation of the statistics wrote."""
 
@@ -176,6 +214,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("reference-studies", ReferenceStudies)
     app.add_directive("reference-profiles", ReferenceProfiles)
     app.add_directive("repetition-of-2016", RepetitionOf2016)
+    app.add_directive("run-chart", RunChart)
     app.add_directive("simulation-tables", SimulationTables)
     for name, role in ROLES.items():
         app.add_role(name, role)

@@ -103,9 +103,12 @@ def schema(name: str) -> dict[str, Any]:
     return {"$schema": DRAFT, "$id": f"{name}.schema.json", **found, "title": title}
 
 
+COUNTS = ("trials", "invalid", "unverified", "sent", "ok", "failed")
+
+
 def summary() -> dict[str, Any]:
     """The columns of summary.csv: counts, then of each metric its value and the ends of its interval."""
-    counts = {name: {"type": "string", "pattern": "^[0-9]+$"} for name in ("trials", "invalid", "sent", "ok", "failed")}
+    counts = {name: {"type": "string", "pattern": "^[0-9]+$"} for name in COUNTS}
     figure = {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?)?$"}
     names = [metric.name for metric in readings.every(readings.ROLES)]
     figures = {f"{name}{end}": figure for name in names for end in ("", "_low", "_high")}
@@ -120,7 +123,7 @@ def write_schemas(app: Sphinx, error: Exception | None) -> None:
     folder = Path(app.outdir) / "schemas"
     folder.mkdir(exist_ok=True)
     for name in (*TYPES, "summary"):
-        text = re.sub(r":\w+:`([^`]*)`", r"\1", json.dumps(schema(name), indent=1))
+        text = re.sub(r":\w+:`([^`<]*)(?: <[^`]*>)?`", r"\1", json.dumps(schema(name), indent=1))
         (folder / f"{name}.schema.json").write_text(f"{text}\n", encoding="utf-8")
 
 

@@ -5,14 +5,16 @@
     :failed:`STUDY LABEL TEST`                                         35.26%
     :lost:`STUDY LABEL TEST`                                           1.95%
     :held:, :opened:, :left:, :refused:`STUDY LABEL TEST`              96
+    :lost-requests:, :disturbed:`STUDY LABEL TEST`                     7
     :share:`SETUP ROLE [at PATH]: CATEGORY`                            31% (28% to 34%)
 
 METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or a metric of summary.csv by its name; without one
 it is the first that verdicts are given on in a test of that kind. A ratio is to the study's baseline unless OTHER is
 named. VERDICT is the claim of the sentence around it: faster, slower, cheaper, dearer, equivalent or inconclusive
 (as is a difference within the noise floor). Where the newest run says otherwise, the build fails. Held, opened (for
-1,000 requests), left and refused are connections to the database. A share is of the CPU time of a profile's role;
-CATEGORY is as in its table. Each figure is a link to the page that it comes from.
+1,000 requests), left and refused are connections to the database. Lost requests are those of all blocks of a
+deployment, disturbed the seconds that were not as before. A share is of the CPU time of a profile's role; CATEGORY is
+as in its table. Each figure is a link to the page that it comes from.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from loadtests.plan.metrics import MEMORY_SETTLED, TIMES
 from loadtests.records.trial import Trial
 from loadtests.report import verdict_text
 from loadtests.report.sections import database_connections
+from loadtests.report.sections.kinds import deployment
 
 SHORT = {metric.short: metric.name for metric in TIMES}
 SHORT |= {"cpu": CPU.name, "capacity": CAPACITY.name, "memory": MEMORY_SETTLED.name}
@@ -126,16 +129,17 @@ class LossRole(OfRun):
         return f"{self._share(trials):.2%}"
 
 
-class ConnectionsRole(OfRun):
-    """A column of the table of database connections."""
+class ColumnRole(OfRun):
+    """A column of a table, as ``of_trials`` of its module (a file of report/sections) reads it."""
 
-    def __init__(self, heading: str) -> None:
+    def __init__(self, heading: str, of_trials: Callable[[Sequence[Trial], str], float | None]) -> None:
         self._heading = heading
+        self._of_trials = of_trials
 
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
-        value = database_connections.of_trials(results.cells[request["label"], request["test"]].valid, self._heading)
+        value = self._of_trials(results.cells[request["label"], request["test"]].valid, self._heading)
         if value is None:
-            raise LookupError("no valid trial counted connections")
+            raise LookupError(f"no valid trial knows {self._heading!r}")
         return database_connections.in_words(value)
 
 
@@ -185,9 +189,11 @@ ROLES = {
     "measured": MeasuredRole(),
     "failed": LossRole(failed_share),
     "lost": LossRole(lost_share),
-    "held": ConnectionsRole("open"),
-    "opened": ConnectionsRole("opened/1,000 requests"),
-    "left": ConnectionsRole("left"),
-    "refused": ConnectionsRole("too many clients"),
+    "held": ColumnRole("open", database_connections.of_trials),
+    "opened": ColumnRole("opened/1,000 requests", database_connections.of_trials),
+    "left": ColumnRole("left", database_connections.of_trials),
+    "refused": ColumnRole("too many clients", database_connections.of_trials),
+    "lost-requests": ColumnRole(deployment.LOST, deployment.of_trials),
+    "disturbed": ColumnRole(deployment.DISTURBED, deployment.of_trials),
     "share": ShareRole(),
 }

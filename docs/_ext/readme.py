@@ -1,7 +1,8 @@
-"""What README quotes of the committed runs: a study's answer, as the newest reference run prints it.
+"""What README has of the committed runs: a study's answer, as the newest reference run prints it, and the advice.
 
-A quote stands in a code block below ``<!-- answer of STUDY -->``. ``PYTHONPATH=. python docs/_ext/readme.py`` writes
-all of them anew; a test asks for it where a newer run says otherwise.
+An answer stands in a code block below ``<!-- answer of STUDY -->``, the table of advice between ``<!-- advice -->`` and
+``<!-- end -->``. ``PYTHONPATH=. python docs/_ext/readme.py`` writes all of it anew, and the first row's chart; a test
+and the build ask for it where a newer run says otherwise.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import advice
 from reference_runs import REFERENCES, References
 
 from loadtests.report.formats import brief
 
 README = Path(__file__).resolve().parents[2] / "README.md"
+CHART = advice.FILE.with_suffix(".svg")
 QUOTE = re.compile(r"(<!-- answer of (\S+) -->\n```text\n).*?(```\n)", re.DOTALL)
+TABLE = re.compile(r"(<!-- advice -->\n).*?(<!-- end -->\n)", re.DOTALL)
 
 
 def quoting(text: str, references: References) -> str:
@@ -30,5 +34,13 @@ def answer(study: str, references: References) -> str:
     return "".join(f"{line.plain}\n" for line in lines)
 
 
+def written(references: References) -> dict[Path, str]:
+    """What README and its chart should be, by file."""
+    text = quoting(README.read_text(encoding="utf-8"), references)
+    table = advice.for_readme()
+    return {README: TABLE.sub(lambda part: part[1] + table + part[2], text), CHART: advice.chart(advice.rows()[0])}
+
+
 if __name__ == "__main__":
-    README.write_text(quoting(README.read_text(encoding="utf-8"), REFERENCES), encoding="utf-8")
+    for file, text in written(REFERENCES).items():
+        file.write_text(text, encoding="utf-8")

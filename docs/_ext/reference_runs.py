@@ -124,7 +124,7 @@ def _read(path: Path) -> Reference:
         raise ExtensionError(f"{where} has no valid trial, so there is nothing to show. Measure again or remove it")
     missing = ", ".join(_missing(path, page))
     if missing:
-        raise ExtensionError(f"{where} lacks {missing}. Write them with `python -m loadtests report {where}`")
+        raise ExtensionError(f"{where} lacks {missing}. Write them with `python -m loadtests report --rebuild {where}`")
     return Reference(path.name, results, page)
 
 

@@ -85,8 +85,8 @@ CONCERNS = (
         "A ping after 20 seconds, and 20 for the answer, wherever that can be set: Granian has no heartbeat, Hypercorn "
         "does not look for the answer, Action Cable's is three seconds, python-socketio has one of its own, for which "
         "Uvicorn's is off, and those of ws and socket.io are set in "
-        "``peers/``. What a server may be sent at the most stays at its default (:doc:`peers` has the sizes), and so "
-        "does compression: it takes a client that offers it, and the load generator does not unless a test asks for "
+        "``peers/``. What a server may be sent at the most stays at its default (:ref:`page-peers` has the sizes), and "
+        "so does compression: it takes a client that offers it, and the load generator does not unless a test asks for "
         "it. Uvicorn has two implementations; the setup names one.",
         "--ws --ws-ping-interval --ws-ping-timeout --ping-interval --ping-timeout --websocket-ping-interval --redis "
         "--environment",
@@ -98,16 +98,16 @@ CONCERNS = (
     ),
     Concern(
         "Restarts and stopping",
-        "No server starts a worker anew after some number of requests, or because a file changed; that is the "
-        "default of most. All give requests in flight three seconds when they are stopped, and supervisor ends what "
-        "is left after five.",
+        "No server starts a worker anew because a file changed, or, unless ``MAX_REQUESTS`` is set, after some number "
+        "of requests; that is the default of most. Uvicorn and uWSGI take it from the environment. All give requests "
+        "in flight three seconds when they are stopped, and supervisor ends what is left after five.",
         "--graceful-timeout --timeout-graceful-shutdown --workers-kill-timeout --worker-reload-mercy "
-        "--shutdown-timeout --die-on-term --disable-reloading",
+        "--shutdown-timeout --die-on-term --disable-reloading max_requests max_requests_jitter",
     ),
     Concern(
         "Where it listens, and its files",
         "``BIND`` and ``PORT`` for whoever faces the client, Unix sockets behind; files in ``RUN_DIR``, in memory. "
-        "Gunicorn is given an empty configuration file, or it would read one of the project that it serves.",
+        "Gunicorn is given a configuration file of this project's, or it would read one of the project that it serves.",
         "--bind --host --port uwsgi--http --fd --uds --socket --http-to --worker-tmp-dir --no-control-socket "
         "--config --vacuum --strict --working-directory --server-root --include-file --locale daemon pid "
         "client_body_temp_path proxy_temp_path fastcgi_temp_path uwsgi_temp_path scgi_temp_path server sockets",

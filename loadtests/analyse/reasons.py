@@ -10,12 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 
+from loadtests.analyse.limits import OTHERS_CPU_DOUBTFUL, OTHERS_CPU_INVALID
 from loadtests.plan.scheduling_delay import LATE
 from loadtests.records import Flag
-
-# Share of the servers' cores used by other load, the hypervisor (steal) included.
-OTHERS_CPU_DOUBTFUL = 0.10
-OTHERS_CPU_INVALID = 0.25
 
 
 class Severity(str, Enum):
@@ -173,6 +170,16 @@ class Reason(Enum):
 
 # A run that ends with one of the setup's has failed.
 SETUPS_OWN, MACHINES_OWN = (frozenset(one for one in Reason if one.whose == whose) for whose in ("setup", "machine"))
+
+
+# The figures of a trial with such reasons alone are known, but not the setup's own: they are shown as unverified.
+UNVERIFIED = MACHINES_OWN - {Reason.connection_lost, Reason.engine_failed, Reason.clock_jumped}
+
+
+def is_unverified(flags: Iterable[Flag]) -> bool:
+    """Whether contention or the generator alone made a trial with these flags invalid."""
+    invalid = {flag.reason for flag in flags if flag.invalid}
+    return bool(invalid) and invalid <= {reason.name for reason in UNVERIFIED}
 
 
 def is_setups_own(flags: Iterable[Flag]) -> bool:

@@ -10,6 +10,7 @@ from loadtests.analyse.compare.within import Comparison, Estimate, NoiseFloor, c
 from loadtests.analyse.intervals import CONFIDENCE, CONFIDENCE_OF_LOOKS
 from loadtests.analyse.observations import Observation
 from loadtests.analyse.overload import Standing, standing
+from loadtests.analyse.reasons import is_unverified
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.metrics import Metric
@@ -26,6 +27,13 @@ class Cell:
     test: str
     valid: tuple[Trial, ...]
     invalid: tuple[Trial, ...]
+
+    @property
+    def unverified(self) -> tuple[Trial, ...]:
+        """Where contention or the generator made all trials invalid, the last one of each block."""
+        if self.valid or not all(trial.result and is_unverified(trial.flags) for trial in self.invalid):
+            return ()
+        return tuple({trial.block: trial for trial in self.invalid}.values())
 
 
 class Results:
@@ -124,6 +132,24 @@ class Results:
     def estimate(self, label: str, test: str, metric: str) -> Estimate | None:
         """The mean over blocks and its interval; None where no valid trial has it."""
         return self._estimates.get((label, test, metric))
+
+    @cached_property
+    def unverified_observations(self) -> list[Observation]:
+        """All figures of trials that are unverified: shown, and never ranked, compared or exported."""
+        return [
+            one
+            for cell in self.cells.values()
+            for trial in cell.unverified
+            for one in readings.observations(trial, self.test(cell.test))
+        ]
+
+    @cached_property
+    def _unverified(self) -> dict[tuple[str, str, str], Estimate]:
+        return {(one.label, one.test, one.metric): one for one in estimates(self.unverified_observations)}
+
+    def unverified(self, label: str, test: str, metric: str) -> Estimate | None:
+        """The mean over trials that are unverified; None where one is valid, or none has it."""
+        return self._unverified.get((label, test, metric))
 
     @cached_property
     def judged(self) -> list[Observation]:

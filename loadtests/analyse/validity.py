@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from loadtests.analyse.reasons import OTHERS_CPU_DOUBTFUL, OTHERS_CPU_INVALID, Reason
+from loadtests.analyse import limits
+from loadtests.analyse.reasons import Reason
 from loadtests.formatting import number, percent, plural, series
 from loadtests.plan.scheduling_delay import ANSWERS, LAG, LATE
 from loadtests.records import Evidence, Flag, HostConditions, Result
 
-GENERATOR_CPU = 0.85  # above this share of its core an event loop delays its own work
-NOTABLE_DELAY = 0.10  # scheduling delay as a share of a percentile; above LATE the percentile is not reported
 JUDGED = ("p50", "p99")
-CLOCK_JUMP_S = 0.5  # wall against monotonic clock; NTP slews at most 0.3 s in ten minutes
-FREQUENCY_CHANGE = 0.03  # more could make a verdict with the default delta
-LOOP_DISAGREES = 0.02  # of a closed loop's rate, which follows from users, think and response time
-
-
-# A p50 of a hundred requests is known to some 10%.
-DIFFERENCE = 0.25  # by which the p50, or the share of requests answered well, may differ
-DIFFERENCE_MS = 1.0  # by which the p50 may differ where that is more
-ENOUGH = 100  # requests of each
 
 
 def judge(
@@ -55,13 +45,13 @@ def _flags(evidence: Evidence, result: Result | None, busy: Reason) -> Iterator[
         yield Reason.connection_lost.flag()
     if evidence.engine_failed:
         yield Reason.engine_failed.flag()
-    if evidence.generator_cpu is not None and evidence.generator_cpu > GENERATOR_CPU:
-        yield busy.flag(f"{evidence.generator_cpu:.0%} of a core, at most {GENERATOR_CPU:.0%}")
+    if evidence.generator_cpu is not None and evidence.generator_cpu > limits.GENERATOR_CPU:
+        yield busy.flag(f"{evidence.generator_cpu:.0%} of a core, at most {limits.GENERATOR_CPU:.0%}")
     yield from map(Reason.clients_differ.flag, differing(result))
     yield from _send_lag(result)
     yield from _not_all_sent(evidence)
     yield from _loop(result)
-    if evidence.clock_jump_s is not None and abs(evidence.clock_jump_s) > CLOCK_JUMP_S:
+    if evidence.clock_jump_s is not None and abs(evidence.clock_jump_s) > limits.CLOCK_JUMP_S:
         yield Reason.clock_jumped.flag(f"by {evidence.clock_jump_s:+.2f} s")
     if evidence.swapped_pages:
         yield Reason.swapped.flag(plural(evidence.swapped_pages, "page"))
@@ -86,7 +76,7 @@ def _send_lag(result: Result | None) -> Iterator[Flag]:
         return
     delay = ANSWERS if result.deliveries is None else LAG
     shares = {key: share for key in JUDGED if (share := delay.sending_share(result, key)) is not None}
-    if max(shares.values(), default=0.0) > NOTABLE_DELAY:
+    if max(shares.values(), default=0.0) > limits.NOTABLE_DELAY:
         reason = Reason.send_lag if shares.get("p50", 0.0) > LATE else Reason.send_lag_seen
         yield reason.flag(series([f"{share:.0%} of {key}" for key, share in shares.items()]))
 
@@ -104,7 +94,7 @@ def _loop(result: Result | None) -> Iterator[Flag]:
     if result is None or result.journeys is None:
         return
     off, expected, ended = result.journeys.disagreement, result.journeys.expected_per_s, result.journeys.ended_per_s
-    if off is not None and abs(off) > LOOP_DISAGREES:
+    if off is not None and abs(off) > limits.LOOP_DISAGREES:
         yield Reason.loop_disagrees.flag(f"{expected:,.1f} requests/s expected, {ended:,.1f} measured")
 
 
@@ -113,9 +103,9 @@ def _other_hosts(hosts: Iterable[HostConditions]) -> Iterator[Flag]:
     services = [one for one in hosts if not one.generates]
     if swapped := [f"{plural(one.swapped_pages, 'page')} on {one.called}" for one in services if one.swapped_pages]:
         yield Reason.service_swapped.flag(series(swapped))
-    if busy := [one for one in services if one.other_load > OTHERS_CPU_INVALID]:
+    if busy := [one for one in services if one.other_load > limits.OTHERS_CPU_INVALID]:
         yield Reason.service_taken.flag(_shares(busy))
-    if disturbed := [one for one in hosts if one.other_load > OTHERS_CPU_DOUBTFUL and one not in busy]:
+    if disturbed := [one for one in hosts if one.other_load > limits.OTHERS_CPU_DOUBTFUL and one not in busy]:
         yield Reason.machine_disturbed.flag(_shares(disturbed))
 
 
@@ -127,7 +117,9 @@ def _frequency(evidence: Evidence) -> Iterator[Flag]:
     services = [(one.frequency_change, f" on {one.called}") for one in evidence.other_hosts if not one.generates]
     changes = [(evidence.frequency_change, ""), *services]
     figures = [
-        f"{change:+.0%}{where}" for change, where in changes if change is not None and abs(change) > FREQUENCY_CHANGE
+        f"{change:+.0%}{where}"
+        for change, where in changes
+        if change is not None and abs(change) > limits.FREQUENCY_CHANGE
     ]
     if figures:
         yield Reason.frequency_changed.flag(series(figures))
@@ -136,19 +128,23 @@ def _frequency(evidence: Evidence) -> Iterator[Flag]:
 def _other_load(evidence: Evidence) -> Iterator[Flag]:
     if evidence.other_load is None:
         return
-    if evidence.other_load > OTHERS_CPU_INVALID:
+    if evidence.other_load > limits.OTHERS_CPU_INVALID:
         yield Reason.cores_taken.flag(f"{evidence.other_load:.0%}")
-    elif evidence.other_load > OTHERS_CPU_DOUBTFUL:
+    elif evidence.other_load > limits.OTHERS_CPU_DOUBTFUL:
         yield Reason.cores_disturbed.flag(f"{evidence.other_load:.0%}")
 
 
 def differing(result: Result | None) -> Iterator[str]:
     """How far apart the figures of a distributed generator's processes are, where that is more than noise: they
     measured the same server."""
-    known = [one for one in result.generator if one.planned is not None and one.planned >= ENOUGH] if result else []
+    known = (
+        [one for one in result.generator if one.planned is not None and one.planned >= limits.CLIENT_REQUESTS]
+        if result
+        else []
+    )
     times = [one.p50_ms for one in known if one.p50_ms is not None]
     shares = [(one.ok or 0) / (one.planned or 1) for one in known]
-    if len(times) > 1 and max(times) - min(times) > max(DIFFERENCE_MS, DIFFERENCE * min(times)):
+    if len(times) > 1 and max(times) - min(times) > max(limits.CLIENTS_DIFFER_MS, limits.CLIENTS_DIFFER * min(times)):
         yield f"p50 from {number(min(times))} to {number(max(times))} ms"
-    elif len(shares) > 1 and max(shares) - min(shares) > DIFFERENCE:
+    elif len(shares) > 1 and max(shares) - min(shares) > limits.CLIENTS_DIFFER:
         yield f"answered well: {percent(min(shares))} to {percent(max(shares))}"

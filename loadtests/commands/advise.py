@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import fail, out, say, waiting
+from loadtests.commands.console import fail, look_first, out, say, waiting
 from loadtests.commands.options import Anyway, OutputFolder, Own, Seed, given, with_own_project
 from loadtests.errors import UserError
 from loadtests.formatting import plural
@@ -44,11 +44,11 @@ def command(
 
     With a study that has a [sweep], search for the best combination there. Each round keeps the better half.
     """
-    with waiting(out) as announce:
+    with waiting(out):
         from loadtests.commands.progress import RunProgress, write_report
         from loadtests.measure import advise
         from loadtests.measure.contention import TooBusy
-        from loadtests.measure.prepare import RunOptions
+        from loadtests.measure.prepare import RunOptions, require
         from loadtests.plan import study as studies
 
         if setup.endswith(".toml") or setup in studies.names():
@@ -56,7 +56,11 @@ def command(
             search = advise.of_study(studies.load(setup), duration(max_time))
         else:
             search = advise.of_setup(setup, path, rate, duration(max_time))
-        execution = advise.prepare(search, RunOptions(output, seed, own=own), progress=announce)
+        options = RunOptions(output, seed, own=own)
+        require(search.study, options)
+    look_first(out, anyway)
+    with waiting(out) as announce:
+        execution = advise.prepare(search, options, progress=announce)
         execution = dataclasses.replace(execution, anyway=anyway)
     say(_headline(search, execution))
     kept = f"what was measured is in {execution.run.path}"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadtests.commands.console import data, err, fail, say, say_json, waiting
-from loadtests.commands.options import AllowRemote, AsJson, MessageSize
+from loadtests.commands.console import data, err, fail, look_first, say, say_json, waiting
+from loadtests.commands.options import AllowRemote, Anyway, AsJson, MessageSize
 from loadtests.formatting import per_second, plural
 
 if TYPE_CHECKING:
@@ -34,10 +34,11 @@ def command(
     size: MessageSize = None,
     max_time: Annotated[str | None, typer.Option(help="Time limit of the whole search: 5m; none by default.")] = None,
     allow_remote: AllowRemote = False,
+    anyway: Anyway = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the highest rate at which a URL meets an objective, such as p99<50ms."""
-    with waiting(err, "searching"):
+    with waiting(err):
         from loadtests.measure import url as urls
 
         load = urls.UrlLoad(
@@ -50,6 +51,8 @@ def command(
             size=size,
         )
         search = urls.UrlSearchOptions(load, objective, max_rate, probe, confirm, max_time).search()
+    look_first(err, anyway)
+    with waiting(err, "searching"):
         lines = _ProbeLines(search.plan.unit)
         try:
             found = urls.find_capacity(search, lines.add)

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 def command(
     setups: Annotated[
         list[str] | None,
-        typer.Argument(help="Names of setups; all by default.", autocompletion=completion.setups),
+        typer.Argument(help="Names of setups, a b or a,b; all by default.", autocompletion=completion.setup_list),
     ] = None,
     path: Paths = None,
     workload: WorkloadFile = None,
     hopless: Hopless = False,
+    every: Annotated[bool, typer.Option("--all", help="Show known differences: what is skipped or not asked.")] = False,
     *,
     own: Own,
 ) -> None:
@@ -38,28 +39,36 @@ def command(
         from loadtests.workload import Request
 
         asked = named(path or [], workload)
-        chosen = find(setups or [], hopless)
+        setups = [name for text in setups or [] for name in text.split(",") if name]
+        chosen = find(setups, hopless)
         served = project.chosen(own, chosen, announce)
     for remark in served.remarks:
         say(f"note: {remark}")
     requests = asked or ((Request("GET /"),) if own else REQUESTS)
-    checked = check(chosen, setups or [], lambda doing: say(f"{doing} ..."), served.application, requests)
-    print_check(checked)
+    checked = check(chosen, setups, lambda doing: say(f"{doing} ..."), served.application, requests)
+    print_check(checked, every)
     if not checked.good:
+        if checked.errors:
+            fail("the project does not work, so that nothing can be compared")
         different = checked.differences or checked.failed or not any(checked.websocket_failures.values())
         undelivered = "a message over the project's WebSockets was not delivered"
         fail("the setups do not answer alike" if different else undelivered)
 
 
-def print_check(checked: Check) -> None:
-    """Prints skipped setups, failures and differences."""
-    for name, obstacle in checked.skipped.items():
+def print_check(checked: Check, every: bool = True) -> None:
+    """Prints failures and differences, and last the verdict; known differences (what was skipped or not asked) in
+    ``every`` detail, or how many."""
+    for name, obstacle in checked.skipped.items() if every else ():
         _line(name, "yellow", f" was skipped: {obstacle}")
-    for name, unasked in checked.not_asked.items():
+    for name, unasked in checked.not_asked.items() if every else ():
         for why, number in unasked.items():
             _line(name, "yellow", f" was not asked {plural(number, 'request')}: {why}")
+    if not every and (checked.skipped or checked.not_asked):
+        say(f"{len(checked.skipped)} skipped, {len(checked.not_asked)} not asked everything (--all says why)")
     for setup, error in checked.failed:
         _line(setup.name, "bold red", f": {error}\n{error.log}")
+    for request, given in checked.errors:
+        _line(checked.compared[0].name, "bold red", f": {request.method} {request.path} is answered {given}")
     for difference in checked.differences:
         request = difference.request
         _line(difference.setup, "bold red", f": {request.name}: {request.method} {request.path}")
@@ -75,7 +84,7 @@ def print_check(checked: Check) -> None:
             _line(name, "bold red", f": {sentence}")
         _line(name, "bold", f": {plural(cases, 'WebSocket case')}: {plural(len(broken), 'failure')}")
     number = len(checked.compared)
-    if number or not checked.websocket_cases:
+    if (number or not checked.websocket_cases) and not checked.errors:
         out.print(
             f"{plural(len(checked.requests), 'request')} to {'each of ' if number > 1 else ''}"
             f"{plural(number, 'setup')}: "

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import err, fail, out, say_json, waiting
+from loadtests.commands.console import err, fail, out, say, say_json, waiting
 from loadtests.commands.options import AsJson
+from loadtests.errors import UserError
+
+
+class Format(str, enum.Enum):
+    """What reads the comparison, if not a person at a terminal."""
+
+    JUNIT = "junit"
+    BMF = "bmf"
+    GITHUB = "github"
 
 
 def command(
@@ -32,16 +42,33 @@ def command(
         ),
     ] = None,
     as_json: AsJson = False,
+    form: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="Print JUnit's XML, Bencher's metric format (of the second side), or a summary in GitHub's Markdown.",
+        ),
+    ] = None,
 ) -> None:
     """Compare two runs, or the setups of one run.
 
     Also shows what else differs between two runs.
     """
+    if as_json and form:
+        raise UserError("--json and --format are two formats; leave one out")
     with waiting(err, "comparing"):
         from loadtests.analyse.compare.sides import compare_sides
+        from loadtests.report.formats import pull_request
         from loadtests.report.formats.comparison import print_comparison
 
         compared = compare_sides(run, other, setups, fail_if)
-    say_json(compared.to_json()) if as_json else print_comparison(compared, out)
+    if as_json:
+        say_json(compared.to_json())
+    elif form is None:
+        print_comparison(compared, out)
+    elif form is Format.BMF:
+        say_json(pull_request.bmf(compared))
+    else:
+        say(pull_request.junit(compared) if form is Format.JUNIT else pull_request.github(compared))
     if compared.failure:
         fail(compared.failure)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NoReturn
 
+import typer
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
 from rich.segment import Segment
 from rich.text import Text
@@ -43,6 +44,10 @@ def _console(stderr: bool = False) -> Console:
     return console
 
 
+COSTS = (
+    "While that goes on, servers take longer to start, and what loses over a quarter of its cores is unverified: it is "
+    "shown, and never ranked."
+)
 out = _console()
 err = _console(stderr=True)
 
@@ -92,6 +97,24 @@ def waiting(console: Console, doing: str = "preparing") -> Iterator[Announce]:
 
         announce(doing)
         yield announce
+
+
+def warn(message: str) -> None:
+    """Prints one line that says what to mind, on standard error."""
+    err.print(Text.assemble(("warning:", "yellow"), " ", data(message)), soft_wrap=True)
+
+
+def look_first(console: Console, anyway: bool = False) -> None:
+    """Says who takes the cores before anything is started, and what that costs; asks whether to go on ``anyway`` where
+    there is somebody to ask."""
+    from loadtests.measure import doctor
+
+    found = doctor.other_load()
+    if found.level == "ok":
+        return
+    console.print(Text.assemble(("busy:", "yellow"), " ", data(f"{found.what}. {COSTS}")), soft_wrap=True)
+    if not anyway and console.is_terminal and sys.stdin.isatty() and not typer.confirm("Go on?", err=True):
+        fail(f"not begun; {found.fix}")
 
 
 def fail(message: str, code: int = 1) -> NoReturn:

@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
 
+import typer
 from rich.text import Text
 
-from loadtests.commands.console import data, err, out, say_json, waiting
+from loadtests.commands.console import data, err, out, say, say_json, waiting
 from loadtests.commands.options import AsJson
-from loadtests.errors import UserError
+from loadtests.errors import UserError, called, unknown
 from loadtests.report.terminal_tables import grid, print_grid
 
 Listing = dict[str, list[dict[str, Any]]]
+KINDS = ("setups", "studies", "engines", "runs")
+FEW = 3  # of each kind, where all are listed
 
 
-def command(as_json: AsJson = False) -> None:
+def command(
+    kind: Annotated[
+        str, typer.Argument(help="All of one kind: setups, studies, engines or runs.", autocompletion=lambda: KINDS)
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
     """List setups, studies, engines and runs.
 
-    Shows why something cannot run here.
+    With a kind: all of it, and why something cannot run here.
     """
+    if kind and kind not in KINDS:
+        raise unknown("kind", kind, KINDS)
     with waiting(err, "looking"):
         listing = everything()
-    say_json(listing) if as_json else _print(listing)
+    listing = {kind: listing[kind]} if kind else listing
+    if as_json:
+        say_json(listing)
+    elif kind:
+        _print(kind, listing[kind])
+    else:
+        for name, rows in listing.items():
+            _print_few(name, rows)
 
 
 def everything() -> Listing:
@@ -96,16 +113,27 @@ def _run(name: str) -> dict[str, Any]:
     return {"name": name, "created": record.created, "study": record.study.name, "state": state}
 
 
-def _print(listing: Listing) -> None:
-    """A table a kind, without empty columns."""
-    for kind, rows in listing.items():
-        columns = [column for column in (rows[0] if rows else ()) if any(row[column] != "" for row in rows)]
-        right = [place for place, column in enumerate(columns) if column == "minutes"]
-        table = grid((column.replace("_", " ") for column in columns), right, whole=(0,))
-        for row in rows:
-            table.add_row(*(_cell(column, str(row[column])) for column in columns))
-        print_grid(out, table, kind, "" if rows else "none yet")
-        out.print()
+def _print(kind: str, rows: Sequence[dict[str, Any]]) -> None:
+    """A table without empty columns."""
+    columns = [column for column in (rows[0] if rows else ()) if any(row[column] != "" for row in rows)]
+    right = [place for place, column in enumerate(columns) if column == "minutes"]
+    table = grid((column.replace("_", " ") for column in columns), right, whole=(0,))
+    for row in rows:
+        table.add_row(*(_cell(column, str(row[column])) for column in columns))
+    print_grid(out, table, kind, "" if rows else "none yet")
+
+
+def _print_few(kind: str, rows: Sequence[dict[str, Any]]) -> None:
+    """How many there are, and the first ones: of runs the newest, of setups and studies those of ``make bench``."""
+    lacking = sum(bool(row.get("not_here")) for row in rows)
+    missing = f", {lacking} with something missing here" if lacking else ""
+    say(f"{len(rows)} {kind}{missing}; all of them: {called()} list {kind}")
+    if kind == "runs":
+        rows = sorted(rows, key=lambda row: str(row["created"]), reverse=True)
+    first = sorted(rows, key=lambda row: row["name"] not in ("first-look", "gunicorn", "daphne", "uvicorn"))
+    for row in first[:FEW]:
+        text = row.get("label") or row.get("title") or row.get("study") or ""
+        out.print(data(f"  {row['name']:<14}  {text}"), no_wrap=True, overflow="ellipsis")
 
 
 def _cell(column: str, text: str) -> Text:

@@ -22,11 +22,15 @@ else:
     Own = Journey = object  # their modules take time to import, and `--help` does without
 
 Command = Callable[..., None]
+LENGTH, MACHINES = "How long, how sure", "Other machines"  # panels of `--help`
 Text = str | None
 Texts = list[str] | None
 
 Minutes = Annotated[
-    float | None, typer.Option(help="Minutes for the whole run: as many blocks as fit. Not with --blocks or --until.")
+    float | None,
+    typer.Option(
+        help="Minutes for the whole run: as many blocks as fit. Not with --blocks or --until.", rich_help_panel=LENGTH
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Price = Annotated[
@@ -35,11 +39,16 @@ Price = Annotated[
 Paths = Annotated[Texts, typer.Option("--path", help="Path to request instead of the default ones; may be repeated.")]
 WorkloadFile = Annotated[Path | None, typer.Option(help="Workload file with the requests to send.")]
 AllowRemote = Annotated[
-    bool, typer.Option("--allow-remote", help="Allow load on another machine; only with the consent of its owner.")
+    bool,
+    typer.Option(
+        "--allow-remote",
+        help="Allow load on another machine; only with the consent of its owner.",
+        rich_help_panel=MACHINES,
+    ),
 ]
 OutputFolder = Annotated[Path | None, typer.Option(help="Run folder to create.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the order of trials.")]
-Anyway = Annotated[bool, typer.Option("--anyway", help="Do not stop early when many trials in a row are invalid.")]
+Anyway = Annotated[bool, typer.Option("--anyway", help="Do not ask, nor stop early, on a machine that is busy.")]
 Hopless = Annotated[
     bool, typer.Option("--hopless", help="Add each ASGI setup again, with Django served through hopless.")
 ]
@@ -98,6 +107,10 @@ JOURNEY: dict[str, Any] = {
     ],
     "login_user": Annotated[Text, typer.Option(help="User name to sign in with.")],
 }
+# `--help` is long: it is read by panels.
+for panel, options in (("Your own project", PROJECT), ("Its WebSockets", WEBSOCKETS), ("Its users", JOURNEY)):
+    for annotation in options.values():
+        annotation.__metadata__[0].rich_help_panel = panel
 
 
 def with_options(

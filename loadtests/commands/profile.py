@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import data, err, out, say, waiting
+from loadtests.commands.console import data, err, fail, out, say, waiting
 from loadtests.commands.options import Own, with_own_project
 from loadtests.errors import UserError
 
@@ -42,12 +42,18 @@ def command(
         if output is not None:
             require_new(output)
         plans = [profiling.plan(name, path, rate, (duration, rounds), own, announce) for name in names]
-    documents = []
+    documents, few = [], []
     for plan in plans:
         with steps(err) as progress:
             folder, document = profiling.profile(plan, output, progress)
-        _print(folder, document)
         documents.append(document)
+        if why := page.too_few(document):
+            few.append(f"{document['setup']}: {why}")
+            say(f"what there is, is in {os.path.relpath(folder)}")
+        else:
+            _print(folder, document)
+    if few:
+        fail("; ".join(few))
     if len(documents) > 1:
         out.print()
         print_table(page.side_by_side(documents), out)

@@ -19,7 +19,7 @@ from loadtests.formatting import plural
 from loadtests.records import Connections, Result, Second, Trial
 
 if TYPE_CHECKING:
-    from loadtests.measure.run import Execution
+    from loadtests.measure.run import Execution, RunOutcome
 
 
 FIRM_S = 30.0  # of the plan: how much is to be done before the pace so far counts for more than the plan
@@ -128,28 +128,31 @@ def _connections(connections: Connections) -> str:
     return f"{found.back:,} of {plural(found.lost, 'connection')} back{within}"
 
 
-def carry_out(execution: Execution, anyway: bool = False) -> bool:
-    """Runs a study with progress and writes its report, however it ends; returns whether all trials are valid.
-
-    Where the machine spoils one trial after another it ends early, unless it is to continue ``anyway``.
-    """
+def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, str]:
+    """Runs a study with progress and writes its report, however it ends; returns its outcome, and why it ended early
+    where contention spoiled one block after another and it is not to continue ``anyway``."""
     from loadtests.measure.contention import TooBusy
-    from loadtests.measure.run import execute
+    from loadtests.measure.run import execute, outcome
+    from loadtests.report import reports
 
+    resume = f"go on with: {called()} run --resume {execution.run.path}"
     say_wrapped(execution.headline)
     try:
         sends = {test.name: test.kind.load_unit for test in execution.study.tests}
         with RunProgress(out, len(execution.order), execution.seconds, sends) as progress:
-            valid = execute(dataclasses.replace(execution, anyway=anyway), progress)
+            found = execute(dataclasses.replace(execution, anyway=anyway), progress)
+    except TooBusy as error:
+        write_report(execution)
+        return outcome(execution), f"{error}; {resume}; with --anyway it goes on regardless"
     except (KeyboardInterrupt, UserError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         with contextlib.suppress(KeyboardInterrupt, UserError):  # on a full disk neither can be written
             write_report(execution)
-        otherwise = "; with --anyway it goes on regardless" if isinstance(error, TooBusy) else ""
-        resume = f"go on with: {called()} run --resume {execution.run.path}{otherwise}"
+            if interrupted and execution.run.trials():
+                reports.print_report(execution.run, out)
         fail(f"{'interrupted' if interrupted else error}; {resume}", 130 if interrupted else 1)
     write_report(execution)
-    return valid
+    return found, ""
 
 
 def write_report(execution: Execution) -> None:

@@ -1,4 +1,4 @@
-"""``report``: the report of a run, written again from its folder."""
+"""``report``: the report of a run, from its folder."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ def command(
     ],
     price: Price = None,
     tables: Annotated[bool, typer.Option("--tables", help="Print all tables of the report.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Write page, charts and summary.csv again.")] = False,
     show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser (BROWSER names it).")] = False,
 ) -> None:
-    """Write and print the report of a run again."""
-    with waiting(err, "writing the report"):
+    """Print the report of a run.
+
+    Writes nothing, unless with --rebuild or where there is no report.html.
+    """
+    with waiting(err, "reading the run"):
         from loadtests.measure.study_options import require_price
         from loadtests.records.run.folder import Run
         from loadtests.report import reports
@@ -29,7 +33,8 @@ def command(
 
         folder = Run.open(run)
         require_price(price)
-        reports.write(folder, price)
+        if rebuild or not (folder.path / "report.html").exists():
+            reports.write(folder, price)
     reports.print_report(folder, out, price, tables)
     if show:
         say(viewer.show(folder.path / "report.html"))

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import fail, out, waiting
+from loadtests.commands.console import fail, look_first, out, waiting, warn
 from loadtests.commands.options import (
+    LENGTH,
+    MACHINES,
     AllowRemote,
     Anyway,
     Hopless,
@@ -38,7 +40,9 @@ def command(
     ] = "",
     output: OutputFolder = None,
     seed: Seed = None,
-    blocks: Annotated[int | None, typer.Option(help="Number of blocks, instead of the study's.")] = None,
+    blocks: Annotated[
+        int | None, typer.Option(help="Number of blocks, instead of the study's.", rich_help_panel=LENGTH)
+    ] = None,
     minutes: Minutes = None,
     setups: Annotated[
         str | None,
@@ -54,33 +58,58 @@ def command(
     aa: Annotated[
         bool,
         typer.Option(
-            "--aa", help="Also measure the baseline a second time: the difference is noise. With one setup, only that."
+            "--aa",
+            help="Also measure the baseline a second time: the difference is noise. With one setup, only that.",
+            rich_help_panel=LENGTH,
         ),
     ] = False,
     until: Annotated[
-        str | None, typer.Option(help="Add blocks until every ratio is known to plus or minus this: 2%.")
+        str | None,
+        typer.Option(help="Add blocks until every ratio is known to plus or minus this: 2%.", rich_help_panel=LENGTH),
     ] = None,
     max_time: Annotated[
-        str | None, typer.Option(help="Add no more blocks for --until after this time; 1h by default.")
+        str | None,
+        typer.Option(help="Add no more blocks for --until after this time; 1h by default.", rich_help_panel=LENGTH),
     ] = None,
     price: Price = None,
     hopless: Hopless = False,
+    base: Annotated[
+        Path | None,
+        typer.Option(help="Folder of --app's project before a change: each setup serves both, side by side."),
+    ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Short trials, one or two blocks: to see that everything works.")
+        bool,
+        typer.Option(
+            "--quick", help="Short trials, one or two blocks: to see that everything works.", rich_help_panel=LENGTH
+        ),
     ] = False,
     path: Paths = None,
     workload: WorkloadFile = None,
     servers: Annotated[
-        str | None, typer.Option(help="Host of the servers, prepared by `hosts prepare`: ssh://user@host.")
+        str | None,
+        typer.Option(
+            help="Host of the servers, prepared by `hosts prepare`: ssh://user@host.", rich_help_panel=MACHINES
+        ),
     ] = None,
     clients: Annotated[
-        str | None, typer.Option(help="More hosts that generate load, prepared by `hosts prepare`: ssh://a,ssh://b.")
+        str | None,
+        typer.Option(
+            help="More hosts that generate load, prepared by `hosts prepare`: ssh://a,ssh://b.",
+            rich_help_panel=MACHINES,
+        ),
     ] = None,
     services: Annotated[
-        str | None, typer.Option(help="Hosts of services, prepared by `hosts prepare`: redis=ssh://user@host.")
+        str | None,
+        typer.Option(
+            help="Hosts of services, prepared by `hosts prepare`: redis=ssh://user@host.", rich_help_panel=MACHINES
+        ),
     ] = None,
     hosts: Annotated[
-        Path | None, typer.Option(help="TOML file that names all hosts; replaces --servers, --clients and --services.")
+        Path | None,
+        typer.Option(
+            help="TOML file that names all hosts; replaces --servers, --clients and --services.",
+            rich_help_panel=MACHINES,
+        ),
     ] = None,
     allow_remote: AllowRemote = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run; start and write nothing.")] = False,
@@ -94,24 +123,26 @@ def command(
 
     Writes a run folder with its report, and prints a summary.
     """
-    with waiting(out) as announce:
+    with waiting(out):
         from loadtests.commands.dry_run import print_dry_run
         from loadtests.commands.progress import carry_out
         from loadtests.measure import prepare as preparing
         from loadtests.measure import study_options
         from loadtests.measure.bench import bench_for
         from loadtests.measure.host_options import HostOptions
+        from loadtests.measure.run import RunOutcome
         from loadtests.plan.kinds import requests
         from loadtests.report import reports
         from loadtests.report.formats import noise_table
 
         if resume is not None:
             _require_alone(context)
-            execution = preparing.resume(resume, progress=announce)
         else:
+            if base is not None:
+                own = study_options.with_base(own, base)
             name = study or study_options.default_study(own, users, aa)
             chosen = study_options.StudyOptions(
-                name, blocks, minutes, until, setups, rate, injectors, aa, price, quick, hopless
+                name, blocks, minutes, until, setups, rate, injectors, aa, price, quick, hopless, base is not None
             ).study()
             chosen = chosen.with_requests(requests.named(path or [], workload))
             chosen = users.in_study(chosen) if users else chosen
@@ -122,18 +153,28 @@ def command(
             if dry_run:
                 expected = preparing.plan_run(chosen, options, bench_of)
             else:
-                execution = preparing.prepare(chosen, options, bench_of, announce)
+                preparing.require(chosen, options)
     if dry_run:
         print_dry_run(expected)
         return
-    valid = carry_out(execution, anyway)
+    look_first(out, anyway)
+    with waiting(out) as announce:
+        if resume is None:
+            execution = preparing.prepare(chosen, options, bench_of, announce)
+        else:
+            execution = preparing.resume(resume, progress=announce)
+    outcome, why = carry_out(execution, anyway)
     if study_options.against_itself(execution.study):
+        if why:
+            fail(why)
         if noise_table.print_noise(execution.run, out):
             fail("a difference was found where there is none")
         return
     reports.print_report(execution.run, out)
-    if not valid:
-        fail("a setup failed, or has no valid trial in some test; the report says which and why")
+    if outcome is RunOutcome.FAILED:
+        fail(why or "a setup failed, or has no figures in some test; the report says which and why")
+    if why or outcome is RunOutcome.UNVERIFIED:
+        warn(why or "some figures are unverified (in brackets): measure again when other programs have ended")
 
 
 def _require_alone(context: typer.Context) -> None:

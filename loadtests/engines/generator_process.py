@@ -9,8 +9,7 @@ import re
 import selectors
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,6 +39,11 @@ class GeneratorProcess:
         self.last: Event = {}
         self._partial = Lines()
 
+    @property
+    def sources(self) -> tuple[GeneratorProcess, ...]:
+        """The processes that write its events."""
+        return (self,)
+
     def synchronize(self) -> None:
         """Sets ``ahead_ms``."""
 
@@ -49,15 +53,20 @@ class GeneratorProcess:
         return None
 
     def write(self, message: Event) -> None:
-        """Sends a line."""
+        """Sends a message."""
+        self.write_line(json.dumps(message))
+
+    def write_line(self, line: str) -> None:
+        """Writes to its standard input."""
         assert self.popen.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it has ended: the reading side will find out why
-            self.popen.stdin.write(json.dumps(message).encode() + b"\n")
+            self.popen.stdin.write(line.encode() + b"\n")
             self.popen.stdin.flush()
 
-    def read(self) -> list[Event]:
-        """The events that have come. Raises EngineError where it has ended without a result."""
-        return [json.loads(line) for line in self.lines()]
+    def incoming(self) -> Iterable[tuple[GeneratorProcess, Event]]:
+        """The events that it has written, and whose they are. Raises EngineError where it has ended without a
+        result."""
+        return [(self, json.loads(line)) for line in self.lines()]
 
     def lines(self) -> list[bytes]:
         """The lines that have come. Raises EngineError where it has ended, and wire.NotAMessage."""
@@ -82,16 +91,11 @@ class GeneratorProcess:
 P = TypeVar("P", bound=GeneratorProcess)
 
 
-def start(command: Sequence[str], cwd: Path, core: int | None) -> AbstractContextManager[GeneratorProcess]:
-    """Runs a command on a core, until the context ends."""
-    return start_as(GeneratorProcess, command, cwd, core)
-
-
 @contextlib.contextmanager
-def start_as(
-    kind: Callable[[subprocess.Popen[bytes], ErrorTail], P], command: Sequence[str], cwd: Path, core: int | None
+def start(
+    kind: Callable[[subprocess.Popen[bytes], ErrorTail], P], command: Sequence[str], cwd: Path, core: int | None = None
 ) -> Iterator[P]:
-    """The same, as another kind of GeneratorProcess."""
+    """Runs a command on a core, until the context ends, as a kind of GeneratorProcess."""
     errors = ErrorTail()
     with contextlib.closing(errors), pinned(core):
         popen = subprocess.Popen(
@@ -133,16 +137,17 @@ def events(
     ends before, or that takes over ``limit_s`` seconds."""
     deadline = time.monotonic() + limit_s
     stopping = False
+    waiting = set(processes)
     with selectors.DefaultSelector() as selector:
-        for process in processes:
-            assert process.popen.stdout is not None
-            selector.register(process.popen.stdout, selectors.EVENT_READ, process)
-        while selector.get_map():
+        for source in {source for process in processes for source in process.sources}:
+            assert source.popen.stdout is not None
+            selector.register(source.popen.stdout, selectors.EVENT_READ, source)
+        while waiting:
             for key, _ in selector.select(POLL_S):
-                for event in key.data.read():
+                for process, event in key.data.incoming():
                     if event["event"] == until:
-                        key.data.last = event
-                        selector.unregister(key.fileobj)
+                        process.last = event
+                        waiting.discard(process)
                     else:
                         yield event
             if time.monotonic() > deadline:

@@ -27,6 +27,7 @@ def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
                 "body": _base64(request.body),
                 "status": request.status,
                 "expectBody": _base64(body),
+                "closes": request.closes,
             }
             for request, body in itertools.zip_longest(load.requests, load.bodies)
         ],

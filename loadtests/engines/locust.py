@@ -7,23 +7,20 @@ import dataclasses
 import importlib.util
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from loadtests import journeys
-from loadtests.engines import require_able
+from loadtests.engines import cluster, require_able
 from loadtests.engines.base import EngineError, OnEnd, OnSecond, OnStart, ShouldStop
 from loadtests.engines.generator_process import GeneratorProcess, common_start, events, results, start, wait_for
 from loadtests.engines.merge_journeys import merge_journeys
-from loadtests.engines.remote_process import start_remote, understood
 from loadtests.engines.timeline import Event, Timeline
-from loadtests.errors import UserError
 from loadtests.files import ROOT
 from loadtests.hosts.link import Address
 from loadtests.records import Result
 from loadtests.workload import Feature, Load, Users
 
-PROGRAM = "injector"  # as an agent knows it that starts one
+PROGRAM = "injector"  # as a worker knows it
 INJECTOR = "loadtests.journeys.injector.process"
 READY_WITHIN_S = 60.0
 OVERTIME_S = 30.0  # past the load and the grace period: it hangs
@@ -44,7 +41,8 @@ class Locust:
     injector's own delay is in it, and is shown by itself: as ``send_lag_ms`` of the requests, and as ``pacing_lag_ms``,
     the delay of a heartbeat of the process, a hundred times a second.
 
-    Several processes share the users. The last of them run on ``others``, one on each.
+    Several processes share the users: each is a worker of Locust's, and the last of them run on ``others``, one on
+    each.
     """
 
     name = "locust"
@@ -63,11 +61,8 @@ class Locust:
             raise EngineError("Locust is not installed; run `make setup`")
 
     def check(self, load: Load) -> None:
-        """Raises UserError for too many users, missing credentials, and a user's own journey on other machines, which
-        do not have it."""
+        """Raises UserError for too many users, and missing credentials."""
         users = _users(load)
-        if self.others and Path(users.journey) not in journeys.known().values():
-            raise UserError(f"the machines of --clients do not have the journey {users.journey}; leave out --clients")
         _starts(users, load)
         if users.sign_in is not None:
             users.sign_in.secret()
@@ -94,7 +89,7 @@ class Locust:
             takes_s = load.warmup_s + load.duration_s + load.timeout_s
             limit_s = begin - time.monotonic() + takes_s + OVERTIME_S
             moments = {"held": on_start, "over": on_end}
-            with understood(processes):
+            with cluster.understood(processes):
                 for event in events(processes, "result", limit_s, should_stop):
                     if event["event"] == "second":
                         timeline.add(event, on_second)
@@ -105,16 +100,13 @@ class Locust:
                 return merge_journeys(self.name, users, results(processes), timeline.rows())
 
     @contextlib.contextmanager
-    def _injectors(self, load: Load) -> Iterator[list[GeneratorProcess]]:
+    def _injectors(self, load: Load) -> Iterator[Sequence[GeneratorProcess]]:
         with contextlib.ExitStack() as stack:
-            near = range(load.processes - len(self.others))
-            here = [stack.enter_context(start(command(), ROOT, load.core)) for _ in near]
-            yield [*here, *(stack.enter_context(start_remote(other, PROGRAM)) for other in self.others)]
-
-
-def command() -> list[str]:
-    """The command of an injector, for the project's folder: it is found there, whatever the user's directory has."""
-    return [sys.executable, "-m", INJECTOR]
+            if load.processes == 1:
+                yield [stack.enter_context(start(GeneratorProcess, [sys.executable, "-m", INJECTOR], ROOT, load.core))]
+            else:
+                near = load.processes - len(self.others)
+                yield stack.enter_context(cluster.workers(PROGRAM, near, load.core, self.others))
 
 
 def _users(load: Load) -> Users:
@@ -136,7 +128,7 @@ def _job(users: Users, load: Load, index: int) -> Event:
     """The job of one injector: which users are its own, and when each of them comes."""
     [request] = load.requests
     return {
-        "journey": _from_root(users.journey),
+        **_journey(Path(users.journey)),
         "origin": load.origin,
         "path": users.path,
         "headers": dict(request.headers),
@@ -151,10 +143,12 @@ def _job(users: Users, load: Load, index: int) -> Event:
     }
 
 
-def _from_root(journey: str) -> str:
-    """A file of the project relative to its folder, which is another one on another machine."""
-    file = Path(journey)
-    return str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else journey
+def _journey(file: Path) -> dict[str, str]:
+    """A file of the project by its path from the project's folder, which is another one on another machine, and one of
+    a user's with its text."""
+    if file.is_relative_to(ROOT):
+        return {"journey": str(file.relative_to(ROOT))}
+    return {"journey": str(file), "text": file.read_text(encoding="utf-8")}
 
 
 ENGINE = Locust()

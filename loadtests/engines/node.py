@@ -15,19 +15,18 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from loadtests.engines import require_able
+from loadtests.engines import cluster, require_able
 from loadtests.engines.base import Engine, EngineError, OnEnd, OnSecond, OnStart, ShouldStop
 from loadtests.engines.generator_process import GeneratorProcess, common_start, events, results, start, wait_for
 from loadtests.engines.job import job
 from loadtests.engines.merge import merge
-from loadtests.engines.remote_process import start_remote, understood
 from loadtests.engines.timeline import Event, Timeline
 from loadtests.files import ROOT
 from loadtests.hosts.link import Address
 from loadtests.records import Result
 from loadtests.workload.load import Load
 
-PROGRAM = "generator"  # as an agent knows it that starts one
+PROGRAM = "generator"  # as a worker knows it
 GENERATOR = ROOT / "loadtests" / "generator"
 OLDEST_NODE = (20, 18, 1)  # what undici 7 needs
 # MB of short-lived objects that are let lie before the collector runs: fewer pauses in the middle of sending.
@@ -82,7 +81,7 @@ class SchedulePart(NamedTuple):
 class NodeGenerator:
     """See base.LoadMaker."""
 
-    def __init__(self, engine: Engine, processes: list[GeneratorProcess]) -> None:
+    def __init__(self, engine: Engine, processes: Sequence[GeneratorProcess]) -> None:
         self.engine = engine
         self._processes = processes
         self._names = itertools.count(1)
@@ -126,7 +125,7 @@ class NodeGenerator:
 class NodeLoad:
     """See base.PreparedLoad."""
 
-    def __init__(self, engine: Engine, name: str, load: Load, processes: list[GeneratorProcess]) -> None:
+    def __init__(self, engine: Engine, name: str, load: Load, processes: Sequence[GeneratorProcess]) -> None:
         self._engine = engine
         self._name = name
         self._load = load
@@ -173,7 +172,7 @@ class NodeLoad:
         self._send({"close": True})
         wait_for(self._processes, "result", OVERTIME_S)
         self.parts = results(self._processes)
-        with understood(self._processes):
+        with cluster.understood(self._processes):
             return merge(self._engine.name, self.parts, self._timeline.rows(), self._load.requests)
 
     def _slice(
@@ -201,7 +200,7 @@ class NodeLoad:
             start_ms = begin * 1000 + process.ahead_ms
             process.write({"load": self._name, "slice": {**options, "start": start_ms}})
         limit_s = begin - time.monotonic() + settling.lasts_s + measured.lasts_s + grace_s + OVERTIME_S
-        with understood(self._processes):
+        with cluster.understood(self._processes):
             for event in events(self._processes, "over", limit_s, should_stop):
                 self._timeline.add(event, on_second)
             self._timeline.over(on_second)
@@ -232,10 +231,14 @@ def running(
     """A number of processes, the last of them one each on other machines, the rest here on a core, until the context
     ends. Raises EngineError and UserError."""
     with contextlib.ExitStack() as stack:
-        # In its own folder: in the user's directory there might be a .loadtestrc.
-        here = [stack.enter_context(start(command(), GENERATOR, core)) for _ in range(processes - len(others))]
-        remote = [stack.enter_context(start_remote(other, PROGRAM)) for other in others]
-        yield NodeGenerator(engine, [*here, *remote])
+        if others:
+            found = stack.enter_context(cluster.workers(PROGRAM, processes - len(others), core, others))
+            yield NodeGenerator(engine, found)
+        else:  # in its own folder: in the user's directory there might be a .loadtestrc
+            yield NodeGenerator(
+                engine,
+                [stack.enter_context(start(GeneratorProcess, command(), GENERATOR, core)) for _ in range(processes)],
+            )
 
 
 def demote(threads: list[int]) -> None:

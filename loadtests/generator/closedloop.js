@@ -32,7 +32,7 @@ export class ClosedLoop extends Load {
       while (this.idle.length > 0 || !this.full) {
         this.inFlight++;
         const exchange = this.exchangeAt(this.job.index + this.next++ * this.job.processes);
-        (this.takeIdle() ?? this.open()).send(exchange, 0); // its intended time is set when it is sent
+        (this.takeIdle(exchange) ?? this.open()).send(exchange, 0); // its intended time is set when it is sent
       }
     } else if (this.isDone()) {
       this.finish(nowMs());

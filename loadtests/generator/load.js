@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from './clock.js';
 import { Recorder } from './recorder.js';
 
+/** @import { Exchange } from './recorder.js' */
 /** @import { Connection, Job, OnSecond, Owner, Pool, Protocol, Running, Slice } from './types.ts' */
 
 const LOOK_EVERY_MS = 50; // for requests that have waited too long
@@ -109,7 +110,10 @@ export class Load {
   }
 
   /** The connection used last, so that few are kept busy rather than many half idle; in turn, the one that rested longest. */
-  takeIdle() {
+  takeIdle(/** @type {Exchange} */ exchange) {
+    if (exchange.closes) {
+      return undefined;
+    }
     return this.pool?.roundRobin ? this.idle.shift() : this.idle.pop();
   }
 
@@ -203,8 +207,12 @@ export class Load {
 
   release(/** @type {Connection} */ connection) {
     if (this.connections.has(connection)) { // else it was given up meanwhile
-      this.inFlight--;
-      this.idle.push(connection);
+      if (connection.exchange.closes) {
+        this.drop(connection);
+      } else {
+        this.inFlight--;
+        this.idle.push(connection);
+      }
       this.onFree();
     }
   }

@@ -7,6 +7,7 @@ import { Times } from './times.js';
 
 /** One of the requests of a load: its counts and response times; a protocol adds how it is sent. */
 export class Exchange {
+  closes = false; // sent over a connection of its own, which ends with the answer
   planned = 0;
   sent = 0;
   completed = 0;

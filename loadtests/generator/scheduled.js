@@ -74,7 +74,8 @@ export class Scheduled extends Load {
   /** Hands the requests that are due to connections, in their order: to idle ones, then to new ones. */
   send() {
     while (this.next < this.noticed) {
-      const connection = this.takeIdle() ?? this.another();
+      const exchange = this.exchangeAt(this.placeOf(this.next));
+      const connection = this.takeIdle(exchange) ?? this.another();
       if (connection === undefined) {
         return;
       }
@@ -82,7 +83,6 @@ export class Scheduled extends Load {
       if (this.next >= this.waiting && this.recorder.counts(due)) {
         this.recorder.pacingLag.record(nowMs() - due);
       }
-      const exchange = this.exchangeAt(this.placeOf(this.next));
       this.next++;
       this.inFlight++;
       connection.send(exchange, due);

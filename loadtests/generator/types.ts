@@ -32,6 +32,7 @@ export interface Request {
   body: string | null; // base64
   status: number;
   expectBody: string | null; // base64; null: not checked
+  closes: boolean; // over a connection of its own
 }
 
 /** What is done over WebSockets. */

@@ -43,13 +43,18 @@ class Supervised(Protocol):
     folder: Path
 
     def start(self, group: str) -> None:
-        """Starts a setup's or a service's group without waiting until it is ready."""
+        """Starts a setup's or a service's group, or one process of it (``group:role``), without waiting until it is
+        ready."""
 
     def stop(self, group: str) -> None:
-        """Stops a group and waits until its processes have ended. Raises UserError when they do not end in time."""
+        """Stops a group or a process and waits until it has ended. Raises UserError when it does not end in time."""
 
     def programs(self, group: str) -> list[Program]:
-        """The group's processes and their present state."""
+        """The processes of a group, or the one, and their present state."""
+
+    def signal(self, pid: int, name: str) -> None:
+        """Sends a signal (``HUP``) to one of the processes that it has started, or that these have. Raises UserError
+        for any other."""
 
     def has(self, file: str) -> bool:
         """Whether a file of that name is in the folder."""

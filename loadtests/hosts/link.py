@@ -82,10 +82,14 @@ class Address:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"ssh://{user}{host}{f':{self.port}' if self.port else ''}"
 
-    def command(self, script: str) -> list[str]:
-        """The command that runs a script in sh there; SSH_COMMAND replaces ``ssh``, with options (``ssh -F file``)."""
+    def command(self, script: str, back: tuple[int, int] | None = None) -> list[str]:
+        """The command that runs a script in sh there; SSH_COMMAND replaces ``ssh``, with options (``ssh -F file``).
+        ``back``: a port there, on loopback, leads to one here."""
         ssh = shlex.split(os.environ.get("SSH_COMMAND") or "ssh")
         options = [word for name, value in OPTIONS.items() for word in ("-o", f"{name}={value}")]
+        if back is not None:  # the option would clear this one as well
+            options[options.index("ClearAllForwardings=yes")] = "ClearAllForwardings=no"
+            options += ["-R", "127.0.0.1:{}:127.0.0.1:{}".format(*back)]
         user = ["-l", self.user] if self.user else []
         port = ["-p", str(self.port)] if self.port else []
         return [*ssh, "-T", *options, *user, *port, "--", self.host, f"exec sh -c {shlex.quote(script)}"]

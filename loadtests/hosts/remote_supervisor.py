@@ -43,6 +43,9 @@ class RemoteSupervisor:
     def programs(self, group: str) -> list[Program]:
         return self._call("programs", list[Program], group=group)
 
+    def signal(self, pid: int, name: str) -> None:
+        self._call("signal", NOTHING, pid=pid, name=name)
+
     def has(self, file: str) -> bool:
         return self._call("has", bool, file=file)
 

@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+import psutil
 from supervisor.xmlrpc import Faults, SupervisorTransport
 
 from loadtests import files
@@ -90,10 +92,10 @@ class Supervisor:
         self.end()
 
     def start(self, group: str) -> None:
-        self._call("startProcessGroup", group, False)
+        self._call("startProcess" if ":" in group else "startProcessGroup", group, False)
 
     def stop(self, group: str) -> None:
-        self._call("stopProcessGroup", group, False)
+        self._call("stopProcess" if ":" in group else "stopProcessGroup", group, False)
         end = time.monotonic() + STOPPED_WITHIN_S
         while any(program.pid for program in self.programs(group)):
             if time.monotonic() > end:
@@ -104,8 +106,16 @@ class Supervisor:
         return [
             Program(str(info["name"]), str(info["statename"]), int(info["pid"]), int(info["exitstatus"]))
             for info in self._call("getAllProcessInfo")
-            if info["group"] == group
+            if group in (info["group"], f"{info['group']}:{info['name']}")
         ]
+
+    def signal(self, pid: int, name: str) -> None:
+        assert self._guard is not None
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for process in psutil.Process(self._guard.pid).children(recursive=True):
+                if process.pid == pid:
+                    return process.send_signal(signal.Signals[f"SIG{name}"])
+        raise UserError(f"process {pid} was to get the signal {name}, and is none of the setup's any more")
 
     def has(self, file: str) -> bool:
         return file in os.listdir(self.folder)

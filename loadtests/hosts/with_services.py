@@ -129,6 +129,9 @@ class CombinedSupervisor:
             for program in programs
         ]
 
+    def signal(self, pid: int, name: str) -> None:
+        self._servers.signal(pid, name)
+
     def has(self, file: str) -> bool:
         return any(supervised.has(file) for supervised in (self._servers, *self._started.values()))
 

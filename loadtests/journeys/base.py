@@ -23,6 +23,7 @@ from geventhttpclient.response import HTTPConnectionClosed, HTTPParseError
 from locust import FastHttpUser, task
 from locust.contrib.fasthttp import FAILURE_EXCEPTIONS
 
+from loadtests.journeys import exact_table
 from loadtests.journeys.forms import Credentials, sign_in
 from loadtests.journeys.steps import BrokenOff, Left, Observer, Step
 
@@ -211,6 +212,9 @@ class Journey(FastHttpUser):
             context={},
             response=None,
         )
+
+
+exact_table.install(Journey)
 
 
 def sleep_until(moment: float) -> None:

@@ -23,7 +23,7 @@ from loadtests.plan.study import Entry, Study
 from loadtests.records.run.run_record import Contract, OtherClient, RunRecord, ServiceHost
 from loadtests.serve.serving import Serving, serving
 from loadtests.services.origin import recipes
-from loadtests.setups import Setup, fetching, services
+from loadtests.setups import Setup, fetching, other_stacks, services
 from loadtests.setups.application import Application
 from loadtests.setups.fetching import ORIGIN
 from loadtests.workload import Load
@@ -74,6 +74,26 @@ class Bench:
         knobs = {**entry.env, **dict(start_options.knobs)}
         env = {**knobs, **self.cores.knobs(knobs)}
         return self.serve(self.setups[entry.setup], env, start_options.services, port or self.port)
+
+    def obstacle(self, entry: Entry) -> str | None:
+        """Why the entry's setup cannot serve the application under its knobs, in a few words; None where it can."""
+        setup, name = self.setups[entry.setup], self.python_of(entry)
+        if not name:
+            return self.application.obstacle(setup)
+        if self.application.own:
+            return "PYTHON is for the sample project: yours has a Python of its own (--python)"
+        if setup.stack or setup.interface not in ("wsgi", "asgi") or self.services_of(entry) or self.host.name != HERE:
+            return "PYTHON is for setups of WSGI and ASGI without services, on this machine"
+        on_python = dataclasses.replace(self.application, bin=other_stacks.python(name))
+        return other_stacks.missing_python(name) or on_python.obstacle(setup)
+
+    def python_of(self, entry: Entry) -> str:
+        """The Python that the entry's setup runs on where that is not the benchmark's; else empty."""
+        return entry.env.get("PYTHON") or ("" if self.application.own else os.environ.get("PYTHON", ""))
+
+    def stacks_of(self, entry: Entry) -> list[str]:
+        """The stack that the entry's setup runs on, where that is another than the benchmark's own."""
+        return [name for name in (self.setups[entry.setup].stack, self.python_of(entry)) if name]
 
     def services_of(self, entry: Entry) -> tuple[str, ...]:
         """The services that the entry's setup and its knobs ask for."""

@@ -48,13 +48,15 @@ class Difference:
 @dataclasses.dataclass
 class Check:
     """What a check found, by setup: ``not_asked`` counts requests that were not sent, by reason; ``websocket_cases``
-    are the number of cases and what failed in them, ``websocket_failures`` what failed over the user's WebSockets."""
+    are the number of cases and what failed in them, ``websocket_failures`` what failed over the user's WebSockets.
+    ``errors`` are requests that a project of the user's answers with a server's error or not at all, and how."""
 
     requests: Sequence[Request]
     compared: list[Setup] = dataclasses.field(default_factory=list)
     skipped: dict[str, str] = dataclasses.field(default_factory=dict)
     failed: list[tuple[Setup, NotServing]] = dataclasses.field(default_factory=list)
     differences: list[Difference] = dataclasses.field(default_factory=list)
+    errors: list[tuple[Request, str]] = dataclasses.field(default_factory=list)
     not_asked: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)
     websocket_cases: dict[str, tuple[int, list[str]]] = dataclasses.field(default_factory=dict)
     websocket_failures: dict[str, list[str]] = dataclasses.field(default_factory=dict)
@@ -63,7 +65,7 @@ class Check:
     def good(self) -> bool:
         """Whether every setup serves and answers as the reference does, also over WebSockets."""
         broken = [*self.websocket_failures.values(), *(sentences for _, sentences in self.websocket_cases.values())]
-        return not self.failed and not self.differences and not any(broken)
+        return not self.failed and not self.differences and not self.errors and not any(broken)
 
 
 def check(
@@ -160,6 +162,8 @@ class _Checker:
                 if not expected and not application.own:
                     break  # there is nothing to compare with
                 continue
+            if application.own and not expected:
+                result.errors += [(one, show(given[one.name])) for one in sent if _is_error(given[one.name], one)]
             expected = expected or given
             result.compared.append(setup)
             result.differences += [
@@ -186,6 +190,10 @@ class _Checker:
                     self.result.websocket_cases[setup.name] = broken_cases(server, setup.dialect, setup.cannot)
             except NotServing as error:
                 self.result.failed.append((setup, error))
+
+
+def _is_error(given: Answer | str, request: Request) -> bool:
+    return isinstance(given, str) or given.status >= max(500, request.status + 1)
 
 
 def _alike(reference: Answer | str, given: Answer | str) -> bool:

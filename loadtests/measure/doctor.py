@@ -11,7 +11,7 @@ from typing import Any
 
 from loadtests import engines
 from loadtests.measure import open_files
-from loadtests.observe import conditions, machine
+from loadtests.observe import machine, top_processes
 from loadtests.plan.study import Study
 from loadtests.setups import redis
 from loadtests.workload import DEFAULT_ENGINE
@@ -66,7 +66,7 @@ def _of_servers(facts: dict[str, Any], watch_s: float) -> Iterator[MachineFindin
     yield from _cpu(facts)
     yield from _memory(facts)
     yield from _limits(facts)
-    yield _other_load(watch_s)
+    yield other_load(watch_s)
 
 
 def _open_files(study: Study) -> MachineFinding:
@@ -150,14 +150,12 @@ def _limits(facts: dict[str, Any]) -> Iterator[MachineFinding]:
         )
 
 
-def _other_load(watch_s: float) -> MachineFinding:
-    cores = sorted(os.sched_getaffinity(0))
-    first = conditions.now(cores)
-    time.sleep(watch_s)
-    busy = conditions.between(first, conditions.now(cores), cores, own_cpu_s=0.0).other_load
-    if busy > BUSY:
+def other_load(watch_s: float = top_processes.WATCHED_S) -> MachineFinding:
+    """Whether other programs take the cores, and which; watches the machine for ``watch_s`` seconds."""
+    found = top_processes.watch(lambda _: time.sleep(watch_s))
+    if found.of_all_cores > BUSY:
         return warning(
-            f"{busy:.0%} of the cores are busy already (steal included)",
-            "stop other programs (top shows them); with steal, choose a machine whose cores are not shared",
+            f"{found.of_all_cores:.0%} of the cores are busy already; {found.sentence}",
+            "stop other programs; with steal, choose a machine whose cores are not shared",
         )
-    return ok(f"the cores are idle ({busy:.0%} busy)")
+    return ok(f"the cores are idle ({found.of_all_cores:.0%} busy)")

@@ -14,9 +14,8 @@ import msgspec
 from msgspec import Meta
 
 from loadtests import engines
-from loadtests.engines import Engine, node
+from loadtests.engines import Engine, cluster, node
 from loadtests.engines.base import SharedEngine
-from loadtests.engines.remote_process import start_remote
 from loadtests.errors import UserError, unknown
 from loadtests.hosts import Host
 from loadtests.hosts.link import Address
@@ -176,7 +175,7 @@ class Clients:
 
 def _client(address: Address, host: Host, bind: str, port: int, allow_remote: bool) -> tuple[OtherClient, str]:
     """Its record, and its boot id, which no other machine has."""
-    with start_remote(address, node.PROGRAM) as there:
+    with cluster.workers(node.PROGRAM, 0, None, (address,)) as [there]:
         there.synchronize()
         way = host.require_reachable(bind, port, allow_remote, there.look)
         client = OtherClient(

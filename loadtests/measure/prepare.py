@@ -8,6 +8,7 @@ import datetime
 import secrets
 import shlex
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from loadtests.measure.contention import attempts_to_go_on
 from loadtests.measure.run import ATTEMPTS, Execution, now
 from loadtests.observe import machine
 from loadtests.plan.concurrency import fitting
-from loadtests.plan.schedule import Slot, planned_seconds, schedule
+from loadtests.plan.kinds.base import START_S
+from loadtests.plan.schedule import Slot, planned_seconds, schedule, search_seconds
 from loadtests.plan.study import Entry, Study
 from loadtests.records.run import folder
 from loadtests.records.run.folder import Run
@@ -44,6 +46,14 @@ class RunOptions:
     own: project.Options | None = None
 
 
+def require(study: Study, options: RunOptions) -> None:
+    """Raises UserError for what can be known to be wrong at once."""
+    folder.require_new(options.output or free_folder(study.name))
+    if options.seed is not None:
+        require_within("--seed", options.seed, 0, SEEDS - 1)
+    study.require_feasible(study.name)
+
+
 def prepare(
     study: Study, options: RunOptions, bench_of: BenchOf = make_bench, progress: Announce = silent
 ) -> Execution:
@@ -53,10 +63,7 @@ def prepare(
     else that can be known to be wrong before the first trial raises UserError, and nothing is written then.
     """
     output, seed = options.output, options.seed
-    folder.require_new(output or free_folder(study.name))
-    if seed is not None:
-        require_within("--seed", seed, 0, SEEDS - 1)
-    study.require_feasible(study.name)
+    require(study, options)
     application, about = _application(options.own, study, progress)
     bench = bench_of(study, application)
     study, left_out = servable(study, bench)
@@ -64,6 +71,7 @@ def prepare(
     progress("preparing the project")
     bench.application.prepare()
     progress(f"starting {study.baseline}, to see what it answers")
+    begun, plain_s = time.monotonic(), 0.0
     found = contract_check.preflight(bench, study)
     bench.contract = found.contract
     study = _fitting_memory(bench, study, found.memory_mb)
@@ -71,7 +79,10 @@ def prepare(
     apart = frozenset((one.label, one.test) for one in left_out if one.test is not None)
     if study.ceiling_tests:
         progress("finding a rate that every setup sustains")
+        plain_s = search_seconds(study) - START_S * len(study.entries)
+    starts = len({test.start_options for test in study.tests}) + len(study.entries) * bool(study.ceiling_tests)
     study, found_ceilings = ceilings.settle(bench, study, apart)
+    start_s = (time.monotonic() - begun - plain_s) / starts
     record = RunRecord(
         name=study.name,
         created=now(),
@@ -97,7 +108,8 @@ def prepare(
         service_hosts=bench.service_records,
     )
     record = dataclasses.replace(record, order=tuple(schedule(study, seed, record.places_left_out)))
-    return Execution(Run.create(output or free_folder(f"{record.created[:10]}-{study.name}"), record), bench)
+    run = Run.create(output or free_folder(f"{record.created[:10]}-{study.name}"), record)
+    return Execution(run, bench, start_s=max(start_s, START_S / 3))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -222,10 +234,10 @@ def _application(
     """What is served, and what run.json keeps of a project of the user's. Raises UserError, also for a wrong knob."""
     for entry in study.entries:
         setups.require_knobs(entry.env, own=own is not None, whose=f"{entry.label}: ")
-    found = project.chosen(own, setups.find(entry.setup for entry in study.entries), progress)
-    if own is None:
-        return found.application, None
-    return found.application, OwnProject(options=own.to_dict(), remarks=found.remarks, **found.facts)
+    services = any(test.services for test in study.tests)
+    found = project.chosen(own, setups.find(entry.setup for entry in study.entries), progress, services=services)
+    kept = OwnProject(options=own.to_dict(), remarks=found.remarks, **found.facts) if own else None
+    return found.application, kept
 
 
 def servable(study: Study, bench: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
@@ -236,7 +248,7 @@ def servable(study: Study, bench: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
     kept: list[Entry] = []
     for entry in study.entries:
         setup = bench.setups[entry.setup]
-        if (why := application.obstacle(setup)) is not None:
+        if (why := bench.obstacle(entry)) is not None:
             left_out.append(LeftOut(entry.label, None, why))
             continue
         refusals = [
@@ -271,8 +283,8 @@ def _services(bench: Bench, study: Study) -> dict[str, str]:
 
 def _versions(bench: Bench, study: Study) -> dict[str, Any]:
     """The software that the study is measured with, that of other stacks included."""
-    stacks = (bench.setups[entry.setup].stack for entry in study.entries)
-    return {**bench.host.versions(), **other_stacks.versions(name for name in stacks if name)}
+    stacks = (name for entry in study.entries for name in bench.stacks_of(entry))
+    return {**bench.host.versions(), **other_stacks.versions(stacks)}
 
 
 def _packages(versions: dict[str, Any]) -> dict[str, Any]:

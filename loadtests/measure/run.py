@@ -9,25 +9,28 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
+from enum import Enum
 from typing import Protocol
 
 from loadtests.analyse.compare.within import widest_interval
-from loadtests.analyse.reasons import is_setups_own
+from loadtests.analyse.reasons import is_setups_own, is_unverified
 from loadtests.analyse.results import Results
 from loadtests.engines.base import OnSecond
 from loadtests.formatting import plural
 from loadtests.measure.bench import Bench
-from loadtests.measure.contention import ContentionWatch
+from loadtests.measure.contention import ContentionWatch, spoiled_whole
 from loadtests.measure.interleaved import OnStep, run_interleaved
 from loadtests.measure.observation import PlannedTrial
 from loadtests.measure.trial import run_trial
 from loadtests.observe.cores import pinned
+from loadtests.plan.kinds.base import START_S
 from loadtests.plan.schedule import Slot, planned_seconds, schedule
 from loadtests.plan.study import MOST_TRIALS, Study
 from loadtests.records import Second, Trial
 from loadtests.records.run.folder import Run
 
 ATTEMPTS = 2  # an invalid trial is repeated once
+REPEATS = 0.1  # of a run's time, for what contention spoils: announced, and not exceeded
 
 RunTrial = Callable[[Bench, PlannedTrial, OnSecond], Trial]
 RunInterleaved = Callable[[Bench, Sequence[PlannedTrial], OnStep], Generator[Sequence[Trial], None, None]]
@@ -50,7 +53,8 @@ class Watcher(Protocol):
 class Execution:
     """A run that is about to go on: its folder, its bench, and how trials are made.
 
-    Contention ends it early unless it goes on ``anyway``. ``attempts`` overrides ATTEMPTS by slot number.
+    Contention ends it early unless it goes on ``anyway``. ``attempts`` overrides ATTEMPTS by slot number. ``start_s``:
+    how long a setup takes to start here and now.
     """
 
     run: Run
@@ -59,6 +63,7 @@ class Execution:
     interleaved: RunInterleaved = run_interleaved
     anyway: bool = False
     attempts: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    start_s: float = START_S
 
     @property
     def study(self) -> Study:
@@ -79,9 +84,13 @@ class Execution:
 
     @property
     def seconds(self) -> float:
-        """About how long the rest of it takes."""
-        measured = {trial.number for trial in self.run.trials()}
-        return planned_seconds(self.study, [slot for slot in self.order if slot.number not in measured])
+        """About how long the rest of it takes, with repeats."""
+        measured = {trial.number for trial in self.run.trials()} - self.attempts.keys()
+        return (1 + REPEATS) * self.seconds_of([slot for slot in self.order if slot.number not in measured])
+
+    def seconds_of(self, slots: Sequence[Slot]) -> float:
+        """About how long some trials take."""
+        return planned_seconds(self.study, slots, self.start_s)
 
     @property
     def headline(self) -> str:
@@ -100,11 +109,18 @@ class Execution:
         return "\n".join(lines)
 
 
-def execute(execution: Execution, watcher: Watcher) -> bool:
-    """Runs the trials that have not been run; returns whether the run is a success.
+class RunOutcome(Enum):
+    """What a run has of every setup in every test: a valid trial, figures that may be unverified, or not even that."""
 
-    It is not where a setup failed (``loadtests.analyse.reasons.SETUPS_OWN``), repeat included, or has no valid trial in
-    some test. Each trial is written before the next begins, so whatever ends the run, what was measured is kept.
+    VALID = "valid"
+    UNVERIFIED = "unverified"
+    FAILED = "failed"
+
+
+def execute(execution: Execution, watcher: Watcher) -> RunOutcome:
+    """Runs the trials that have not been run; returns the outcome.
+
+    Each trial is written before the next begins, so whatever ends the run, what was measured is kept.
     Raises TooBusy (``loadtests.measure.contention``), unless it goes on anyway.
     """
     run = execution.run
@@ -116,7 +132,7 @@ def execute(execution: Execution, watcher: Watcher) -> bool:
             _add_blocks(run)
             TrialRunner(execution, watcher).run()
     run.update(ended=now())
-    return _succeeded(execution)
+    return outcome(execution)
 
 
 def now() -> str:
@@ -124,12 +140,17 @@ def now() -> str:
     return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
 
 
-def _succeeded(execution: Execution) -> bool:
+def outcome(execution: Execution) -> RunOutcome:
+    """The outcome of what was run: FAILED also where a setup failed (``loadtests.analyse.reasons.SETUPS_OWN``), repeat
+    included."""
     last = {trial.number: trial for trial in execution.run.trials()}  # in order: the repeat takes the first one's place
     if any(is_setups_own(trial.flags) for trial in last.values()):
-        return False
-    measured = {(trial.label, trial.test) for trial in last.values() if trial.valid}
-    return all((slot.label, slot.test) in measured for slot in execution.order)
+        return RunOutcome.FAILED
+    cells = Results(execution.run).cells
+    measured = [cells[place] for place in dict.fromkeys((slot.label, slot.test) for slot in execution.order)]
+    if all(cell.valid for cell in measured):
+        return RunOutcome.VALID
+    return RunOutcome.UNVERIFIED if all(cell.valid or cell.unverified for cell in measured) else RunOutcome.FAILED
 
 
 class TrialRunner:
@@ -140,17 +161,42 @@ class TrialRunner:
         self.watcher = watcher
         self._entries = {entry.label: entry for entry in execution.study.entries}
         self._tests = {test.name: test for test in execution.study.tests}
-        self._valid = {trial.number for trial in execution.run.trials() if trial.valid}
-        self._done = {(trial.number, trial.attempt) for trial in execution.run.trials()}
+        trials = execution.run.trials()
+        self._last = {trial.number: trial for trial in trials}  # in order: the repeat takes the first one's place
+        self._valid = {trial.number for trial in trials if trial.valid}
+        self._done = {(trial.number, trial.attempt) for trial in trials}
         self._contention = ContentionWatch(len(self._entries), execution.bench.host.top_processes)
         self._written_at = time.monotonic()
+        self._over_at = self._written_at + execution.seconds
 
     def run(self) -> None:
-        """Runs them; what is invalid is repeated when the rest of its block has been measured. Raises TooBusy."""
-        for _, slots in itertools.groupby(self.execution.order, key=lambda slot: slot.block):
+        """Runs them; what is invalid is repeated when the rest of its block has been measured, unless contention
+        spoiled all of the block or the time that was announced would not do. Raises TooBusy."""
+        execution = self.execution
+        for _, slots in itertools.groupby(execution.order, key=lambda slot: slot.block):
             block = list(slots)
-            for attempt in range(1, max(map(self.execution.attempts_of, block)) + 1):
-                self._attempt([slot for slot in block if self._lacks(slot, attempt)], attempt)
+            for attempt in range(1, max(map(execution.attempts_of, block)) + 1):
+                lacking = [slot for slot in block if self._lacks(slot, attempt)]
+                spoiled = [slot for slot in lacking if self._is_spoiled(slot, attempt)]
+                if spoiled and not self._repeats(block, spoiled):
+                    lacking = [slot for slot in lacking if slot not in spoiled]
+                self._attempt(lacking, attempt)
+            if not execution.anyway and self._spoiled_whole(block):
+                self._contention.require_calm()
+
+    def _is_spoiled(self, slot: Slot, attempt: int) -> bool:
+        """Whether an attempt is a repeat of what contention spoiled; the first one after a run was resumed is none."""
+        again = attempt > self.execution.attempts_of(slot) - ATTEMPTS + 1
+        return again and slot.number in self._last and is_unverified(self._last[slot.number].flags)
+
+    def _repeats(self, block: Sequence[Slot], spoiled: Sequence[Slot]) -> bool:
+        """Whether to repeat what contention spoiled of a block."""
+        later = [slot for slot in self.execution.order if slot.block > block[0].block]
+        takes_s = self.execution.seconds_of(spoiled) + self.execution.seconds_of(later)
+        return not self._spoiled_whole(block) and time.monotonic() + takes_s <= self._over_at
+
+    def _spoiled_whole(self, block: Sequence[Slot]) -> bool:
+        return spoiled_whole(self._last.get(slot.number) for slot in block)
 
     def _lacks(self, slot: Slot, attempt: int) -> bool:
         allowed = attempt <= self.execution.attempts_of(slot) and slot.number not in self._valid
@@ -181,11 +227,12 @@ class TrialRunner:
                 self._keep([execution.trial(execution.bench, one, self.watcher.second)])
 
     def _keep(self, trials: Sequence[Trial]) -> None:
-        """Writes trials. Raises TooBusy where it makes no sense to go on."""
+        """Writes trials. Raises TooBusy where nothing is measured any more."""
         run = self.execution.run
         for trial in trials:
             run.save_trial(trial)
             self._done.add((trial.number, trial.attempt))
+            self._last[trial.number] = trial
             if trial.valid:
                 self._valid.add(trial.number)
         if run.record.goal:  # a run that is resumed knows how long it has measured
@@ -193,7 +240,8 @@ class TrialRunner:
         self._written_at = time.monotonic()
         for trial in trials:
             last = self.execution.attempts.get(trial.number, ATTEMPTS)
-            self.watcher.ended(trial, again=not trial.valid and trial.attempt < last)
+            again = not trial.valid and trial.attempt < last and not is_unverified(trial.flags)
+            self.watcher.ended(trial, again=again)
         if not self.execution.anyway:
             for trial in trials:
                 self._contention.add(trial)

@@ -12,10 +12,11 @@ from loadtests import setups
 from loadtests.errors import UserError, require_within, shown
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import within
-from loadtests.plan.study import Study
+from loadtests.plan.study import Entry, Study
 from loadtests.records.decode import duration
 from loadtests.records.run.run_record import Goal
 from loadtests.setups.application import project
+from loadtests.setups.reading import BASE
 from loadtests.workload import sign_in
 from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 
@@ -43,6 +44,7 @@ class StudyOptions:
     price: float | None = None
     quick: bool = False
     hopless: bool = False
+    base: bool = False
 
     def study(self) -> Study:
         """The study with these changes. Raises UserError."""
@@ -54,6 +56,8 @@ class StudyOptions:
             study = study.only([label.strip() for label in self.setups.split(",")])
         if self.hopless:
             study = study.with_hopless()
+        if self.base:
+            study = of_change(study)
         if self.rate is not None:
             require_within("--rate", self.rate, LEAST_RATE, int(MAX_RATE))
             study = dataclasses.replace(study, tests=tuple(test.at_rate(self.rate) for test in study.tests))
@@ -104,6 +108,34 @@ def default_study(own: project.Options | None, users: OwnJourney | None, aa: boo
     if own is None:
         return AA_STUDY if aa else ""
     return OWN_STUDY if own.websocket is None else OWN_WEBSOCKETS
+
+
+def with_base(own: project.Options | None, base: Path) -> project.Options:
+    """The options of a project that is compared with its base. Raises UserError."""
+    if own is None:
+        raise UserError("--base is for a project of your own; name its folder: --app")
+    return dataclasses.replace(own, base=base)
+
+
+def of_change(study: Study) -> Study:
+    """The study with each setup twice, side by side: with the base of the user's project, and with the project. The
+    baseline's A/A copy is left out. Raises UserError where it is a sweep."""
+    if study.sweep is not None:
+        raise UserError(
+            f"{study.name} is a sweep of one setup, and --base is for a study of setups: own-project is one"
+        )
+    first = next(entry for entry in study.entries if entry.label == study.baseline)
+    kept = [one for one in study.entries if one == first or (one.setup, one.env) != (first.setup, first.env)]
+    return dataclasses.replace(
+        study,
+        name=f"{study.name}{BASE}",
+        title=f"{study.title}: a change against its base",
+        question="What does the change cost?",
+        baseline=f"{study.baseline}{BASE}",
+        entries=tuple(
+            one for entry in kept for one in (Entry(f"{entry.label}{BASE}", f"{entry.setup}{BASE}", entry.env), entry)
+        ),
+    )
 
 
 def against_itself(study: Study) -> bool:

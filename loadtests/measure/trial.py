@@ -13,18 +13,26 @@ from loadtests.hosts import ConnectionLost
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
 from loadtests.measure.contract_check import verified
-from loadtests.measure.observation import LoadObservation, PlannedTrial, TrialBuilder, observe_load, on_other_hosts
+from loadtests.measure.observation import (
+    LoadObservation,
+    PlannedTrial,
+    TrialBuilder,
+    ended,
+    observe_load,
+    on_other_hosts,
+)
 from loadtests.observe import conditions, processes
 from loadtests.observe.processes import Usage
 from loadtests.plan.database_times import left_after_s
 from loadtests.plan.objective import Objective, SearchPlan
-from loadtests.records import Process, Result, Second, Trial
+from loadtests.records import Deployment, Meanwhile, Process, Result, Second, Trial
 from loadtests.records.result import BROKEN
 from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload import Load
 
 STEP_SETTLED_S = 1.0  # what a handshake takes for a moment is given back by then
-RESTART_AFTER_S = 1.0  # messages flow before a restart
+BEFORE_S = 3.5  # before the server's processes are replaced: seconds that tell what is usual, and half a one
+BEFORE = 1 / 3  # of a load, at the most
 
 
 def run_trial(bench: Bench, planned: PlannedTrial, on_second: OnSecond) -> Trial:
@@ -75,7 +83,7 @@ class _TrialRun:
             builder.engine_failed(error)
             return
         builder.add(bench, [one.observed for one in loads], [one.result for one in loads])
-        if test.kind.restarts:
+        if test.work.deployment:
             builder.note(other_load=None)  # the CPU of processes that ended is not known
         if load.rate is None or test.search is not None:
             builder.note(planned=None, sent=None)  # only a fixed rate plans a number
@@ -89,8 +97,8 @@ class _TrialRun:
         test = self.planned.test
         if test.search is not None:
             return self._search(load, *test.search)
-        if test.kind.restarts:
-            return [self._restarted(load)]
+        if test.work.deployment:
+            return [self._deployed(load, test.work.deployment)]
         everything = [*self.server.parts(), *self.bench.host.parts()]
         at_rest = self.bench.host.usage(everything, self.server.folder) if test.needs_memory_at_rest else None
         measured = self._measure(load, self.on_second)
@@ -149,31 +157,52 @@ class _TrialRun:
             usage.append(self.bench.host.usage(self.server.parts(), self.server.folder))
         return tuple(usage)
 
-    def _restarted(self, load: Load) -> _Measured:
-        """One load under which the server is restarted. Processes are not observed: ended ones take their CPU along."""
-        host, cores = self.bench.host, self.bench.cores.servers
+    def _deployed(self, load: Load, way: str) -> _Measured:
+        """One load under which the server's processes are replaced. Their CPU time is not observed: those that end take
+        it with them."""
+        host, cores, server = self.bench.host, self.bench.cores.servers, self.server
+        ways = {"restart": server.restart, "reload": server.reload, "kill": server.kill_worker}
+        began_s: list[float] = []
         engine = self.bench.engine(self.planned.test.engine)
         assert isinstance(engine, SlicingEngine)
 
-        def restart() -> None:
-            time.sleep(RESTART_AFTER_S)
-            self.server.restart()
+        def deploy() -> None:
+            if way in ways:
+                time.sleep(min(BEFORE_S, load.duration_s * BEFORE))
+                began_s.append(time.monotonic())
+                ways[way]()
+
+        def used() -> dict[int, Usage]:
+            usage = host.usage(server.parts(), server.folder)
+            return {pid: one for pid, one in usage.items() if one.charged}
 
         with engine.generator(load.processes, load.core) as maker, ThreadPoolExecutor(1) as thread:
             prepared = maker.prepare(load)
-            before, others = host.moment(cores), host.load_elsewhere()
-            restarting = thread.submit(restart)
+            if load.warmup_s:
+                prepared.warm_up(load.warmup_s)
+            own, before, others = used(), host.moment(cores), host.load_elsewhere()
+            start_s = time.monotonic()
+            deploying = thread.submit(deploy)
             prepared.measure(
                 load.duration_s,
                 on_second=self.on_second,
-                should_stop=lambda: restarting.done() and restarting.exception() is not None,
+                should_stop=lambda: deploying.done() and deploying.exception() is not None,
             )
-            restarting.result()
+            deploying.result()
+            left = used()
             machine = conditions.between(before, host.moment(cores), cores, 0.0)
             others_after = on_other_hosts(others, host.load_elsewhere())
-            observed = LoadObservation((), {}, {}, machine, other_hosts=others_after)
-            self.builder.keep(result := prepared.result(), ())
-            return _Measured(result, observed)
+            deployment = Deployment(
+                way,
+                round(began_s[0] - start_s, 3) if began_s else None,
+                len(ended(own, left)),
+                *(round(sum(one.rss_mb for one in usage.values()), 2) for usage in (own, left)),
+            )
+            seen = Meanwhile(deployment=deployment)
+            observed = LoadObservation((), {}, {}, machine, meanwhile=seen, other_hosts=others_after)
+            measured = _Measured(prepared.result(), observed)
+            self._keep(measured, ())
+            return measured
 
     def _search(self, load: Load, objective: Objective, plan: SearchPlan) -> list[_Measured]:
         """All probes of a search. The trial's result is that of the probe that confirmed the rate, if any did."""

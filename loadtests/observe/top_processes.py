@@ -37,6 +37,12 @@ class Takers:
     steal: float = 0.0
 
     @property
+    def of_all_cores(self) -> float:
+        """The share of this machine's cores that is taken."""
+        taken = sum(one.share for one in self.programs) + self.brief + self.steal
+        return taken / (psutil.cpu_count() or 1)
+
+    @property
     def sentence(self) -> str:
         """As the end of an error."""
         named = [one for one in self.programs if one.share >= WORTH_NAMING][:MOST_NAMED]

@@ -5,9 +5,11 @@ Those that only one kind of test has are in that kind's file (``loadtests.plan.k
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from loadtests.formatting import change
 from loadtests.plan.percentiles import knowable
 from loadtests.plan.percentiles_with_failures import of_all
 from loadtests.plan.scheduling_delay import ANSWERS
@@ -52,6 +54,13 @@ class Metric:
         """What it is called; ``latency`` is what the engine knows: response time or service time."""
         return (self.called or self.label).format(latency=latency)
 
+    def change_of(self, ratio: float, latency: str) -> str:
+        """A ratio in signed words: ``12% less CPU per request``."""
+        words = ("less", "more") if self.better in ("cheaper", "smaller") else ("lower", "higher")
+        name = self.in_words(latency)
+        noun = "throughput" if name.endswith(" per second") else re.sub(r"^p[\d.]+ ", "", name)
+        return change(ratio, noun, words)
+
     @property
     def topic(self) -> str:
         """What a reader asks for."""
@@ -71,7 +80,11 @@ def _percentile(key: str) -> Callable[[Trial], float | None]:
     def read(trial: Trial) -> float | None:
         result = trial.result
         # Of all that were planned: a setup that stops answering does not have fewer requests, but worse ones.
-        if result is None or not knowable(PERCENTILES[key], result.planned) or ANSWERS.too_late(result, key):
+        if (
+            result is None
+            or not knowable(PERCENTILES[key], result.planned)
+            or (trial.valid and ANSWERS.too_late(result, key))
+        ):
             return None
         return of_all(result, key)
 

@@ -43,7 +43,7 @@ def course(trial: Trial) -> Course | None:
     usual_from = (stages[0].latency_ms or 0.0) / 1000
     seconds = [second for second in trial.result.timeline if second.t + 1 <= trial.result.duration_s + ROUNDING_S]
     usual = [second for second in seconds if usual_from <= second.t and second.t + 1 <= stages[1].t + ROUNDING_S]
-    before = _usual(usual)
+    before = usual_of(usual)
     if before is None:
         return None
     well_s = stages[-1].t
@@ -65,28 +65,31 @@ def stumbles(stages: Sequence[OriginStage]) -> bool:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Before:
+class Usual:
+    """What seconds are as before anything happens: the share of requests that end well, p50, and answers a second."""
+
     share: float
     p50_ms: float
     answered: float
 
     def like(self, second: Second) -> bool:
+        """Whether a second is so as well."""
         if second.p50_ms is None or second.ok < LEAST_ANSWERED * self.answered:
             return False
         share = second.ok / (second.ok + second.errors)
         return share >= self.share - SHARE_SLACK and abs(second.p50_ms / self.p50_ms - 1) <= TIME_SLACK
 
 
-def _usual(seconds: Sequence[Second]) -> _Before | None:
+def usual_of(seconds: Sequence[Second]) -> Usual | None:
     """What is usual, by these seconds; None where there are too few, or too much failed in them."""
     p50 = [second.p50_ms for second in seconds if second.p50_ms]
     ok, errors = sum(second.ok for second in seconds), sum(second.errors for second in seconds)
     if len(p50) < LEAST_USUAL or ok < USUAL * (ok + errors):
         return None
-    return _Before(ok / (ok + errors), median(p50), median(second.ok for second in seconds))
+    return Usual(ok / (ok + errors), median(p50), median(second.ok for second in seconds))
 
 
-def _first_as_before(seconds: Sequence[Second], before: _Before) -> Second | None:
+def _first_as_before(seconds: Sequence[Second], before: Usual) -> Second | None:
     """The first of FOR_SECONDS seconds in a row that are as before."""
     for place in range(len(seconds) - FOR_SECONDS + 1):
         if all(before.like(second) for second in seconds[place : place + FOR_SECONDS]):

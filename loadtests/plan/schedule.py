@@ -70,9 +70,9 @@ def _orders(study: Study, generator: random.Random, left_out: Container[Place]) 
     return orders
 
 
-def planned_seconds(study: Study, order: Iterable[Slot] | None = None) -> float:
+def planned_seconds(study: Study, order: Iterable[Slot] | None = None, start_s: float = START_S) -> float:
     """About how long it takes to run the study, or as much of it as is in ``order``; with the search for a rate, where
-    that is still to be found."""
+    that is still to be found. ``start_s`` is how long a setup takes to start."""
     tests = {test.name: test for test in study.tests}
     total = search_seconds(study)
     started, generators = set(), set()
@@ -83,8 +83,8 @@ def planned_seconds(study: Study, order: Iterable[Slot] | None = None) -> float:
             started.add((slot.block, slot.label, test.start_options))
             generators.add((slot.block, slot.test))
         else:
-            total += test.planned_s
-    return total + len(started) * START_S + len(generators) * GENERATOR_S
+            total += test.planned_s + start_s - START_S
+    return total + len(started) * start_s + len(generators) * GENERATOR_S
 
 
 def search_seconds(study: Study) -> float:
@@ -106,7 +106,7 @@ def within(study: Study, minutes: float) -> Study:
     if blocks < LEAST_BLOCKS:
         least = math.ceil((LEAST_BLOCKS * block_s + search_s) / 6) / 10
         few = f"{plural(LEAST_BLOCKS, 'block')} of {study.name} take {least:g}"
-        raise UserError(f"--minutes {minutes:g}: {few}, and one tells nothing of noise")
+        raise UserError(f"--minutes {minutes:g}: {few}, and one tells nothing of noise; try --minutes {least:g}")
     study = dataclasses.replace(study, blocks=blocks)
     study.require_feasible(f"--minutes {minutes:g}")
     return study

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from loadtests.profile.classify import Category
 from loadtests.report.formats import rest
 from loadtests.report.view import Field, Table
 
+ENOUGH = 500  # samples: a share of a half is then known to 4%, one of a tenth to 3%
 INTERVAL, ROUNDS = "95% interval", "of each round"
 COLUMNS = ("", "CPU", INTERVAL, ROUNDS, "µs per request", "threads waiting")
 COLUMNS_NOTE = (
@@ -74,6 +76,17 @@ def _spent(document: Document) -> dict[str, float]:
     return spent
 
 
+def too_few(document: Document) -> str:
+    """Why nothing can be said of where the time goes, and what would do; empty where there are samples enough."""
+    samples = sum(role["samples"] for role in document["roles"])
+    if samples >= ENOUGH:
+        return ""
+    enough = f"{plural(samples, 'sample')} of CPU time; from {ENOUGH} on it can be said where the time goes"
+    if not samples:
+        return f"{enough}, and there are none: send more load, or profile a setup in Python"
+    return f"{enough}: --duration {math.ceil(1.2 * document['duration_s'] * ENOUGH / samples)}s would do"
+
+
 def summary(document: Document) -> list[str]:
     """What a request costs, what the sampling changed, and the notes."""
     rates = sorted(window["rate"] for window in document["windows"] if window["kind"] == "undisturbed")
@@ -83,7 +96,7 @@ def summary(document: Document) -> list[str]:
     low, high = f"{rates[0]:,.0f}", f"{rates[-1]:,.0f}"
     sampled, watched = document["disturbance"]["sampled"], document["disturbance"]["watched"]
     return [
-        f"A request costs {total:,.0f} µs of CPU time: {parts}.",
+        f"{why}." if (why := too_few(document)) else f"A request costs {total:,.0f} µs of CPU time: {parts}.",
         f"Without sampling it answered {low if low == high else f'{low} to {high}'} requests a second in "
         f"{plural(len(rates), 'round')}.",
         f"Sampling CPU time changed the requests per second by {sampled['rate']:+.0%} and the CPU time per request by "

@@ -4,7 +4,14 @@ The type of run.json is in ``loadtests.records.run``."""
 
 from loadtests.records.advice import Advice, AdviceOutcome, Round
 from loadtests.records.bounds import Figures
-from loadtests.records.during_load import CpuSample, HostConditions, Meanwhile, OriginObservation, OriginStage
+from loadtests.records.during_load import (
+    CpuSample,
+    Deployment,
+    HostConditions,
+    Meanwhile,
+    OriginObservation,
+    OriginStage,
+)
 from loadtests.records.result import Generator, Journeys, RequestResult, Result, Second
 from loadtests.records.trial import CapacityRecord, Evidence, Flag, ProbeRecord, Process, Trial
 from loadtests.records.websockets import Connections, Deliveries, Rejoined
@@ -16,6 +23,7 @@ __all__ = [
     "Connections",
     "CpuSample",
     "Deliveries",
+    "Deployment",
     "Evidence",
     "Figures",
     "Flag",

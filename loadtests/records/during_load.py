@@ -46,11 +46,23 @@ class OriginObservation:
 
 
 @dataclasses.dataclass(frozen=True)
+class Deployment:
+    """The server's processes were replaced while it was measured."""
+
+    way: Annotated[Name, about("How: restart, reload, max-requests or kill.")]
+    t: Annotated[Amount | None, about("When that began, in seconds after the start; null where it goes on throughout.")]
+    replaced: Annotated[Count, about("Processes of the setup that ended.")]
+    before_mb: Annotated[Amount, about("Memory of its processes before, in MB.")]
+    after_mb: Annotated[Amount, about("Memory of those after the load.")]
+
+
+@dataclasses.dataclass(frozen=True)
 class Meanwhile:
     """What was observed while a load was measured."""
 
     cpu: Annotated[tuple[CpuSample, ...], about("A row a second; empty for too short a load.")] = ()
     origin: Annotated[OriginObservation | None, about("The setup's origin, if it has one.")] = None
+    deployment: Annotated[Deployment | None, about("What was done to the server, where the test asks for it.")] = None
 
 
 @dataclasses.dataclass(frozen=True)

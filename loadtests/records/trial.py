@@ -162,7 +162,7 @@ class Trial:
         dict[GaugeName, Readings],
         about(
             "What the setup's processes show of themselves, ten times a second, summed over them: pool in use, pool "
-            "waiting (:doc:`/fetching`); with PostgreSQL next to it, connections (:doc:`/connections`). Pairs of "
+            "waiting (:doc:`/slow-origin`); with PostgreSQL next to it, connections (:doc:`/hopless`). Pairs of "
             "seconds after the start and the value."
         ),
     ] = dataclasses.field(default_factory=dict)

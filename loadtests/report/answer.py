@@ -16,7 +16,7 @@ from loadtests.analyse.verdicts import Verdict
 from loadtests.formatting import UNINFORMATIVE, figure, number, percent, plural, plus_minus, series
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric
-from loadtests.report import tables, winners
+from loadtests.report import tables, unverified, winners
 from loadtests.report.findings import NAMED, by_importance, condition
 from loadtests.report.sections import load_curve, overview
 from loadtests.report.verdict_text import TONES, noisy, what_would_settle
@@ -54,7 +54,8 @@ def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Findi
     marks = tuple((sign, meaning) for sign, meaning in _marks(results) if sign in details)
     conditions = ["", *(condition(results, column.test) for column in columns)]
     conditions += ["at peak"] * (len(table.columns) - len(conditions))
-    return RunAnswer(headlines, winners.sentences(results, findings), table, tuple(conditions), marks, tuple(notes))
+    sentences, spoiled = winners.sentences(results, findings), tuple(unverified.sentences(results))
+    return RunAnswer(headlines, sentences, table, tuple(conditions), marks, tuple(notes), spoiled)
 
 
 def _session_errors(results: Results) -> Iterator[str]:
@@ -138,7 +139,8 @@ def _columns(results: Results) -> Iterator[_Column]:
 
 
 def _known(results: Results, test: Test, metric: Metric) -> bool:
-    return any(results.estimate(label, test.name, metric.name) for label in results.labels)
+    names = [(label, test.name, metric.name) for label in results.labels]
+    return any(results.estimate(*one) or results.unverified(*one) for one in names)
 
 
 def _table(results: Results, columns: Sequence[_Column]) -> Table:
@@ -175,6 +177,8 @@ def _field(results: Results, label: str, column: _Column) -> Field:
     test, metric = column.test, column.metric
     cell, standing = results.cells[label, test.name], results.standings[label, test.name]
     if not cell.valid:
+        if spoiled := results.unverified(label, test.name, metric.name):
+            return tables.unverified(spoiled)
         return Field("invalid" if cell.invalid else tables.unknown().text, tone="muted")
     estimate = results.estimate(label, test.name, metric.name)
     known = estimate is not None and math.isfinite(estimate.value)

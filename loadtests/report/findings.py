@@ -20,6 +20,7 @@ from loadtests.report.points import by_engine
 from loadtests.report.view import Finding
 
 NAMED = 5  # setups whose figures a sentence lists; of more it gives the range
+MOST_NAMED = 12  # setups that a sentence names
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +47,19 @@ def findings(results: Results) -> tuple[Finding, ...]:
 def by_importance(results: Results) -> list[Test]:
     """The tests, rates before times."""
     return sorted(results.tests, key=lambda test: not test.judged[0].more_is_better)
+
+
+def title(results: Results, test: Test, metric: Metric) -> str:
+    """What a chart of a metric shows, in a line."""
+    ranking = _Ranking(results, test, metric)
+    overloaded = [label for label in ranking.failing if ranking.failing[label].overload]
+    if overloaded:
+        of = len(ranking.failing) + len(ranking.figures)
+        return f"{series(overloaded) if len(overloaded) <= 3 else f'{len(overloaded)} of {of}'} cannot sustain the load"
+    if ranking.known:
+        ranking.sentences()
+    words = metric.with_unit(metric.in_words(results.latency(test.name)))
+    return ranking.title or f"{words[0].upper()}{words[1:]}"
 
 
 def certainty(results: Results) -> str:
@@ -131,15 +145,15 @@ def _supporting(results: Results, test: Test, metric: Metric, labels: list[str])
 
 
 class _Ranking:
-    """The setups of one test by one metric. ``leaders`` is set by ``sentences``."""
+    """The setups of one test by one metric. ``leaders`` and ``title`` are set by ``sentences``."""
 
     def __init__(self, results: Results, test: Test, metric: Metric) -> None:
         self.results = results
         self.test = test
         self.metric = metric
-        labels = results.labels_without_copy(test.name)
+        labels = [label for label in results.by_estimate(test, metric) if label != results.aa_copy]
         standings = {label: results.standings[label, test.name] for label in labels}
-        failing = {label: standing for label, standing in standings.items() if standing.trouble}
+        self.failing = failing = {label: standing for label, standing in standings.items() if standing.trouble}
         labels = [label for label in labels if label not in failing]
         shares = [
             f"{label} ({series(one.failure_shares('its')) or f'{one.failed:.2%} of its {one.units} failed'})"
@@ -149,7 +163,7 @@ class _Ranking:
         self.all_overloaded = all(one.overload for one in failing.values())
         self.figures = {label: one for label in labels if (one := results.estimate(label, test.name, metric.name))}
         self.known = list(self.figures)
-        self.leaders = ""
+        self.leaders = self.title = ""
         self.left_out = _left_out(results, test, metric, labels)
 
     def sentences(self) -> tuple[str, str]:
@@ -179,7 +193,8 @@ class _Ranking:
         others = [label for label in self.known if label != first]
         figure = self._listed([first]).removeprefix(f"{first} ")
         margin = self._margin(ratios[first], [ratios[label] for label in others])
-        brief = f"{first} {self.metric.verb}{self._among()}, {figure}{margin}."
+        self.title = f"{first} {self.metric.verb}{self._among()}, {figure}"
+        brief = f"{self.title}{margin}."
         return brief, f"{brief} {self._rest(others)}"
 
     def _leading_group(self, ratios: dict[str, _Ratio], ahead: list[str]) -> tuple[str, str]:
@@ -188,7 +203,7 @@ class _Ranking:
         within = f"within ±{self.results.study.delta:.0%}"
         rest = [label for label in self.known if label not in ahead]
         many = len(ahead) > NAMED
-        who = f"{len(ahead)} of {len(self.known)}" if many else series(ahead)
+        who = series(ahead) if len(ahead) <= MOST_NAMED else f"{len(ahead)} of {len(self.known)}"
         if not rest:
             figures = self._listed(self.known).removeprefix(series(self.known)).removeprefix(", ")
             outcome = (
@@ -196,13 +211,16 @@ class _Ranking:
             )
             self.leaders = f"{who} lead" if self._among() else "all"
             self.leaders += f" (equivalent {within})" if equivalent else " (no significant difference)"
+            self.title = f"{outcome}{self._among()}"
             return (f"{outcome}: {figures}.",) * 2
         self.leaders = f"{who} lead ({f'equivalent {within}' if equivalent else 'no clear winner'})"
         outcome = f"Equivalent {within}" if equivalent else f"No clear winner after {self._blocks(ahead)}"
         listed = self._listed(ahead)
         if many and len(rest) <= NAMED:
             listed = listed.replace(series(ahead), f"all but {series(rest)}", 1)
-        short = f"{who}, {self._range(ahead)}" if many else listed
+        short = f"{who}, {self._range(ahead)}" if len(ahead) > MOST_NAMED else listed
+        lead = series(ahead) if len(ahead) <= 3 else f"{len(ahead)} of {len(self.known)}"
+        self.title = f"{outcome}{self._among()}: {lead} lead"
         start = f"{outcome}{self._among()}. Leading group: "
         return f"{start}{short}.", f"{start}{listed}. {self._rest(rest)}"
 
@@ -228,7 +246,9 @@ class _Ranking:
             nearest = math.ceil(100 * max(other.high for other in others) / first.low) / 100
             return "" if nearest == 1 else f"; {who} reach at most {nearest:.0%} of that"
         nearest = math.floor(100 * min(other.low for other in others) / first.high) / 100
-        return "" if nearest == 1 else f"; {who} at least ×{nearest:.2f}"
+        nearest = math.floor(10 * nearest) / 10 if nearest >= 2 else nearest
+        more = f"{nearest:.1f} times that" if nearest >= 2 else f"{nearest - 1:.0%} more"
+        return "" if nearest == 1 else f"; {who} take at least {more}"
 
     def _blocks(self, labels: list[str]) -> str:
         comparisons = [self.results.comparisons.get((label, self.test.name, self.metric.name)) for label in labels]

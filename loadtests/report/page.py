@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 from loadtests.analyse.results import Results
 from loadtests.formatting import plural, series
 from loadtests.records.run.run_record import OwnProject
 from loadtests.report import answer as answers
-from loadtests.report import findings
+from loadtests.report import findings, headline
 from loadtests.report.sections import (
     arithmetic,
     cost,
@@ -21,29 +22,41 @@ from loadtests.report.sections import (
     sweep,
     verdicts,
 )
-from loadtests.report.view import Page
+from loadtests.report.view import Headline, Page, RunAnswer, Section
 
 
 def compose(results: Results, price: float | None = None) -> Page:
     """The report of a run; ``price`` of a core-hour overrides the study's."""
     # A search measures bad setups less, which no verdict allows for.
     searched = results.record.advice is not None
-    sections = [sweep.section(results), overview.section(results), None if searched else verdicts.section(results)]
-    sections += [*kinds.sections(results), arithmetic.section(results), pictures.section(results)]
-    sections += [requests.section(results), cost.section(results, price)]
-    sections += [flagged.section(results), repeat.section(results)]
     advice = sweep.findings(results)
     found = () if searched else findings.findings(results)
+    answer = answers.answer(results, advice, found, tuple(_notes(results)))
+    top = headline.headline(results, answer, advice, found)
+    sections = [sweep.section(results), None if searched else verdicts.section(results)]
+    sections += [*kinds.sections(results), arithmetic.section(results), pictures.section(results)]
+    sections += [cost.section(results, price), _whole_table(answer, top), requests.section(results)]
+    sections += [overview.section(results), flagged.section(results), repeat.section(results)]
     return Page(
         title=results.study.title,
         question=results.study.question,
         created=results.record.created,
-        answer=answers.answer(results, advice, found, tuple(_notes(results))),
+        answer=answer,
+        top=top,
         findings=(*advice, *found),
         certainty=findings.certainty(results) if found else "",
         sections=tuple(section for section in sections if section is not None),
         labels=tuple(results.labels),
+        copy=results.aa_copy,
     )
+
+
+def _whole_table(answer: RunAnswer, top: Headline) -> Section | None:
+    """All columns of the table that the top shows a part of."""
+    if answer.table is None or top.table is answer.table:
+        return None
+    table = dataclasses.replace(answer.table, name="every-figure", note=answer.legend(range(len(answer.conditions))))
+    return Section("every", "Setup by setup", tables=(table,), only_on_pages=True)
 
 
 def _notes(results: Results) -> Iterator[str]:
@@ -52,7 +65,10 @@ def _notes(results: Results) -> Iterator[str]:
         yield "Nothing was measured: the run ended before its first trial did."
         return
     if invalid == trials:
-        yield "No trial is valid, so no setup has a figure; the page has the reasons."
+        nothing = (
+            "nothing is ranked" if any(one.unverified for one in results.cells.values()) else "no setup has a figure"
+        )
+        yield f"No trial is valid, so {nothing}; the page has the reasons."
     if results.blocks == 1 and invalid < trials and len(results.labels) > 1:
         yield "One block gives no interval, so nothing is significant and nothing is ranked."
     planned = len(results.record.order)

@@ -12,6 +12,7 @@ from loadtests.analyse.results import Results
 from loadtests.formatting import NOT_REACHED, closed, figure, interval, series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
+from loadtests.report.charts import palette
 
 ChartRow = dict[str, Any]  # a row of a chart's data
 BEYOND = 1e300  # outside of any chart
@@ -39,17 +40,24 @@ def valid_blocks(results: Results, test: Test) -> list[int]:
     return [len(cell.valid) for cell in cells if cell.valid]
 
 
+def kind(results: Results, label: str) -> str:
+    """What a setup is in the key of a chart: WSGI, ASGI, a layer, a peer."""
+    return palette.kind(results.setup(label).interface)
+
+
 def point(results: Results, label: str, test: Test, metric: Metric, name: str, unit: str) -> ChartRow:
     """An estimate as a chart's row; without a value where there is none."""
     estimate = results.estimate(label, test.name, metric.name)
     if estimate is None:
         why = why_unknown(results, label, test, metric)
-        return {"label": label, "note": why, "text": f"{label}: {name}: {why}"}
+        return {"label": label, "kind": kind(results, label), "note": why, "text": f"{label}: {name}: {why}"}
     if math.isinf(estimate.value):
-        return {"label": label, "note": NOT_REACHED, "text": f"{label}: {name}: {NOT_REACHED}, too many failed"}
+        text = f"{label}: {name}: {NOT_REACHED}, too many failed"
+        return {"label": label, "kind": kind(results, label), "note": NOT_REACHED, "text": text}
     within = f" ({text})" if (text := interval(estimate)) else ""
     return {
         "label": label,
+        "kind": kind(results, label),
         "value": estimate.value,
         "note": figure(estimate),
         "text": f"{label}: {name} {figure(estimate)} {unit}{within}",

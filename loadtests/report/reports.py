@@ -11,7 +11,7 @@ from loadtests.files import make_folder, remove, write_text
 from loadtests.records.run.folder import Run
 from loadtests.report import page as pages
 from loadtests.report.formats import csv as summary
-from loadtests.report.formats import html, render, rest, terminal
+from loadtests.report.formats import drawing, html, render, rest, terminal
 
 
 def write(run: Run, price: float | None = None) -> list[Path]:
@@ -24,12 +24,12 @@ def write(run: Run, price: float | None = None) -> list[Path]:
     page = pages.compose(results, price)
     charts = run.path / "charts"
     make_folder(charts)
-    drawings = {chart.name: render.svg(chart.spec) for chart in page.charts}
+    drawings = {one.name: drawing.file(render.svg(one.spec), one.alt, page.labels) for one in page.charts}
     texts = {
         run.path / "summary.csv": summary.csv_text(results),
         run.path / "index.rst": rest.rst(page),
         run.path / "report.html": html.html(page, drawings),
-        **{charts / f"{name}.svg": drawing for name, drawing in drawings.items()},
+        **{charts / f"{name}.svg": text for name, text in drawings.items()},
     }
     for path, text in texts.items():
         write_text(path, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from statistics import median
 from typing import Any, TypeVar
 
 from loadtests.analyse import readings
+from loadtests.analyse.compare.within import Estimate
 from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import DASH, figure, interval, number, relative
 from loadtests.plan.kinds import Test
@@ -70,7 +72,7 @@ def measured(
     def column(metric: Metric) -> Column:
         return lambda cell: (
             Field(why_empty(cell), tone="muted")
-            if metric is first and not cell.valid
+            if metric is first and not cell.valid and not cell.unverified
             else estimate(results, cell.label, test, metric)
         )
 
@@ -102,10 +104,18 @@ def estimate(results: Results, label: str, test: Test, metric: Metric) -> Field:
     """The mean and interval of a metric."""
     known = results.estimate(label, test.name, metric.name)
     if known is None:
+        if spoiled := results.unverified(label, test.name, metric.name):
+            return unverified(spoiled)
         valid = results.cells[label, test.name].valid
         return unknown(next((why for trial in valid if (why := readings.delay_note(trial, metric))), ""))
     text = figure(known)
     return Field(text, interval(known), f"{text} {relative(known)}".strip())
+
+
+def unverified(found: Estimate) -> Field:
+    """A figure of trials that contention or the generator spoiled: in brackets and grey wherever it is shown."""
+    text = f"({figure(found)})" if math.isfinite(found.value) else DASH
+    return Field(text, "unverified", text, tone="unverified")
 
 
 def failures(cell: Cell) -> Field:

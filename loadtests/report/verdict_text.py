@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 from loadtests.analyse.compare.within import Comparison
@@ -22,6 +23,16 @@ def word(comparison: Comparison, short: bool = False) -> str:
     metric = metric_of(comparison.metric)
     own: dict[Verdict, str] = {Verdict.FASTER: metric.better, Verdict.SLOWER: metric.worse}
     return own.get(comparison.verdict) or str(comparison.verdict.value)
+
+
+def effect(comparison: Comparison, time: str = "response time") -> str:
+    """The verdict with its size and sign: ``65% lower throughput``; ``time`` is what percentiles are of."""
+    if comparison.verdict not in (Verdict.FASTER, Verdict.SLOWER) or comparison.candidate_standing.overload:
+        return word(comparison)
+    if not 0 < comparison.ratio < math.inf:
+        return word(comparison)
+    bounded = "at least " if comparison.at_least or comparison.at_most else ""
+    return f"{bounded}{metric_of(comparison.metric).change_of(comparison.ratio, time)}"
 
 
 def remark(comparison: Comparison, short: bool = False) -> str:

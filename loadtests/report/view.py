@@ -13,7 +13,7 @@ from loadtests.report.charts.shared import Chart
 class Field:
     """One field of a table: text, interval or remark, and a ``short`` form for the terminal.
 
-    ``tone`` is "good", "bad", "muted" or "".
+    ``tone`` is "good", "bad", "muted", "unverified" (a figure that documents leave out) or "".
     """
 
     text: str
@@ -40,7 +40,7 @@ class Table:
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """A heading and its content. ``name`` is its anchor."""
+    """A heading and its content. ``name`` is its anchor, ``reading`` how to read it, which a page may fold."""
 
     name: str
     heading: str
@@ -48,6 +48,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
     commands: tuple[str, ...] = ()
+    reading: str = ""
     folded: tuple[tuple[str, str], ...] = ()  # titles and preformatted texts that a page may fold
     only_on_pages: bool = False  # not in a terminal
 
@@ -75,7 +76,8 @@ class RunAnswer:
 
     ``headlines``: what ran where, what failed, what is advised; ``winners``: a sentence for each question. The
     ``table`` has a row for each setup, ``conditions`` under which each of its columns was measured, and ``marks``
-    (sign, explanation) for the signs in it. ``notes`` are remarks on the run.
+    (sign, explanation) for the signs in it. ``notes`` are remarks on the run, ``unverified`` those that documents leave
+    out, as they do the figures.
     """
 
     headlines: tuple[str, ...]
@@ -84,6 +86,7 @@ class RunAnswer:
     conditions: tuple[str, ...]
     marks: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
+    unverified: tuple[str, ...] = ()
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -102,19 +105,37 @@ class RunAnswer:
 
 
 @dataclasses.dataclass(frozen=True)
+class Headline:
+    """The top of a page: the answer, what failed, its ``chart`` and ``table`` with notes, and the further answers."""
+
+    lead: tuple[str, ...]
+    failed: tuple[str, ...]
+    rest: tuple[str, ...]
+    chart: Chart | None
+    table: Table | None
+    notes: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Page:
-    """The whole report: ``answer``, a finding for each question and how certain they are, and the sections."""
+    """The whole report: ``answer``, a finding for each question and how certain they are, and the sections.
+
+    ``labels`` are all setups, ``copy`` is the A/A copy among them.
+    """
 
     title: str
     question: str
     created: str
     answer: RunAnswer
+    top: Headline
     findings: tuple[Finding, ...]
     certainty: str
     sections: tuple[Section, ...]
     labels: tuple[str, ...]
+    copy: str | None = None
 
     @property
     def charts(self) -> tuple[Chart, ...]:
         """All charts, in the order of the page."""
-        return tuple(chart for section in self.sections for chart in section.charts)
+        first = (self.top.chart,) if self.top.chart else ()
+        return (*first, *(chart for section in self.sections for chart in section.charts))

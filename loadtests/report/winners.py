@@ -14,6 +14,16 @@ from loadtests.report.view import Finding
 
 def sentences(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
     """Certain winners first; the steps of a load curve share one sentence."""
+    return tuple(sentence for _, sentence in sorted(_found(results, findings), key=lambda one: not one[0]))
+
+
+def first(results: Results, findings: Sequence[Finding]) -> str:
+    """The sentence on the first question, certain or not; empty where there is none."""
+    return next((sentence for _, sentence in _found(results, findings)), "")
+
+
+def _found(results: Results, findings: Sequence[Finding]) -> list[tuple[bool, str]]:
+    """Whether each is certain, and the sentence, in the order of the questions."""
     curves = {test.name: load_curve.curve(results, test) for test in results.tests}
     found: dict[tuple[str, str], tuple[bool, str]] = {}
     for one in findings:
@@ -25,7 +35,7 @@ def sentences(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
             found.setdefault((curve[0][1].name, one.topic), _over_load(curve, alike))
         else:
             found[one.question, ""] = (one.certain, f"{one.question}: {one.brief}")
-    return tuple(sentence for _, sentence in sorted(found.values(), key=lambda one: not one[0]))
+    return list(found.values())
 
 
 def _over_load(curve: LoadCurve, findings: dict[str, Finding]) -> tuple[bool, str]:

@@ -1,4 +1,4 @@
-"""What the setups speak over WebSockets, for the contract; docs/peers.rst describes each."""
+"""What the setups speak over WebSockets, for the contract; docs/websockets.rst describes each."""
 
 from __future__ import annotations
 

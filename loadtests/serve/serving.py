@@ -11,7 +11,7 @@ from pathlib import Path
 
 from loadtests import setups
 from loadtests.errors import UserError
-from loadtests.hosts import ConnectionLost, Host, Supervised
+from loadtests.hosts import ConnectionLost, Host, Program, Supervised
 from loadtests.observe import cores
 from loadtests.observe.processes import Part
 from loadtests.serve import health
@@ -23,6 +23,8 @@ from loadtests.workload import Request
 
 ANSWERED_WITHIN_S = 2.0
 GONE = ("BACKOFF", "FATAL", "UNKNOWN")
+READY = "ready-{}"  # in RUN_DIR, of an instance by its pid: supervisor/gunicorn.conf.py writes it
+WEB = "web"  # the role of what runs Django, in supervisor/conf.d
 
 
 class NotServing(Exception):
@@ -121,14 +123,43 @@ class Serving:
     def restart(self) -> None:
         """Stops the setup, not its services, and starts it again; returns when it is healthy. Raises NotServing when it
         does not stop in time, or does not come up."""
+        self._again(self.setup.group)
+        _wait(self)
+
+    def reload(self) -> None:
+        """Replaces its workers as its file says: by a signal, or one instance after the other. Raises NotServing."""
+        for program in self._servers():
+            if "HUP" in self.setup.renews:
+                self.supervised.signal(program.pid, "HUP")
+                continue
+            self._again(name := f"{self.setup.group}:{program.role}")
+            end = time.monotonic() + self.application.healthy_within_s
+            while not self.supervised.has(READY.format(self.supervised.programs(name)[0].pid)):
+                _require_up(self)
+                if time.monotonic() > end:
+                    raise NotServing(f"{name} was not ready again in time", self.logs())
+                time.sleep(health.LOOK_EVERY_S)
+
+    def kill_worker(self) -> None:
+        """Kills the largest of its workers; where it has none, one of the processes that supervisor started."""
+        first = {program.pid: Part(program.role, program.pid) for program in self._servers()}
+        usage = self.host.usage(first.values(), self.folder)
+        workers = [one for pid, one in usage.items() if pid not in first] or list(usage.values())
+        self.supervised.signal(max(workers, key=lambda one: one.rss_mb).pid, "KILL")
+
+    def _servers(self) -> list[Program]:
+        """The programs that run Django, without a proxy in front."""
+        return [one for one in self.supervised.programs(self.setup.group) if one.role.startswith(WEB) and one.pid]
+
+    def _again(self, name: str) -> None:
+        """Stops a group or a process and starts it again."""
         try:
-            self.supervised.stop(self.setup.group)
+            self.supervised.stop(name)
         except ConnectionLost:
             raise
         except UserError as error:
             raise NotServing(str(error), self.logs()) from None
-        self.supervised.start(self.setup.group)
-        _wait(self)
+        self.supervised.start(name)
 
     def seconds_to_answer(self) -> float:
         """The response time at rest. Raises OSError or http.client.HTTPException."""

@@ -1,7 +1,19 @@
 """Reads what supervisor/ has: the setups, and the services that run with them."""
 
 from loadtests.setups.knobs import FETCHING, KNOBS, bind, database, given, port, require_knobs, take, workers
-from loadtests.setups.reading import CANNOT, HOPLESS, HTTP, WEBSOCKET, Setup, find, known, missing, missing_needs
+from loadtests.setups.reading import (
+    CANNOT,
+    HOPLESS,
+    HTTP,
+    MAX_REQUESTS,
+    RELOAD,
+    WEBSOCKET,
+    Setup,
+    find,
+    known,
+    missing,
+    missing_needs,
+)
 
 __all__ = [
     "CANNOT",
@@ -9,6 +21,8 @@ __all__ = [
     "HOPLESS",
     "HTTP",
     "KNOBS",
+    "MAX_REQUESTS",
+    "RELOAD",
     "WEBSOCKET",
     "Setup",
     "bind",

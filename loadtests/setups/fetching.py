@@ -1,4 +1,4 @@
-"""Which views of the sample project fetch (docs/fetching.rst), and with which HTTP clients."""
+"""Which views of the sample project fetch (docs/slow-origin.rst), and with which HTTP clients."""
 
 from __future__ import annotations
 

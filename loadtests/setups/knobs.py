@@ -23,6 +23,7 @@ MOST_WORKERS = 1024
 MOST_THREADS = 1024
 BACKLOG = (128, 65_535)  # what all servers take, as is KEEP_ALIVE; also in defaults.sh
 MOST_KEEP_ALIVE = 60
+MOST_REQUESTS = 1_000_000_000
 MOST_CONN_MAX_AGE = 7 * 24 * 3600
 # The questionnaire's session stores and the size of their blobs; as testproject/testproject/settings/sessions.py.
 SESSIONS = ("db", "cached_db", "redis", "file", "cookies", "datastore")
@@ -134,6 +135,8 @@ SERVERS = {
     ),
     "BACKLOG": _backlog(),
     "KEEP_ALIVE": _whole(1, MOST_KEEP_ALIVE, "a whole number of seconds"),
+    "MAX_REQUESTS": _whole(1, MOST_REQUESTS),
+    "MAX_REQUESTS_JITTER": _whole(1, MOST_REQUESTS),
     "ORIGIN_RECIPE": Knob(
         "the name of a recipe that ships, or the absolute path of one that is right, is needed; `origin FILE` says "
         "what is wrong with one",
@@ -154,6 +157,10 @@ FETCHING = {
 }
 SAMPLES = {
     "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed", _is_redis),
+    "PYTHON": Knob(
+        "the name of a Python is needed, such as python3.13 or python3.14t",
+        lambda text: re.fullmatch(r"python3\.[0-9]{1,3}t?", text) is not None,
+    ),
     "MIDDLEWARES": Knob(
         "such as 0-sync, 7-async or usual+1-sync is needed", lambda text: _MIDDLEWARES.fullmatch(text) is not None
     ),

@@ -1,5 +1,5 @@
-"""The stacks of other times below stacks/: packages and a project, in a virtual environment that `make` installs on
-request. Read here, never made."""
+"""The stacks of other times below stacks/, with a project of their own, and today's on other Pythons, which the knob
+PYTHON names: each in a virtual environment that `make` installs on request. Read here, never made."""
 
 from __future__ import annotations
 
@@ -22,6 +22,17 @@ LISTENS_ON = "127.0.0.1"  # in their setups' files: such old packages have vulne
 def is_installed(name: str) -> Callable[[Path], bool]:
     """Whether the environment of a stack was made."""
     return lambda bin: (_environment(name) / ".ready").is_file()
+
+
+def python(name: str) -> Path:
+    """The folder of the commands of today's stack on that Python, such as ``python3.13``."""
+    return _environment(name) / "bin"
+
+
+def missing_python(name: str) -> str | None:
+    """How to install that Python's environment, where it was not made."""
+    how = f"make setup PYTHONS={name}, where pyenv or the system has {name}"
+    return None if (_environment(name) / ".ready").is_file() else f"{name} is not installed: {how}"
 
 
 def refused(name: str, requests: Iterable[tuple[str, str]]) -> str | None:

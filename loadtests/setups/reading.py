@@ -25,11 +25,26 @@ CANNOT = {
     "compression": "compress the messages of a WebSocket",
 }
 
-# The words of `dialect=`, what is spoken over a WebSocket; docs/peers.rst has them.
+# How a server replaces its workers under load: the words of `renews=`.
+RENEWS = {
+    "HUP": "reload its workers by that signal to its first process",
+    "rolling": "be reloaded by restarting one of its instances after the other",
+    "max-requests": "replace a worker after MAX_REQUESTS requests",
+}
+# What a test may demand of it, in words, and which of them meet that.
+RELOAD, MAX_REQUESTS = "reload", "max-requests"
+DEMANDED = {
+    RELOAD: ("replace its workers gracefully on demand", {"HUP", "rolling"}),
+    MAX_REQUESTS: ("replace a worker after a number of requests", {"max-requests"}),
+}
+
+# The words of `dialect=`, what is spoken over a WebSocket; docs/websockets.rst has them.
 DIALECTS = ("plain", "socket.io", "action-cable")
 
 # The end of a name: `uvicorn-hopless` is the setup `uvicorn` with Django served through the package hopless.
 HOPLESS = "-hopless"
+# Likewise, of one that serves the base of the user's project: what a change is compared with.
+BASE = "-base"
 
 # A test uses one of two protocols, and each setup serves one of them.
 HTTP = "http"
@@ -45,7 +60,8 @@ class Setup:
     the source of its settings; ``cannot`` words of CANNOT; ``services`` run with it, and ``charges`` are those that
     count as its cost; ``wrong`` is the fault that it demonstrates; ``stack`` a word of loadtests.setups.other_stacks,
     empty for today's stack or the user's; ``hopless``: Django is served through that package, and ``name`` ends in
-    HOPLESS.
+    HOPLESS; ``base``: what is served is the base of the user's project, and ``name`` ends in BASE; ``renews`` words of
+    RENEWS.
     """
 
     name: str
@@ -61,11 +77,14 @@ class Setup:
     dialect: str = ""
     stack: str = ""
     hopless: bool = False
+    base: bool = False
+    renews: tuple[str, ...] = ()
 
     @property
     def group(self) -> str:
         """Its supervisor group."""
-        return self.name.removesuffix(HOPLESS) if self.hopless else self.name
+        name = self.name.removesuffix(BASE) if self.base else self.name
+        return name.removesuffix(HOPLESS) if self.hopless else name
 
     @property
     def impossible(self) -> str | None:
@@ -86,12 +105,17 @@ class Setup:
             hopless=True,
         )
 
+    def of_base(self) -> Setup:
+        """The same setup with the base of the user's project."""
+        return dataclasses.replace(self, name=f"{self.name}{BASE}", label=f"{self.label}, base", base=True)
+
     def refuses(self, demands: Iterable[str]) -> str | None:
         """Which demands (words of CANNOT, and HTTP) it cannot meet, in words; None where it can meet all."""
         demands = set(demands)
         if self.dialect and HTTP in demands:
             return "it is there for WebSockets, and is not asked over HTTP"
         unmet = [CANNOT[word] for word in self.cannot if word in demands]
+        unmet += [what for word, (what, by) in DEMANDED.items() if word in demands and by.isdisjoint(self.renews)]
         if unmet:
             return f"it cannot {' or '.join(unmet)}"
         if not self.dialect and WEBSOCKET in demands:
@@ -109,16 +133,18 @@ def known(folder: Path | None = None) -> dict[str, Setup]:
 
 
 def find(names: Iterable[str], hopless: bool = False) -> list[Setup]:
-    """The setups of these names, which may end in HOPLESS; all that have a file where none is named. With ``hopless``
-    each is followed by itself through hopless. Raises UserError with the nearest names."""
+    """The setups of these names, which may end in HOPLESS and in BASE; all that have a file where none is named. With
+    ``hopless`` each is followed by itself through hopless. Raises UserError with the nearest names."""
     setups = known()
     found = []
     for name in list(names) or setups:
-        plain = name.removesuffix(HOPLESS)
+        served = name.removesuffix(BASE)
+        plain = served.removesuffix(HOPLESS)
         if plain not in setups:
             raise unknown("setup", name, setups)
         twin = setups[plain].through_hopless()
-        found += [setups[plain], twin] if hopless else [setups[plain] if name == plain else twin]
+        ways = [setups[plain], twin] if hopless else [setups[plain] if served == plain else twin]
+        found += ways if name == served else [way.of_base() for way in ways]
     return list(dict.fromkeys(found))
 
 
@@ -154,4 +180,5 @@ def _read(section: SupervisorSection, services: Iterable[str]) -> Setup:
         wrong=section.text("wrong", ""),
         dialect=section.word("dialect", DIALECTS),
         stack=section.word("stack", STACKS),
+        renews=section.words("renews", RENEWS),
     )

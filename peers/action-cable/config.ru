@@ -1,4 +1,4 @@
-# Action Cable without the rest of Rails: the dialect "action-cable" of docs/peers.rst.
+# Action Cable without the rest of Rails: the dialect "action-cable" of docs/websockets.rst.
 require "logger"
 require "rails"
 require "action_cable/engine"

@@ -1,4 +1,4 @@
-// socket.io: the dialect "socket.io" of docs/peers.rst. With --redis rooms span WORKERS processes that share the port.
+// socket.io: the dialect "socket.io" of docs/websockets.rst. With --redis rooms span WORKERS processes that share the port.
 import cluster from "node:cluster";
 import { argv, env, exit } from "node:process";
 import { createAdapter } from "@socket.io/redis-adapter";

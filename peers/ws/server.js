@@ -1,4 +1,4 @@
-// The package ws and nothing else: the dialect "plain" of docs/peers.rst. Rooms are within this process.
+// The package ws and nothing else: the dialect "plain" of docs/websockets.rst. Rooms are within this process.
 import { STATUS_CODES } from "node:http";
 import { WebSocketServer } from "ws";
 import { HEARTBEAT_MS, allowed, answering, listen } from "../common.js";

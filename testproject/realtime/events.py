@@ -1,4 +1,4 @@
-"""The same endpoints on python-socketio, next to Django: the dialect `socket.io` of docs/peers.rst."""
+"""The same endpoints on python-socketio, next to Django: the dialect `socket.io` of docs/websockets.rst."""
 
 import socketio
 

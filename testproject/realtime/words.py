@@ -1,4 +1,4 @@
-"""What the endpoints say, alike with and without Channels; docs/peers.rst has the protocol."""
+"""What the endpoints say, alike with and without Channels; docs/websockets.rst has the protocol."""
 
 JOINED = "joined"  # you are in the room: whatever is published from now on reaches you
 OK = "ok"  # published

@@ -77,11 +77,6 @@ def test_sure_differences_under_delta_do_not_matter() -> None:
     assert marked([100, 100, 100, 100, 102, 102, 102, 102], width=0.001) == {}
 
 
-def test_run_without_an_interval_is_no_change_and_no_level() -> None:
-    series = [*points([100.0] * 4), Point("one block", 300.0, 0.0, inf), *points([100.0] * 4)]
-    assert not any(mark.change for mark in changes(series))
-
-
 def test_what_varies_between_runs_is_not_moved_by_one_change_or_one_far_run() -> None:
     noise = np.random.default_rng(1).normal(0, 0.02, 20)
     changed, far = noise.copy(), noise.copy()

@@ -50,13 +50,10 @@ def test_students_limits_are_those_of_the_table() -> None:
     assert alone([1.0, 2.0, 3.0]).high == pytest.approx(2 + 4.303 / 3**0.5, abs=0.001)
 
 
-def test_one_block_knows_no_interval() -> None:
+def test_one_block_knows_no_interval_and_none_knows_nothing() -> None:
     found = alone([1.0])
-    assert (found.estimate, found.low, found.high, found.method) == (1.0, -inf, inf, "none")
-
-
-def test_no_block_knows_nothing() -> None:
-    assert alone([]).method == "none"
+    assert (found.estimate, found.low, found.high, found.method) == (1.0, -inf, inf, alone([]).method)
+    assert found.method == "none"
 
 
 def test_equal_values_are_a_point() -> None:

@@ -35,6 +35,13 @@ def test_what_differs_is_told_with_both_answers(pair, capsys):
     ]
 
 
+def test_a_project_whose_answers_are_errors_has_no_number_of_differences(pair, capsys):
+    broken = Check([ROOT], compared=pair, errors=[(ROOT, "500 text/html 'Server Error'")])
+    assert not broken.good
+    print_check(broken)
+    assert capsys.readouterr().out == "gunicorn: GET / is answered 500 text/html 'Server Error'\n"
+
+
 def test_what_was_left_out_is_told_with_its_reason(pair, capsys):
     failed = [(pair[1], NotServing("did not start", "the end of a log"))]
     print_check(

@@ -129,3 +129,11 @@ def test_a_workload_that_is_printed_is_the_same_workload():
     text = to_toml(Workload((request,)), (f"From a\n[[requests]] {COMMANDS}",))
     assert printable(text) == text
     assert text.count("\n[[requests]]") == 1
+
+
+def test_a_summary_next_to_a_pull_request_shows_it_as_text(run, build_run, command):
+    other = build_run(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=2, name="other").path
+    _, summary, _ = command("compare", run, other, "--format", "github")
+    assert r"\<script\>alert" in summary
+    assert not re.search(rf"(?<!\\)<script|(?<!\\)\*\*b|{OBEYED.pattern}", summary)
+    assert ET.fromstring(command("compare", run, other, "--format", "junit")[1].encode()) is not None

@@ -9,7 +9,7 @@ import pytest
 def test_help_is_also_short(command, before):
     code, printed, _ = command(*before, "-h")
     assert (code, printed) == (0, command(*before, "--help")[1])
-    assert "-h, --help" in printed
+    assert re.search("--help +-h ", printed)
 
 
 @pytest.mark.parametrize(
@@ -33,10 +33,10 @@ def test_what_is_mistyped_gets_one_line(command, arguments, says):
 
 
 def test_without_a_command_the_help_is_shown(command):
-    code, _, errors = command()
-    assert code == 2
-    assert "Usage: " in errors
-    assert "profile" in errors
+    code, printed, errors = command()
+    assert (code, errors) == (2, "")
+    assert "Usage: " in printed
+    assert "profile" in printed
 
 
 def test_the_version_is_that_of_the_project_and_its_revision(command):

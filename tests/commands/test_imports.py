@@ -4,6 +4,8 @@ import ast
 import subprocess
 import sys
 
+import pytest
+
 from loadtests.files import ROOT
 
 # `report` hands the console on to the formats.
@@ -44,16 +46,9 @@ def test_only_what_prints_imports_rich():
     assert others == []
 
 
-def loaded(*arguments):
+@pytest.mark.parametrize("command", [(), ("run",)])
+def test_help_imports_nothing_slow(command):
     done = subprocess.run(
-        [sys.executable, "-c", HELP, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", HELP, *command], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
-    return set(done.stdout.rpartition("loaded: ")[2].split())
-
-
-def test_help_imports_nothing_slow():
-    assert loaded() & SLOW == set()
-
-
-def test_the_help_of_a_command_imports_nothing_slow():
-    assert loaded("run") & SLOW == set()
+    assert set(done.stdout.rpartition("loaded: ")[2].split()) & SLOW == set()

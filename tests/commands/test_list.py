@@ -32,7 +32,8 @@ def test_setups_say_what_they_lack_here(command, without):
     found = rows(command, "setups")
     assert found["daphne-ipc"]["not_here"] == "lacks daphne"
     assert found["waitress"]["not_here"] == ""
-    assert "lacks daphne" in command("list")[1]
+    assert "lacks daphne" in command("list", "setups")[1]
+    assert re.search(r"setups, \d+ with something missing here; all of them: .* list setups", command("list")[1])
 
 
 def test_studies_say_which_setups_they_have_to_do_without(command, without):
@@ -59,5 +60,7 @@ def test_names_stay_in_one_piece_on_a_terminal_of_80_columns(cli):
     cli.env |= {"COLUMNS": "80", "FORCE_COLOR": "1"}
     code, printed, _ = cli.run("list")
     assert code == 0
+    assert len(printed.splitlines()) <= 20
+    printed = "".join(cli.run("list", kind)[1] for kind in ("setups", "studies", "runs"))
     for name in [*setups.known(), *studies.names(), *(path.name for path in folder.runs())]:
         assert re.search(rf"^(\x1b\[\S*m)?{re.escape(name)}\s", printed, re.MULTILINE), name

@@ -46,7 +46,7 @@ def completed(loadtests, *words):
 
 
 def test_it_works_in_another_folder_and_calls_itself_by_its_name(loadtests):
-    assert loadtests("--help")[0].startswith("Usage: loadtests [OPTIONS] COMMAND")
+    assert loadtests("--help")[0].strip().startswith("Usage: loadtests [OPTIONS] COMMAND")
     _, errors = loadtests("report", "nothing")
     assert errors == "error: nothing is not a run folder (does not exist); `loadtests list` names those there are\n"
 

@@ -76,6 +76,26 @@ def test_with_hopless_each_asgi_setup_comes_twice_and_wsgi_says_why_it_cannot(co
     assert "gunicorn-again-hopless" not in printed
 
 
+def test_a_change_is_measured_side_by_side_with_its_base(command, tmp_path):
+    example = "docs/examples/chat"
+    code, printed, errors = command(
+        "run", "--app", example, "--base", example, "--setups", "gunicorn,uvicorn", "--hopless", "--dry-run"
+    )
+    assert (code, errors) == (0, "")
+    assert re.search(r"\ngunicorn-base +Gunicorn, base, the baseline", printed)
+    assert all(f"\n{name}-base  " in printed for name in ("uvicorn", "uvicorn-hopless"))
+    assert "-again" not in printed
+    assert "-own-project-base" in printed
+    code, _, errors = command("run", "--app", example, "--base", tmp_path, "--dry-run")
+    assert (code, errors) == (
+        1,
+        f"error: {tmp_path}: there is no manage.py in it; nor is it one folder below: name the folder that has it\n",
+    )
+    code, _, errors = command("run", "first-look", "--base", example, "--dry-run")
+    assert (code, errors) == (1, "error: --base is for a project of your own; name its folder: --app\n")
+    assert command("run", "sweep", "--app", example, "--base", example, "--dry-run")[0] == 1
+
+
 def test_a_study_that_has_hopless_already_gets_it_once(command):
     assert command("run", "channels-hops", "--hopless", "--dry-run") == command("run", "channels-hops", "--dry-run")
     code, _, errors = command("run", "sweep", "--hopless", "--dry-run")

@@ -43,6 +43,7 @@ def study_keys() -> set[str]:
         | allowed({"setups": ["gunicorn"], "tests": {"broadcast": {**test, "nonsense": 1}}})
         | allowed({"setups": ["gunicorn"], "tests": {"echo": {**test, "nonsense": 1}}})
         | allowed({"setups": ["gunicorn"], "tests": {"rejoin": {"nonsense": 1}}})
+        | allowed({"setups": ["gunicorn"], "tests": {"deployment": {**test, "way": "kill", "nonsense": 1}}})
         | allowed({"setups": ["gunicorn"], "tests": {"journey": {"users": 1, "duration": "1s", "nonsense": 1}}})
         | allowed({"setups": ["gunicorn"], "tests": {"journey-capacity": {"nonsense": 1}}})
     )
@@ -121,3 +122,8 @@ def test_the_commands_that_pages_name_exist(root: Path, commands: dict[str, Any]
     known = {name.split()[0] for name in commands}
     for name, text in pages(root):
         assert set(re.findall(r"(?:-m|bin/|^)loadtests ([a-z]+)", text, flags=re.MULTILINE)) <= known, name
+
+
+def test_there_are_at_most_25_pages_that_people_write(root: Path) -> None:
+    written = {*root.glob("docs/*.rst"), *root.glob("docs/background/*.rst"), *root.glob("docs/reference/*.rst")}
+    assert len(written - {root / "docs/reference/commands.rst"}) <= 25

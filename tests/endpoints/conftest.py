@@ -2,12 +2,6 @@ import asyncio
 import contextlib
 import io
 import os
-import pwd
-import shutil
-import subprocess
-import tempfile
-import time
-from pathlib import Path
 
 import django
 import pytest
@@ -17,7 +11,8 @@ from django.test import AsyncClient, Client, override_settings
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.base")
 django.setup()
 
-from tests.fixtures.databases import used_database  # noqa: E402
+from loadtests.setups import needs  # noqa: E402
+from tests.fixtures.databases import postgresql, used_database  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -65,72 +60,20 @@ def answers(wsgi, asgi):
 
 
 @pytest.fixture(scope="session")
-def postgresql_server():
-    """The URL of a PostgreSQL server's database, up to its name; the server is stopped at the end."""
-    programs = [Path(found).parent for found in [shutil.which("initdb")] if found]
-    programs += sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    if not programs:
-        pytest.skip("there is no PostgreSQL server here (apt-get install postgresql)")
-    # It refuses to run as root. Its folder is a short path, for the socket in it.
-    user = {}
-    if os.geteuid() == 0:
-        names = {entry.pw_name for entry in pwd.getpwall()}
-        user = {"user": "postgres" if "postgres" in names else "nobody", "extra_groups": []}
-    folder = tempfile.mkdtemp(prefix="pg-", dir="/tmp")
-    if user:
-        shutil.chown(folder, user["user"])
-    try:
-        subprocess.run(
-            [programs[0] / "initdb", "-D", f"{folder}/data", "-U", "tests", "--auth=trust", "-E", "UTF8", "--no-sync"],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            cwd=folder,
-            **user,
-        )
-        with open(f"{folder}/log", "w") as log:
-            options = {"listen_addresses": "", "fsync": "off", "unix_socket_directories": folder}
-            server = subprocess.Popen(
-                [programs[0] / "postgres", "-D", f"{folder}/data"]
-                + [part for key, value in options.items() for part in ("-c", f"{key}={value}")],
-                stdout=log,
-                stderr=log,
-                cwd=folder,
-                **user,
-            )
-        try:
-            yield _once_it_answers(f"postgresql://tests@/{{}}?host={folder}")
-        finally:
-            server.terminate()  # smart shutdown waits for clients; a second signal, "fast", does not
-            server.send_signal(2)
-            server.wait(30)
-    finally:
-        shutil.rmtree(folder)
-
-
-def _once_it_answers(url):
-    import psycopg
-
-    end = time.monotonic() + 30
-    while True:
-        try:
-            psycopg.connect(url.format("postgres")).close()
-            return url
-        except psycopg.OperationalError:
-            assert time.monotonic() < end
-            time.sleep(0.1)
-
-
-@pytest.fixture(scope="session")
-def new_postgresql(postgresql_server):
+def new_postgresql():
     """A function that makes an empty database and returns its URL."""
+    if missing := needs.missing(["postgresql"]):
+        pytest.skip(missing)
     import psycopg
 
     def make(name):
-        with psycopg.connect(postgresql_server.format("postgres"), autocommit=True) as connection:
+        with psycopg.connect(url.format("postgres"), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
-        return postgresql_server.format(name)
+        return url.format(name)
 
-    return make
+    with postgresql() as folder:
+        url = f"postgresql://postgres@/{{}}?host={folder}"
+        yield make
 
 
 POSTGRESQL = pytest.param("postgresql", marks=[pytest.mark.servers, pytest.mark.exhaustive])

@@ -1,17 +1,13 @@
 """What the engine locust reports of users' journeys is what the server counted by itself."""
 
 import os
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from loadtests import journeys
 from loadtests.engines import EngineError, get
 from loadtests.errors import UserError
-from loadtests.files import ROOT
 from loadtests.records.histogram import Histogram
 from loadtests.workload import Load, Users
 
@@ -133,22 +129,6 @@ def test_the_end_of_the_load_is_told_before_anything_of_the_grace_period(survey)
     assert (result.ok, result.billed) == (4, 0)
 
 
-def test_the_rate_of_a_closed_loop_is_arithmetic(survey):
-    # 20 users, who think for 200 ms; each answer takes 25 ms. All of it by the server's own count.
-    server = survey(delay_ms=25)
-    began = []
-    hold_s = 4.0
-    wanted = load(server, users=20, think_s=(0.2, 0.2), warmup_s=1.0, duration_s=hold_s)
-    result = locust.run(wanted, on_start=lambda: began.append(time.monotonic()))
-    held = sum(began[0] <= moment < began[0] + hold_s for moment in server.moments) / hold_s
-    found = result.journeys
-    assert found.expected_per_s == pytest.approx(20_000 / (found.think_ms + found.wait_ms))
-    # Of a machine with something else to do as well: how near they are is for a run to judge.
-    assert found.expected_per_s == pytest.approx(held, rel=0.1)
-    assert found.ended_per_s == pytest.approx(held, rel=0.1)
-    assert found.wait_ms >= 25
-
-
 def test_arrivals_come_whatever_the_answers_take(survey):
     # A journey takes 17 answers of 30 ms at the least, longer than the next one takes to come.
     server = survey(delay_ms=30)
@@ -189,14 +169,3 @@ def test_locust_that_is_not_there(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(EngineError, match=r"Locust is not installed; run `make setup`"):
         locust.require()
-
-
-def test_a_journey_is_a_locustfile(survey):
-    server = survey()
-    program = Path(sys.executable).with_name("locust")
-    options = ["-f", "loadtests/journeys/questionnaire.py", "--headless", "-u", "1", "-t", "4s", "--host"]
-    command = [program, *options, server.url]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
-    assert ended.returncode == 0, ended.stderr
-    assert server.counts["GET introduction"] >= 1
-    assert "GET      introduction" in ended.stderr

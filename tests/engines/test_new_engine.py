@@ -7,7 +7,7 @@ import pytest
 from loadtests import engines
 from loadtests.errors import UserError
 from loadtests.measure.prepare import RunOptions, prepare
-from loadtests.measure.run import execute
+from loadtests.measure.run import RunOutcome, execute
 from loadtests.plan import study as studies
 from tests.fixtures.bench import SilentWatcher
 
@@ -59,7 +59,7 @@ def test_an_engine_is_found_by_its_file_and_makes_trials(turtle, real_engines, t
     assert list(engines.known())[-1] == "turtle"
     watcher = SilentWatcher()
     latency = study(kind="latency", rate=100, duration="1s")
-    assert execute(prepare(latency, RunOptions(tmp_path / "run", 1), real_engines), watcher)
+    assert execute(prepare(latency, RunOptions(tmp_path / "run", 1), real_engines), watcher) is RunOutcome.VALID
     assert {trial.result.engine for trial in watcher.trials} == {"turtle"}
 
 

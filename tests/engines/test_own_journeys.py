@@ -49,15 +49,6 @@ def test_a_mistake_in_a_journey_is_one_clear_line(survey, tmp_path, text, says):
         locust.run(load(survey(), file))
 
 
-def test_a_journey_of_ones_own(survey, tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text(OWN.format(walk=f"self.get({LAUNCH})"))
-    server = survey()
-    result = locust.run(load(server, file))
-    assert result.ok == server.counts["GET launch"] > 0
-    assert [one.name for one in result.journeys.methods] == ["GET"]
-
-
 GOES_ON = f"""
         while True:
             with contextlib.suppress(Exception):

@@ -126,7 +126,7 @@ def test_a_fetch_that_is_cancelled_closes_its_connection_and_frees_its_place(ori
     client = fetcher(playing.url, pool_size=1, timeout_s=PATIENCE_S)
     fetching, waiting = client.begin(), client.begin()
     wait_for(lambda: client.shown == (1, 1) and playing.counts()["in_flight"] == 1)
-    waiting.cancel()  # at once with the other HTTPX may lose its place: docs/fetching.rst
+    waiting.cancel()  # at once with the other HTTPX may lose its place: docs/slow-origin.rst
     wait_for(lambda: client.shown == (1, 0))
     fetching.cancel()
     assert wait_for(lambda: playing.counts()["fates"].get("gone"))

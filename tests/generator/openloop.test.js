@@ -8,7 +8,7 @@ import { openloop } from '../../loadtests/generator/openloop.js';
 import { protocol as http } from '../../loadtests/generator/protocols/http.js';
 
 const ORDER = Buffer.from(Uint16Array.of(0).buffer).toString('base64');
-const ASKED = { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null };
+const ASKED = { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null, closes: false };
 
 const JOB = {
   engine: 'openloop',

@@ -35,6 +35,13 @@ warmup = "500ms"
 duration = "3s"
 {more}
 """
+OWN = """
+from loadtests.journeys.base import Journey
+class Own(Journey):
+    def walk(self):
+        self.get("/", "front")
+        self.think()
+"""
 SEARCH = """
 title = "How many users two machines find"
 setups = ["gunicorn"]
@@ -48,17 +55,21 @@ warmup = "500ms"
 probe = "2s"
 confirm = "3s"
 """
-# As it is started there, but that a moment of silence is enough for it to go.
+# As it is started there, but that it waits for neither long.
 IMPATIENT = """
-from loadtests.hosts.agent import generating
-from loadtests.hosts import wire
-wire.SILENCE_S = generating.LOOK_EVERY_S = 0.2
-generating.main("generator", 2)
+from loadtests.cluster import worker
+worker.FREE_WITHIN_S, worker.REACHED_WITHIN_S = 0.5, 1
+worker.main()
 """
-RELAY = "loadtests.hosts.agent.generating"  # stands between the harness and a generator there
+WORKER = "loadtests.cluster.worker"
 PREPARED = (OtherMachine.where, OtherMachine.second)
 TREE = ".django-serving-benchmark/tree"
 WITHIN_S = 60
+
+
+def is_apart(process):
+    """Whether a worker is that of another machine."""
+    return "home-of-second" in process.cwd()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -146,14 +157,14 @@ def test_several_injectors_on_each_machine_are_refused(away, machines, users, tm
     assert "test users: with --clients each machine has one injector; leave out injectors" in errors
 
 
-def test_a_journey_that_other_machines_do_not_have_is_refused(away, machines, users, tmp_path):
-    (tmp_path / "own.py").write_text((ROOT / "loadtests" / "journeys" / "questionnaire.py").read_text())
+def test_a_journey_of_ones_own_is_brought_to_other_machines(away, machines, users, tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
     hosts = ("--servers", machines.where, "--clients", machines.second)
-    study = users("users = 1", 'journey = "own.py"')
-    code, _, errors = away.run("run", study, *hosts, "--output", tmp_path / "run")
-    assert code == 1
-    assert "the machines of --clients do not have the journey" in errors
-    assert not (tmp_path / "run").exists()
+    study = users("users = 4", 'journey = "own.py"')
+    _, _, errors = away.run("run", study, *hosts, "--output", tmp_path / "run", "--anyway")
+    result = trials(tmp_path / "run")[0]["result"]
+    assert result["ok"] == result["planned"] > 0, errors
+    assert all(one["planned"] for one in result["generator"])
 
 
 def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study, tmp_path):
@@ -161,8 +172,8 @@ def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study
     hosts = ("--servers", machines.where, "--clients", machines.second)
     process = away.start("run", study(duration="4s", interleave="false"), *hosts, "--output", folder, "--anyway")
     wait_for((folder / "run.json").exists, "no run")
-    [relay] = wait_for(lambda: with_children(running(away, RELAY)), "no load")
-    relay.kill()
+    worker = wait_for(lambda: [one for one in with_children(running(away, WORKER)) if is_apart(one)], "no load")[0]
+    worker.kill()
     process.communicate(timeout=2 * WITHIN_S)
     away.wait_until_nothing_runs()
     first, second = trials(folder)
@@ -174,7 +185,7 @@ def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study
 def test_ctrl_c_ends_all_of_them(away, machines, study, tmp_path):
     hosts = ("--servers", machines.where, "--clients", machines.second)
     process = away.start("run", study(duration="60s", interleave="false"), *hosts, "--output", tmp_path / "run")
-    wait_for(lambda: with_children(running(away, RELAY)), "no load")
+    wait_for(lambda: with_children(running(away, WORKER)), "no load")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=WITHIN_S)
     assert process.returncode == 130
@@ -183,22 +194,25 @@ def test_ctrl_c_ends_all_of_them(away, machines, study, tmp_path):
 
 
 @pytest.fixture
-def impatient(machines):
-    """The relay on the second client, by itself."""
+def impatient(machines, unused_port):
+    """A worker on the second client, whose master is not there."""
     process = subprocess.Popen(
         [VENV / "bin" / "python", "-c", IMPATIENT],
         cwd=machines.folder / "home-of-second" / TREE,
         stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
+    first = {"token": "t", "number": 0, "program": "generator", "core": None, "port": unused_port, "apart": True}
+    process.stdin.write(json.dumps(first).encode() + b"\n")
+    process.stdin.flush()
     yield process
     process.kill()
     process.communicate()
 
 
-def test_it_goes_where_the_harness_cannot_be_heard_any_more(impatient):
-    assert json.loads(impatient.stdout.readline())["event"] == "here"
+def test_it_goes_where_there_is_no_master(impatient):
     assert impatient.wait(WITHIN_S) == 1
+    assert b"no master within 1 s: may sshd here forward ports?" in impatient.stderr.read()
 
 
 @pytest.fixture
@@ -209,10 +223,9 @@ def locked(machines):
         yield
 
 
-def test_while_it_waits_for_another_run_to_end_nobody_is_missed(locked, impatient):
-    told = json.loads(impatient.stdout.readline())
-    assert told["event"] == "refused"
-    assert "another run" in told["why"]
+def test_where_another_run_goes_on_it_takes_no_part(locked, impatient):
+    assert impatient.wait(WITHIN_S) == 1
+    assert b"another run" in impatient.stderr.read()
 
 
 def test_one_that_was_not_prepared_is_refused_before_anything_is_started(away, machines, study, tmp_path):

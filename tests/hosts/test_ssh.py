@@ -103,7 +103,7 @@ def test_a_run_says_what_ran_where(away, machines, tmp_path):
     uncharged = {row["role"] for row in trial["processes"] if not row["charged"]}
     assert "agent" in uncharged
     assert {row["role"] for row in trial["processes"] if row["charged"]} == {"web"}
-    assert code == (0 if all(one["status"] == "ok" for one in trials(folder)[-1:]) else 1)
+    assert code == 0, errors  # also where the figures are unverified, on a machine that is busy with other tests
     assert f"The servers ran on {machines.where}" in (folder / "report.html").read_text()
 
 

@@ -1,19 +1,23 @@
-"""Trials that the machine spoils, one after another: a run ends early, says who takes the cores, and can go on."""
+"""Trials that the machine spoils, one after another: a run ends early with an answer, says who takes the cores, and can
+go on."""
 
 import dataclasses
 import re
 
 import pytest
 
+from loadtests.commands.console import out
 from loadtests.commands.progress import carry_out
 from loadtests.measure import prepare as preparing
 from loadtests.measure.contention import ContentionWatch, TooBusy, attempts_to_go_on
-from loadtests.measure.run import ATTEMPTS, execute
+from loadtests.measure.run import RunOutcome, execute
 from loadtests.observe.top_processes import Takers
 from loadtests.plan import study as studies
 from loadtests.records import Flag, Trial
 from loadtests.records.run.folder import Run
+from loadtests.report import reports
 from tests.fixtures.bench import FakeTrials, SilentWatcher
+from tests.fixtures.pages import summary
 
 LATE, TAKEN, DIED = "send_lag", "cores_taken", "process_died"
 
@@ -30,6 +34,8 @@ def told(*trials, labels=2, together=1):
     for number, one in enumerate(trials, start=1):
         try:
             spoiled.add(dataclasses.replace(one, block=1 + (number - 1) // together))
+            if number % together == 0:
+                spoiled.require_calm()
         except TooBusy as error:
             return number, str(error)
     return None
@@ -66,12 +72,17 @@ def test_others_are_not(row):
     assert told(*row * 8) is None
 
 
+def test_without_any_figures_it_ends_within_the_block():
+    row = [trial("a", "engine_failed"), trial("b", "engine_failed")]
+    assert told(*row * 3, together=10) is None  # one moment
+    apart = [dataclasses.replace(one, test=f"t{number}") for number, one in enumerate(row * 3)]
+    assert told(*apart, together=10)[0] == 4
+
+
 def test_one_bad_moment_for_all_that_are_measured_by_turns_is_not_enough():
     row = [trial("a", LATE), trial("b", LATE), trial("c", LATE), trial("d", LATE)]
     assert told(*row, labels=4, together=4) is None
-    assert told(*row, *row, labels=4, together=4) is None
-    again = [dataclasses.replace(one, attempt=2) for one in row]
-    assert told(*row, *row, *again, labels=4, together=4)[0] == 9
+    assert told(*row, *row, labels=4, together=4)[0] == 8
 
 
 def test_a_study_of_a_single_setup_has_no_other():
@@ -86,7 +97,7 @@ def test_only_places_that_were_spoiled_each_time_have_more_attempts():
         trial("a", LATE, number=4),
         *(trial("a", LATE, number=5, attempt=attempt) for attempt in (1, 2, 3, 4)),
     ]
-    assert attempts_to_go_on(trials, usual=2) == {1: 4, 5: 6}
+    assert attempts_to_go_on(trials, usual=2) == {1: 4, 4: 3, 5: 6}
 
 
 IN_ALL = 4  # trials in two places, or places in all
@@ -117,41 +128,55 @@ def test_resumed_it_measures_again_what_was_spoiled_and_then_the_rest(busy):
         execute(busy(), SilentWatcher())
     busy.trials.ran, busy.trials.invalid = [], 1
     assert execute(busy(resume=True), SilentWatcher())
-    assert busy.trials.attempts == [(1, 3), (2, 3), (1, 4), (3, 1), (4, 1)]
+    assert busy.trials.attempts == [(1, 2), (2, 2), (1, 3), (3, 2), (4, 2)]
 
 
 def test_resumed_while_it_is_still_busy_it_ends_early_again(busy):
-    for attempts in ([1, 2], [3, 4], [5, 6]):
+    for attempt in (1, 2, 3):
         with pytest.raises(TooBusy):
-            execute(busy(resume=attempts[0] > 1), SilentWatcher())
-        assert busy.trials.attempts[-IN_ALL:] == [(number, attempt) for attempt in attempts for number in (1, 2)]
+            execute(busy(resume=attempt > 1), SilentWatcher())
+        assert busy.trials.attempts[-IN_ALL:] == [(number, attempt) for number in (1, 2, 3, 4)]
 
 
-def test_the_command_says_it_in_one_line_and_leaves_the_trials_and_a_report(busy, capsys):
+def test_a_block_of_which_something_is_valid_is_repeated_within_the_time_that_was_announced(busy):
+    busy.trials.invalid = 1
+    assert execute(busy(), SilentWatcher()) is RunOutcome.VALID
+    assert busy.trials.attempts == [(1, 1), (2, 1), (1, 2), (3, 1), (4, 1)]
+
+
+def test_what_takes_longer_than_announced_is_not_repeated(busy, monkeypatch):
+    busy.trials.invalid = 1
+    clock = iter(range(0, 10_000, 20))
+    monkeypatch.setattr("loadtests.measure.run.time.monotonic", lambda: next(clock))
+    assert execute(busy(), SilentWatcher()) is RunOutcome.VALID  # its second block is
+    assert busy.trials.attempts == [(1, 1), (2, 1), (3, 1), (4, 1)]
+
+
+def test_the_command_says_it_in_one_line_and_leaves_an_answer_and_a_report(busy, capsys):
     execution = busy()
-    with pytest.raises(SystemExit) as ended:
-        carry_out(execution)
+    outcome, errors = carry_out(execution)
     folder = execution.run.path
-    errors = capsys.readouterr().err
-    assert ended.value.code == 1
-    assert errors.count("\n") == 1
-    assert errors.startswith(
-        "error: 4 trials in a row are invalid by no setup's fault: the generator's scheduling delay"
-    )
+    assert outcome is RunOutcome.UNVERIFIED
+    assert errors.startswith("4 trials in a row are invalid by no setup's fault: the generator's scheduling delay")
     takers = (
         r"just now the cores are taken by a compiler \(pid 7, 99% of a core\) and other .* \(steal, 25% of a core\)"
     )
     assert re.search(takers, errors)
-    assert errors.endswith(f"--resume {folder}; with --anyway it goes on regardless\n")
-    assert "The run is not complete: 2 of 4 planned trials were measured." in (folder / "index.rst").read_text()
-    assert busy.trials.attempts == [(1, 1), (2, 1), (1, 2), (2, 2)]
+    assert errors.endswith(f"--resume {folder}; with --anyway it goes on regardless")
+    reports.print_report(execution.run, out)
+    assert re.search(r"gunicorn +\([\d,.]+\) unverified", capsys.readouterr().out)
+    assert "unverified" in (folder / "report.html").read_text()
+    assert not re.search(r"\([\d,.]+\) \(?unverified", (folder / "index.rst").read_text())
+    [first, _] = summary(execution.run)
+    assert (first["trials"], first["invalid"], first["unverified"], first["rps"]) == ("0", "2", "2", "")
+    assert busy.trials.attempts == [(1, 1), (2, 1), (3, 1), (4, 1)]
     assert len(Run.open(folder).trials()) == IN_ALL
     assert Run.open(folder).record.ended is None
 
 
 def test_it_goes_on_anyway_if_it_is_told_to_and_stays_as_it_ended(busy):
-    assert not carry_out(busy(), anyway=True)
-    assert len(busy.trials.ran) == ATTEMPTS * IN_ALL
+    assert carry_out(busy(), anyway=True) == (RunOutcome.UNVERIFIED, "")
+    assert len(busy.trials.ran) == IN_ALL
     busy.trials.ran = []
     execute(busy(resume=True), SilentWatcher())
     assert busy.trials.attempts == []

@@ -71,14 +71,6 @@ def test_a_run_does_not_go_on_without_the_password(begun, bench_of, monkeypatch,
         preparing.resume(folder, bench_of)
 
 
-def test_a_run_goes_on_under_its_own_knobs(begun, bench_of, monkeypatch):
-    folder = begun(REDIS_URL="redis://127.0.0.1/1", WORKERS="2")
-    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1/2")
-    monkeypatch.setenv("THREADS", "3")
-    preparing.resume(folder, bench_of)
-    assert setups.given() == {"REDIS_URL": "redis://127.0.0.1/1", "WORKERS": "2"}
-
-
 def test_the_end_of_a_log_is_kept_without_it(begun, bench_of):
     folder = begun()
     bench_of.server.status = 500

@@ -1,4 +1,4 @@
-"""A server that is restarted under a load; no server is started."""
+"""A server whose processes are replaced under a load; no server is started."""
 
 import dataclasses
 import itertools
@@ -11,6 +11,7 @@ from loadtests.hosts.base import Program
 from loadtests.hosts.local import Local
 from loadtests.measure import contract_check
 from loadtests.observe.other_load import OthersMoment
+from loadtests.observe.processes import Usage
 from loadtests.records.result import NOTHING
 from loadtests.serve.serving import NotServing, Serving
 from loadtests.setups import find
@@ -21,7 +22,7 @@ from tests.fixtures.conversations import holding, rejoining
 @pytest.fixture
 def trial(bench_of, monkeypatch):
     """A function: the trial of a rejoin on a setup whose restart does as it is told."""
-    monkeypatch.setattr("loadtests.measure.trial.RESTART_AFTER_S", 0.0)
+    monkeypatch.setattr("loadtests.measure.trial.BEFORE_S", 0.0)
     monkeypatch.setattr(contract_check.websocket, "verified", lambda running, dialect, prefix: [])
     bench, _, [planned] = a_block(bench_of, {"setups": ["uvicorn"], "tests": {"rejoin": {"connections": 1000}}})
 
@@ -44,6 +45,39 @@ def test_the_server_is_restarted_and_what_its_processes_used_is_not_told(trial):
     assert found.evidence.other_load is None
     assert found.evidence.processes_died == 0
     assert found.result.connections.rejoined.back == 1000
+
+
+class Renewed:
+    """Its processes by pid, with their memory; those of ``ways`` are replaced."""
+
+    def __init__(self):
+        self.memory = {11: 40.0, 12: 60.0}
+
+    def replaced(self, *pids):
+        self.memory = {(pid + 100 if pid in pids else pid): mb + 1 for pid, mb in self.memory.items()}
+
+    def usage(self, parts, folder):
+        own = {pid: Usage("web", "web", pid, 0.0, mb, mb, 0) for pid, mb in self.memory.items()}
+        return own | {7: Usage("redis", "redis", 7, 0.0, 5.0, 5.0, 0, charged=False)}
+
+
+@pytest.mark.parametrize(
+    ("way", "method", "pids"),
+    [("reload", "reload", (11, 12)), ("kill", "kill_worker", (12,)), ("max-requests", None, ()), ("restart", None, ())],
+)
+def test_what_is_done_to_the_server_is_kept_with_its_memory(bench_of, monkeypatch, way, method, pids):
+    monkeypatch.setattr("loadtests.measure.trial.BEFORE_S", 0.0)
+    test = {"kind": "deployment", "way": way, "rate": 10, "duration": "1s"}
+    bench, _, [planned] = a_block(bench_of, {"setups": ["gunicorn"], "tests": {"t": test}})
+    processes = Renewed()
+    bench_of.host.usage = processes.usage
+    if method:
+        setattr(bench_of.server, method, lambda: processes.replaced(*pids))
+    found = measure(bench, planned)
+    done = found.meanwhile.deployment
+    assert (found.status, done.way, done.replaced, done.before_mb) == ("ok", way, len(pids), 100.0)
+    assert (done.after_mb, done.t is None) == (102.0 if pids else 100.0, way == "max-requests")
+    assert bench_of.engine.loads[-1].requests == planned.test.requests
 
 
 def test_machines_beside_are_looked_at(trial, bench_of):

@@ -1,19 +1,13 @@
 """Connections to PostgreSQL are counted exactly: what opens, what is left, what is refused."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 
-from loadtests.files import ROOT
-from loadtests.observe.connections import POSTGRESQL_URL
 from loadtests.setups import needs, services
-from tests.fixtures.waiting import wait_for
+from tests.fixtures.databases import postgresql
 
 
 def with_postgresql(test):
@@ -72,17 +66,8 @@ def leaking(tmp_path):
 @pytest.fixture
 def somebody_elses():
     """The address of a PostgreSQL that the run does not start."""
-    with tempfile.TemporaryDirectory(prefix="pg-") as folder:
-        address = f"postgresql://testproject@/testproject?host={folder}"
-        knobs = {"RUN_DIR": folder, "DATABASE_URL": address, "DJANGO_SETTINGS_MODULE": ""}
-        server = subprocess.Popen(["sh", ROOT / "supervisor" / "postgresql.sh"], env={**os.environ, **knobs})
-        try:
-            wait_for((Path(folder) / POSTGRESQL_URL).is_file)
-            yield address
-        finally:
-            [postgres] = (Path(folder) / "postgresql" / "postmaster.pid").read_text().splitlines()[:1]
-            os.kill(int(postgres), signal.SIGINT)
-            server.wait()
+    with postgresql() as folder:
+        yield f"postgresql://testproject@/testproject?host={folder}"
 
 
 @with_postgresql

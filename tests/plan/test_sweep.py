@@ -30,21 +30,6 @@ def test_other_knobs_are_named_and_what_does_not_vary_is_not():
     assert found.sweep.swept.keys() == {"BACKLOG", "GUNICORN_CMD_ARGS"}
 
 
-def test_a_value_that_cannot_stand_in_a_label_is_written_otherwise():
-    found = parse(setup="gunicorn", GUNICORN_CMD_ARGS=["--backlog 64", "--backlog 128"])
-    assert found.entries[0].label == "GUNICORN_CMD_ARGS=--backlog-64"
-
-
-def test_the_baseline_may_be_any_cell():
-    table = {"sweep": {"setup": "gunicorn", "WORKERS": [1, 2]}, "baseline": "2w", "tests": TESTS}
-    assert study.parse(table, "s", "s.toml").baseline == "2w"
-
-
-def test_a_sweep_survives_run_json():
-    found = parse(setup="gunicorn", WORKERS=[1, 2], THREADS=[1, 4])
-    assert study.from_dict(found.to_dict()) == found
-
-
 def test_cells_in_words_and_as_an_environment():
     found = parse(setup="gunicorn", WORKERS=[1, 2], THREADS=[1, 4], X=["64", "1 2"]).sweep
     assert found.words({"WORKERS": "1", "THREADS": "4", "X": "64"}) == "1 worker × 4 threads × X=64"

@@ -34,6 +34,22 @@ def test_the_folder_has_the_page_and_the_samples_of_what_was_sampled(tmp_path, p
     assert text.count(".. figure:: web-cpu.svg") == 1
 
 
+@pytest.mark.parametrize(
+    ("samples", "says"),
+    [
+        (500, ""),
+        (250, ": --duration 24s would do"),
+        (0, "there are none: send more load, or profile a setup in Python"),
+    ],
+)
+def test_nothing_is_concluded_from_few_samples(about, samples, says):
+    document = copy.deepcopy(about) | {"duration_s": 10.0}
+    for role, of_role in zip(document["roles"], (samples, 0), strict=True):
+        role["samples"] = of_role
+    assert page.too_few(document).endswith(says)
+    assert page.summary(document)[0].startswith(f"{samples} samples of CPU time;") == bool(says)
+
+
 @pytest.mark.parametrize("width", [50, 80])
 def test_the_tables_fit_a_narrow_terminal(about, width):
     text = io.StringIO()

@@ -60,24 +60,3 @@ def test_a_folder_that_is_not_a_run_is_named(tmp_path):
 def test_a_run_is_never_written_over_another(run):
     with pytest.raises(UserError, match="exists already"):
         Run.create(run.path, run.record)
-
-
-def test_a_trial_that_cannot_be_read_is_named(run):
-    (run.path / "trials" / "0001-x.json").write_text('{"schema": 5}')
-    with pytest.raises(UserError, match=r"0001-x.json is not a trial: .*number"):
-        run.trials()
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "says"),
-    [
-        ("seed", "many", r"Expected `int`, got `str` - at `\$.seed`"),
-        ("order", [{"number": 1}], r"missing required field `block` - at `\$.order\[0\]`"),
-        ("study", {}, "its study: Object missing required field `name`"),
-    ],
-)
-def test_a_run_that_is_not_as_the_records_say_is_refused_with_the_place(run, key, value, says):
-    file = run.path / "run.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), key: value}))
-    with pytest.raises(UserError, match=rf"run.json does not describe a run: .*{says}"):
-        Run.open(run.path)

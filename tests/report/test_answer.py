@@ -134,7 +134,7 @@ def test_the_page_has_the_same_answer(build_run):
         text = html.unescape((run.path / page).read_text(encoding="utf-8").replace("\\", ""))
         assert all(said in text for said in (*answer.headlines, *answer.winners, *answer.all_notes))
         main = text.partition("</nav>")[2] or text
-        assert main.index(answer.headlines[0]) < main.index("Question by question") < main.index("How to repeat it")
+        assert main.index(answer.headlines[0]) < main.index("Verdicts") < main.index("How to repeat it")
 
 
 def test_sessions_that_were_not_kept_are_said_before_anything_else(build_run):

@@ -32,7 +32,7 @@ def times(**factors):
 
 def test_a_certain_first_is_named_with_its_margin(page):
     found = page(labels=("a", "b", "c"), tests=("latency",), blocks=10, change=times(a=1, b=0.5, c=2))
-    assert answers(found)[0].startswith("b is the fastest, 1.00 ms; all others at least ×2.00")
+    assert answers(found)[0].startswith("b is the fastest, 1.00 ms; all others take at least 2.0 times that")
     assert "The rest: 2.00 to 4.00 ms." in answers(found)[0]
     assert "95% confidence, adjusted for 6 comparisons" in found.certainty
 
@@ -55,12 +55,6 @@ def test_a_difference_inside_the_noise_is_no_difference(page):
     found = page(labels=("a", "b"), tests=("latency",), blocks=10, aa=True, change=change)
     assert answers(found)[0].startswith("No significant difference after 10 blocks")
     assert "outside the machine's noise floor" in found.certainty
-
-
-def test_one_block_ranks_nothing(page):
-    found = page(labels=("a", "b"), blocks=1)
-    assert not any(word in answer for answer in answers(found) for word in ("fastest", "cheapest", "the most"))
-    assert any("nothing is ranked" in sentence for sentence in found.answer.notes)
 
 
 def test_a_setup_without_a_figure_is_named(page):

@@ -17,7 +17,7 @@ from loadtests.report.formats import render
 
 pytestmark = pytest.mark.slow
 
-CHARTS = {"verdicts-latency", "verdicts-throughput", "latency-latency", "over-time-throughput"}
+CHARTS = {"headline", "verdicts-latency", "verdicts-throughput", "latency-latency", "over-time-throughput"}
 CHARTS |= {"cpu-latency", "cpu-throughput"}
 
 
@@ -61,7 +61,7 @@ def test_charts_hold_every_setup_and_its_figures(written):
 def test_every_chart_is_valid_vega_lite_and_json(build_run):
     run = build_run(labels=("gunicorn", "daphne"), aa=True, tests=("latency", "throughput", "capacity"))
     charts = pages.compose(Results(run)).charts
-    assert len(charts) == 9
+    assert len(charts) == 10
     for chart in charts:
         alt.Chart.from_dict(chart.spec)  # raises SchemaValidationError
         json.dumps(chart.spec, allow_nan=False)

@@ -46,7 +46,8 @@ PROCESSES = {
 
 
 def test_the_study_has_every_setup_for_http_but_those_that_show_what_goes_wrong():
-    right = {name for name, setup in SETUPS.items() if not setup.wrong}
+    # Two Gunicorns that are reloaded in turn answer as the one behind nginx does: that is for the study reload.
+    right = {name for name, setup in SETUPS.items() if not setup.wrong and "rolling" not in setup.renews}
     assert {entry.setup for entry in study.load("matrix").entries} == right
 
 

@@ -22,12 +22,6 @@ def requests(found):
     return [(request.method, request.path, request.weight, request.status) for request in found.workload.requests]
 
 
-def test_counts_become_weights(log):
-    found = convert("log", log(line(), line("GET /a?b=1 HTTP/2.0", 404), line(), line("HEAD / HTTP/1.0")))
-    assert requests(found) == [("GET", "/", 2, 200), ("GET", "/a?b=1", 1, 404), ("HEAD", "/", 1, 200)]
-    assert found.remarks == ("requests taken: 4, different ones: 3", "kept query parameters and fields: b")
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -68,10 +62,6 @@ def test_a_status_that_nobody_was_sent_is_no_expectation(log, status):
 def test_a_visitors_cache_is_not_the_loads(log):
     found = convert("log", log(line(status=304), line("GET /video HTTP/1.1", 206)))
     assert requests(found) == [("GET", "/", 1, 200), ("GET", "/video", 1, 200)]
-
-
-def test_the_status_expected_is_the_one_given_most_often(log):
-    assert requests(convert("log", log(line(status=500), line(), line()))) == [("GET", "/", 3, 200)]
 
 
 def test_requests_of_one_second_are_spread_over_it(log):

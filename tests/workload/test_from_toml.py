@@ -1,7 +1,6 @@
 """Workload files: what is written is read back; mistakes are named with file and key."""
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -45,12 +44,6 @@ def test_a_workload_file(file):
         b'{"a": 1}',
         status=302,
     )
-
-
-def test_a_body_in_a_file_beside_it(file, tmp_path):
-    (tmp_path / "photo.png").write_bytes(b"\x89PNG")
-    [request] = from_toml.read(file('[[requests]]\nmethod = "POST"\nbody_file = "photo.png"')).requests
-    assert request.body == b"\x89PNG"
 
 
 @pytest.mark.parametrize(
@@ -130,11 +123,6 @@ def test_the_bodies_of_a_workload_are_bounded_together(tmp_path, file):
     text = "".join(f'[[requests]]\nname = "{name}"\nmethod = "POST"\nbody_file = "large"\n' for name in "ab")
     with pytest.raises(UserError, match=r"requests: the bodies are 40.0 MB in all; at most 32 MB are allowed"):
         from_toml.read(file(text))
-
-
-def test_a_workload_file_that_never_ends():
-    with pytest.raises(UserError, match=r"/dev/zero: cannot be read: it is not a regular file"):
-        from_toml.read(Path("/dev/zero"))
 
 
 def test_deep_nesting(file):

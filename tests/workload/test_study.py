@@ -41,11 +41,6 @@ def load(tmp_path):
 EVENLY = "rate = 10\nduration = '5s'\n"
 
 
-def test_a_path_is_all_that_is_needed(load):
-    [test] = load(EVENLY + "path = '/x'").tests
-    assert test.requests == (Request("GET /x", path="/x"),)
-
-
 def test_one_request_in_full(load, tmp_path):
     [test] = load(EVENLY + "method = 'PUT'\nheaders = {X = '1'}\nbody_file = 'body.bin'\nstatus = 204").tests
     file = BodyFile(str(tmp_path / "body.bin"), 1, hashlib.sha256(b"\xff").hexdigest())
@@ -58,12 +53,6 @@ def test_one_request_in_full(load, tmp_path):
 def test_every_kind_of_test_takes_a_mix(load, kind, lines):
     [test] = load(lines + "requests = [{weight = 3}, {path = '/b'}]", kind).tests
     assert [(request.name, request.weight) for request in test.requests] == [("GET /", 3), ("GET /b", 1)]
-
-
-def test_a_workload_file_is_found_beside_the_study(load):
-    [test] = load(EVENLY + "workload = 'recorded.toml'").tests
-    assert [(request.name, request.weight) for request in test.requests] == [("GET /a", 3), ("POST /b", 1)]
-    assert (test.pace.rate, test.pace.duration_s) == (10, 5)  # evenly: the times are left alone
 
 
 def test_a_replay_has_the_times_and_the_mean_rate_of_the_recording(load):

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.workload import Feature, Load, Users
+from loadtests.workload import Users
 
 
 def users(**who):
@@ -53,10 +53,3 @@ def test_what_makes_no_sense_is_refused(who, says):
 def test_too_many_are_refused_before_they_are_drawn():
     with pytest.raises(UserError, match="100000 users a second for 3610 s are over 1,000,000"):
         users(arrivals=100_000.0).starts(10.0, 3600.0, seed=1)
-
-
-def test_a_load_of_users_takes_an_engine_that_has_some():
-    load = Load.of_url("http://127.0.0.1:1/", users=users(users=4))
-    assert load.features == {Feature.JOURNEYS}
-    shared = Load.of_url("http://127.0.0.1:1/", users=users(users=4), processes=2)
-    assert shared.features == {Feature.JOURNEYS, Feature.PROCESSES}

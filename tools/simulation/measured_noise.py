@@ -104,7 +104,7 @@ def simulate_measured(
     for _ in range(studies):
         mistaken = False
         for _ in range(METRICS):
-            intervals = _judged(_trials(machine, way, setups, seconds, rng))
+            intervals = _judged(trials(machine, way, setups, seconds, rng))
             first, *others = read(intervals)[0]
             mistaken |= wrong(first, EFFECT) or any(wrong(one, 0.0) for one in others)
             found += first is Verdict.SLOWER
@@ -125,9 +125,17 @@ def _judged(values: Array) -> list[Interval]:
     return [row.against_baseline(label).interval(error) for label in labels[1:]]
 
 
-def _trials(machine: Machine, way: Way, setups: int, seconds: float, rng: np.random.Generator) -> Array:
+def trials(
+    machine: Machine,
+    way: Way,
+    setups: int,
+    seconds: float,
+    rng: np.random.Generator,
+    blocks: int = BLOCKS,
+    effect: float = EFFECT,
+) -> Array:
     """Logarithms of response times, blocks x (baseline, candidates); not a number where a trial was lost."""
-    begins = _begins(way, setups, seconds, rng)
+    begins = _begins(way, setups, seconds, blocks, rng)
     steps = int(way.piece_s / STEP_S)
     level = np.exp(_machine(machine, seconds, rng))
     places = (begins / STEP_S).astype(int)[..., None] + np.arange(steps)
@@ -135,24 +143,23 @@ def _trials(machine: Machine, way: Way, setups: int, seconds: float, rng: np.ran
     own = rng.normal(0, machine.own / sqrt(TRIAL_S), times.shape)
     own[:, 0] *= machine.noisy
     values: Array = np.log(times) + own + rng.normal(0, machine.start, times.shape)
-    values[:, 1] += log(1 + EFFECT)
+    values[:, 1] += log(1 + effect)
     values[rng.random(values.shape) < machine.lost] = np.nan
     return values
 
 
-def _begins(way: Way, setups: int, seconds: float, rng: np.random.Generator) -> Array:
+def _begins(way: Way, setups: int, seconds: float, blocks: int, rng: np.random.Generator) -> Array:
     """When each piece of each trial begins: blocks x pieces x setups, in seconds after the start."""
-    block_s = seconds / BLOCKS / TESTS
+    block_s = seconds / blocks / TESTS
     pieces, start_s = way.pieces, START_S * setups / TESTS if way.pieces > 1 else 0.0
     place_s = (block_s - start_s) / setups / pieces
-    begins = np.empty((BLOCKS * pieces, setups))
+    begins = np.empty((blocks * pieces, setups))
     for first in range(0, len(begins), 2):
         order = rng.permutation(setups)
         begins[first], begins[first + 1] = order, setups - 1 - order
-    begins = begins.reshape(BLOCKS, pieces, setups) * place_s
+    begins = begins.reshape(blocks, pieces, setups) * place_s
     rounds = np.arange(pieces)[:, None] * setups * place_s
-    blocks = np.arange(BLOCKS)[:, None, None] * TESTS * block_s + start_s
-    found: Array = begins + rounds + blocks
+    found: Array = begins + rounds + np.arange(blocks)[:, None, None] * TESTS * block_s + start_s
     return found
 
 

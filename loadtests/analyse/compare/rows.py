@@ -49,14 +49,16 @@ class Compared:
         """Why ``--fail-if`` fails, in a line; empty where it passes. What cannot be judged fails."""
         if self.rule is None:
             return ""
-        broken = fail_if.failures(self.rule, self.comparisons)
-        reasons = dict.fromkeys(
-            _why(self.rule, row, row.comparison) for row in self.rows if row.comparison and row.comparison in broken
-        )
+        reasons = dict.fromkeys(filter(None, map(self.broken_by, self.rows)))
         if reasons:
             return f"{self.rule}: {'; '.join(reasons)}"
         unjudged = [f"{_name(row)}: {row.missing}" for row in self.rows if row.comparison is None]
         return f"--fail-if cannot be judged: {'; '.join(unjudged)}" if unjudged else ""
+
+    def broken_by(self, row: ComparisonRow) -> str:
+        """How a row breaks the rule; empty where it does not, or there is no rule."""
+        one = row.comparison
+        return _why(self.rule, row, one) if self.rule and one and fail_if.failures(self.rule, [one]) else ""
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints; an open end of an interval is null."""

@@ -10,19 +10,21 @@ from loadtests.analyse.compare.between import compare_runs
 from loadtests.analyse.compare.differences import differences, same_machine
 from loadtests.analyse.compare.rows import Compared, ComparisonRow
 from loadtests.analyse.compare.within import Comparison, Estimate, compare
+from loadtests.analyse.intervals import CONFIDENCE
 from loadtests.analyse.observations import Observation
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError, unknown
 from loadtests.formatting import series
 from loadtests.plan.kinds import Test
 from loadtests.records.run.folder import Run
+from loadtests.setups.reading import BASE
 
 
 def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: str | None = None) -> Compared:
-    """Compares ``run`` with ``other`` or, without it, its setups with the first of them.
+    """Compares ``run`` with ``other`` or, without it, its setups with the first of them, or with their bases.
 
-    ``setups`` are comma-separated labels, by default all common ones; ``rule`` is that of ``--fail-if``. Raises
-    UserError for what does not exist and where nothing can be compared.
+    ``setups`` are comma-separated labels, by default all common ones, or all that have a base; ``rule`` is that of
+    ``--fail-if``. Raises UserError for what does not exist and where nothing can be compared.
     """
     labels = [label.strip() for label in setups.split(",") if label.strip()]
     try:
@@ -38,17 +40,24 @@ def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: 
 
 
 def _within(results: Results, labels: list[str], run: str) -> Compared:
-    """Setups of one run, paired by block."""
-    if len(labels) < 2 or len(set(labels)) < len(labels):
+    """Setups of one run, paired by block: with the first of them or, where none is named, each with its base."""
+    of_bases = [(f"{label}{BASE}", label) for label in results.labels if f"{label}{BASE}" in results.labels]
+    named = [(labels[0], label) for label in labels[1:]] if labels else of_bases
+    if not named or len(set(labels)) < len(labels):
         raise UserError("name a second run, or two setups or more of this one: --setups gunicorn,daphne")
     _require(labels, results, run)
-    baseline, *candidates = labels
-    copy = results.aa_copy if baseline == results.baseline and results.aa_copy not in labels else None
     delta = results.study.delta
-    comparisons = compare(results.judged, baseline, delta, copy, results.standings, candidates)
-    before = _Side(results, baseline, baseline)
-    pairs = [(before, _Side(results, label, label)) for label in candidates]
-    return Compared(baseline, " and ".join(candidates), delta, _rows(pairs, judged_cells(results), comparisons))
+    comparisons: list[Comparison] = []
+    baselines = dict.fromkeys(baseline for baseline, _ in named)
+    for baseline in baselines:
+        copy = results.aa_copy if baseline == results.baseline and results.aa_copy not in labels else None
+        candidates = [label for against, label in named if against == baseline]
+        confidence = 1 - (1 - CONFIDENCE) * len(candidates) / len(named)
+        comparisons += compare(results.judged, baseline, delta, copy, results.standings, candidates, confidence)
+    comparisons = [dataclasses.replace(one, family=len(comparisons)) for one in comparisons]
+    pairs = [(_Side(results, before, before), _Side(results, after, after)) for before, after in named]
+    after = " and ".join(label for _, label in named)
+    return Compared(" and ".join(baselines), after, delta, _rows(pairs, judged_cells(results), comparisons))
 
 
 def _between(first: Run, second: Run, labels: list[str]) -> Compared:

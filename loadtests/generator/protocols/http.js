@@ -28,11 +28,12 @@ export const protocol = {
 
 class HttpExchange extends Exchange {
   /** @param {Request} request @param {boolean} keepAlive */
-  constructor({ path, method, headers, body, status, expectBody }, keepAlive) {
+  constructor({ path, method, headers, body, status, expectBody, closes }, keepAlive) {
     super();
+    this.closes = closes;
     // After HEAD, or DELETE with a body, undici would close by itself: so `reset` is explicit.
     /** @type {import('undici').Dispatcher.DispatchOptions} */
-    this.request = { path, method, headers, body: decoded(body), reset: !keepAlive };
+    this.request = { path, method, headers, body: decoded(body), reset: !keepAlive || closes };
     this.status = status;
     this.body = decoded(expectBody);
   }

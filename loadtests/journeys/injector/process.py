@@ -1,4 +1,5 @@
-"""An injector: a process whose users run a journey, started by the engine ``locust`` with ``python -m``.
+"""An injector: a process whose users run a journey. The engine ``locust`` starts one with ``python -m``; several are
+workers of Locust's (``loadtests.cluster``).
 
 It reads lines of JSON: its job (see ``loadtests.engines.locust``), then when to ``start``, in seconds of
 ``time.monotonic``, which is one clock for all processes of a machine, and maybe ``stop``. It writes lines of JSON:
@@ -9,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib.util
 import inspect
 import itertools
 import json
@@ -18,7 +18,8 @@ import random
 import resource
 import sys
 import time
-from collections.abc import Iterable
+import types
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,12 @@ _OUT = sys.stdout  # for events only: what a journey prints goes to standard err
 
 
 class Injector:
-    """The users of one process, from the first that comes to the last that goes."""
+    """The users of one process, from the first that comes to the last that goes. ``write`` takes its events."""
 
-    def __init__(self, job: dict[str, Any]) -> None:
+    def __init__(self, job: dict[str, Any], write: Callable[..., None]) -> None:
         self.job = job
-        self.kind = journey_in(Path(job["journey"]))
+        self._write = write
+        self.kind = journey_in(Path(job["journey"]), job.get("text"))
         self.kind.host = job["origin"]
         self.kind.path = job["path"]
         self.kind.think_s = tuple(job["think_s"])
@@ -64,13 +66,13 @@ class Injector:
         gevent.spawn(self._beat)
         self._wait(begin)
         cpu_s = time.process_time()
-        write("held")
+        self._write("held")
         for turn in itertools.count(1):
             self._wait(min(begin + turn, self.recorder.end))
             self._write_seconds(self.recorder.seconds(time.monotonic()))
             if self.stopped.is_set() or time.monotonic() >= self.recorder.end:
                 break
-        write("over")
+        self._write("over")
         coming.kill()
         self._go()
         self._write_seconds(self.recorder.rest())
@@ -80,7 +82,7 @@ class Injector:
             "wall_s": max(held_s, 0.001),
             "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
-        write("result", **self.recorder.measured(time.monotonic()), generator=generator)
+        self._write("result", **self.recorder.measured(time.monotonic()), generator=generator)
 
     def _come(self, start: float) -> None:
         """The users come, each when it is due."""
@@ -131,18 +133,37 @@ class Injector:
 
     def _write_seconds(self, rows: Iterable[dict[str, Any]]) -> None:
         for row in rows:
-            write("second", **row)
+            self._write("second", **row)
 
 
-def journey_in(file: Path) -> type[Journey]:
-    """The journey in a file, which may import others in its folder. Raises ValueError where it has none, or several."""
-    spec = importlib.util.spec_from_file_location(f"journey_{file.stem}", file)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"{file} is no file of Python")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look for it there
+class Injecting:
+    """Makes an injector's load, message by message: its job, when to ``start``, and maybe ``stop``."""
+
+    def __init__(self, write: Callable[..., None]) -> None:
+        self._write_event = write
+        self._injector: Injector | None = None
+
+    def write(self, message: dict[str, Any]) -> None:
+        """Does what a message says."""
+        if self._injector is None:
+            self._injector = Injector(message, self._write_event)
+            gc.collect()
+            gc.freeze()  # the collector need not go through this again and again
+            self._write_event("ready")
+        elif "start" in message:
+            gevent.spawn(self._injector.run, message["start"]).link_exception(_broken)
+        else:
+            self._injector.stopped.set()
+
+
+def journey_in(file: Path, text: str | None = None) -> type[Journey]:
+    """The journey in a file, or its text, which may import others in its folder. Raises ValueError where it has none,
+    or several."""
+    module = types.ModuleType(f"journey_{file.stem}")
+    module.__file__ = str(file)
+    sys.modules[module.__name__] = module  # its dataclasses look for it there
     sys.path.append(str(file.parent))
-    spec.loader.exec_module(module)
+    exec(compile(file.read_bytes() if text is None else text, file, "exec"), vars(module))
     found = [
         one
         for one in vars(module).values()
@@ -165,14 +186,7 @@ def _broken(greenlet: gevent.Greenlet) -> None:
     os._exit(1)
 
 
-def _obey(lines: Iterable[bytes], injector: Injector) -> None:
-    for line in lines:
-        if json.loads(line).get("stop"):
-            injector.stopped.set()
-    os._exit(0)
-
-
-def _open_as_many_files_as_allowed() -> None:
+def open_as_many_files_as_allowed() -> None:
     """Each user has a connection, which is an open file; the soft limit is 1,024 on most machines."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
@@ -180,18 +194,13 @@ def _open_as_many_files_as_allowed() -> None:
 
 
 def main() -> None:
-    """One job, and then commands until standard input closes."""
+    """Messages until standard input closes."""
     sys.stdout = sys.stderr
-    _open_as_many_files_as_allowed()
-    lines = FileObject(sys.stdin.fileno(), "rb", closefd=False)
-    injector = Injector(json.loads(lines.readline()))
-    gc.collect()
-    gc.freeze()  # the collector need not go through this again and again
-    write("ready")
-    start = json.loads(lines.readline())["start"]
-    obeying = gevent.spawn(_obey, lines, injector)
-    injector.run(start)
-    obeying.join()
+    open_as_many_files_as_allowed()
+    injecting = Injecting(write)
+    for line in FileObject(sys.stdin.fileno(), "rb", closefd=False):
+        injecting.write(json.loads(line))
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -184,7 +184,7 @@ class Test:
     @property
     def start_options(self) -> StartOptions:
         """What its setups are started with."""
-        return StartOptions(self.services, ((RECIPE_KNOB, self.recipe),) if self.recipe else ())
+        return StartOptions(self.services, (*(((RECIPE_KNOB, self.recipe),) if self.recipe else ()), *self.work.knobs))
 
     @property
     def planned_s(self) -> float:

@@ -73,7 +73,7 @@ def _delay(prefix: str, key: str, label: str, called: str, question: str) -> Met
 
     def read(trial: Trial) -> float | None:
         result = trial.result
-        known = result is not None and knows_lag(result, key) and not delay.too_late(result, key)
+        known = result is not None and knows_lag(result, key) and not (trial.valid and delay.too_late(result, key))
         return value(result, key) if result and known else None
 
     return Metric(

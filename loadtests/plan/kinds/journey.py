@@ -20,7 +20,7 @@ RAMP_S = 13.0
 
 def _method(method: str, key: str) -> Metric:
     def read(trial: Trial) -> float | None:
-        if trial.result is None or ANSWERS.too_late(trial.result, key):
+        if trial.result is None or (trial.valid and ANSWERS.too_late(trial.result, key)):
             return None
         return of_method(trial.result, method, key)
 

@@ -74,8 +74,6 @@ class Kind:
     time_name: str = "response time"
     timed_unit: str = ""
     defaults: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    restarts: bool = False
-    """Whether the server is restarted under its load."""
     in_one_piece: bool = False
     """Whether its load is never made in slices, nor shorter with ``--quick``."""
     allowed_failures: float = MAX_ERRORS

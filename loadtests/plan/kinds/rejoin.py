@@ -22,7 +22,7 @@ from loadtests.records.decode import Duration
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-RESTART_S = 7.0  # about what a server takes to stop and to start, and what goes before and after it
+RESTART_S = 9.0  # about what a server takes to stop and to start, and what goes before and after it
 QUICK_CONNECTIONS = 100
 
 
@@ -36,6 +36,7 @@ class Rejoin(Talk):
     most of what is left is broadcasts."""
 
     does = "rejoin"
+    deployment = "restart"
 
     connections: Connections = 200
     rate: Annotated[Positive, Meta(description="Messages that are published per second.")] = 2.0
@@ -150,7 +151,6 @@ KINDS = (
         metrics=METRICS,
         has_metric=lambda test, metric: metric in METRICS,
         judged=(ALL_BACK, AWAY_P50),
-        restarts=True,
         in_one_piece=True,
         heading="Coming back after a restart",
         about=(

@@ -32,6 +32,8 @@ class Work(Fields):
     connection_count: ClassVar[int] = 0
     opening_s: ClassVar[float] = 0.0
     counts_each: ClassVar[float] = 1.0
+    deployment: ClassVar[str] = ""  # a word of WAYS in kinds/deployment.py: what is done to the server under the load
+    knobs: ClassVar[tuple[tuple[str, str], ...]] = ()  # what setups are started with for it
     slice_grace_s: ClassVar[float | None] = None
     """How long the first slice waits for what is outstanding (``plan.slices``); None: as long as a request may take."""
 

@@ -8,17 +8,45 @@ import altair as alt
 
 from loadtests.report.charts import shared
 from loadtests.report.charts.palette import MUTED
-from loadtests.report.charts.shared import Looks, Rows
+from loadtests.report.charts.shared import Looks, RowPanel, Rows
 
 ROW = 19
 
 
-def spec(rows: Rows, looks: Looks, time: str, subtitle: list[str]) -> dict[str, Any]:
-    """Rows as those of ``interval_rows``, with the percentile; values in ms."""
+def one(rows: Rows, axis_title: str, title: str, subtitle: list[str]) -> dict[str, Any]:
+    """One figure: rows as those of ``interval_rows``, with their kind."""
+    looks = shared.kinds(rows)
+    rows = shared.clamp(rows, "value")
+    scale = shared.scale_for(shared.figures(rows, "value", "low", "high"))
+    x = alt.X("value:Q", scale=scale, title=axis_title, axis=shared.axis_for(scale))
+    drawn = interval_rows(rows, x, scale, looks, "kind")
+    return shared.finish(drawn, title, subtitle, [row["label"] for row in rows])
+
+
+def panels(rows: Rows, keys: dict[str, str]) -> tuple[RowPanel, ...]:
+    """The rows as a page draws them, a panel for each percentile; ``keys`` has the headings."""
+    rows = shared.clamp(rows, "value")
+    scale = shared.scale_for(shared.figures(rows, "value", "low", "high"))
+    return tuple(
+        shared.row_panel(
+            heading,
+            [row for row in rows if row["percentile"] == key],
+            scale,
+            "value",
+            [],
+            bars="type" not in scale.to_dict(),
+        )
+        for key, heading in keys.items()
+    )
+
+
+def spec(rows: Rows, title: str, time: str, subtitle: list[str]) -> dict[str, Any]:
+    """Rows as those of ``interval_rows``, with the percentile and the kind; values in ms."""
+    looks = shared.kinds(rows)
     rows = shared.clamp(rows, "value")
     scale = shared.scale_for(shared.figures(rows, "value", "low", "high"))
     keys = list(dict.fromkeys(row["percentile"] for row in rows))
-    panels = [
+    drawn = [
         interval_rows(
             [row for row in rows if row["percentile"] == key],
             alt.X(
@@ -26,21 +54,22 @@ def spec(rows: Rows, looks: Looks, time: str, subtitle: list[str]) -> dict[str, 
             ),
             scale,
             looks,
+            "kind",
         ).properties(title=shared.heading(key))
         for key in keys
     ]
-    return shared.finish(shared.stacked(panels), f"{time.capitalize()} by percentile", subtitle, looks)
+    return shared.finish(shared.stacked(drawn), title, subtitle, [row["label"] for row in rows])
 
 
-def interval_rows(rows: Rows, x: alt.X, scale: alt.Scale, looks: Looks) -> Any:
+def interval_rows(rows: Rows, x: alt.X, scale: alt.Scale, looks: Looks, by: str = "label") -> Any:
     """Points with intervals on ``x``. Rows: label, note, text, and where known value, low and high."""
     base = shared.described(rows).encode(y=shared.label_axis([row["label"] for row in rows]))
     measured = base.transform_filter("isValid(datum.value)")
     whiskers = measured.transform_filter("isValid(datum.high)")
-    rules = shared.whiskers(whiskers, alt.X("low:Q", scale=scale), 2.5, looks)
-    points = shared.points(measured.encode(x=x), 75, looks)
+    rules = shared.whiskers(whiskers, alt.X("low:Q", scale=scale), 2.5, looks, by)
+    points = shared.points(measured.encode(x=x), 75, looks, by)
     end = "isValid(datum.high) ? datum.high : datum.value"
-    layers = [rules, *shared.arrows(whiskers, scale, shared.colour(looks)), points, *notes(base, scale, end, 9)]
+    layers = [rules, *shared.arrows(whiskers, scale, shared.colour(looks, by)), points, *notes(base, scale, end, 9)]
     return shared.panel(layers, ROW * len(rows))
 
 

@@ -12,7 +12,16 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#3592C8", "#B97F00", "#8
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 
-# The page's style sheet replaces these inks by its theme's colours: keep the two alike.
+# What serves: colours of 3 to 1 and more on the bands as well, light and dark.
+INTERFACES = {
+    "wsgi": "WSGI",
+    "asgi": "ASGI",
+    "asgi-layer": "ASGI over a channel layer",
+}
+PEER = "WebSocket peer"
+KIND_COLOURS = ("#00639C", "#B34700", "#006B4F", "#8C2D5A")
+
+# Light pages; DARK has what dark pages replace them by.
 INK = "#1b1f24"
 MUTED = "#5c6570"
 GRID = "#dde1e6"
@@ -23,9 +32,20 @@ PAPER = "#fdfdfe"
 # Roles differ in lightness as well, so that a stacked bar reads in grey.
 ROLE_COLOURS = ("#0072B2", "#B97F00", "#8C2D5A", "#3592C8", "#8A8A8A")
 
-# A heat map's steps, in one hue, from the weakest to the strongest. The dark theme reverses their lightness.
+# A heat map's steps, in one hue, from the weakest to the strongest. Dark pages reverse their lightness.
 RAMP = ("#e3eef6", "#c3dcec", "#9cc6e0", "#6cabd0", "#4a96c4", "#1f6899", "#0b4468")
 ON_RAMP = (INK,) * 5 + (PAPER,) * 2
+
+DARK = {
+    INK: "#e6e9ed",
+    MUTED: "#a3acb8",
+    GRID: "#343b44",
+    BAND: "#36424f",
+    NOISE: "#566778",
+    PAPER: "#14181d",
+    **dict(zip(KIND_COLOURS, ("#6bb8f0", "#ff9d5c", "#4fd1a5", "#e9a0c6"), strict=True)),
+    **dict(zip(RAMP, ("#1d2b37", "#1f394b", "#214860", "#245876", "#29688c", "#5aa9d6", "#a5d6f2"), strict=True)),
+}
 
 # Metric-compatible with the font by which vl-convert measures texts.
 FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
@@ -50,6 +70,17 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
         )
         for place, label in enumerate(labels)
     }
+
+
+KINDS = {
+    kind: Look(colour, (1, 0), shape)
+    for kind, colour, shape in zip((*INTERFACES.values(), PEER), KIND_COLOURS, SHAPES, strict=False)
+}
+
+
+def kind(interface: str) -> str:
+    """What a setup's interface is called in the key of a chart."""
+    return INTERFACES.get(interface, PEER)
 
 
 def config(longest: int) -> dict[str, Any]:
@@ -95,3 +126,23 @@ def config(longest: int) -> dict[str, Any]:
         },
         "text": {"color": INK, "fontSize": 11},
     }
+
+
+def dark_css(scope: str, document: str | None = None) -> str:
+    """A style sheet for the drawings within ``scope`` on dark pages; with ``document`` for that drawing's colours."""
+    rules = "".join(
+        f'{scope}[{key}="{light}"]{{{key}:{dark}}}'
+        for light, dark in DARK.items()
+        for key in ("fill", "stroke")
+        if document is None or f'{key}="{light}"' in document
+    )
+    return f"@media screen and (prefers-color-scheme:dark){{{rules}}}"
+
+
+def kind_css() -> str:
+    """The colours of the kinds of setup as a page's variables ``--kind-0`` and so on."""
+    light, dark = (
+        "".join(f"--kind-{place}:{paint(colour)};" for place, colour in enumerate(KIND_COLOURS))
+        for paint in (str, DARK.__getitem__)
+    )
+    return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"

@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 from altair.utils import schemapi
 
-from loadtests.report.charts.palette import Look, config
+from loadtests.report.charts.palette import KINDS, Look, config
 
 Rows = list[dict[str, Any]]
 Looks = dict[str, Look]
@@ -27,11 +27,26 @@ schemapi.disable_debug_mode()
 
 
 @dataclasses.dataclass(frozen=True)
+class RowPanel:
+    """Rows with points and intervals as fractions of the width: what a page draws itself, as wide as it is.
+
+    Rows: label, kind, note, text, and where known value, low and high. ``bands``: kind, low and high. ``ticks``:
+    position and text. ``bars``: the points are the ends of bars.
+    """
+
+    heading: str
+    rows: Rows
+    ticks: tuple[tuple[float, str], ...]
+    bands: Rows = dataclasses.field(default_factory=list)
+    bars: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
 class Chart:
     """One chart: file name, caption, its content in words (``alt``), and its specification.
 
-    A page shows ``summary`` in place of a folded chart. The specification is made on demand: it is slow, and the
-    terminal needs none.
+    A page shows ``summary`` in place of a folded chart, and draws ``panels`` under ``title`` itself where there are
+    any. The specification is made on demand: it is slow, and the terminal needs none.
     """
 
     name: str
@@ -39,6 +54,8 @@ class Chart:
     alt: str
     specify: Callable[[], dict[str, Any]]
     summary: str = ""
+    panels: Callable[[], tuple[RowPanel, ...]] | None = None
+    title: str = ""
 
     @cached_property
     def spec(self) -> dict[str, Any]:
@@ -79,16 +96,27 @@ def figures(rows: Rows, *keys: str) -> list[float]:
     return [row[key] for row in rows for key in keys if row.get(key) is not None]
 
 
-def colour(looks: Looks, **options: Any) -> alt.Color:
-    """Colour by setup."""
+def colour(looks: Looks, by: str = "label", **options: Any) -> alt.Color:
+    """Colour by setup, or by another field."""
     scale = alt.Scale(domain=list(looks), range=[look.colour for look in looks.values()])
-    return alt.Color("label:N", scale=scale, **{"legend": None, **options})
+    return alt.Color(f"{by}:N", scale=scale, **{"legend": _key(looks, by), **options})
 
 
-def shape(looks: Looks) -> alt.Shape:
-    """Shape by setup."""
+def shape(looks: Looks, by: str = "label") -> alt.Shape:
+    """Shape by setup, or by another field."""
     scale = alt.Scale(domain=list(looks), range=[look.shape for look in looks.values()])
-    return alt.Shape("label:N", scale=scale, legend=None)
+    return alt.Shape(f"{by}:N", scale=scale, legend=_key(looks, by))
+
+
+def _key(looks: Looks, by: str) -> alt.Legend | None:
+    """Setups are named at their marks, kinds in a key."""
+    return alt.Legend(title=None, symbolOpacity=1) if by == "kind" and len(looks) > 1 else None
+
+
+def kinds(rows: Rows) -> Looks:
+    """The looks of the kinds of setup that the rows are of."""
+    found = {row["kind"] for row in rows}
+    return {kind: look for kind, look in KINDS.items() if kind in found}
 
 
 def dashes(looks: Looks) -> alt.StrokeDash:
@@ -97,10 +125,10 @@ def dashes(looks: Looks) -> alt.StrokeDash:
     return alt.StrokeDash("label:N", scale=scale, legend=None)
 
 
-def points(rows: alt.Chart, size: int, looks: Looks, **mark: Any) -> Any:
+def points(rows: alt.Chart, size: int, looks: Looks, by: str = "label", **mark: Any) -> Any:
     """Points in each setup's colour and shape."""
     filled = rows.mark_point(filled=True, size=size, opacity=1, **mark)
-    return filled.encode(color=colour(looks), shape=shape(looks))
+    return filled.encode(color=colour(looks, by), shape=shape(looks, by))
 
 
 def named(rows: alt.Chart, about: str) -> Any:
@@ -116,11 +144,11 @@ def lines(rows: alt.Chart, about: str, width: float, looks: Looks, **mark: Any) 
     return drawn.encode(color=colour(looks), strokeDash=dashes(looks))
 
 
-def whiskers(rows: alt.Chart, along: alt.X | alt.Y, width: float, looks: Looks, **mark: Any) -> Any:
+def whiskers(rows: alt.Chart, along: alt.X | alt.Y, width: float, looks: Looks, by: str = "label", **mark: Any) -> Any:
     """Intervals from ``along`` to the rows' ``high``, on the same axis."""
     rules = rows.mark_rule(strokeWidth=width, **mark)
     ends = {"x": along, "x2": "high:Q"} if isinstance(along, alt.X) else {"y": along, "y2": "high:Q"}
-    return rules.encode(color=colour(looks), **ends)
+    return rules.encode(color=colour(looks, by), **ends)
 
 
 def panel(layers: Iterable[Any], height: int, **properties: Any) -> Any:
@@ -200,3 +228,39 @@ def _step_below(value: float) -> float:
     room = value * 0.95
     power = 10.0 ** math.floor(math.log10(room))
     return max((step * power for step in STEPS if step * power <= room), default=power)
+
+
+def row_panel(heading: str, rows: Rows, scale: alt.Scale, key: str, bands: Rows, **more: Any) -> RowPanel:
+    """A panel of rows on a scale; ``key`` is their point. Ticks are those that a narrow page has room for."""
+    settings = scale.to_dict()
+    logarithmic = settings.get("type") == "log"
+    ends = settings["domain"]
+    low, high = map(math.log, ends) if logarithmic else ends
+
+    def place(value: float) -> float:
+        along = ((math.log(max(value, 1e-300)) if logarithmic else value) - low) / (high - low)
+        return round(min(max(along, 0.0), 1.0), 4)
+
+    def placed(row: dict[str, Any]) -> dict[str, Any]:
+        known = {one: place(row[one]) for one in ("low", "high", key) if row.get(one) is not None}
+        return {"kind": "", **row, **known, "value": known.get(key)}
+
+    ticks = more.pop("ticks", None) or [(value, f"{value:,g}") for value in _few(ends[0], ends[1], logarithmic)]
+    return RowPanel(
+        f"{heading} (logarithmic)" if logarithmic else heading,
+        [placed(row) for row in rows],
+        tuple((place(value), text) for value, text in ticks),
+        [placed(band) for band in bands],
+        **more,
+    )
+
+
+def _few(low: float, high: float, logarithmic: bool) -> list[float]:
+    """Round numbers within a domain, four or so."""
+    if logarithmic:
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        steps = STEPS if high / low < 100 else (1,)
+        return [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
+    power = 10.0 ** math.floor(math.log10((high - low) / 3))
+    step = max(one * power for one in STEPS if one * power <= (high - low) / 3)
+    return [round(count * step, 9) for count in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -9,36 +9,61 @@ import altair as alt
 
 from loadtests.report.charts import shared
 from loadtests.report.charts.palette import BAND, INK, MUTED, NOISE
-from loadtests.report.charts.shared import WIDTH, Looks, Rows
+from loadtests.report.charts.shared import WIDTH, Looks, RowPanel, Rows
 
 ROW = 20
+NARROW = 330  # a phone's
 LABEL = 46  # pixels of a tick's label
 ABOVE = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
 BELOW = (0.99, 0.98, 0.95, 0.9, 0.8, 0.65, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001, 0.0001)
 
 
-def spec(rows: Rows, bands: Rows, looks: Looks, title: str, subtitle: list[str]) -> dict[str, Any]:
+def _ends(rows: Rows) -> tuple[float, float]:
+    found = shared.figures(rows, "ratio", "low", "high")
+    return min([1 / 1.05, *found]) / 1.02, max([1.05, *found]) * 1.02
+
+
+def panels(rows: Rows, bands: Rows) -> tuple[RowPanel, ...]:
+    """The same rows as a page draws them."""
+    rows = shared.clamp(rows, "ratio")
+    low, high = _ends(rows)
+    ticks = [(value, f"×{value:.3g}") for value in _ticks(low, high, NARROW)]
+    scale = shared.log_scale(low, high)
+    return tuple(
+        shared.row_panel(
+            metric,
+            [row for row in rows if row["metric"] == metric],
+            scale,
+            "ratio",
+            [band for band in bands if band["metric"] == metric],
+            ticks=ticks,
+        )
+        for metric in dict.fromkeys(row["metric"] for row in rows)
+    )
+
+
+def spec(rows: Rows, bands: Rows, title: str, subtitle: list[str]) -> dict[str, Any]:
     """A panel for each metric, a row for each compared setup.
 
-    ``rows``: label, metric, note, text, and where known ratio, low and high. ``bands``: metric, kind (as in the
-    legend), low and high.
+    ``rows``: label, kind (of the setup), metric, note, text, and where known ratio, low and high. ``bands``: metric,
+    kind (as in the legend), low and high.
     """
+    looks = shared.kinds(rows)
     rows = shared.clamp(rows, "ratio")
-    found = shared.figures(rows, "ratio", "low", "high")
-    low, high = min([1 / 1.05, *found]) / 1.02, max([1.05, *found]) * 1.02
+    low, high = _ends(rows)
     bands = [{**band, "low": max(band["low"], low), "high": min(band["high"], high)} for band in bands]
     kinds = list(dict.fromkeys(band["kind"] for band in bands))
     fill = alt.Fill("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[BAND, NOISE][: len(kinds)]))
     axis = alt.Axis(grid=True, values=_ticks(low, high), labelExpr="'×' + format(datum.value, '.3~r')")
     scale = shared.log_scale(low, high)
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    panels = []
+    drawn = []
     for metric in metrics:
         own_rows, own_bands = ([one for one in all_ if one["metric"] == metric] for all_ in (rows, bands))
         x_title = "ratio to the baseline (logarithmic)" if metric == metrics[-1] else None
         x = alt.X("low:Q", scale=scale, axis=axis, title=x_title)
-        panels.append(_panel(own_rows, own_bands, scale, x, fill, looks).properties(title=shared.heading(metric)))
-    return shared.finish(shared.stacked(panels), title, subtitle, looks)
+        drawn.append(_panel(own_rows, own_bands, scale, x, fill, looks).properties(title=shared.heading(metric)))
+    return shared.finish(shared.stacked(drawn), title, subtitle, [row["label"] for row in rows])
 
 
 def _panel(rows: Rows, bands: Rows, scale: alt.Scale, x: alt.X, fill: alt.Fill, looks: Looks) -> Any:
@@ -50,20 +75,20 @@ def _panel(rows: Rows, bands: Rows, scale: alt.Scale, x: alt.X, fill: alt.Fill, 
     )
     base = shared.described(rows).encode(y=shared.label_axis([row["label"] for row in rows]))
     measured = base.transform_filter("isValid(datum.ratio)")
-    rules = shared.whiskers(measured, x, 2.5, looks)
-    points = shared.points(measured.encode(x=alt.X("ratio:Q", scale=scale)), 75, looks)
+    rules = shared.whiskers(measured, x, 2.5, looks, "kind")
+    points = shared.points(measured.encode(x=alt.X("ratio:Q", scale=scale)), 75, looks, "kind")
     notes = base.mark_text(align="left", dx=10).encode(
         x=alt.value(WIDTH),
         text="note:N",
         color=alt.condition("isValid(datum.ratio)", alt.value(INK), alt.value(MUTED)),
     )
-    layers = [band, one, rules, *shared.arrows(measured, scale, shared.colour(looks)), points, notes]
+    layers = [band, one, rules, *shared.arrows(measured, scale, shared.colour(looks, "kind")), points, notes]
     return shared.panel(layers, height)
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def _ticks(low: float, high: float, width: float = WIDTH) -> list[float]:
     """1 and, on either side, round ratios whose labels do not touch."""
-    apart = math.log(high / low) * LABEL / WIDTH
+    apart = math.log(high / low) * LABEL / width
     ticks = [1.0]
     for side in (ABOVE, BELOW):
         last = 1.0

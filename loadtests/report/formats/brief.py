@@ -14,7 +14,7 @@ from loadtests.report.terminal_tables import GAP, safe_text, wrapped
 from loadtests.report.view import Page, RunAnswer, Table
 
 LINES, WIDTH = 25, 80
-STYLES = {"good": "green", "bad": "red", "muted": "dim", "": ""}
+STYLES = {"good": "green", "bad": "red", "muted": "dim", "unverified": "dim", "": ""}
 APART = 4  # empty lines between the parts
 NAMES = 30  # a longer label is cut in a table
 
@@ -59,7 +59,7 @@ class _Column:
 def lines(page: Page, where: str = "") -> list[Text]:
     """The answer of a page, in at most LINES lines of WIDTH columns; ``where``, the path of the page, may be longer.
 
-    What does not fit is left out: sentences on winners first, then rows.
+    What does not fit is left out: sentences on winners but the first, then rows.
     """
     found = page.answer
     title = wrapped(page.title, WIDTH, "bold")[:2]
@@ -69,9 +69,9 @@ def lines(page: Page, where: str = "") -> list[Text]:
     room = LINES - len(title) - 1
     headlines = _cut([line for one in found.headlines for line in wrapped(one, WIDTH)], room // 3)
     notes = _fitting((wrapped(one, WIDTH, "dim") for one in _notes(found, columns)), room // 2)
-    table = _cut(table, room - len(headlines) - len(notes))
-    room -= len(headlines) + len(table) + len(notes)
     sentences = [wrapped(one, WIDTH) for one in found.winners]
+    table = _cut(table, room - len(headlines) - len(notes) - sum(map(len, sentences[:1])))
+    room -= len(headlines) + len(table) + len(notes)
     # Rather fewer sentences with empty lines between the parts.
     winners = _fitting(sentences, room - APART) or _fitting(sentences, room)
     parts = [part for part in (title, [*headlines, *winners], table, notes, end) if part]
@@ -87,7 +87,7 @@ def _notes(found: RunAnswer, columns: Mapping[int, _Column]) -> Iterator[str]:
         yield f"{found.legend(columns)}{more}"
     shown = "".join(detail for column in columns.values() for detail in column.details)
     yield from (text for sign, text in found.marks if sign in shown)
-    yield from found.notes
+    yield from (*found.unverified, *found.notes)
 
 
 def _fitting(parts: Iterable[list[Text]], room: int) -> list[Text]:

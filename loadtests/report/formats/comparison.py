@@ -32,10 +32,10 @@ def _print(compared: Compared, console: Console) -> None:
         print_differences(compared.differences, ("difference", "", "A", "B"), console)
     for sentence in compared.left_out:
         console.print(safe_text(f"Not compared: {sentence}.", style="yellow"))
-    for test in dict.fromkeys(row.test for row in compared.rows):
+    for table in tables(compared):
         console.print()
-        print_table(_table(test, [row for row in compared.rows if row.test == test]), console)
-    console.print(safe_text(_note(compared), style="dim"))
+        print_table(table, console)
+    console.print(safe_text(note(compared), style="dim"))
 
 
 def print_differences(differences: Iterable[RunDifference], heads: Sequence[str], console: Console) -> None:
@@ -44,6 +44,12 @@ def print_differences(differences: Iterable[RunDifference], heads: Sequence[str]
     for one in differences:
         table.add_row(safe_text(one.kind, "dim"), *map(safe_text, (one.what, one.before or DASH, one.after or DASH)))
     console.print(table)
+
+
+def tables(compared: Compared) -> list[Table]:
+    """A table for each test."""
+    tests = dict.fromkeys(row.test for row in compared.rows)
+    return [_table(test, [row for row in compared.rows if row.test == test]) for test in tests]
 
 
 def _table(test: str, rows: Sequence[ComparisonRow]) -> Table:
@@ -61,7 +67,8 @@ def _fields(row: ComparisonRow) -> tuple[Field, ...]:
     return *names, *verdicts.fields(row.comparison)
 
 
-def _note(compared: Compared) -> str:
+def note(compared: Compared) -> str:
+    """How to read the tables, and what would settle what is not conclusive."""
     family = compared.comparisons[0].family
     adjusted = f"s, adjusted for {family} comparisons" if family > 1 else ""
     settling = what_would_settle(compared.comparisons)

@@ -12,13 +12,14 @@ from loadtests.formatting import closed
 
 
 def csv_text(results: Results) -> str:
-    """The table's text. Unknown figures and open ends of intervals are empty."""
+    """The table's text. Unknown figures and open ends of intervals are empty; ``unverified`` counts trials whose
+    figures only the report shows."""
     metrics = readings.every(results.roles, results.uncharged)
     names = [metric.name for metric in metrics if any(test.has_metric(metric) for test in results.tests)]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     figures = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
-    writer.writerow(["label", "setup", "test", "trials", "invalid", "sent", "ok", "failed", *figures])
+    writer.writerow(["label", "setup", "test", "trials", "invalid", "unverified", "sent", "ok", "failed", *figures])
     for entry in results.study.entries:
         for test in results.tests:
             if entry.label not in results.labels_in(test.name):
@@ -28,6 +29,7 @@ def csv_text(results: Results) -> str:
             counts = [
                 len(cell.valid),
                 len(cell.invalid),
+                len(cell.unverified),
                 sum(result.sent for result in measured),
                 sum(result.ok for result in measured),
                 sum(sum(result.failed.values()) for result in measured),

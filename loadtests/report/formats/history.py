@@ -16,7 +16,7 @@ from loadtests.formatting import closed, figure, interval, number, plural, ratio
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.report.charts import history as history_chart
 from loadtests.report.charts.palette import looks
-from loadtests.report.formats import render
+from loadtests.report.formats import drawing, render
 from loadtests.report.formats.comparison import print_differences
 from loadtests.report.points import ChartRow
 from loadtests.report.terminal_tables import grid, safe_text, unwrapped
@@ -31,7 +31,7 @@ def write(history: History, output: Path | None = None) -> Path:
         raise UserError(f"{output} is a folder; name the file with --output")
     path = output if output.suffix == ".svg" else output.with_name(f"{output.name}.svg")
     make_folder(path.parent)
-    write_text(path, render.svg(spec(history)))
+    write_text(path, drawing.file(render.svg(spec(history)), f"History of {history.study}"))
     return path
 
 

@@ -38,6 +38,8 @@ def paragraph(text: str) -> str:
 def _cell(field: Field) -> str:
     """``text (detail)``; an empty field must still be a list item, and a leading sign must not begin a list."""
     text = f"{field.text} ({field.detail})" if field.detail else field.text
+    if field.tone == "unverified":
+        text = field.tone
     return re.sub(r"^([-+•–—#.(0-9A-Za-z]+[.)]?)(?= |$)", _guarded, escape(text)) if text else "\\"
 
 

@@ -12,7 +12,7 @@ from loadtests.formatting import informative, number, relative, series
 from loadtests.plan.cost_unit import CostUnit
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, Metric
-from loadtests.report import points, tables
+from loadtests.report import findings, points, tables
 from loadtests.report.charts import cost
 from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
@@ -170,7 +170,8 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
         return
     yield Chart(
         f"cpu-{test.name}",
-        f"CPU time per {counted.success}, by the role of the processes. {points.INTERVALS}",
+        f"CPU time per {counted.success} {findings.condition(results, test)}, by the role of the processes. "
+        f"{points.INTERVALS}",
         f"CPU {SPELT_OUT[counted.unit]} per {counted.singular}, {test.description}: {points.in_words(totals)}.",
         partial(
             cost.spec,
@@ -178,7 +179,7 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
             totals,
             looks(results.labels),
             results.roles,
-            f"CPU time per {counted.singular}",
+            findings.title(results, test, counted.cpu),
             f"CPU time per {counted.success.removesuffix(' well')}, {counted.unit}",
             points.subtitle(results, test),
         ),

@@ -20,6 +20,7 @@ def section(results: Results) -> Section:
     revision = f"Revision {git.revision}{dirty}." if git.revision else "The revision is not known."
     checkout = [f"git checkout {git.revision}"] if git.revision else []
     stacks = ["make stack-2016"] if "stack_2016" in versions else []
+    pythons = " ".join(name.removeprefix("stack_") for name in versions if name.startswith("stack_python"))
     software = flat({name: _counted(value) for name, value in versions.items()})
     packages = [
         (name.replace("_", " ").capitalize(), "\n".join(f"{package}=={version}" for package, version in value.items()))
@@ -31,7 +32,7 @@ def section(results: Results) -> Section:
         "How to repeat it exactly",
         (f"{revision} The order of trials comes from the seed {record.seed}.",),
         (Table("software", "Software", ("what", "version"), tables.pairs(software)),) if software else (),
-        commands=(*checkout, "make setup", *stacks, command(record)),
+        commands=(*checkout, f'make setup PYTHONS="{pythons}"' if pythons else "make setup", *stacks, command(record)),
         folded=(*packages, *_configurations(results)),
         only_on_pages=True,
     )

@@ -27,13 +27,14 @@ from loadtests.formatting import (
 from loadtests.plan.cost_unit import DELIVERIES, MESSAGES
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
+from loadtests.report import findings
 from loadtests.report.charts import verdicts
-from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
-from loadtests.report.points import BEYOND, INTERVALS, ChartRow
-from loadtests.report.verdict_text import TONES, remark, word
+from loadtests.report.points import BEYOND, INTERVALS, ChartRow, kind
+from loadtests.report.verdict_text import TONES, effect, remark, word
 from loadtests.report.view import Field, Section, Table
 
+NOISE_FLOOR = "noise floor"
 NOT_COMPARED = "no block has both"
 
 
@@ -47,9 +48,10 @@ def section(results: Results) -> Section | None:
     return Section(
         "verdicts",
         "Verdicts",
-        tuple(notes) if len(notes) == len(every) else (_how_to_read(results), *notes),
+        tuple(notes),
         tuple(table for table in every if table.rows),
         tuple(chart for test in results.tests for chart in _charts(results, test)),
+        reading="" if len(notes) == len(every) else _how_to_read(results),
     )
 
 
@@ -85,7 +87,7 @@ def _table(results: Results, test: Test) -> Table:
     for metric in known:
         for label in results.by_ratio(test, metric):
             named = Field(results.called(test.name, metric.name), short=metric.short)
-            compared = fields(results.comparisons.get((label, test.name, metric.name)))
+            compared = fields(results.comparisons.get((label, test.name, metric.name)), results.latency(test.name))
             rows.append((Field(label), named, *_with_figures(results, test, label, metric, compared)))
     return Table(
         f"verdicts-{test.name}",
@@ -121,8 +123,8 @@ def _known(results: Results, test: Test) -> list[Metric]:
     return [metric for metric in test.judged if metric.name in compared] or list(test.judged)
 
 
-def fields(comparison: Comparison | None) -> tuple[Field, ...]:
-    """Ratio, verdict, remark and blocks."""
+def fields(comparison: Comparison | None, time: str = "response time") -> tuple[Field, ...]:
+    """Ratio, verdict, remark and blocks; ``time`` is what percentiles are of."""
     if comparison is None:
         return Field(DASH, tone="muted"), Field(NOT_COMPARED, tone="muted"), Field(""), Field("0")
     muted = comparison.inside_noise or comparison.verdict in (Verdict.INCONCLUSIVE, Verdict.EQUIVALENT)
@@ -132,7 +134,7 @@ def fields(comparison: Comparison | None) -> tuple[Field, ...]:
     short = f"{text} ({within.replace('×', '')})"
     return (
         Field(text, within, short, tone="muted" if muted else ""),
-        Field(word(comparison), short=word(comparison, short=True), tone=tone),
+        Field(effect(comparison, time), short=word(comparison, short=True), tone=tone),
         Field(remark(comparison), short=remark(comparison, short=True), tone="muted"),
         Field(str(comparison.blocks)),
     )
@@ -180,22 +182,26 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
     rows = [_ratio(results, label, test, metric) for metric in known for label in results.by_ratio(test, metric)]
     if not any("ratio" in row for row in rows):
         return
+    bands = [band for metric in known for band in _bands(results, test, metric)]
+    floor = " and the machine's noise floor" if any(band["kind"] == NOISE_FLOOR for band in bands) else ""
     text = "; ".join(f"{row['metric']}, {row['label']}: {row['note']}" for row in rows)
     yield Chart(
         f"verdicts-{test.name}",
-        f"Ratio to {results.baseline}, with the equivalence band and the machine's noise floor. {INTERVALS}",
+        f"Ratio to {results.baseline} {findings.condition(results, test)}, with the equivalence band{floor}. "
+        f"{INTERVALS}",
         f"Ratio to {results.baseline}, {test.description}. {text}.",
         partial(
             verdicts.spec,
             rows,
-            [band for metric in known for band in _bands(results, test, metric)],
-            looks(results.labels),
-            f"Against {results.baseline}",
+            bands,
+            findings.title(results, test, known[0]),
             [
                 f"{test.description}, {test.engine}; ratio within each block, "
                 f"mean of {span(_blocks(results, test), 'block')}"
             ],
         ),
+        panels=partial(verdicts.panels, rows, bands),
+        title=findings.title(results, test, known[0]),
     )
 
 
@@ -209,18 +215,22 @@ def _bands(results: Results, test: Test, metric: Metric) -> Iterator[ChartRow]:
     floor = results.floors.get((test.name, metric.name))
     if floor is not None and closed(floor):
         far = max(floor.high, 1 / floor.low)
-        yield {"metric": name, "kind": "noise floor", "low": 1 / far, "high": far}
+        yield {"metric": name, "kind": NOISE_FLOOR, "low": 1 / far, "high": far}
 
 
 def _ratio(results: Results, label: str, test: Test, metric: Metric) -> ChartRow:
     name = results.called(test.name, metric.name)
     comparison = results.comparisons.get((label, test.name, metric.name))
     if comparison is None:
-        return {"label": label, "metric": name, "note": NOT_COMPARED, "text": f"{label}: {name}: {NOT_COMPARED}"}
-    note = f"{bounded_ratio(comparison)} {word(comparison)}".removeprefix(f"{DASH} ")
+        text = f"{label}: {name}: {NOT_COMPARED}"
+        return {"label": label, "kind": kind(results, label), "metric": name, "note": NOT_COMPARED, "text": text}
+    note = effect(comparison, results.latency(test.name))
+    if note == word(comparison):
+        note = f"{bounded_ratio(comparison)} {note}".removeprefix(f"{DASH} ")
     overload = comparison.candidate_standing.overload
     row: ChartRow = {
         "label": label,
+        "kind": kind(results, label),
         "metric": name,
         "note": f"cannot sustain {overload.rate:,.4g}/s" if overload else note,
         "text": f"{label}: {name} {note} {ratio_interval(comparison)}".rstrip(),

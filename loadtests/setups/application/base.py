@@ -29,7 +29,7 @@ class Application:
     settings module. ``bin`` has its Python and the servers' commands. ``env`` is set for all of its processes.
     ``before`` runs once before anything is served. ``health`` is a path that works within ``healthy_within_s``.
     ``host`` is the Host header where it is not None. ``own``: the user's, not the sample project; ``websocket`` is then
-    how to talk to it.
+    how to talk to it, and ``base`` the project that a change to it is compared with.
     """
 
     directory: Path
@@ -44,6 +44,7 @@ class Application:
     host: str | None = None
     own: bool = False
     websocket: OwnWebsocket | None = None
+    base: Application | None = None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -55,10 +56,14 @@ class Application:
             "DJANGO_SETTINGS_MODULE": self.settings,
             "PATH": os.pathsep.join([str(self.bin), str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
         }
-        return {**self.env, **{name: value for name, value in given.items() if value}}
+        no_knob = {"PYTHON": ""} if self.own else {}  # it chooses among the sample project's environments
+        return {**no_knob, **self.env, **{name: value for name, value in given.items() if value}}
 
     def environment_for(self, setup: Setup) -> dict[str, str]:
-        """Those, and what a setup with hopless takes: testproject/testproject/hops.py, or entry/with_hopless.py."""
+        """Those, and what a setup with hopless takes: testproject/testproject/hops.py, or entry/with_hopless.py;
+        those of the base where the setup serves that."""
+        if setup.base and self.base is not None:
+            return self.base.environment_for(dataclasses.replace(setup, base=False))
         if not setup.hopless:
             return self.environment
         if not self.own:
@@ -72,6 +77,9 @@ class Application:
 
     def obstacle(self, setup: Setup) -> str | None:
         """Why the setup cannot serve it on this machine, in a few words; None where it can."""
+        if setup.base:
+            base = dataclasses.replace(setup, base=False)
+            return self.base.obstacle(base) if self.base else "it serves what --base names, and nothing is named"
         if setup.impossible:
             return setup.impossible
         if self.own and setup.stack:
@@ -123,7 +131,10 @@ class Application:
         )
 
     def prepare(self) -> None:
-        """Runs ``before``, and ends what it leaves running. Raises UserError with the reason where it fails."""
+        """Runs ``before``, for the base too, and ends what it leaves running. Raises UserError with the reason where it
+        fails."""
+        if self.base is not None:
+            self.base.prepare()
         if not self.before:
             return
         shown = shlex.join(self.before)

@@ -1,8 +1,10 @@
 """Run by the Python of a Django project, in its directory: prints a line of JSON about it.
 
-Arguments are the entry points to try, as ``interface=module:name``. The object has ``django`` and ``python``
-(versions), ``debug``, ``wsgi`` and ``asgi`` (of the settings, as ``module:name`` or null) and ``middleware`` (the
-number). Imports nothing of this package, which is not installed there.
+Arguments are the entry points to try, as ``interface=module:name``; whether to try the whole project as well, as
+``works=check`` (its URLs, and what ``manage.py check`` finds) or ``works=answer`` (a request for its first page, too);
+and the host to ask that of, as ``host=example.org``. Ends with the reason where one of these fails. The object has
+``django`` and ``python`` (versions), ``debug``, ``wsgi`` and ``asgi`` (of the settings, as ``module:name`` or null) and
+``middleware`` (the number). Imports nothing of this package, which is not installed there.
 """
 
 import importlib
@@ -11,14 +13,20 @@ import platform
 import sys
 
 
-def main(entry_points: "list[str]") -> None:
+def main(arguments: "list[str]") -> None:
     import django
     from django.conf import settings
 
     django.setup()
-    for text in entry_points:
-        module, _, name = text.partition("=")[2].partition(":")
+    given = dict(text.split("=", 1) for text in arguments)
+    works, host = given.pop("works", ""), given.pop("host", "127.0.0.1")
+    for entry_point in given.values():
+        module, _, name = entry_point.partition(":")
         getattr(importlib.import_module(module), name or "application")
+    if works:
+        _check()
+    if works == "answer":
+        _answer(host)
     print(
         "of the project: "
         + json.dumps(
@@ -32,6 +40,24 @@ def main(entry_points: "list[str]") -> None:
             }
         )
     )
+
+
+def _check() -> None:
+    from django.core import checks
+    from django.urls import get_resolver
+
+    get_resolver().url_patterns  # noqa: B018 - imports them
+    for found in checks.run_checks():
+        if found.is_serious() and not found.is_silenced():
+            sys.exit(f"manage.py check: {found.msg} ({found.id})".replace("\n", " "))
+
+
+def _answer(host: str) -> None:
+    from django.test import Client
+
+    status = Client(SERVER_NAME=host).get("/").status_code
+    if status >= 500:
+        sys.exit(f"it answers GET / with {status}")
 
 
 def _entry_point(dotted: "str | None") -> "str | None":

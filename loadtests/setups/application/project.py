@@ -34,7 +34,8 @@ SETS_UP_SERVERS = {*KNOBS, "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_AP
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """The command line's options of the user's project; the usual layout needs ``app`` only."""
+    """The command line's options of the user's project; the usual layout needs ``app`` only. ``base`` is the folder of
+    the project that a change to it is compared with."""
 
     app: Path
     wsgi: str = ""
@@ -46,6 +47,7 @@ class Options:
     host: str = ""
     load_timeout: str = LOAD_TIMEOUT
     websocket: OwnWebsocket | None = None
+    base: Path | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The options as run.json keeps them for resuming: absolute paths, no secrets of WebSockets."""
@@ -58,7 +60,7 @@ class Options:
     def from_dict(cls, values: dict[str, Any]) -> Options:
         """From ``to_dict``. Raises TypeError for other values, and UserError where one was not kept."""
         options: dict[str, Any] = dict(values)
-        for name in {"app", "python", "env_file"} & options.keys():
+        for name in {"app", "python", "env_file", "base"} & options.keys():
             options[name] = Path(options[name])
         if "websocket" in options:
             options["websocket"] = OwnWebsocket.from_dict(options["websocket"])
@@ -74,17 +76,20 @@ class Found:
     facts: dict[str, Any]
 
 
-def chosen(options: Options | None, setups: Iterable[Setup], announce: Announce = silent) -> Found:
-    """The user's project, or the sample where there are no options. Raises UserError, for an invalid knob of the
-    environment before anything of the project is run."""
+def chosen(
+    options: Options | None, setups: Iterable[Setup], announce: Announce = silent, *, services: bool = False
+) -> Found:
+    """The user's project, or the sample where there are no options. Where ``services`` will be started for it, it is
+    not sent a request before they run. Raises UserError, for an invalid knob of the environment before anything of the
+    project is run."""
     require_knobs(os.environ, own=options is not None)
     if options is None:
         return Found(sample(), (), {})
     announce(f"loading {options.app}")
-    return find(options, setups)
+    return find(options, setups, services)
 
 
-def find(options: Options, setups: Iterable[Setup]) -> Found:
+def find(options: Options, setups: Iterable[Setup], services: bool = False) -> Found:
     """The project in ``options.app``, with the servers that it lacks in an overlay. Raises UserError for what is
     missing or does not load, in one line."""
     before = _words(options.before)
@@ -102,7 +107,8 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
         if text and not ENTRY_POINT.fullmatch(text):
             raise UserError(f"--{interface} {text}: write module:name, such as mysite.{interface}:application")
     load = functools.partial(_load, directory, settings, env, within_s)
-    facts = load(python, named)
+    works = "check" if before or services else "answer"  # before its command or services it may lack a database
+    facts = load(python, {**named, "works": works, "host": options.host.partition(":")[0]})
     entry_points = {name: named[name] or facts[name] or _default_entry(directory, settings, name) for name in named}
     if not entry_points["asgi"]:
         env["PYTHONPATH"] = entry_first(env)
@@ -116,6 +122,11 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
     facts.update(entry_points, packages=overlay.versions(servers.bin / "python"))
     if facts["debug"]:
         remarks.append("DEBUG is on: it is measured as it is, but nobody should serve it so")
+    base = None
+    if options.base is not None:
+        base = find(dataclasses.replace(options, app=options.base, base=None), setups, services)
+        of_base = (*base.remarks, *_other_packages(facts["packages"], base.facts["packages"]))
+        remarks += [f"base: {one}" for one in of_base if one not in remarks]
     return Found(
         Application(
             directory=directory,
@@ -130,6 +141,7 @@ def find(options: Options, setups: Iterable[Setup]) -> Found:
             host=options.host or None,
             own=True,
             websocket=options.websocket,
+            base=base.application if base else None,
         ),
         tuple(remarks),
         facts,
@@ -145,6 +157,7 @@ def unloaded(options: Options) -> Found:
         host=options.host or None,
         own=True,
         websocket=options.websocket,
+        base=unloaded(dataclasses.replace(options, app=options.base, base=None)).application if options.base else None,
     )
     return Found(application, ("the project was not loaded: what it lacks for a setup shows when it runs",), {})
 
@@ -170,6 +183,13 @@ def read_env_file(file: Path) -> dict[str, str]:
             value = re.sub(r"\s+#.*$", "", value)
         found[name] = value
     return found
+
+
+def _other_packages(here: dict[str, str], there: dict[str, str]) -> list[str]:
+    """Which packages the base has in other versions, in a few words, if any."""
+    names = sorted({name for name, _ in here.items() ^ there.items()})
+    others = [f"{name} {there.get(name, 'none')} (not {here.get(name, 'none')})" for name in names]
+    return [f"other packages: {', '.join(others)}"] if others else []
 
 
 def _words(command: str) -> tuple[str, ...]:
@@ -237,12 +257,12 @@ def _default_entry(directory: Path, settings: str, interface: str) -> str | None
 
 
 def _load(
-    directory: Path, settings: str, env: dict[str, str], within_s: float, python: Path, entry_points: dict[str, Any]
+    directory: Path, settings: str, env: dict[str, str], within_s: float, python: Path, asked: dict[str, Any]
 ) -> dict[str, Any]:
-    """What introspect.py prints when this Python loads the project; what it starts is ended."""
+    """What introspect.py prints of what is ``asked`` when this Python loads the project; what it starts is ended."""
     # As text, so that the folder on its path is the project's and not the script's.
     script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")
-    arguments = [f"{interface}={text}" for interface, text in entry_points.items() if text]
+    arguments = [f"{name}={text}" for name, text in asked.items() if text]
     environment = {**program.public_environment(os.environ), **env, "DJANGO_SETTINGS_MODULE": settings}
     try:
         ended = program.run([python, "-c", script, *arguments], within_s, directory, environment)

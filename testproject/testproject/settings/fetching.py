@@ -1,4 +1,4 @@
-"""The settings of the views below /fetch, from the environment; docs/fetching.rst has the variables."""
+"""The settings of the views below /fetch, from the environment; docs/slow-origin.rst has the variables."""
 
 import dataclasses
 import ipaddress

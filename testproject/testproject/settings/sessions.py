@@ -1,4 +1,4 @@
-"""Where sessions are, from the environment. docs/questionnaire.rst compares them."""
+"""Where sessions are, from the environment. docs/endpoints.rst compares them."""
 
 import dataclasses
 import os

@@ -112,11 +112,6 @@ def test_a_setup_of_another_dialect_is_spoken_to_in_that():
     assert in_dialect(json_consumer, "plain").conversation.dialect == "json"
 
 
-def test_what_speaks_no_websockets_refuses():
-    [gunicorn] = setups.find(["gunicorn"])
-    assert gunicorn.refuses(conversing("echo").work.setup_features) is not None
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_that_says_something_else_asks_something_else(kind):
     assert not conversing(kind).same_as(conversing(kind, size=100))

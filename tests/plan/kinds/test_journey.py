@@ -8,7 +8,6 @@ from loadtests.plan import kinds
 from loadtests.plan import study as studies
 from loadtests.plan.kinds.journey_work import THINKS
 from loadtests.plan.metrics import P95, P99
-from loadtests.setups import HTTP
 from loadtests.workload import Feature, Users
 from tests.fixtures.studies import a_test, load_of
 
@@ -53,16 +52,6 @@ def test_a_journey_of_ones_own_is_a_file_in_the_studys_folder(tmp_path):
     assert load_of(test).users.journey == str(file.resolve())
     assert test.short_description == "the journey mine at /shop/"
     assert [(one.path, one.status) for one in test.requests] == [("/shop/", 200)]
-
-
-def test_a_journey_of_ones_own_begins_at_the_root(tmp_path):
-    (tmp_path / "mine.py").touch()
-    test = parsed(str(tmp_path / "s.toml"), users=1, journey="mine.py")
-    assert load_of(test).users.path == "/"
-
-
-def test_it_takes_a_setup_that_speaks_http():
-    assert parsed(users=1).work.setup_features == {HTTP}
 
 
 SHIPPED = [test for name in ("journeys", "sessions", "scale") for test in studies.load(name).tests]

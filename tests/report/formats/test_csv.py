@@ -1,7 +1,6 @@
 """summary.csv: the numbers are the arithmetic of the valid trials, and of nothing else."""
 
 import dataclasses
-from math import prod
 from statistics import geometric_mean
 
 import pytest
@@ -32,12 +31,6 @@ def test_means_over_blocks_are_those_of_the_trials(build_run):
     for key in ("p50", "p90", "p95", "p99", "p99.9"):
         expected = geometric_mean(trial.result.response_time_ms[key] for trial in trials)
         assert float(row[f"{key}_ms"]) == pytest.approx(expected, rel=1e-5)
-
-
-def test_of_two_blocks_as_well(build_run):
-    run = build_run(blocks=2)
-    values = [trial.result.response_time_ms["p50"] for trial in valid(run, "daphne", "latency")]
-    assert float(rows(run)["daphne", "latency"]["p50_ms"]) == pytest.approx(prod(values) ** 0.5, rel=1e-5)
 
 
 def test_cost_is_per_request_answered_well_by_role_and_in_total(build_run):

@@ -79,7 +79,7 @@ def test_it_stays_small(usual):
 
 def test_it_answers_top_down(usual):
     sections = [attributes["id"] for attributes in usual.all("section") if "id" in attributes]
-    assert " ".join(sections) == "findings compared verdicts latency throughput capacity cost invalid repeat"
+    assert " ".join(sections) == "verdicts latency throughput capacity cost every compared invalid repeat"
 
 
 def test_tables_have_captions_and_headers_that_say_what_they_head(usual):
@@ -102,16 +102,10 @@ def test_ids_are_unique_and_links_have_targets(usual):
 
 
 def test_each_chart_says_its_figures_in_words(usual):
-    charts = {one["aria-label"] for one in usual.all("svg") if one["role"] == "img"}
+    charts = {one["aria-label"] for one in usual.all("svg") + usual.all("div") if one.get("role") == "img"}
     # gunicorn, block 1: 2 ms times 1.01, times 1 as its jitter in block 1 is none
     assert any("gunicorn 2.02" in said.partition("p50: ")[2].partition(";")[0] for said in charts)
-    assert len(charts) == len(usual.all("figure")) == 9
-
-
-def test_numbers_of_the_tables_are_the_arithmetic(usual):
-    assert "2.02" in usual.text  # gunicorn's p50
-    assert "8.08" in usual.text  # and its p99, four times that
-    assert "3.54" in usual.text or "3.53" in usual.text  # daphne-redis: 3.535 CPU ms per request
+    assert len(charts) == len(usual.all("figure")) == 10
 
 
 def test_an_invalid_trial_is_shown_with_its_reason_and_in_no_figure(page):
@@ -175,7 +169,7 @@ def test_a_difference_inside_the_noise_is_grey(page):
     found = page(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=10, aa=True, change=alike)
     p50 = found.source.partition('scope="rowgroup" colspan="5">p50 response time')[2].split("<tr")[1]
     assert "within the noise" in p50
-    assert 'data-tone="muted">slower' in p50
+    assert 'data-tone="muted">5% higher response time' in p50
     assert "bad" not in p50
 
 

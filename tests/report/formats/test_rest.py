@@ -40,7 +40,7 @@ def test_it_builds_without_warnings(build_run, tmp_path):
         warnings.seek(0)
         assert warnings.read() == ""
     html = (tmp_path / "out" / "full" / "index.html").read_text(encoding="utf-8")
-    assert html.count("<img alt=") == 9
+    assert html.count("<img alt=") == 10
     assert "Odd* `texts` | and_ &lt;more&gt;" in (tmp_path / "out" / "odd" / "index.html").read_text(encoding="utf-8")
 
 

@@ -69,12 +69,3 @@ def test_columns_are_left_out_rather_than_folded(build_run, width):
         assert lines[place + 1].split()[0] in labels
         assert lines[place + 4].split()[0] in labels  # a folded row would have pushed it down
     assert ("web ms" in text) == (width == 100) or "worker ms" in text
-
-
-def test_the_findings_come_first(build_run):
-    text = printed(build_run(blocks=6, aa=True))
-    assert text.index("gunicorn is the fastest") < text.index("latency: against gunicorn")
-
-
-def test_nothing_measured_is_said(build_run):
-    assert "Nothing was measured" in printed(build_run(blocks=0))

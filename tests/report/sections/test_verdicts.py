@@ -31,10 +31,10 @@ def cpu_of(**cpu_s):
     return change
 
 
-def test_what_waits_is_slower_and_what_costs_is_dearer(section):
+def test_a_verdict_has_its_size_and_its_sign(section):
     found = section(labels=("gunicorn", "uvicorn"), change=cpu_of(gunicorn=1.0, uvicorn=1.5))
-    assert rows(found, "p50 response time")["uvicorn"][3].text == "slower"
-    assert rows(found, "CPU per request")["uvicorn"][3].text == "dearer"
+    assert rows(found, "p50 response time")["uvicorn"][3].text == "50% higher response time"
+    assert rows(found, "CPU per request")["uvicorn"][3].text == "50% more CPU per request"
 
 
 def test_the_best_ratio_is_the_first_row(section):
@@ -60,8 +60,8 @@ def test_what_no_trial_can_know_is_said_once(section):
 
 def test_the_chart_says_each_ratio_with_its_verdict(section):
     [chart] = section(labels=("gunicorn", "uvicorn"), aa=True).charts
-    assert "p50 response time, uvicorn: ×1.50 slower" in chart.alt
-    assert {row["kind"] for row in drawn(chart, "kind")} == {"equivalent (±3%)", "noise floor"}
+    assert "p50 response time, uvicorn: 50% higher response time" in chart.alt
+    assert {row["kind"] for row in drawn(chart, "kind")} == {"WSGI", "equivalent (±3%)", "noise floor"}
 
 
 def test_one_setup_has_nothing_to_be_compared_with(section):

@@ -1,4 +1,4 @@
-"""What BBC's origin simulator answers to a recipe, this origin does; docs/origin.rst has the rest."""
+"""What BBC's origin simulator answers to a recipe, this origin does; docs/slow-origin.rst has the rest."""
 
 
 def stage(**values):

@@ -65,13 +65,6 @@ def test_a_path_goes_before_a_prefix_and_a_longer_prefix_before_a_shorter(player
     assert found == {"/": 201, "/news": 202, "/newsletter": 203, "/news/sport": 203, "/news/sport/1": 206}
 
 
-def test_a_path_without_a_recipe_is_told_so(player):
-    origin = player({"route": "/news", **DOCUMENTED})
-    found = origin.begin("/sport")
-    assert (found.fate, found.reply.status) == (Fate.NO_RECIPE, 406)
-    assert found.reply.body == b"there is no recipe for /sport; POST one to /_admin/add_recipe"
-
-
 def test_a_recipe_that_is_added_takes_the_place_of_its_route(player, clock):
     origin = player({"route": "/news", **DOCUMENTED}, {"route": "/sport", **DOCUMENTED})
     clock.now += 7

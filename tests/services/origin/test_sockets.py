@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from loadtests.errors import UserError
 from tests.fixtures.origins import origin
 
 OK = {"body": "fine", "stages": [{"at": 0}]}
@@ -231,17 +230,6 @@ def test_a_body_is_passed_on_from_another_address(play):
     assert counts["total_requests"] == 1
 
 
-def test_an_origin_that_passes_on_from_itself_is_refused(play):
-    async def talk(origin):
-        recipe = {"origin": f"http://localhost:{origin.port}/", "stages": [{"at": 0}]}
-        return await origin.ask("/_admin/add_recipe", "POST", body=json.dumps(recipe).encode())
-
-    status, _, words = play(None, talk)
-    assert status == 400
-    assert words.startswith(b"the recipe of /*: origin: is http://localhost:")
-    assert words.endswith(b"/, which is this origin itself; another address is needed")
-
-
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
@@ -269,12 +257,3 @@ def test_an_address_that_does_not_answer_well_is_refused(play, unused_port, answ
     status, _, words = play(None, talk)
     assert status == 400
     assert says in words.decode()
-
-
-def test_a_taken_port_is_one_line(play):
-    async def talk(first):
-        async with origin(None, port=first.port):
-            raise AssertionError("it listens on a taken port")
-
-    with pytest.raises(UserError, match=r"^port \d+ of 127.0.0.1 is taken; choose another: --port 0 takes a free one$"):
-        play(None, talk)

@@ -122,7 +122,6 @@ def test_check_sends_a_message_on_every_server_under_the_host_that_is_asked(comm
         ),
         ((), "test echo: it talks over WebSockets; say with --ws-path and --ws-send where, and what"),
         (TALKING[:2], "--ws-path also needs --ws-send"),
-        ((*TALKING[:3], '{"text": "hello"}'), "has no $ID, by which a message is known when it is back"),
         ((*TALKING, "--ws-cookie", "hunter2"), "--ws-cookie: write a name and its value as a browser sends them"),
     ],
 )

@@ -122,6 +122,28 @@ def test_what_is_wrong_is_said_in_one_line(mysite, tmp_path):
     assert "names no settings module; name it with --settings" in fails(Options(mysite))
 
 
+URLS = "from django.urls import path\ndef view(request): {}\nurlpatterns = [path('', view), {}]\n"
+
+
+@pytest.mark.parametrize(
+    ("urls", "said"),
+    [
+        ("import a_package_that_is_not_installed\n", "No module named 'a_package_that_is_not_installed'"),
+        (URLS.format("return None", "'no path'"), "(urls.E004)"),
+        (URLS.format("1 / 0", ""), "ZeroDivisionError: division by zero"),
+        (URLS.format("from django.http import HttpResponse as R; return R(status=503)", ""), "answers GET / with 503"),
+    ],
+)
+def test_a_project_that_is_broken_says_so_while_it_is_loaded(mysite, urls, said):
+    (mysite / "mysite" / "urls.py").write_text(urls)
+    assert said in fails(Options(mysite))
+
+
+def test_a_project_may_lack_until_the_first_command_what_a_request_needs(mysite):
+    (mysite / "mysite" / "urls.py").write_text(URLS.format("1 / 0", ""))
+    find(Options(mysite, before="python manage.py migrate"), [])
+
+
 def test_options_survive_run_json(mysite, tmp_path):
     options = Options(mysite, python=tmp_path / "python", before="python manage.py migrate")
     assert Options.from_dict(options.to_dict()) == options
@@ -129,6 +151,20 @@ def test_options_survive_run_json(mysite, tmp_path):
 
 def test_without_options_the_sample_is_served():
     assert project.chosen(None, []).application.settings == "testproject.settings.base"
+
+
+def test_a_setup_of_the_base_serves_the_project_as_it_was(mysite, started):
+    (mysite / "mysite" / "asgi.py").unlink()
+    found = find(Options(started, base=mysite), [])
+    [setup, hopless] = setups.find(["gunicorn-base", "uvicorn-hopless-base"])
+    assert (setup.group, hopless.group) == ("gunicorn", "uvicorn")
+    assert found.application.environment_for(setup)["APP_DIR"] == str(mysite)
+    assert found.application.environment_for(hopless)["SERVED_WITH_HOPLESS"] == "plain_asgi:application"
+    assert found.application.obstacle(setup) is None
+    assert "nothing is named" in find(Options(started), []).application.obstacle(setup)
+    assert any(remark.startswith("base: the project has no ASGI application") for remark in found.remarks)
+    options = Options(started, base=mysite)
+    assert Options.from_dict(options.to_dict()) == options
 
 
 def test_a_setup_that_cannot_serve_the_project_says_why(untouched):

@@ -10,8 +10,11 @@ const marked = [...document.querySelectorAll("[data-setup]")];
 
 function highlight() {
   const chosen = new Set(buttons.filter((b) => b.ariaPressed === "true").map((b) => b.dataset.label));
+  const around = (element) => element.closest("figure, table");
+  // Where no chosen setup is, such as the baseline in a chart of ratios to it, nothing fades.
+  const shown = new Set(marked.filter((element) => chosen.has(element.dataset.setup)).map(around));
   for (const element of marked) {
-    element.classList.toggle("faded", chosen.size > 0 && !chosen.has(element.dataset.setup));
+    element.classList.toggle("faded", shown.has(around(element)) && !chosen.has(element.dataset.setup));
   }
 }
 
@@ -106,6 +109,39 @@ document.addEventListener("pointermove", (event) => {
   }
 });
 
+// A table is sorted by a column at a click on its heading, within its groups; texts without a number are last.
+function figureOf(row, place) {
+  const text = row.cells[place].firstChild?.textContent.trim() ?? "";
+  const number = parseFloat(text.replace(/^[^\d-]*/, "").replaceAll(",", ""));
+  return [Number.isNaN(number) ? Infinity : number, text];
+}
+function sort(heading) {
+  const table = heading.closest("table");
+  const place = heading.cellIndex;
+  const words = !heading.classList.contains("number");
+  const sign = heading.ariaSort === "ascending" ? -1 : 1;
+  for (const other of table.tHead.rows[0].cells) other.ariaSort = null;
+  heading.ariaSort = sign > 0 ? "ascending" : "descending";
+  for (const body of table.tBodies) {
+    const rows = [...body.rows].filter((row) => row.cells.length === table.tHead.rows[0].cells.length);
+    rows.sort((one, other) => {
+      const [a, b] = [figureOf(one, place), figureOf(other, place)];
+      if (words) return sign * a[1].localeCompare(b[1]);
+      return a[0] === b[0] ? 0 : a[0] === Infinity || b[0] === Infinity ? a[0] - b[0] : sign * (a[0] - b[0]);
+    });
+    body.append(...rows);
+  }
+}
+for (const heading of document.querySelectorAll("thead th")) {
+  if (heading.closest("table").querySelectorAll("tbody tr").length < 3) continue;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "sort";
+  button.append(...heading.childNodes);
+  button.addEventListener("click", () => sort(heading));
+  heading.append(button);
+}
+
 // A table that fits is no stop for the Tab key and no landmark; one that scrolls must be both.
 const scrollers = [...document.querySelectorAll(".scroll")];
 function markScrollers() {
@@ -113,8 +149,13 @@ function markScrollers() {
     const scrolls = element.scrollWidth > element.clientWidth;
     element.tabIndex = scrolls ? 0 : -1;
     element.role = scrolls ? "region" : null;
+    markEnd(element);
   }
 }
+function markEnd(element) {
+  element.classList.toggle("more", element.scrollLeft + element.clientWidth < element.scrollWidth - 1);
+}
+for (const element of scrollers) element.addEventListener("scroll", () => markEnd(element), { passive: true });
 markScrollers();
 addEventListener("resize", markScrollers);
 document.addEventListener("toggle", markScrollers, true);

@@ -10,7 +10,16 @@ from loadtests.plan.kinds import Kind, Test, known
 from loadtests.report import points, tables
 from loadtests.report.sections.database_connections import connections
 from loadtests.report.sections.deliveries import deliveries
-from loadtests.report.sections.kinds import capacity, idle, journey, journey_capacity, latency, recovery, throughput
+from loadtests.report.sections.kinds import (
+    capacity,
+    deployment,
+    idle,
+    journey,
+    journey_capacity,
+    latency,
+    recovery,
+    throughput,
+)
 from loadtests.report.tables import NOTHING, Additions
 from loadtests.report.view import Section, Table
 
@@ -19,6 +28,7 @@ ADDITIONS: dict[str, Additions] = {
     "throughput": throughput.ADDITIONS,
     "capacity": capacity.ADDITIONS,
     "recovery": recovery.ADDITIONS,
+    "deployment": deployment.ADDITIONS,
     "connect": latency.PERCENTILES,
     "connect-capacity": capacity.ADDITIONS,
     "echo": latency.PERCENTILES,

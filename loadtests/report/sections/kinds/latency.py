@@ -8,10 +8,9 @@ from functools import partial
 
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
-from loadtests.plan.metrics import TIMES
-from loadtests.report import points, tables
+from loadtests.plan.metrics import P50, TIMES
+from loadtests.report import findings, points, tables
 from loadtests.report.charts import latency
-from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
 from loadtests.report.sections import load_curve
 from loadtests.report.tables import Additions
@@ -34,14 +33,18 @@ def percentiles(results: Results, test: Test) -> Iterator[Chart]:
         if metric.short in DRAWN
         for label in results.by_estimate(test, metric)
     ]
-    if not any("value" in row for row in rows):
+    known = dict.fromkeys(row["percentile"] for row in rows if "value" in row)
+    rows = [row for row in rows if row["percentile"] in known]
+    if not rows:
         return
-    texts = [f"{key}: {points.in_words([row for row in rows if row['percentile'] == key])}" for key in DRAWN]
+    texts = [f"{key}: {points.in_words([row for row in rows if row['percentile'] == key])}" for key in known]
     yield Chart(
         f"latency-{test.name}",
-        f"{time.capitalize()} by percentile and setup. {points.INTERVALS}",
+        f"{time.capitalize()} by percentile, {findings.condition(results, test)}. {points.INTERVALS}",
         f"{time.capitalize()} in milliseconds, {test.description}. {'; '.join(texts)}.",
-        partial(latency.spec, rows, looks(results.labels), time, points.subtitle(results, test)),
+        partial(latency.spec, rows, findings.title(results, test, P50), time, points.subtitle(results, test)),
+        title=findings.title(results, test, P50),
+        panels=partial(latency.panels, rows, {key: f"{key}, ms" for key in known}),
     )
 
 

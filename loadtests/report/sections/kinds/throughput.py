@@ -15,13 +15,15 @@ from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow, valid_blocks
 from loadtests.report.tables import Additions
 
+MOMENTS = 5  # fewer are no course over time
+
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
-    """What was answered well per second, second by second; none where no trial lasted for two whole seconds."""
+    """What was answered well per second, second by second; none where there are too few seconds to see a course."""
     many = test.kind.cost_unit.plural
     labels = results.by_estimate(test, test.decisive)
     rows = [row for label in labels for row in _line(results.cells[label, test.name], test.pace.seconds, many)]
-    if len({row["t"] for row in rows}) < 2:
+    if len({row["t"] for row in rows}) < MOMENTS:
         return
     texts = [
         f"{label} {number(min(values))} to {number(max(values))}"

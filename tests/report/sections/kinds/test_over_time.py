@@ -8,8 +8,8 @@ from loadtests.analyse.results import Results
 from loadtests.report.sections.kinds import throughput
 
 
-@pytest.mark.parametrize(("seconds", "drawn"), [(1, []), (2, ["over-time-throughput"])])
-def test_a_single_moment_is_no_course(build_run, seconds, drawn):
+@pytest.mark.parametrize(("seconds", "drawn"), [(4, []), (5, ["over-time-throughput"])])
+def test_a_few_moments_are_no_course(build_run, seconds, drawn):
     def lasted(_label, _test, _block, result):
         return dataclasses.replace(result, timeline=result.timeline[:seconds])
 

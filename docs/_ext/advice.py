@@ -1,0 +1,220 @@
+"""What to choose: docs/choosing.toml as a table, and each row of it as a section with a chart.
+
+The rows' texts are reST with the roles of measured_roles.py, so their figures come from the newest runs, as the charts'
+do. README has the same table and the first row's chart, in docs/choosing.svg; ``readme.py`` writes both. A build fails
+where they are not up to date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import msgspec
+from docutils import nodes
+from measured_roles import ROLES, SHORT
+from reference_runs import REFERENCES
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from loadtests.formatting import closed, number
+from loadtests.report.charts import palette, shared
+from loadtests.report.formats import render
+from loadtests.report.sections import database_connections
+
+FILE = Path(__file__).resolve().parents[1] / "choosing.toml"
+HEADINGS = ("your case", "use", "avoid", "effect (95% interval)", "evidence")
+WIDTH, ROW, BAR, BELOW = 400, 34, 9, 7  # pixels: a chart that a phone shows in full, each bar below its name
+ROOM_OF_TEXT = 1.3  # of the axis, past the longest interval
+INTERFACES = {"wsgi": "WSGI", "asgi": "ASGI", "asgi-layer": "ASGI over a channel layer", "node": "Node", "rack": "Rack"}
+SIZE = re.compile(r'width="([\d.]+)" height="[\d.]+" ')
+ROLE = re.compile(r":([a-z]+):`([^`]*)`")
+THEME = {palette.INK: "foreground-primary", palette.MUTED: "foreground-secondary", palette.GRID: "background-border"}
+
+
+class Panel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A metric, or a column of the table of database connections, of some labels of a study's test."""
+
+    of: str  # STUDY TEST [METRIC], as in measured_roles
+    setups: dict[str, str]  # what each label is called in the chart
+    title: str = ""
+
+
+class Chart(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """``finding`` is its title, ``axis`` what its bars are."""
+
+    name: str
+    finding: str
+    axis: str
+    panels: tuple[Panel, ...]
+
+
+class Row(Chart, frozen=True, kw_only=True):
+    """A case, and what to choose in it."""
+
+    case: str
+    use: str
+    avoid: str
+    effect: str
+    text: str
+    evidence: tuple[str, ...]
+
+
+class Advice(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The file: the rows, and charts of other pages."""
+
+    row: tuple[Row, ...]
+    chart: tuple[Chart, ...]
+
+
+def read() -> Advice:
+    """The file."""
+    return msgspec.toml.decode(FILE.read_bytes(), type=Advice)
+
+
+def rows() -> tuple[Row, ...]:
+    """The rows of the file."""
+    return read().row
+
+
+def chart(row: Chart) -> str:
+    """The chart as SVG: a bar with its interval for each setup, coloured by interface."""
+    panels = [(panel, shared.clamp(list(_bars(panel)), "value")) for panel in row.panels]
+    interfaces = list(dict.fromkeys(bar["interface"] for _, bars in panels for bar in bars))
+    known = [name for name in INTERFACES.values() if name in interfaces]
+    colour = alt.Color(
+        "interface:N",
+        title=None,
+        scale=alt.Scale(domain=known, range=[_colour(name) for name in known]),
+        legend=alt.Legend(orient="bottom", columns=3) if len(known) > 1 else None,
+    )
+    drawn = [_panel(bars, panel.title, row.axis if panel is row.panels[-1] else None, colour) for panel, bars in panels]
+    spec = shared.finish(shared.stacked(drawn, 22), row.finding, [], [])
+    spec["config"]["title"]["fontSize"] = 13
+    return render.svg(spec)
+
+
+def _colour(interface: str) -> str:
+    return palette.COLOURS[list(INTERFACES.values()).index(interface)]
+
+
+def _bars(panel: Panel) -> Iterator[dict[str, Any]]:
+    study, test, *metric = panel.of.split()
+    results = REFERENCES.newest(study)
+    name = SHORT.get(metric[0], metric[0]) if metric else results.test(test).judged[0].name
+    for label, shown in panel.setups.items():
+        if (label, test) not in results.cells:
+            raise LookupError(f"{panel.of}: no {label!r}; there are {', '.join(results.labels)}")
+        bar = {"label": shown, "interface": INTERFACES[results.record.setups[label].interface]}
+        if name in database_connections.COLUMNS:
+            value = database_connections.of_trials(results.cells[label, test].valid, name)
+            if value is None:
+                raise LookupError(f"{panel.of}: {label} counted none")
+            yield bar | {"value": value, "text": database_connections.in_words(value)}
+            continue
+        found = results.estimate(label, test, name)
+        if found is None:
+            raise LookupError(f"{panel.of}: no valid trial of {label} knows {name}")
+        bar |= {"value": found.value, "text": number(found.value)}
+        yield bar | ({"low": found.low, "high": found.high} if closed(found) else {})
+
+
+def _panel(bars: list[dict[str, Any]], title: str, axis: str | None, colour: alt.Color) -> Any:
+    bars = [{**bar, "end": bar.get("high", bar["value"])} for bar in bars]
+    scale = alt.Scale(domain=[0, max(bar["end"] for bar in bars) * ROOM_OF_TEXT], nice=False)
+    x = alt.X("value:Q", scale=scale, title=axis, axis=alt.Axis(grid=True, tickCount=4))
+    base = shared.described(bars).encode(y=alt.Y("label:N", sort=[bar["label"] for bar in bars], title=None, axis=None))
+    names = base.mark_text(align="left", dy=-BELOW, fontSize=12).encode(x=alt.value(0), text="label:N")
+    drawn = base.mark_bar(height=BAR, yOffset=BELOW).encode(x=x, color=colour)
+    rules = base.transform_filter("isValid(datum.high)").mark_rule(strokeWidth=2, color=palette.INK, yOffset=BELOW)
+    intervals = rules.encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+    arrows = shared.arrows(base, scale, alt.ColorValue(palette.INK))
+    for arrow in arrows:
+        arrow.mark.yOffset = BELOW
+    figures = base.mark_text(align="left", dx=6, dy=BELOW).encode(x=alt.X("end:Q", scale=scale), text="text:N")
+    heading = {"title": shared.heading(title)} if title else {}
+    return alt.layer(drawn, intervals, *arrows, names, figures).properties(
+        width=WIDTH, height=ROW * len(bars), **heading
+    )
+
+
+class AdviceDirective(SphinxDirective):
+    """The table of all rows, or with the name of a row or a chart its chart."""
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_reread()
+        self.env.note_dependency(str(FILE))
+        if self.arguments:
+            known = {one.name: one for one in (*read().row, *read().chart)}
+            if self.arguments[0] not in known:
+                raise self.error(f"docs/choosing.toml has no {self.arguments[0]}; it has {', '.join(known)}")
+            return [drawing(chart(known[self.arguments[0]]))]
+        return self.parse_text_to_nodes("\n".join(lines(rows())), allow_section_headings=True)
+
+
+def drawing(svg: str) -> nodes.raw:
+    """A chart inside the page, in the colours of its theme."""
+    for ink, name in THEME.items():
+        svg = svg.replace(f'"{ink}"', f'"var(--color-{name})"')
+    svg = SIZE.sub(
+        r'style="width: 100%; max-width: \1px; height: auto" ', svg.replace(f'"{palette.PAPER}"', '"none"'), 1
+    )
+    return nodes.raw("", f'<figure style="margin: 0">{svg}</figure>', format="html")
+
+
+def lines(found: tuple[Row, ...]) -> Iterator[str]:
+    """The table, and the sections."""
+    yield from [".. list-table::", "   :header-rows: 1", "   :class: stacked advice", "   :widths: 16 22 20 32 10", ""]
+    for cells in (HEADINGS, *((f":ref:`{row.case} <choose-{row.name}>`", *cells_of(row)) for row in found)):
+        yield from (f"   {'* -' if place == 0 else '  -'} {cell}" for place, cell in enumerate(cells))
+    for row in found:
+        yield from ["", f".. _choose-{row.name}:", "", row.case, "-" * len(row.case), ""]
+        yield from [f".. advice:: {row.name}", "", " ".join(row.text.split())]
+
+
+def cells_of(row: Row) -> tuple[str, ...]:
+    """A row's cells past the first, as reST."""
+    evidence = ", ".join(f":doc:`{study} </results/{study}>`" for study in row.evidence)
+    return (row.use, row.avoid, " ".join(row.effect.split()), evidence)
+
+
+def for_readme() -> str:
+    """The table in Markdown."""
+    table = [HEADINGS[:-1], ("---",) * 4]
+    table += [(f"[{row.case}](docs/choosing.rst)", *map(_markdown, cells_of(row)[:3])) for row in rows()]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
+
+
+def _markdown(text: str) -> str:
+    return ROLE.sub(_link, text).replace("``", "`")
+
+
+def _link(role: re.Match[str]) -> str:
+    if role[1] == "doc":
+        title, _, page = role[2].rpartition(" <")
+        return f"[{title or role[2]}](docs/{page.rstrip('>') if title else role[2]}.rst)"
+    figure, page = ROLES[role[1]].found(" ".join(role[2].split()))
+    folder = REFERENCES.studies[page][0].name if page in REFERENCES.studies else page.removesuffix("/index")
+    return f"[{figure}](results/{folder}/index.rst)"
+
+
+def check_readme(app: Sphinx) -> None:
+    """Warns where README or its chart is not as readme.py would write it."""
+    import readme
+
+    old = [file for file, text in readme.written(REFERENCES).items() if file.read_text(encoding="utf-8") != text]
+    for file in old:
+        message = "%s is not up to date: PYTHONPATH=. python docs/_ext/readme.py"
+        logging.getLogger(__name__).warning(message, file.name)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("advice", AdviceDirective)
+    app.connect("builder-inited", check_readme)
+    return {"parallel_read_safe": True}

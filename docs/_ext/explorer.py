@@ -1,0 +1,112 @@
+"""The explorer: every figure of the committed summary.csv's in one static page, drawn by Vega-Lite in the browser.
+
+vl-convert brings Vega-Lite, Vega and vega-embed with it, in the version that draws all other charts; the build writes
+them to _static, so the page loads nothing from the network.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+from advice import INTERFACES
+from docutils import nodes
+from reference_runs import REFERENCES, Reference, References
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from loadtests.analyse import readings
+from loadtests.report.charts.palette import COLOURS
+from loadtests.report.formats.render import VEGA_LITE
+
+FORM = """
+<style>#explorer-form select, #explorer-form input { max-width: 100%; }</style>
+<form id="explorer-form" autocomplete="off">
+<p><label>Study <select name="run"></select></label> <label>Test <select name="test"></select></label>
+<label>Figure <select name="metric"></select></label></p>
+<p><label>Setups that contain <input name="filter" placeholder="all; or gunicorn, asgi" size="22"></label>
+<label>Sort by <select name="sort"><option value="value">figure<option value="setup">name
+<option value="interface">interface</select></label></p>
+<details><summary>Pick setups</summary><div id="explorer-setups"></div></details>
+<p id="explorer-about" role="status"></p>
+<div id="explorer-chart" style="overflow-x: auto"></div>
+<div id="explorer-table" style="overflow-x: auto"></div>
+</form>
+"""
+
+
+def data(references: References) -> dict[str, Any]:
+    """All rows of all runs, the newest of a study first: the figures by metric, each with the ends of its interval."""
+    runs = {run.name: run for runs in references.studies.values() for run in runs}
+    metrics: dict[str, tuple[str, str, bool]] = {}
+    for run in runs.values():
+        for metric in readings.every(run.results.roles, run.results.uncharged):
+            label = metric.label.replace("{latency}", "response time")
+            metrics[metric.name] = (label, metric.unit, metric.more_is_better)
+    colours = dict(zip(INTERFACES.values(), COLOURS, strict=False))
+    known = {name: about(run, references, metrics) for name, run in runs.items()}
+    return {"runs": known, "metrics": metrics, "colours": colours}
+
+
+def about(run: Reference, references: References, metrics: dict[str, Any]) -> dict[str, Any]:
+    """A run: what it is called, its tests, and its rows."""
+    setups = run.results.record.setups
+    with (references.folder / run.name / "summary.csv").open(encoding="utf-8", newline="") as file:
+        rows = [
+            {
+                "setup": row["label"],
+                "test": row["test"],
+                "interface": INTERFACES[setups[row["label"]].interface],
+                "failed": int(row["failed"]),
+                "figures": {
+                    name: [float(row[name]), *(float(row[f"{name}_{end}"] or "nan") for end in ("low", "high"))]
+                    for name in metrics
+                    if row.get(name)
+                },
+            }
+            for row in csv.DictReader(file)
+        ]
+    return {
+        "title": f"{run.page.title} ({run.date})",
+        "where": f"{run.name}/index.html",
+        "machine": run.machine,
+        "tests": {test.name: [test.description, test.judged[0].name] for test in run.results.tests},
+        "rows": rows,
+    }
+
+
+def body(references: References, scripts: str) -> str:
+    """The page's form, data and scripts, which are in the folder ``scripts``."""
+    text = json.dumps(data(references)).replace("NaN", "null").replace("</", "<\\/")
+    sources = "".join(f'<script src="{scripts}/{name}.js" defer></script>' for name in ("vega", "explorer"))
+    return f'{FORM}<script type="application/json" id="explorer-data">{text}</script>{sources}'
+
+
+class Explorer(SphinxDirective):
+    """The form, chart and table."""
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_reread()
+        return [nodes.raw("", body(REFERENCES, "../_static"), format="html")]
+
+
+def write_vega(folder: Path) -> None:
+    """Writes Vega-Lite and what it needs, as ``vegaEmbed``, where it is not there yet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "vega.js").is_file():
+        bundle = vl_convert.javascript_bundle(snippet="window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
+        (folder / "vega.js").write_text(f'(() => {{ "use strict"; {bundle} }})();', encoding="utf-8")
+
+
+def add_vega(app: Sphinx, failed: Exception | None) -> None:
+    if failed is None and app.builder.format == "html":
+        write_vega(Path(app.outdir) / "_static")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("explorer", Explorer)
+    app.connect("build-finished", add_vega)
+    return {"parallel_read_safe": True}

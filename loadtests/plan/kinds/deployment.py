@@ -1,0 +1,232 @@
+"""A server whose processes are replaced under a fixed rate of requests: what is lost, and for how long is it felt?"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
+
+from loadtests.plan.fields import NEEDED, Keys, TablePlace
+from loadtests.plan.kinds.kind import Kind
+from loadtests.plan.kinds.pace import FixedRate, Pace
+from loadtests.plan.kinds.requests import Requests, workload_of
+from loadtests.plan.metrics import P99, Metric
+from loadtests.plan.recovery_time import LEAST_USUAL, ROUNDING_S, TIME_SLACK, usual_of
+from loadtests.records import Deployment, Result, Trial
+from loadtests.records.bounds import Ordinal
+from loadtests.records.histogram import decoded
+from loadtests.setups import MAX_REQUESTS, RELOAD
+from loadtests.workload import Request
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# The words of `way`, and how each is described.
+WAYS = {
+    "reload": "while its workers are replaced gracefully",
+    "max-requests": "while each worker is replaced after {0.max_requests} to {0.most_requests} requests",
+    "restart": "while it is restarted",
+    "kill": "while a worker is killed",
+}
+AGAIN = 3  # seconds in a row: a test that ends in as many that are not as before is not over it
+QUICK_S = 6.0
+QUICK_REQUESTS = (60, 20)
+OF_CLIENTS = ("keep-alive", "closing")
+LOSSES = ("refused", "reset", "502/503", "timed out", "other")
+
+Way = Annotated[Literal["reload", "max-requests", "restart", "kill"], Meta(description="What is done to the server.")]
+MaxRequests = Annotated[Ordinal, Meta(description="With max-requests: after how many a worker is replaced.")]
+Jitter = Annotated[Ordinal, Meta(description="With max-requests: up to how many more, at random.")]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Deploying(Requests):
+    """HTTP requests while the server's processes are replaced in some ``way``: each of them half from clients that keep
+    connections, half from clients that open one for each request."""
+
+    KEYS: ClassVar[Keys] = {
+        **Requests.KEYS,
+        "way": (Way, NEEDED),
+        "max_requests": (MaxRequests, 250),
+        "max_requests_jitter": (Jitter, 100),
+    }
+
+    can_interleave = False
+    has_load_curve = False
+
+    way: Way = dataclasses.field(metadata={"key": None})
+    max_requests: MaxRequests = dataclasses.field(metadata={"key": None})
+    max_requests_jitter: Jitter = dataclasses.field(metadata={"key": None})
+
+    @classmethod
+    def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
+        requests = _of_both(workload_of(values, place).requests)
+        return cls(requests=requests, **{name: values[name] for name in OWN})
+
+    @classmethod
+    def from_record(cls, values: Mapping[str, Any]) -> Self:
+        requests = tuple(Request.from_dict(request) for request in values["requests"])
+        return cls(requests=requests, **{name: values[name] for name in OWN})
+
+    def record(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in OWN}
+
+    @property
+    def deployment(self) -> str:  # type: ignore[override]
+        return self.way
+
+    @property
+    def most_requests(self) -> int:
+        """The most that a worker answers."""
+        return self.max_requests + self.max_requests_jitter
+
+    @property
+    def knobs(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]
+        if self.way != "max-requests":
+            return ()
+        return (("MAX_REQUESTS", f"{self.max_requests}"), ("MAX_REQUESTS_JITTER", f"{self.max_requests_jitter}"))
+
+    @property
+    def setup_features(self) -> frozenset[str]:
+        demand = {"reload": RELOAD, "max-requests": MAX_REQUESTS}.get(self.way)
+        return super().setup_features | ({demand} if demand else set())
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return (*super().comparison_key, *self.knobs, self.way)
+
+    def subject(self, pace: Pace) -> str:
+        kept = [request for request in self.requests if not request.closes]
+        sent = f"{kept[0].method} {kept[0].path}" if len(kept) == 1 else f"a mix of {len(kept)} requests"
+        return f"{sent} {WAYS[self.way].format(self)}"
+
+    def with_requests(self, requests: tuple[Request, ...]) -> Self:
+        return super().with_requests(_of_both(requests))
+
+    def quick(self) -> Self:
+        fewer, jitter = QUICK_REQUESTS
+        return dataclasses.replace(
+            self,
+            max_requests=min(self.max_requests, fewer),
+            max_requests_jitter=min(self.max_requests_jitter, jitter),
+        )
+
+
+OWN = ("way", "max_requests", "max_requests_jitter")
+
+
+def _of_both(requests: Sequence[Request]) -> tuple[Request, ...]:
+    """The requests as each kind of client sends them."""
+    return tuple(
+        dataclasses.replace(request, name=f"{request.name}, {client}", closes=client == "closing")
+        for request in requests
+        for client in OF_CLIENTS
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Throughout(FixedRate):
+    """A fixed rate before, during and after."""
+
+    def quick(self) -> Self:
+        return dataclasses.replace(self, duration_s=min(self.duration_s, QUICK_S))
+
+
+def done(trial: Trial) -> Deployment | None:
+    """What was done to the server; None where nothing of it was replaced."""
+    found = trial.meanwhile.deployment if trial.meanwhile else None
+    return found if found and found.replaced and trial.result else None
+
+
+def losses(result: Result) -> dict[str, int]:
+    """How many requests were lost, by kind."""
+    failed = Counter(result.failed)
+    ends = sum((Counter(second.ends or {}) for second in result.timeline), Counter[str]())
+    by_gateway = min(ends["502"] + ends["503"], failed["status"])
+    known = (failed["refused"], failed["reset"], by_gateway, failed["timeout"] + failed["unfinished"])
+    return dict(zip(LOSSES, (*known, failed.total() - sum(known)), strict=True))
+
+
+def lost_by(result: Result, client: str) -> int:
+    """How many requests of a kind of clients (a word of OF_CLIENTS) were lost."""
+    return sum(one.planned - one.ok for one in result.requests if one.name.endswith(f", {client}"))
+
+
+def disturbed_s(trial: Trial) -> float | None:
+    """How many seconds were not as before from when it began; infinite where it was not over by the end. None where
+    the setup did not hold the rate before, or too few seconds tell what is usual."""
+    found, result = done(trial), trial.result
+    if found is None or result is None:
+        return None
+    since = LEAST_USUAL if found.t is None else found.t
+    whole = [second for second in result.timeline if second.t + 1 <= result.duration_s + ROUNDING_S]
+    usual = usual_of([second for second in whole if second.t + 1 <= since])
+    if usual is None:
+        return None
+    as_before = [usual.like(second) for second in whole if second.t + 1 > since]
+    return math.inf if not any(as_before[-AGAIN:]) else float(as_before.count(False))
+
+
+def _longest_ms(trial: Trial) -> float | None:
+    """The longest that a request took until it was answered, failed or given up."""
+    if done(trial) is None or trial.result is None:
+        return None
+    failed = trial.result.histograms.get("failed")
+    failed_us = decoded(failed).percentile(100) if failed else None
+    return max(trial.result.latency_ms["max"] or 0.0, (failed_us or 0) / 1000) or None
+
+
+def _memory(read: Callable[[Deployment], float]) -> Callable[[Trial], float | None]:
+    return lambda trial: read(found) or None if (found := done(trial)) else None
+
+
+def _why_unknown(trial: Trial) -> str:
+    return "none of its processes was replaced"
+
+
+LONGEST = Metric(
+    "longest_wait_ms",
+    "longest wait",
+    "ms",
+    _longest_ms,
+    better="shorter",
+    worse="longer",
+    question="longest wait of a request while the server is replaced",
+    first="is the shortest",
+    cost_units=("requests",),
+    shows_figures=True,
+)
+BEFORE = Metric("memory_before_mb", "memory before", "MB", _memory(lambda found: found.before_mb), short="MB before")
+AFTER = Metric("memory_after_mb", "memory after", "MB", _memory(lambda found: found.after_mb), short="MB after")
+METRICS = (LONGEST, BEFORE, AFTER)
+
+KINDS = (
+    Kind(
+        name="deployment",
+        order=4,
+        work=Deploying,
+        paces=(Throughout,),
+        allowed_failures=1.0,  # whether it fails is what is asked
+        metrics=METRICS,
+        judged=(LONGEST,),
+        has_metric=lambda test, metric: metric in (*METRICS, P99),
+        why_unknown=_why_unknown,
+        heading="Deployments",
+        about=(
+            "The server's processes are replaced under a fixed rate, half of which comes from clients that keep "
+            "connections, and half from clients that open one for each request. Nothing is sent twice: a browser or a "
+            "proxy may try a lost GET again, and hide what is counted here. The longest wait is from the moment a "
+            "request was due until it was answered, failed or was given up. A second is as before if as many requests "
+            f"are answered well and their p50 is within {TIME_SLACK:.0%} of the usual one; those that are not are "
+            "counted, from when the replacement began. Memory is that of all processes of the setup, before and after "
+            "the load. CPU time is not known: processes that end take it with them."
+        ),
+        caption="Lost requests: {what}",
+        columns={LONGEST: "longest wait, ms", P99: "p99, ms", BEFORE: "MB before", AFTER: "MB after"},
+        optional=("p99, ms", "trials", "other"),
+    ),
+)

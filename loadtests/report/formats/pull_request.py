@@ -1,0 +1,88 @@
+"""A comparison for what shows it next to a pull request: JUnit's XML, Bencher's metric format, GitHub's Markdown."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator
+
+from loadtests.analyse.compare.rows import Compared, ComparisonRow
+from loadtests.formatting import printable
+from loadtests.report.formats.comparison import note, tables
+from loadtests.report.view import Field, Table
+
+OUTCOMES = {"failure": "failures", "error": "errors", "skipped": "skipped"}  # of a case, and how a suite counts them
+BOUNDS = {"value": "value", "low": "lower_value", "high": "upper_value"}  # ours, and Bencher's
+
+
+def junit(compared: Compared) -> str:
+    """A suite for each test, a case for each setup and metric: a failure where it breaks the rule. What cannot be
+    judged is an error under a rule, and else was skipped."""
+    root = ET.Element("testsuites", name=printable(f"{compared.before} against {compared.after}"))
+    for table in tables(compared):
+        rows = [row for row in compared.rows if row.test == table.caption]
+        suite = ET.SubElement(root, "testsuite", name=table.caption, tests=str(len(rows)))
+        shown = [zip(table.columns, map(_whole, fields), strict=True) for fields in table.rows]
+        ended = [_case(suite, compared, row, found) for row, found in zip(rows, shown, strict=True)]
+        for outcome, counted in OUTCOMES.items():
+            suite.set(counted, str(ended.count(outcome)))
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}'
+
+
+def _case(suite: ET.Element, compared: Compared, row: ComparisonRow, found: Iterable[tuple[str, str]]) -> str:
+    """Adds a case, with what was found; returns how it ended, empty where well."""
+    case = ET.SubElement(suite, "testcase", classname=f"{row.test}.{row.label}", name=row.name, time="0")
+    outcome = ""
+    if why := compared.broken_by(row) or row.missing:
+        outcome = "failure" if row.comparison else "error" if compared.rule else "skipped"
+        ET.SubElement(case, outcome, message=printable(why))
+    ET.SubElement(case, "system-out").text = printable("\n".join(f"{head}: {text}" for head, text in found if text))
+    return outcome
+
+
+def bmf(compared: Compared) -> dict[str, dict[str, dict[str, float]]]:
+    """The second side's figures, a benchmark for each setup and test; an open end of an interval is left out. By
+    https://bencher.dev/docs/reference/bencher-metric-format/"""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for row in compared.to_json()["comparisons"]:
+        measured = {BOUNDS[key]: value for key, value in (row["after"] or {}).items() if value is not None}
+        if "value" in measured:
+            found.setdefault(f"{row['setup']}/{row['test']}", {})[row["metric"]] = measured
+    return found
+
+
+def github(compared: Compared) -> str:
+    """What failed, a table for each test, and what else differs."""
+    lines = [f"### {_escaped(compared.before)} (A) against {_escaped(compared.after)} (B)"]
+    if compared.rule:
+        word, why = ("Failed", compared.failure) if compared.failure else ("Passed", f"{compared.rule}: none")
+        lines += ["", f"**{word}.** {_escaped(why)}."]
+    if not compared.one_machine:
+        lines += ["", "The machines differ: this compares machines as well as setups."]
+    for sentence in compared.left_out:
+        lines += ["", f"Not compared: {_escaped(sentence)}."]
+    for table in tables(compared):
+        lines += ["", f"#### {_escaped(table.caption)}", "", *_markdown(table)]
+    lines += ["", _escaped(note(compared))]
+    if compared.differences:
+        rows = [(one.kind, one.what, one.before or "", one.after or "") for one in compared.differences]
+        table = Table("", "", ("", "", "A", "B"), tuple(tuple(map(Field, row)) for row in rows))
+        lines += ["", "<details><summary>What else differs</summary>", "", *_markdown(table), "", "</details>"]
+    return "\n".join(lines)
+
+
+def _markdown(table: Table) -> Iterator[str]:
+    aligned = ["--:" if place in table.numeric else "---" for place in range(len(table.columns))]
+    cells = ([_escaped(_whole(field)) for field in row] for row in table.rows)
+    for row in (table.columns, aligned, *cells):
+        yield f"| {' | '.join(row)} |"
+
+
+def _whole(field: Field) -> str:
+    return f"{field.text} ({field.detail})" if field.detail else field.text
+
+
+def _escaped(text: str) -> str:
+    """The text on one line, with Markdown's and HTML's markup escaped."""
+    return re.sub(r"([\\`*_{}\[\]<>#|!&~@])", r"\\\1", " ".join(printable(text).split()))

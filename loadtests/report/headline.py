@@ -1,0 +1,70 @@
+"""The top of a page: the answer in a sentence or two, one chart, and a table of at most five columns."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import partial
+
+from loadtests.analyse.results import Results
+from loadtests.report import findings, points, winners
+from loadtests.report.charts import latency
+from loadtests.report.charts.shared import Chart
+from loadtests.report.view import Finding, Headline, RunAnswer, Table
+
+COLUMNS = 5
+
+
+def headline(results: Results, answer: RunAnswer, advice: Sequence[Finding], found: Sequence[Finding]) -> Headline:
+    """What is advised leads, else the answer to the first question that has one; then what failed."""
+    first = winners.first(results, found)
+    lead = tuple(f"{one.question}: {one.answer}" for one in advice) or ((first,) if first else answer.headlines[:1])
+    rest = tuple(one for one in answer.winners if one not in lead)
+    failed = tuple(one for one in answer.headlines if one not in lead)
+    if answer.table is None:
+        return Headline(lead, failed, rest, None, None, answer.all_notes)
+    places = _places(answer.table)
+    table = answer.table if len(places) == len(answer.table.columns) else _part(answer.table, places)
+    notes = (answer.legend([place for place in places if place]), *(text for _, text in answer.marks), *answer.notes)
+    return Headline(lead, failed, rest, _chart(results), table, notes)
+
+
+def _places(table: Table) -> list[int]:
+    """The columns that remain: optional ones go first."""
+    places = list(range(len(table.columns)))
+    for place in (*table.optional, *reversed(places)):
+        if len(places) <= COLUMNS:
+            break
+        places.remove(place)
+    return places
+
+
+def _part(table: Table, places: list[int]) -> Table:
+    return dataclasses.replace(
+        table,
+        columns=tuple(table.columns[place] for place in places),
+        rows=tuple(tuple(row[place] for place in places) for row in table.rows),
+        numeric=frozenset(range(1, len(places))),
+        optional=(),
+    )
+
+
+def _chart(results: Results) -> Chart | None:
+    """The first judged figure of the first test, for each setup; None where nobody has it."""
+    test = findings.by_importance(results)[0]
+    metric = test.judged[0]
+    time = results.latency(test.name)
+    name = metric.in_words(time)
+    shown = [label for label in results.by_estimate(test, metric) if label != results.aa_copy]
+    rows = [{"percentile": "", **points.point(results, label, test, metric, name, metric.unit)} for label in shown]
+    if not any("value" in row for row in rows):
+        return None
+    axis = metric.with_unit(name)
+    return Chart(
+        "headline",
+        f"{axis[0].upper()}{axis[1:]}; {points.subtitle(results, test)[0]}. {points.INTERVALS}",
+        f"{axis}, {test.description}: {points.in_words(rows)}.",
+        partial(latency.one, rows, axis, findings.title(results, test, metric), points.subtitle(results, test)),
+        panels=partial(latency.panels, rows, {"": axis}),
+        title=findings.title(results, test, metric),
+    )

@@ -1,0 +1,42 @@
+"""Figures that contention or the generator spoiled: what they are worth, and what holds in spite of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loadtests.analyse.compare.within import compare
+from loadtests.analyse.results import Results
+from loadtests.formatting import number, series
+from loadtests.report.findings import by_importance, condition
+
+BEYOND = 4.0  # a busy program on each core takes half of it; four times is not made by that
+
+
+def sentences(results: Results) -> Iterator[str]:
+    """What the brackets mean, and which ratios are too large for contention; nothing where no figure is unverified."""
+    if not any(cell.unverified for cell in results.cells.values()):
+        return
+    yield (
+        "In brackets: unverified. Contention or the generator spoiled every trial that a figure is of; it is not "
+        "ranked. To settle it, stop other programs and measure again."
+    )
+    yield from _in_spite_of_it(results)
+
+
+def _in_spite_of_it(results: Results) -> Iterator[str]:
+    """Ratios to the baseline whose interval is beyond BEYOND, in tests in which all met the same contention."""
+    observations = [*results.observations, *results.unverified_observations]
+    for test in by_importance(results):
+        metric, rows = test.judged[0], []
+        if not results.study.interleaved(test):
+            continue
+        own = [one for one in observations if (one.test, one.metric) == (test.name, metric.name)]
+        for one in compare(own, results.baseline, aa=results.aa_copy):
+            spoiled = any(results.cells[label, test.name].unverified for label in (one.candidate, results.baseline))
+            if spoiled and one.low >= BEYOND:
+                rows.append(f"{one.candidate} at least {number(one.low)} times")
+            elif spoiled and one.high <= 1 / BEYOND:
+                rows.append(f"{one.candidate} at most {one.high:.0%} of")
+        if rows:
+            called = results.called(test.name, metric.name)
+            yield f"In spite of it, {called} {condition(results, test)}: {series(rows)} {results.baseline}'s."

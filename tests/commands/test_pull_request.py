@@ -1,0 +1,202 @@
+"""A comparison next to a pull request: its formats, and the workflow in docs/examples that shows them."""
+
+import json
+import math
+import os
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from loadtests.files import ROOT
+from tests.fixtures.changes import slowed
+from tools.simulation.measured_noise import MIDDLE, WAYS, trials
+
+WORKFLOW = (ROOT / "docs/examples/pull-request.yml").read_text(encoding="utf-8")
+STEPS = {
+    name: textwrap.dedent(block) or line
+    for name, block, line in re.findall(r"- name: (.+)\n +run: (?:\|\n((?: {10}.*\n)+)|(.+)\n)", WORKFLOW)
+}
+MEASURE = shlex.split(STEPS["Measure"])
+BLOCKS = int(MEASURE[MEASURE.index("--blocks") + 1])
+RULE = re.search(r"--fail-if '(.+?)'", STEPS["Compare"])[1]
+URLS = """
+from django.http import HttpResponse
+from django.urls import path
+
+
+def page(request):
+    return HttpResponse(str(sum(range({work}))))
+
+
+urlpatterns = [path("", page)]
+"""
+
+
+@pytest.fixture
+def simulated(build_run):
+    """A function: the run of a change that makes all so much slower, under the noise that was measured, by a seed."""
+
+    def build(slower, seed, **shape):
+        rng = np.random.default_rng(seed)
+        noise = {
+            test: trials(MIDDLE, WAYS[-1], 2, 28.0 * BLOCKS, rng, BLOCKS, slower) for test in ("latency", "throughput")
+        }
+
+        def times(label, test, block):
+            return math.exp(noise[test][block - 1, int(label == "gunicorn")])
+
+        labels = ("gunicorn-base", "gunicorn")
+        return build_run(labels=labels, blocks=BLOCKS, change=slowed(times, rate=True), **shape).path
+
+    return build
+
+
+def junit(text):
+    return {
+        (suite.get("name"), case.get("classname"), case.get("name")): [
+            one.tag for one in case if one.tag != "system-out"
+        ]
+        for suite in ET.fromstring(text.encode())
+        for case in suite
+    }
+
+
+def test_a_case_of_junit_fails_where_the_rule_is_broken(two, command):
+    code, printed, _ = command("compare", *two, "--format", "junit", "--fail-if", "slower>5%")
+    cases = junit(printed)
+    broken = {key for key, ended in cases.items() if ended == ["failure"]}
+    assert code == 1
+    assert len(cases) == 12
+    assert broken == {
+        ("latency", "latency.uvicorn", "p50 response time"),
+        ("latency", "latency.uvicorn", "p99 response time"),
+        ("throughput", "throughput.uvicorn", "requests per second"),
+    }
+    counts = [
+        [suite.get(name) for name in ("tests", "failures", "errors", "skipped")]
+        for suite in ET.fromstring(printed.encode())
+    ]
+    assert counts == [["9", "2", "0", "0"], ["3", "1", "0", "0"]]
+    _, unruled, _ = command("compare", *two, "--format", "junit")
+    assert not any(junit(unruled).values())
+
+
+@pytest.mark.parametrize(("rule", "ended"), [((), "skipped"), (("--fail-if", "slower>5%"), "error")])
+def test_what_cannot_be_judged_is_an_error_of_the_rule(build_run, command, rule, ended):
+    lost = tuple(("daphne", "latency", block) for block in (1, 2))
+    paths = [
+        build_run(labels=("gunicorn", "daphne"), name=name, lost=gone).path for name, gone in (("a", ()), ("b", lost))
+    ]
+    code, printed, _ = command("compare", *paths, "--format", "junit", *rule)
+    assert code == len(rule) // 2
+    assert junit(printed)["latency", "latency.daphne", "p50 response time"] == [ended]
+    assert "gunicorn/latency" in (figures := json.loads(command("compare", *paths, "--format", "bmf")[1]))
+    assert "daphne/latency" not in figures
+
+
+def test_benchers_format_has_the_second_sides_figures(two, build_run, command):
+    _, printed, _ = command("compare", *two, "--format", "bmf")
+    p50 = json.loads(printed)["uvicorn/latency"]["p50_ms"]
+    assert p50["value"] == pytest.approx(3.73, abs=0.01)
+    assert p50["lower_value"] < p50["value"] < p50["upper_value"]
+    single = build_run(labels=("gunicorn",), name="single", blocks=1).path
+    for measures in json.loads(command("compare", single, single, "--format", "bmf")[1]).values():
+        assert all(list(measure) == ["value"] for measure in measures.values())
+
+
+def test_the_summary_says_first_what_failed(two, command):
+    _, printed, _ = command("compare", *two, "--format", "github", "--fail-if", "slower>5%")
+    lines = printed.splitlines()
+    assert lines[2].startswith("**Failed.** slower by more than 5%: uvicorn in latency, p50 response time ×1.20; ")
+    figures = r"3\.11 \| 3\.73 \| ×1\.20 \(.*\) \| 20% higher response time"
+    assert re.search(rf"^\| uvicorn \| p50 response time \| {figures} \|", printed, re.M)
+    _, passed, _ = command("compare", *two, "--format", "github", "--fail-if", "slower>30%")
+    assert "**Passed.** slower by more than 30%: none." in passed
+
+
+def test_one_format_is_enough(two, command):
+    code, _, errors = command("compare", *two, "--format", "bmf", "--json")
+    assert (code, errors) == (1, "error: --json and --format are two formats; leave one out\n")
+
+
+def test_each_setup_is_compared_with_its_base(build_run, command):
+    labels = ("gunicorn-base", "gunicorn", "uvicorn-base", "uvicorn")
+    run = build_run(labels=labels, blocks=6, change=slowed({"uvicorn": 2.0}))
+    found = json.loads(command("compare", run.path, "--json")[1])
+    assert (found["before"], found["after"]) == ("gunicorn-base and uvicorn-base", "gunicorn and uvicorn")
+    rows = {(row["setup"], row["metric"]): row for row in found["comparisons"]}
+    assert {row["family"] for row in rows.values()} == {len(rows)} == {8}
+    assert rows["gunicorn", "p50_ms"]["ratio"]["value"] == pytest.approx(1.0, rel=0.01)
+    assert rows["uvicorn", "p50_ms"]["verdict"] == "slower"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("slower", "fails"), [(0.0, range(6)), (0.1, range(95, 101))])
+def test_its_rule_finds_a_regression_and_nothing_else_in_95_of_100(simulated, command, slower, fails):
+    codes = [
+        command("compare", simulated(slower, seed, name=f"run-{seed}"), "--fail-if", RULE)[0] for seed in range(100)
+    ]
+    assert sum(codes) in fails
+
+
+def shell(text, folder, **env):
+    """A step as GitHub runs it."""
+    environment = {**os.environ, "GITHUB_STEP_SUMMARY": str(folder / "summary.md"), **env}
+    return subprocess.run(
+        ["bash", "-e", "-c", text], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def job(tmp_path):
+    """The folder of a job: a benchmark that is this one, and a branch whose last commit makes its page slower."""
+    folder = tmp_path / "job"
+    command = folder / "benchmark/.venv/bin/loadtests"
+    command.parent.mkdir(parents=True)
+    command.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m loadtests "$@"\n')
+    command.chmod(0o755)
+    branch = folder / "branch"
+    branch.mkdir()
+    subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", branch], check=True)
+    git = ["git", "-C", branch, "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    for work in (1_000, 100_000):
+        (branch / "mysite/urls.py").write_text(URLS.format(work=work))
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "--quiet", "-m", f"work: {work}"], check=True)
+    return folder
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("slower", [0.0, 0.2])
+def test_the_steps_of_the_workflow_end_as_the_rule_says(job, simulated, slower):
+    assert shell(STEPS["Check out the base"], job).returncode == 0
+    assert "range(1000)" in (job / "base/mysite/urls.py").read_text()
+    simulated(slower, 1).rename(job / "run")
+    ended = shell(STEPS["Compare"], job)
+    assert ended.returncode == (slower > 0), ended.stderr
+    word = "Failed" if slower else "Passed"
+    assert f"**{word}.** slower by more than 5%" in (job / "summary.md").read_text()
+    assert any(junit((job / "junit.xml").read_text()).values()) == (slower > 0)
+    assert json.loads((job / "bmf.json").read_text()).keys() == {"gunicorn/latency", "gunicorn/throughput"}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.servers
+@pytest.mark.timeout(900)
+def test_its_measurement_serves_the_base_and_the_branch_side_by_side(job, free_port):
+    assert shell(STEPS["Check out the base"], job).returncode == 0
+    # A machine that runs tests is busy: what it finds is not judged.
+    shell(f"{STEPS['Measure'].rstrip()} --quick --anyway --blocks 1", job, PORT=str(free_port))
+    found = [json.loads(file.read_text()) for file in (job / "run/trials").glob("*-throughput*.json")]
+    rates = {
+        name: [one["result"]["rate"] for one in found if one["setup"] == name] for name in ("gunicorn-base", "gunicorn")
+    }
+    assert min(rates["gunicorn-base"]) > max(rates["gunicorn"])

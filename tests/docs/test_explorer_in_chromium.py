@@ -1,0 +1,96 @@
+"""The explorer of committed runs in a browser: it draws what its address says, where it keeps what is picked."""
+
+from __future__ import annotations
+
+import csv
+import html
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fixtures.chromium import NEEDS_CHROMIUM, probed
+
+pytestmark = NEEDS_CHROMIUM
+RUN = "reference-2026-11-21-first-look"
+PROBE = """
+const errors = [];
+addEventListener("error", (event) => errors.push(event.message));
+addEventListener("load", async () => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const cells = () => all("#explorer-table tbody tr").map((row) => [...row.cells].map((cell) => cell.textContent));
+  const drawn = async () => {
+    for (let turn = 0; turn < 200 && !all("#explorer-chart svg").length; turn++)
+      await new Promise((go) => setTimeout(go, 20));
+    return all("#explorer-chart svg text").map((text) => text.textContent);
+  };
+  const put = (name, value) => {
+    document.querySelector(`[name=${name}]`).value = value;
+    document.querySelector(`[name=${name}]`).dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const found = { first: cells(), texts: await drawn(), width: innerWidth, page: document.documentElement.scrollWidth };
+  put("sort", "setup");
+  put("filter", "channel layer, uvicorn");
+  found.filtered = cells();
+  const box = document.querySelector("[name=setup][value=uvicorn]");
+  box.click();
+  found.address = location.hash;
+  found.picked = cells();
+  put("test", "latency");
+  found.judged = document.querySelector("[name=metric]").value;
+  const entries = performance.getEntriesByType("resource").map((entry) => entry.name);
+  found.loaded = [...entries, ...all("[src]").map((one) => one.src)];
+  found.errors = errors;
+  const result = parent.document.createElement("pre");
+  result.id = "probe";
+  result.textContent = JSON.stringify(found);
+  parent.document.body.replaceChildren(result);
+});
+"""
+
+
+@pytest.fixture(scope="module")
+def found(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a phone's browser showed, of one committed run."""
+    sys.path.insert(0, str(root / "docs/_ext"))
+    import explorer
+    from reference_runs import References
+
+    folder = tmp_path_factory.mktemp("explorer")
+    (folder / "results").mkdir()
+    (folder / "results" / RUN).symlink_to(root / "results" / RUN)
+    shutil.copy(root / "docs/_static/explorer.js", folder)
+    explorer.write_vega(folder)
+    body = explorer.body(References(folder / "results"), ".")
+    page = f'<script>{{{PROBE}}}</script><section id="explorer">{body}</section>'  # Sphinx' id for the page's title
+    (folder / "inner.html").write_text(page, encoding="utf-8")
+    address = html.escape("inner.html#test=throughput&metric=rps")
+    (folder / "page.html").write_text(f'<iframe style="width: 400px; height: 900px" src="{address}"></iframe>')
+    flags = ("--allow-file-access-from-files", "--virtual-time-budget=20000")
+    return dict(probed(folder / "page.html", tmp_path_factory.mktemp("profile"), *flags))
+
+
+def test_it_shows_what_the_address_says_the_best_first(found: dict[str, Any], root: Path) -> None:
+    with (root / "results" / RUN / "summary.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["test"] == "throughput"]
+    best = sorted(rows, key=lambda row: -float(row["rps"]))
+    assert [cells[0] for cells in found["first"]] == [row["label"] for row in best]
+    assert found["first"][0][1:3] == ["WSGI", f"{float(best[0]['rps']):,.0f}"]
+    assert {"gunicorn", "daphne-ipc", "ASGI over a channel layer"} <= set(found["texts"])
+
+
+def test_it_sorts_filters_and_keeps_in_its_address_what_is_picked(found: dict[str, Any]) -> None:
+    assert [cells[0] for cells in found["filtered"]] == ["daphne-ipc", "daphne-redis", "uvicorn"]
+    assert [cells[0] for cells in found["picked"]] == ["daphne-ipc", "daphne-redis"]
+    for part in ("test=throughput", "metric=rps", "sort=setup", "filter=channel+layer", "without=uvicorn"):
+        assert part in found["address"]
+    assert found["judged"] == "p50_ms"
+
+
+def test_it_loads_nothing_but_its_own_and_fits_a_phone(found: dict[str, Any]) -> None:
+    assert {Path(address).name for address in found["loaded"]} == {"explorer.js", "vega.js"}
+    assert all(address.startswith("file:") for address in found["loaded"])
+    assert found["errors"] == []
+    assert found["page"] <= found["width"]

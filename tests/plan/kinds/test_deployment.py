@@ -1,0 +1,142 @@
+"""What a test of a deployment asks for, and what is read off it."""
+
+import dataclasses
+import math
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.plan import kinds
+from loadtests.plan.kinds.deployment import LONGEST, disturbed_s, losses, lost_by
+from loadtests.records import Deployment, Meanwhile, Second
+from loadtests.setups import find
+from loadtests.workload import Request
+from tests.fixtures.results import histogram_of, well
+from tests.fixtures.schemas import as_json
+from tests.fixtures.studies import a_test, load_of
+
+
+def deployment(way, **keys):
+    return a_test("deployment", **{"way": way, "path": "/wait?ms=20", "rate": 40, "duration": "20s", **keys})
+
+
+def test_every_request_is_sent_by_both_kinds_of_clients():
+    found = deployment("reload")
+    assert [(one.name, one.closes, one.path) for one in load_of(found).requests] == [
+        ("GET /wait?ms=20, keep-alive", False, "/wait?ms=20"),
+        ("GET /wait?ms=20, closing", True, "/wait?ms=20"),
+    ]
+    assert found.description == (
+        "GET /wait?ms=20 while its workers are replaced gracefully at 40 requests per second, at random moments"
+    )
+    assert kinds.from_record(as_json(found.record())) == found
+    assert (found.can_interleave, found.fixed_rate, found.quick().pace.duration_s) == (False, None, 6)
+    other = found.with_requests((Request("front"), Request("other", path="/other")))
+    assert [one.closes for one in other.requests] == [False, True] * 2
+    assert other.short_description.startswith("a mix of 2 requests while")
+
+
+def test_only_where_workers_are_to_be_replaced_by_number_are_they_started_so():
+    found = deployment("max-requests", max_requests=250, max_requests_jitter=100)
+    assert found.start_options.knobs == (("MAX_REQUESTS", "250"), ("MAX_REQUESTS_JITTER", "100"))
+    assert found.quick().start_options.knobs == (("MAX_REQUESTS", "60"), ("MAX_REQUESTS_JITTER", "20"))
+    assert "after 250 to 350 requests" in found.description
+    assert deployment("restart").start_options.knobs == ()
+
+
+@pytest.mark.parametrize(
+    ("way", "setup", "why"),
+    [
+        ("reload", "daphne", "it cannot replace its workers gracefully on demand"),
+        ("max-requests", "granian-asgi", "it cannot replace a worker after a number of requests"),
+        ("reload", "gunicorn-rolling", None),
+        ("max-requests", "hypercorn", None),
+        ("restart", "daphne", None),
+        ("kill", "daphne", None),
+    ],
+)
+def test_a_setup_that_has_no_such_way_says_so(way, setup, why):
+    assert find([setup])[0].refuses(deployment(way).work.setup_features) == why
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"way": "reboot"}, r"^s\.toml: tests\.deployment\.way: is 'reboot'; one of 'kill', 'max-requests', "),
+        ({"way": ...}, r"^s\.toml: tests\.deployment\.way: is missing"),
+        ({"rate": ...}, r"^s\.toml: tests\.deployment\.rate: is missing"),
+        ({"max_requests": 0}, r"^s\.toml: tests\.deployment\.max_requests: "),
+    ],
+)
+def test_wrong_input_is_told_in_a_line(keys, said):
+    values = {"way": "reload", "rate": 40, "duration": "9s", **keys}
+    with pytest.raises(UserError, match=said) as raised:
+        a_test("deployment", **{key: value for key, value in values.items() if value is not ...})
+    assert "\n" not in str(raised.value)
+
+
+def second(t, ok=40, errors=0, p50_ms=21.0, **ends):
+    return Second(float(t), 40, ok, ok, errors, p50_ms, p50_ms, ends={"200": ok, **ends})
+
+
+@pytest.fixture
+def tried(build_run):
+    """A function: the trial of 20 seconds, as usual but for those that are said, with a replacement at 3.5 s."""
+    [trial] = build_run(labels=("gunicorn",), tests=(deployment("reload"),), blocks=1).trials()
+
+    def tried(*otherwise, t=3.5, replaced=2, **changes):
+        seconds = {at: second(at) for at in range(20)} | {one.t: one for one in otherwise}
+        result = well(800, 20.0, timeline=tuple(seconds.values()), **changes)
+        seen = Meanwhile(deployment=Deployment("reload", t, replaced, 110.0, 112.5))
+        return dataclasses.replace(trial, result=result, meanwhile=seen)
+
+    return tried
+
+
+def test_losses_are_told_by_kind(tried):
+    errors = {"refused": 5, "reset": 4, "status": 6, "timeout": 2, "wrong-body": 1}
+    seconds = (second(3, errors=5, **{"502": 2, "503": 2, "500": 1}), second(4, errors=1, **{"503": 1}))
+    assert losses(tried(*seconds, errors=errors, unfinished=1).result) == {
+        "refused": 5, "reset": 4, "502/503": 5, "timed out": 3, "other": 2
+    }  # fmt: skip
+
+
+def test_seconds_that_are_not_as_before_are_counted_from_when_it_began(tried):
+    assert disturbed_s(tried()) == 0
+    two_phases = (second(3, p50_ms=900.0), second(8, ok=39, errors=1), second(9, ok=0, p50_ms=None))
+    assert disturbed_s(tried(*two_phases)) == 3
+    assert disturbed_s(tried(second(1, p50_ms=900.0), t=3.5)) == 0  # not its doing
+    assert disturbed_s(tried(second(3, p50_ms=900.0), t=None)) == 1  # throughout, from when it is known what is usual
+    assert disturbed_s(tried(*(second(at, ok=0, p50_ms=None) for at in range(17, 20)))) == math.inf
+    assert disturbed_s(tried(t=2.0)) is None  # two seconds do not tell what is usual
+
+
+def test_the_longest_wait_is_that_of_any_request(tried):
+    failed = {"failed": histogram_of({2_000_000: 1})}
+    times = {"response_time_ms": {"p50": 21.0, "p99": 30.0, "max": 640.0}}
+    assert LONGEST.read(tried(**times)) == 640
+    assert LONGEST.read(tried(**times, histograms=failed)) == pytest.approx(2000, rel=0.001)
+    assert kinds.metric("memory_after_mb").read(tried(**times)) == 112.5
+
+
+def test_where_nothing_was_replaced_nothing_is_known(tried):
+    nothing = tried(replaced=0)
+    assert (LONGEST.read(nothing), disturbed_s(nothing)) == (None, None)
+    assert deployment("reload").why_unknown(nothing) == "none of its processes was replaced"
+
+
+@pytest.mark.servers
+def test_a_server_that_drops_so_many_reads_as_many(made, server):
+    """Of ten two are reset, one each is answered with 503, 502 and 500, and one never: for each kind of client."""
+    paths = ["/ok"] * 4 + ["/reset"] * 2 + ["/status/503", "/status/502", "/status/500", "/never"]
+    test = deployment("reload", rate=200, duration="1s", arrivals="even").with_requests(
+        tuple(Request(f"{place}", path=path) for place, path in enumerate(paths))
+    )
+    opened = server.opened()
+    load = dataclasses.replace(test.load(server.url, test.requests, (), None), timeout_s=0.5, grace_s=0.5)
+    result = made(load)
+    assert (result.planned, result.ok) == (200, 80)
+    assert losses(result) == {"refused": 0, "reset": 40, "502/503": 40, "timed out": 20, "other": 20}
+    assert (lost_by(result, "keep-alive"), lost_by(result, "closing")) == (60, 60)
+    # One for each of the closing; of the others, for each that lost its own and a few that wait at once.
+    assert 100 + 30 <= server.opened() - opened < 200

@@ -1,0 +1,55 @@
+"""Drawings are written short, and look as before."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+import vl_convert
+
+from loadtests.analyse.results import Results
+from loadtests.report import page as pages
+from loadtests.report.charts.palette import BAND, DARK, KIND_COLOURS, NOISE, PAPER
+from loadtests.report.formats import drawing, render
+from tests.fixtures.colours import contrast
+
+LABELS = ("gunicorn", "daphne")
+
+
+@pytest.fixture(scope="module")
+def charts(run_builder, tmp_path_factory):
+    run = run_builder(tmp_path_factory.mktemp("drawn"))(labels=LABELS, aa=True, tests=("throughput", "capacity"))
+    return {chart.name: (chart, render.svg(chart.spec)) for chart in pages.compose(Results(run)).charts}
+
+
+def test_a_shorter_drawing_is_the_same_picture(charts):
+    for name, (chart, long) in charts.items():
+        short = drawing.file(long, chart.alt)
+        assert len(short) < len(long) / 2, name
+        assert vl_convert.svg_to_png(short) == vl_convert.svg_to_png(long), name
+
+
+def test_a_drawing_is_one_image_with_its_words_and_dark_on_dark_pages(charts):
+    for chart, long in charts.values():
+        root = ET.fromstring(drawing.file(long, chart.alt))
+        assert (root.get("role"), root.get("aria-label")) == ("img", chart.alt)
+        assert not any({"role", "aria-label"} & element.attrib.keys() for element in root.iter() if element is not root)
+        style = root.findtext("{http://www.w3.org/2000/svg}style")
+        painted = {element.get(key) for element in root.iter() for key in ("fill", "stroke")}
+        inner = drawing.inlined(drawing.file(long, chart.alt, LABELS), chart.alt, "a", ())
+        assert "<style" not in inner
+        assert inner == drawing.inlined(long, chart.alt, "a", LABELS)
+        assert all(dark in style for light, dark in DARK.items() if light in painted)
+
+
+@pytest.mark.parametrize("theme", [lambda colour: colour, DARK.__getitem__], ids=["light", "dark"])
+def test_marks_stand_out_from_the_bands_at_three_to_one(theme):
+    """A band covers three quarters of what is behind it."""
+    for behind in (BAND, NOISE):
+        over, under = parts(theme(behind)), parts(theme(PAPER))
+        mixed = [round(0.75 * one + 0.25 * other) for one, other in zip(over, under, strict=True)]
+        for colour in KIND_COLOURS:
+            assert contrast(f"rgb{tuple(parts(theme(colour)))}", f"rgb{tuple(mixed)}") >= 3, (colour, behind)
+
+
+def parts(colour):
+    """Red, green and blue of ``#rrggbb``."""
+    return [int(colour[place : place + 2], 16) for place in (1, 3, 5)]

@@ -1,0 +1,120 @@
+"""The knob PYTHON: the sample project on another Python, in an environment that `make setup PYTHONS=...` makes."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from loadtests import files
+from loadtests.setups import other_stacks
+from tools import pythons
+
+STUDY = """
+setups = ["gunicorn", {{ setup = "{setup}", label = "other", env = {{ PYTHON = "python3.13" }} }}]
+blocks = 1
+[tests.throughput]
+duration = "500ms"
+warmup = "0s"
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A function: the file of a study of Gunicorn, and of a setup on Python 3.13."""
+
+    def write(setup):
+        file = tmp_path / "two.toml"
+        file.write_text(STUDY.format(setup=setup))
+        return file
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("setup", "made", "why"),
+    [
+        (
+            "gunicorn",
+            False,
+            "python3.13 is not installed: make setup PYTHONS=python3.13, where pyenv or the system has python3.13",
+        ),
+        ("gunicorn", True, "gunicorn is not installed: pip install gunicorn"),  # into that environment
+        ("daphne-redis", True, "PYTHON is for setups of WSGI and ASGI without services, on this machine"),
+    ],
+)
+def test_a_python_that_is_not_there_is_left_out_with_what_to_install(
+    command, study, tmp_path, monkeypatch, setup, made, why
+):
+    monkeypatch.setattr(other_stacks, "FOLDER", tmp_path)
+    if made:
+        (tmp_path / "python3.13/.venv/bin").mkdir(parents=True)
+        (tmp_path / "python3.13/.venv/.ready").touch()
+    code, printed, _ = command("run", study(setup), "--dry-run")
+    assert code == 0
+    assert f"left out other: {why}" in " ".join(printed.split())
+
+
+def test_a_project_of_ones_own_has_its_own(command, study):
+    _, printed, _ = command("run", study("gunicorn"), "--app", "docs/examples/chat", "--dry-run")
+    assert "other: PYTHON is for the sample project" in printed
+
+
+def test_no_server_starts_on_one_that_is_not_there():
+    script = ". supervisor/defaults.sh && echo started"
+    env = {**os.environ, "PYTHON": "python3.99"}
+    ended = subprocess.run(["sh", "-c", script], cwd=files.ROOT, env=env, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "defaults.sh: PYTHON=python3.99 is not installed; try: make setup PYTHONS=python3.99\n"
+
+
+def program(folder, name, works=True):
+    """A Python of that name in a folder, which works or says that it does not, as pyenv's shims do."""
+    folder.mkdir(parents=True)
+    (folder / name).write_text(f"#!/bin/sh\nexit {0 if works else 127}\n")
+    (folder / name).chmod(0o755)
+    return str(folder / name)
+
+
+def test_a_python_is_found_on_the_path_or_among_pyenvs(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    program(tmp_path / "bin", "python3.13", works=False)
+    program(tmp_path / "versions/3.13.2/bin", "python3.13")
+    newest = program(tmp_path / "versions/3.13.10/bin", "python3.13")
+    without_the_gil = program(tmp_path / "versions/3.13.10t/bin", "python3.13t")
+    assert [pythons.find(name) for name in ("python3.13", "python3.13t")] == [newest, without_the_gil]
+
+
+def test_one_that_the_machine_lacks_is_named_and_left_out(capsys, monkeypatch):
+    monkeypatch.setattr(pythons, "find", lambda name: None)
+    pythons.main(["python3.14t"])
+    assert capsys.readouterr().out == (
+        "python3.14t is not there, and left out; try: pyenv install 3.14t, or apt-get install python3.14t-venv\n"
+    )
+    with pytest.raises(SystemExit, match=r"'3\.14' is no name such as python3\.13"):
+        pythons.main(["3.14"])
+
+
+def test_what_is_installed_there_is_what_is_measured():
+    names = "\n".join(pythons.measured())
+    assert all(name in names for name in ("Django==", "gunicorn==", "uvicorn==", "packages/hopless"))
+    assert not any(name in names for name in ("numpy", "sphinx", "pytest"))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.servers
+def test_a_setup_runs_on_another_python(command, study, tmp_path, monkeypatch):
+    name = next(
+        (name for name in ("python3.13", "python3.12", "python3.11") if not other_stacks.missing_python(name)), None
+    )
+    if name is None:
+        pytest.skip('no other Python: make setup PYTHONS="python3.13"')
+    file = study("gunicorn-gthread")
+    file.write_text(file.read_text().replace("python3.13", name))
+    command("run", file, "--output", tmp_path / "run", "--anyway")
+    versions = json.loads((tmp_path / "run/run.json").read_text())["versions"][f"stack_{name}"]
+    assert versions["Python"].startswith(name.removeprefix("python"))
+    assert sys.version_info[:2] != tuple(map(int, versions["Python"].split(".")[:2]))
+    assert {"Django", "gunicorn"} <= versions.keys()
