@@ -34,7 +34,6 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 # done at once.
 OF_A_THREAD_AT_START = {reset_queries, close_old_connections}
 OF_A_THREAD_AT_END = {close_old_connections, close_caches, reset_urlconf}
-BODY_IN_MEMORY = 2**12  # bytes
 
 
 class Receivers:
@@ -112,15 +111,10 @@ class Handler(ASGIHandler):  # type: ignore[misc]
                 await self._finish(response, thread)
 
     async def read_body(self, receive: Receive) -> BinaryIO:
-        """The body of a request: a short one that comes in one message needs no temporary file."""
+        """The body of a request: an empty one needs no temporary file."""
         first = await receive()
-        body = first.get("body", b"")
-        if (
-            first["type"] == "http.request"
-            and not first.get("more_body", False)
-            and len(body) <= min(BODY_IN_MEMORY, settings.FILE_UPLOAD_MAX_MEMORY_SIZE)
-        ):
-            return BytesIO(body)
+        if first["type"] == "http.request" and not first.get("more_body", False) and not first.get("body"):
+            return BytesIO()
         ahead = [first]
 
         async def receive_again() -> dict[str, Any]:
