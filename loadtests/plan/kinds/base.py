@@ -11,10 +11,11 @@ import msgspec
 from msgspec import Meta
 
 from loadtests.plan import database_times, fields, slices
-from loadtests.plan.kinds.kind import WARMUP_S, Kind, MetricOf
+from loadtests.plan.kinds.kind import WARMUP_S, Kind, Percentiles, metric_in
 from loadtests.plan.kinds.pace import Pace, ShareOfCeiling
 from loadtests.plan.kinds.search import Search
 from loadtests.plan.kinds.work import Work
+from loadtests.plan.load_step import LoadStep
 from loadtests.plan.metrics import Metric
 from loadtests.plan.objective import MAX_ERRORS, Objective, SearchPlan
 from loadtests.records import Trial
@@ -27,18 +28,6 @@ CEILING_S = 1.0  # how long a ceiling is searched
 RECIPE_KNOB = "ORIGIN_RECIPE"
 # Fields that are not shown one by one where runs differ: the exact description covers them.
 SUMMARISED = ("name", "requests", "recorded", "journey", "path", "file_digest")
-
-
-@dataclasses.dataclass(frozen=True)
-class LoadStep:
-    """A test as one step of a load curve: its load (``value``) on an axis, and that in words, ``250/s`` and
-    ``250 requests/s``. Steps of a curve have the same ``comparison_key``."""
-
-    value: float
-    axis: str
-    short_label: str
-    label: str
-    comparison_key: tuple[object, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,8 +59,12 @@ class Test:
     """Supporting services, by the names of supervisor/services."""
     recipe: str = ""
     """What the origin plays: the name of a recipe that ships, or a path."""
+    percentiles: Percentiles = ()
 
     def __post_init__(self) -> None:
+        for key in self.percentiles:
+            if not any(one.percentile for one in self.kind.judged_in(self, (key,))):
+                raise ValueError(f"percentiles: {key} is none that {self.kind} gives verdicts on")
         if self.search is not None:
             self.search[1].require_knowable()
 
@@ -115,15 +108,14 @@ class Test:
     @property
     def judged(self) -> tuple[Metric, ...]:
         """The metrics that verdicts are given on."""
-        metrics = self.kind.loop_judged if self.pace.is_closed_loop else ()
-        return tuple(dict.fromkeys(_metric(one, self) for one in metrics or self.kind.judged))
+        return self.kind.judged_in(self, self.percentiles)
 
     @property
     def decisive(self) -> Metric:
         """The metric that setups are ranked by."""
-        if self.kind.decisive is None or (self.pace.is_closed_loop and self.kind.loop_judged):
+        if self.kind.decisive is None or self.percentiles or (self.pace.is_closed_loop and self.kind.loop_judged):
             return self.judged[0]
-        return _metric(self.kind.decisive, self)
+        return metric_in(self, self.kind.decisive)
 
     @property
     def columns(self) -> dict[Metric, str]:
@@ -274,6 +266,7 @@ class Test:
             "requests": [request.to_dict() for request in self.requests],
             "services": self.services,
             "recipe": self.recipe,
+            "percentiles": self.percentiles,
             **self.pace.record(),
             **self.work.record(),
         }
@@ -294,7 +287,4 @@ class _Common(msgspec.Struct):
     warmup_s: Amount
     services: tuple[str, ...]
     recipe: str = ""
-
-
-def _metric(one: Metric | MetricOf, test: Test) -> Metric:
-    return one if isinstance(one, Metric) else one(test)
+    percentiles: Percentiles = ()

@@ -10,7 +10,7 @@ from msgspec import Meta
 from loadtests.formatting import plural
 from loadtests.plan.cost_unit import DELIVERIES
 from loadtests.plan.kinds.echo import DELIVERED, wire_bytes
-from loadtests.plan.kinds.kind import Kind, searching, tail
+from loadtests.plan.kinds.kind import Farthest, Kind, searching
 from loadtests.plan.kinds.pace import FixedRate, Pace, ShareOfCeiling
 from loadtests.plan.kinds.talk import SLICE_GRACE_S, Talk
 from loadtests.plan.metrics import Metric, capacity_of
@@ -122,7 +122,7 @@ WIRE_BYTES_EACH = Metric(
     "wire_bytes_per_delivery", "bytes on the wire per delivery", "B", _wire_bytes, cost_units=(DELIVERIES.plural,)
 )
 DELIVERY_CAPACITY = capacity_of("capacity_deliveries_per_s", DELIVERIES.plural)
-_TAIL = tail(LAG_P99, LAG_P95, LAG_P50)
+_TAIL = Farthest((LAG_P99, LAG_P95, LAG_P50))
 
 KINDS = (
     Kind(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from loadtests.plan.cost_unit import CONNECTIONS
-from loadtests.plan.kinds.kind import Kind, searching, tail
+from loadtests.plan.kinds.kind import Farthest, Kind, searching
 from loadtests.plan.kinds.pace import ClosedLoopOver, FixedRate, Pace, ShareOfCeiling
 from loadtests.plan.kinds.talk import Talk
 from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
@@ -45,7 +45,7 @@ KINDS = (
         load_unit="connection",
         time_name="time to open",
         metrics=(OPENED,),
-        judged=(P50, tail(P99, P95), CONNECTIONS.cpu),
+        judged=(P50, Farthest((P99, P95)), CONNECTIONS.cpu),
         decisive=P99,
         loop_judged=(OPENED, CONNECTIONS.cpu),
         heading="Opening WebSockets",

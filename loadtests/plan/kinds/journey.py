@@ -6,7 +6,7 @@ from __future__ import annotations
 from loadtests.plan.cost_unit import CPU, JOURNEYS
 from loadtests.plan.kinds.base import Test
 from loadtests.plan.kinds.journey_work import JourneyWork
-from loadtests.plan.kinds.kind import Kind, tail
+from loadtests.plan.kinds.kind import Farthest, Kind
 from loadtests.plan.kinds.user_pace import NewUsers, UserLoop, UserSearch
 from loadtests.plan.metrics import P50, P95, P99, Metric
 from loadtests.plan.percentiles_with_failures import of_method
@@ -81,7 +81,7 @@ KINDS = (
         paces=(UserLoop, NewUsers),
         defaults={"engine": "locust", "warmup": RAMP_S},
         metrics=(GET_P50, GET_P99, POST_P50, POST_P99, PER_MINUTE, COMPLETED),
-        judged=(P50, tail(P99, P95), JOURNEYS.cpu),
+        judged=(P50, Farthest((P99, P95)), JOURNEYS.cpu),
         decisive=P99,
         cost_unit=JOURNEYS,
         further_metrics=(CPU,),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -20,6 +19,7 @@ from loadtests.plan.objective import MAX_ERRORS
 from loadtests.plan.percentiles import knowable
 from loadtests.records import Trial
 from loadtests.records.decode import LONGEST_S
+from loadtests.records.result import PERCENTILES
 from loadtests.workload import DEFAULT_ENGINE
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ WARMUP_S = 2.0
 
 Warmup = Annotated[
     float, Meta(ge=0, le=LONGEST_S, extra={"duration": True}, description="How long load is sent before it counts.")
+]
+Percentiles = Annotated[
+    tuple[Literal["p50", "p95", "p99"], ...],
+    Meta(description="The percentiles that verdicts are given on; the kind's own by default."),
 ]
 MetricOf = Callable[["Test"], Metric]
 
@@ -96,6 +100,7 @@ class Kind:
             "warmup": (Warmup, WARMUP_S),
             "services": (Annotated[tuple[str, ...], Meta(description="Supporting services to run.")], ()),
             "recipe": (Annotated[str, Meta(description="What the origin plays: a recipe's name, or a file.")], ""),
+            "percentiles": (Percentiles, ()),
         }
         pace: type[Pace] = fields.chosen(self.paces, values)
         work = self.work.keys(values)
@@ -103,6 +108,14 @@ class Kind:
             {**common, **work, **pace.keys(values)}, (work, *(other.keys(values) for other in self.paces))
         )
         return {key: (kind, self.defaults.get(key, default)) for key, (kind, default) in found.items()}
+
+    def judged_in(self, test: Test, percentiles: Collection[str]) -> tuple[Metric, ...]:
+        """The metrics that verdicts on a test are given on with ``percentiles`` alone; with the kind's own where there
+        are none."""
+        shares = {PERCENTILES[key] for key in percentiles or PERCENTILES}
+        metrics = (self.loop_judged if test.pace.is_closed_loop else ()) or self.judged
+        found = (one.of(test, shares) if isinstance(one, Farthest) else metric_in(test, one) for one in metrics)
+        return tuple(dict.fromkeys(one for one in found if one.percentile is None or one.percentile in shares))
 
     def parse(self, name: str, table: Mapping[str, Any], place: TablePlace) -> Test:
         """The test in a study's table. Raises UserError."""
@@ -120,6 +133,7 @@ class Kind:
                 warmup_s=values["warmup"],
                 services=values["services"],
                 recipe=_recipe(values["recipe"], place),
+                percentiles=values["percentiles"],
             )
         except ValueError as error:
             raise place.error(str(error)) from None
@@ -128,6 +142,11 @@ class Kind:
 def _recipe(name: str, place: TablePlace) -> str:
     """The name of a recipe that ships, or the absolute path of one in a file."""
     return str(place.inside("recipe", name)) if "/" in name or name.endswith(".json") else name
+
+
+def metric_in(test: Test, one: Metric | MetricOf) -> Metric:
+    """A metric of a kind, as it is in a test."""
+    return one if isinstance(one, Metric) else one(test)
 
 
 def searching(metric: Metric, objective: str, shown: Mapping[Metric, str] | None = None, **row: Any) -> Kind:
@@ -149,11 +168,18 @@ def searching(metric: Metric, objective: str, shown: Mapping[Metric, str] | None
 del Kind.__dataclass_fields__
 
 
-def tail(first: Metric, *others: Metric) -> MetricOf:
-    """The farthest of percentiles that a trial knows, from the farthest on; else the last one."""
-    return partial(_tail, (first, *others))
+@dataclasses.dataclass(frozen=True)
+class Farthest:
+    """The farthest percentile that a trial knows, of ``metrics`` from the farthest on; else the last one."""
 
+    metrics: tuple[Metric, ...]
 
-def _tail(metrics: Sequence[Metric], test: Test) -> Metric:
-    samples = test.work.samples(test.pace)
-    return next((one for one in metrics if one.percentile and knowable(one.percentile, samples)), metrics[-1])
+    def __call__(self, test: Test) -> Metric:
+        return self.of(test, {one.percentile for one in self.metrics})
+
+    def of(self, test: Test, shares: Collection[float | None]) -> Metric:
+        """The same of the percentiles in ``shares``."""
+        samples = test.work.samples(test.pace)
+        allowed = [one for one in self.metrics if one.percentile in shares] or self.metrics
+        known = (one for one in allowed if one.percentile and knowable(one.percentile, samples))
+        return next(known, allowed[-1])

@@ -14,7 +14,7 @@ from loadtests.errors import UserError
 from loadtests.formatting import plural
 from loadtests.plan.cost_unit import CPU
 from loadtests.plan.fields import NEEDED, Keys, TablePlace, digest
-from loadtests.plan.kinds.kind import Kind, searching, tail
+from loadtests.plan.kinds.kind import Farthest, Kind, searching
 from loadtests.plan.kinds.pace import ClosedLoopOver, FixedRate, Pace, RecordedPace, ShareOfCeiling
 from loadtests.plan.kinds.work import CEILING_CONNECTIONS, Work
 from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric, capacity_of, rate_of
@@ -189,7 +189,7 @@ KINDS = (
         work=Requests,
         paces=(RecordedPace, ShareOfCeiling, FixedRate),
         ceiling=THROUGHPUT,
-        judged=(P50, tail(P99, P95), CPU),
+        judged=(P50, Farthest((P99, P95)), CPU),
         decisive=P99,
         heading="Latency",
         about=(

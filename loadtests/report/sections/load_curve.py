@@ -8,7 +8,7 @@ from functools import partial
 from loadtests.analyse.results import Results
 from loadtests.formatting import series, span
 from loadtests.plan.kinds import Test
-from loadtests.plan.kinds.base import LoadStep
+from loadtests.plan.load_step import LoadStep
 from loadtests.plan.metrics import P50, P99, Metric
 from loadtests.report import points
 from loadtests.report.charts import lines
