@@ -16,7 +16,7 @@ from loadtests.analyse.verdicts import Verdict
 from loadtests.formatting import UNINFORMATIVE, figure, number, percent, plural, plus_minus, series
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric
-from loadtests.report import tables, unverified, winners
+from loadtests.report import leading_counts, tables, unverified, winners
 from loadtests.report.findings import NAMED, by_importance, condition
 from loadtests.report.sections import load_curve, overview
 from loadtests.report.verdict_text import TONES, noisy, what_would_settle
@@ -54,8 +54,9 @@ def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Findi
     marks = tuple((sign, meaning) for sign, meaning in _marks(results) if sign in details)
     conditions = ["", *(condition(results, column.test) for column in columns)]
     conditions += ["at peak"] * (len(table.columns) - len(conditions))
+    table, under = leading_counts.ahead_of(results, table, conditions)
     sentences, spoiled = winners.sentences(results, findings), tuple(unverified.sentences(results))
-    return RunAnswer(headlines, sentences, table, tuple(conditions), marks, tuple(notes), spoiled)
+    return RunAnswer(headlines, sentences, table, under, marks, tuple(notes), spoiled)
 
 
 def _session_errors(results: Results) -> Iterator[str]:

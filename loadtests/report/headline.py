@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from loadtests.analyse.results import Results
-from loadtests.report import findings, points, winners
+from loadtests.report import findings, leading_counts, points, winners
 from loadtests.report.charts import latency
 from loadtests.report.charts.shared import Chart
 from loadtests.report.view import Finding, Headline, RunAnswer, Table
@@ -18,7 +18,8 @@ COLUMNS = 5
 def headline(results: Results, answer: RunAnswer, advice: Sequence[Finding], found: Sequence[Finding]) -> Headline:
     """What is advised leads, else the answer to the first question that has one; then what failed."""
     first = winners.first(results, found)
-    lead = tuple(f"{one.question}: {one.answer}" for one in advice) or ((first,) if first else answer.headlines[:1])
+    lead = tuple(f"{one.question}: {one.answer}" for one in advice) or leading_counts.lead(results, found)
+    lead = lead or ((first,) if first else answer.headlines[:1])
     rest = tuple(one for one in answer.winners if one not in lead)
     failed = tuple(one for one in answer.headlines if one not in lead)
     if answer.table is None:
@@ -26,13 +27,13 @@ def headline(results: Results, answer: RunAnswer, advice: Sequence[Finding], fou
     places = _places(answer.table)
     table = answer.table if len(places) == len(answer.table.columns) else _part(answer.table, places)
     notes = (answer.legend([place for place in places if place]), *(text for _, text in answer.marks), *answer.notes)
-    return Headline(lead, failed, rest, _chart(results), table, notes)
+    return Headline(lead, failed, rest, leading_counts.chart(results) or _chart(results), table, notes)
 
 
 def _places(table: Table) -> list[int]:
     """The columns that remain: optional ones go first."""
     places = list(range(len(table.columns)))
-    for place in (*table.optional, *reversed(places)):
+    for place in dict.fromkeys((*table.optional, *reversed(places))):
         if len(places) <= COLUMNS:
             break
         places.remove(place)

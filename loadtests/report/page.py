@@ -9,7 +9,7 @@ from loadtests.analyse.results import Results
 from loadtests.formatting import plural, series
 from loadtests.records.run.run_record import OwnProject
 from loadtests.report import answer as answers
-from loadtests.report import findings, headline
+from loadtests.report import findings, headline, leading_counts
 from loadtests.report.sections import (
     arithmetic,
     cost,
@@ -30,7 +30,7 @@ def compose(results: Results, price: float | None = None) -> Page:
     # A search measures bad setups less, which no verdict allows for.
     searched = results.record.advice is not None
     advice = sweep.findings(results)
-    found = () if searched else findings.findings(results)
+    found = () if searched else (*leading_counts.findings(results), *findings.findings(results))
     answer = answers.answer(results, advice, found, tuple(_notes(results)))
     top = headline.headline(results, answer, advice, found)
     sections = [sweep.section(results), None if searched else verdicts.section(results)]

@@ -10,14 +10,15 @@ from typing import Annotated, Any, final
 import msgspec
 from msgspec import Meta
 
-from loadtests.plan import database_times, fields, slices
-from loadtests.plan.kinds.kind import WARMUP_S, Kind, Percentiles, metric_in
+from loadtests.plan import database_times, fields, held_connections, slices
+from loadtests.plan.kinds.kind import WARMUP_S, Answers, Kind, Percentiles, metric_in
 from loadtests.plan.kinds.pace import Pace, ShareOfCeiling
 from loadtests.plan.kinds.search import Search
 from loadtests.plan.kinds.work import Work
 from loadtests.plan.load_step import LoadStep
 from loadtests.plan.metrics import Metric
 from loadtests.plan.objective import MAX_ERRORS, Objective, SearchPlan
+from loadtests.plan.trial_count import TrialCount
 from loadtests.records import Trial
 from loadtests.records.bounds import Amount, Name
 from loadtests.workload import DEFAULT_ENGINE, Load, Request, SignIn
@@ -60,6 +61,7 @@ class Test:
     recipe: str = ""
     """What the origin plays: the name of a recipe that ships, or a path."""
     percentiles: Percentiles = ()
+    answers: Answers = ()
 
     def __post_init__(self) -> None:
         for key in self.percentiles:
@@ -109,6 +111,11 @@ class Test:
     def judged(self) -> tuple[Metric, ...]:
         """The metrics that verdicts are given on."""
         return self.kind.judged_in(self, self.percentiles)
+
+    @property
+    def answering(self) -> tuple[TrialCount, ...]:
+        """The counts that lead its report; none where its metrics do."""
+        return tuple(one for one in held_connections.COUNTED if one.name in self.answers) or self.kind.answers
 
     @property
     def decisive(self) -> Metric:
@@ -267,6 +274,7 @@ class Test:
             "services": self.services,
             "recipe": self.recipe,
             "percentiles": self.percentiles,
+            "answers": self.answers,
             **self.pace.record(),
             **self.work.record(),
         }
@@ -288,3 +296,4 @@ class _Common(msgspec.Struct):
     services: tuple[str, ...]
     recipe: str = ""
     percentiles: Percentiles = ()
+    answers: Answers = ()

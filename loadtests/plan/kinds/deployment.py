@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
@@ -16,6 +17,7 @@ from loadtests.plan.kinds.pace import FixedRate, Pace
 from loadtests.plan.kinds.requests import Requests, workload_of
 from loadtests.plan.metrics import P99, Metric
 from loadtests.plan.recovery_time import LEAST_USUAL, ROUNDING_S, TIME_SLACK, usual_of
+from loadtests.plan.trial_count import TrialCount
 from loadtests.records import Deployment, Result, Trial
 from loadtests.records.bounds import Ordinal
 from loadtests.records.histogram import decoded
@@ -151,6 +153,10 @@ def losses(result: Result) -> dict[str, int]:
     return dict(zip(LOSSES, (*known, failed.total() - sum(known)), strict=True))
 
 
+def _lost_so(result: Result, kind: str) -> int:
+    return losses(result)[kind]
+
+
 def lost_by(result: Result, client: str) -> int:
     """How many requests of a kind of clients (a word of OF_CLIENTS) were lost."""
     return sum(one.planned - one.ok for one in result.requests if one.name.endswith(f", {client}"))
@@ -180,6 +186,10 @@ def _longest_ms(trial: Trial) -> float | None:
     return max(trial.result.latency_ms["max"] or 0.0, (failed_us or 0) / 1000) or None
 
 
+def _counted(read: Callable[[Result], int]) -> Callable[[Trial], float | None]:
+    return lambda trial: read(trial.result) if trial.result and done(trial) else None
+
+
 def _memory(read: Callable[[Deployment], float]) -> Callable[[Trial], float | None]:
     return lambda trial: read(found) or None if (found := done(trial)) else None
 
@@ -203,6 +213,22 @@ LONGEST = Metric(
 BEFORE = Metric("memory_before_mb", "memory before", "MB", _memory(lambda found: found.before_mb), short="MB before")
 AFTER = Metric("memory_after_mb", "memory after", "MB", _memory(lambda found: found.after_mb), short="MB after")
 METRICS = (LONGEST, BEFORE, AFTER)
+LOST = TrialCount("lost", "requests lost", _counted(lambda result: sum(losses(result).values())), summed=True, bad=True)
+DISTURBED = TrialCount("s not as before", "seconds that were not as before", disturbed_s, bad=True)
+COUNTED = (
+    LOST,
+    *(
+        TrialCount(kind, f"requests lost, {kind}", _counted(partial(_lost_so, kind=kind)), summed=True, bad=True)
+        for kind in LOSSES
+    ),
+    *(
+        TrialCount(
+            one, f"requests of {one} clients lost", _counted(partial(lost_by, client=one)), summed=True, bad=True
+        )
+        for one in OF_CLIENTS
+    ),
+    DISTURBED,
+)
 
 KINDS = (
     Kind(
@@ -213,6 +239,7 @@ KINDS = (
         allowed_failures=1.0,  # whether it fails is what is asked
         metrics=METRICS,
         judged=(LONGEST,),
+        answers=(LOST,),
         has_metric=lambda test, metric: metric in (*METRICS, P99),
         why_unknown=_why_unknown,
         heading="Deployments",

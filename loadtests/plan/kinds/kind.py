@@ -17,6 +17,7 @@ from loadtests.plan.kinds.work import Work
 from loadtests.plan.metrics import Metric
 from loadtests.plan.objective import MAX_ERRORS
 from loadtests.plan.percentiles import knowable
+from loadtests.plan.trial_count import TrialCount
 from loadtests.records import Trial
 from loadtests.records.decode import LONGEST_S
 from loadtests.records.result import PERCENTILES
@@ -33,6 +34,10 @@ Warmup = Annotated[
 Percentiles = Annotated[
     tuple[Literal["p50", "p95", "p99"], ...],
     Meta(description="The percentiles that verdicts are given on; the kind's own by default."),
+]
+Answers = Annotated[
+    tuple[Literal["open", "opened/1,000 requests", "left", "too many clients"], ...],
+    Meta(description="Counts of database connections that answer what it asks, and lead its report."),
 ]
 MetricOf = Callable[["Test"], Metric]
 
@@ -67,6 +72,8 @@ class Kind:
     judged: tuple[Metric | MetricOf, ...]
     decisive: Metric | MetricOf | None = None
     loop_judged: tuple[Metric, ...] = ()
+    answers: tuple[TrialCount, ...] = ()
+    """Counts that answer what the test asks, where these are no metrics: they lead a report."""
     metrics: tuple[Metric, ...] = ()
     supporting_metrics: tuple[Metric, ...] = ()
     further_metrics: tuple[Metric, ...] = ()
@@ -101,6 +108,7 @@ class Kind:
             "services": (Annotated[tuple[str, ...], Meta(description="Supporting services to run.")], ()),
             "recipe": (Annotated[str, Meta(description="What the origin plays: a recipe's name, or a file.")], ""),
             "percentiles": (Percentiles, ()),
+            "answers": (Answers, ()),
         }
         pace: type[Pace] = fields.chosen(self.paces, values)
         work = self.work.keys(values)
@@ -134,6 +142,7 @@ class Kind:
                 services=values["services"],
                 recipe=_recipe(values["recipe"], place),
                 percentiles=values["percentiles"],
+                answers=values["answers"],
             )
         except ValueError as error:
             raise place.error(str(error)) from None

@@ -13,20 +13,20 @@ from loadtests.report.charts.shared import Looks, RowPanel, Rows
 ROW = 19
 
 
-def one(rows: Rows, axis_title: str, title: str, subtitle: list[str]) -> dict[str, Any]:
+def one(rows: Rows, axis_title: str, title: str, subtitle: list[str], from_zero: bool = False) -> dict[str, Any]:
     """One figure: rows as those of ``interval_rows``, with their kind."""
     looks = shared.kinds(rows)
     rows = shared.clamp(rows, "value")
-    scale = shared.scale_for(shared.figures(rows, "value", "low", "high"))
+    scale = _scale(rows, from_zero)
     x = alt.X("value:Q", scale=scale, title=axis_title, axis=shared.axis_for(scale))
     drawn = interval_rows(rows, x, scale, looks, "kind")
     return shared.finish(drawn, title, subtitle, [row["label"] for row in rows])
 
 
-def panels(rows: Rows, keys: dict[str, str]) -> tuple[RowPanel, ...]:
+def panels(rows: Rows, keys: dict[str, str], from_zero: bool = False) -> tuple[RowPanel, ...]:
     """The rows as a page draws them, a panel for each percentile; ``keys`` has the headings."""
     rows = shared.clamp(rows, "value")
-    scale = shared.scale_for(shared.figures(rows, "value", "low", "high"))
+    scale = _scale(rows, from_zero)
     return tuple(
         shared.row_panel(
             heading,
@@ -59,6 +59,12 @@ def spec(rows: Rows, title: str, time: str, subtitle: list[str]) -> dict[str, An
         for key in keys
     ]
     return shared.finish(shared.stacked(drawn), title, subtitle, [row["label"] for row in rows])
+
+
+def _scale(rows: Rows, from_zero: bool) -> alt.Scale:
+    """The rows' scale; counts, of which one may be 0, are drawn from there."""
+    numbers = shared.figures(rows, "value", "low", "high")
+    return shared.scale_from_zero(numbers) if from_zero else shared.scale_for(numbers)
 
 
 def interval_rows(rows: Rows, x: alt.X, scale: alt.Scale, looks: Looks, by: str = "label") -> Any:

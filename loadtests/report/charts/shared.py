@@ -195,12 +195,16 @@ def arrows(base: alt.Chart, scale: alt.Scale, paint: Any, upright: bool = False,
 def scale_for(numbers: Iterable[float]) -> alt.Scale:
     """From zero, but logarithmic where the numbers span decades."""
     positive = [number for number in numbers if number > 0]
-    if not positive:
-        return alt.Scale(domain=[0, 1])
-    low, high = min(positive), max(positive)
+    low, high = min(positive, default=1.0), max(positive, default=1.0)
     if high / low < SEVERAL_DECADES:
-        return alt.Scale(domain=[0, high * 1.02], nice=False)
+        return scale_from_zero(positive)
     return log_scale(_step_below(low), high * 1.1)
+
+
+def scale_from_zero(numbers: Iterable[float]) -> alt.Scale:
+    """A linear scale from zero."""
+    high = max((number for number in numbers if number > 0), default=0.0)
+    return alt.Scale(domain=[0, high * 1.02], nice=False) if high else alt.Scale(domain=[0, 1])
 
 
 def log_scale(low: float, high: float) -> alt.Scale:

@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from statistics import median
+from collections.abc import Iterator, Sequence
 
-from loadtests.analyse.results import Cell, Results
+from loadtests.analyse.results import Results
+from loadtests.plan.held_connections import COUNTED
 from loadtests.plan.kinds import Test
+from loadtests.plan.trial_count import TrialCount
 from loadtests.records import Trial
-from loadtests.records.trial import IDLE, IN_TRANSACTION, LEFT, OPEN, OPENED, REFUSED
-from loadtests.report import tables
+from loadtests.records.trial import OPEN
+from loadtests.report import leading_counts
+from loadtests.report.leading_counts import in_words as in_words
 from loadtests.report.view import Field, Table
 
-Count = Callable[[Trial], float | None]
-
-
-def _most(name: str) -> Count:
-    return lambda trial: max((value for _, value in trial.gauges[name]), default=None) if name in trial.gauges else None
-
-
-def _opened(trial: Trial) -> float | None:
-    """Connections opened for 1,000 requests."""
-    opened, result = _most(OPENED)(trial), trial.result
-    return opened / result.completed * 1000 if opened is not None and result and result.completed else None
-
-
-COLUMNS: dict[str, Count] = {
-    "open": _most(OPEN),
-    "idle": _most(IDLE),
-    "idle in transaction": _most(IN_TRANSACTION),
-    "opened/1,000 requests": _opened,
-    "left": _most(LEFT),
-    (SUMMED := "too many clients"): _most(REFUSED),
-}
-BAD = ("idle in transaction", SUMMED)
+COLUMNS: dict[str, TrialCount] = {counted.name: counted for counted in COUNTED}
 
 
 def connections(results: Results, test: Test) -> Iterator[Table]:
     """A table of a test's database connections; none where none were counted."""
     cells = [results.cells[label, test.name] for label in results.labels_in(test.name)]
-    rows = [(Field(cell.label), *(_field(cell, heading) for heading in COLUMNS)) for cell in cells]
+    rows = [(Field(cell.label), *(leading_counts.field(cell, counted) for counted in COUNTED)) for cell in cells]
     if any(OPEN in trial.gauges for cell in cells for trial in cell.valid):
         yield Table(
             f"connections-{test.name}",
@@ -56,15 +37,4 @@ def connections(results: Results, test: Test) -> Iterator[Table]:
 
 def of_trials(trials: Sequence[Trial], heading: str) -> float | None:
     """The figure of a column over trials; None where they counted no connections."""
-    known = [value for trial in trials if (value := COLUMNS[heading](trial)) is not None]
-    return (sum(known) if heading == SUMMED else median(known)) if known else None
-
-
-def in_words(value: float) -> str:
-    """A number of connections, as the table has it."""
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
-
-
-def _field(cell: Cell, heading: str) -> Field:
-    value = of_trials(cell.valid, heading)
-    return tables.unknown() if value is None else Field(in_words(value), tone="bad" if value and heading in BAD else "")
+    return COLUMNS[heading].over(trials)

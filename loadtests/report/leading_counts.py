@@ -1,0 +1,167 @@
+"""Counts that answer what a test asks: in sentences, a chart, and columns. They are ranked by no verdict."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from loadtests.analyse.results import Cell, Results
+from loadtests.formatting import number, series, span
+from loadtests.plan.kinds import Test
+from loadtests.plan.trial_count import TrialCount
+from loadtests.report import points, tables
+from loadtests.report.charts import latency
+from loadtests.report.charts.shared import Chart
+from loadtests.report.findings import NAMED, by_importance, condition
+from loadtests.report.points import ChartRow
+from loadtests.report.tables import Column
+from loadtests.report.view import Field, Finding, Table
+
+
+def findings(results: Results) -> Iterator[Finding]:
+    """An answer for each count that leads the report, tests in the order of importance."""
+    for test in by_importance(results):
+        for counted in test.answering:
+            if said := _sentence(_known(results, test, counted)):
+                question = f"{_capital(counted.called)} {condition(results, test)}"
+                yield Finding(question, said, brief=said, certain=True, test=test.name)
+
+
+def lead(results: Results, found: Sequence[Finding]) -> tuple[str, ...]:
+    """The sentences on the first test's counts; empty where no count leads."""
+    first = by_importance(results)[0]
+    return tuple(f"{one.question}: {one.answer}" for one in found if first.answering and one.test == first.name)[
+        : len(first.answering)
+    ]
+
+
+def chart(results: Results) -> Chart | None:
+    """The first count of the first test, for each setup, with its other counts in words; None where none is known."""
+    test = by_importance(results)[0]
+    if not test.answering or not (figures := _known(results, test, first := test.answering[0])):
+        return None
+    labels = ordered(results, test, first)
+    rows = [_row(results, test, label, figures.get(label)) for label in labels]
+    axis, title = _capital(first.called), _title(first, figures)
+    blocks = points.valid_blocks(results, test)
+    over = f"{'sum' if first.summed else 'median'} over {span(blocks, 'block')}" if max(blocks) > 1 else "1 block"
+    return Chart(
+        "headline",
+        f"{axis}; {test.description}, {over}.",
+        f"{axis}, {test.description}: {points.in_words(rows)}.",
+        partial(latency.one, rows, axis, title, [f"{test.description}, {test.engine}; {over}"], from_zero=True),
+        panels=partial(latency.panels, rows, {"": axis}, from_zero=True),
+        title=title,
+    )
+
+
+def ahead_of(results: Results, table: Table, conditions: Sequence[str]) -> tuple[Table, tuple[str, ...]]:
+    """A table of figures by setup and the conditions of its columns, with the counts that lead ahead of the figures,
+    and in the order of the first count."""
+    tests = [test for test in by_importance(results) if test.answering]
+    counts = [(test, counted) for test in tests for counted in test.answering]
+    if not counts:
+        return table, tuple(conditions)
+    rows = {row[0].text: row for row in table.rows}
+    labels = dict.fromkeys((*ordered(results, *counts[0]), *rows))
+    figures = range(1, len(table.columns))
+    first_to_go = dict.fromkeys((*table.optional, *reversed(figures)))
+    several = len(tests) > 1
+    return dataclasses.replace(
+        table,
+        columns=(
+            table.columns[0],
+            *(f"{counted.name} {test.name}" if several else counted.name for test, counted in counts),
+            *table.columns[1:],
+        ),
+        rows=tuple(
+            (
+                rows[label][0],
+                *(field(results.cells[label, test.name], counted) for test, counted in counts),
+                *rows[label][1:],
+            )
+            for label in labels
+        ),
+        numeric=frozenset(range(1, len(table.columns) + len(counts))),
+        optional=tuple(place + len(counts) for place in first_to_go),
+    ), (conditions[0], *(condition(results, test) for test, _ in counts), *conditions[1:])
+
+
+def ordered(results: Results, test: Test, counted: TrialCount) -> list[str]:
+    """The setups in a test, the lowest count first, those without one last."""
+    figures = _known(results, test, counted)
+    labels = results.labels_without_copy(test.name)
+    return sorted(labels, key=lambda label: figures.get(label, math.inf))
+
+
+def column(counted: TrialCount) -> Column:
+    """A column of a table."""
+    return partial(field, counted=counted)
+
+
+def field(cell: Cell, counted: TrialCount) -> Field:
+    """The count over the valid trials of a cell."""
+    value = counted.over(cell.valid)
+    return tables.unknown() if value is None else Field(in_words(value), tone="bad" if value and counted.bad else "")
+
+
+def in_words(value: float) -> str:
+    """A count: 12,345, or 2.5 where it is a median."""
+    whole = value >= 10 or value == int(value)
+    return number(value) if math.isinf(value) else f"{value:,.0f}" if whole else f"{value:.1f}"
+
+
+def _known(results: Results, test: Test, counted: TrialCount) -> dict[str, float]:
+    cells = [results.cells[label, test.name] for label in results.labels_without_copy(test.name)]
+    return {cell.label: value for cell in cells if (value := counted.over(cell.valid)) is not None}
+
+
+def _sentence(figures: dict[str, float]) -> str:
+    """``none by gunicorn and uvicorn; daphne 12 and hypercorn 40.``"""
+    some = sorted((label for label, value in figures.items() if value), key=figures.__getitem__)
+    none = [label for label, value in figures.items() if not value]
+    few = _named(none) if len(none) <= NAMED else f"{len(none)} of {len(figures)}"
+    parts = [f"none by {few if some else 'any'}"] if none else []
+    if len(some) > NAMED:
+        ends = [figures[some[0]], figures[some[-1]]]
+        parts.append(" to ".join(f"{in_words(end)} ({_named(_all(figures, end))})" for end in dict.fromkeys(ends)))
+    elif some:
+        parts.append(series([f"{label} {in_words(figures[label])}" for label in some]))
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def _all(figures: dict[str, float], value: float) -> list[str]:
+    return [label for label, one in figures.items() if one == value]
+
+
+def _named(labels: list[str]) -> str:
+    more = len(labels) - NAMED
+    return series([*labels[:NAMED], f"{more} more"] if more > 1 else labels)
+
+
+def _title(counted: TrialCount, figures: dict[str, float]) -> str:
+    none = _all(figures, 0.0)
+    if none:
+        who = "any" if len(none) == len(figures) else f"{len(none)} of {len(figures)}"
+        return f"{_capital(counted.called)}: none by {who}"
+    return f"{_capital(counted.called)}: {in_words(min(figures.values()))} to {in_words(max(figures.values()))}"
+
+
+def _row(results: Results, test: Test, label: str, value: float | None) -> ChartRow:
+    """The first count as a point, and of the others those that are not 0."""
+    row = {"percentile": "", "label": label, "kind": points.kind(results, label)}
+    cell = results.cells[label, test.name]
+    if value is None:
+        why = "not known" if cell.valid else "no valid trial" if cell.invalid else "not measured"
+        return {**row, "note": why, "text": f"{label}: {why}"}
+    others = [(one, count) for one in test.answering[1:] if (count := one.over(cell.valid))]
+    note = in_words(value)
+    if others:
+        note += f" ({', '.join(f'{in_words(count)} {one.name}' for one, count in others)})"
+    return {**row, "value": value, "note": note, "text": f"{label}: {note}"}
+
+
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
