@@ -45,11 +45,13 @@ def command(
     With a study that has a [sweep], search for the best combination there. Each round keeps the better half.
     """
     with waiting(out):
-        from loadtests.commands.progress import RunProgress, write_report
+        from loadtests.commands.progress import RunProgress, conclude, write_report
         from loadtests.measure import advise
         from loadtests.measure.contention import TooBusy
         from loadtests.measure.prepare import RunOptions, require
+        from loadtests.measure.run import RunOutcome, outcome
         from loadtests.plan import study as studies
+        from loadtests.report import reports
 
         if setup.endswith(".toml") or setup in studies.names():
             _require_no_setup_options(context)
@@ -63,7 +65,7 @@ def command(
         execution = advise.prepare(search, options, progress=announce)
         execution = dataclasses.replace(execution, anyway=anyway)
     say(_headline(search, execution))
-    kept = f"what was measured is in {execution.run.path}"
+    found, why = RunOutcome.VALID, ""
     try:
         try:
             with RunProgress(out, search.trials, search.seconds) as progress:
@@ -72,10 +74,14 @@ def command(
             with contextlib.suppress(KeyboardInterrupt):
                 write_report(execution)
     except KeyboardInterrupt:
-        fail(f"interrupted; {kept}", 130)
-    except TooBusy as error:
-        fail(f"{error}; search anew once that has changed, or regardless: --anyway; {kept}")
-    _print_advice(execution)
+        fail(f"interrupted; what was measured is in {execution.run.path}", 130)
+    except (TooBusy, advise.NoAdvice) as error:
+        again = "; search anew once that has changed, or regardless: --anyway" if isinstance(error, TooBusy) else ""
+        found, why = outcome(execution), f"{error}{again}"
+        reports.print_report(execution.run, out)
+    else:
+        _print_advice(execution)
+    conclude(found, why)
 
 
 def _require_no_setup_options(context: typer.Context) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from loadtests.commands.console import data, fail, out, say_wrapped, waiting
+from loadtests.commands.console import data, fail, out, say_wrapped, waiting, warn
 from loadtests.errors import UserError, called
 from loadtests.formatting import plural
 from loadtests.records import Connections, Result, Second, Trial
@@ -153,6 +153,17 @@ def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, s
         fail(f"{'interrupted' if interrupted else error}; {resume}", 130 if interrupted else 1)
     write_report(execution)
     return found, ""
+
+
+def conclude(found: RunOutcome, why: str) -> None:
+    """Ends a command whose run has that outcome, and ended early for a reason if ``why`` says one: with an error where
+    figures are missing, and a warning where some are unverified."""
+    from loadtests.measure.run import RunOutcome
+
+    if found is RunOutcome.FAILED:
+        fail(why or "a setup failed, or has no figures in some test; the report says which and why")
+    if why or found is RunOutcome.UNVERIFIED:
+        warn(why or "some figures are unverified (in brackets): measure again when other programs have ended")
 
 
 def write_report(execution: Execution) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import fail, look_first, out, waiting, warn
+from loadtests.commands.console import fail, look_first, out, waiting
 from loadtests.commands.options import (
     LENGTH,
     MACHINES,
@@ -125,12 +125,11 @@ def command(
     """
     with waiting(out):
         from loadtests.commands.dry_run import print_dry_run
-        from loadtests.commands.progress import carry_out
+        from loadtests.commands.progress import carry_out, conclude
         from loadtests.measure import prepare as preparing
         from loadtests.measure import study_options
         from loadtests.measure.bench import bench_for
         from loadtests.measure.host_options import HostOptions
-        from loadtests.measure.run import RunOutcome
         from loadtests.plan.kinds import requests
         from loadtests.report import reports
         from loadtests.report.formats import noise_table
@@ -164,17 +163,12 @@ def command(
         else:
             execution = preparing.resume(resume, progress=announce)
     outcome, why = carry_out(execution, anyway)
-    if study_options.against_itself(execution.study):
-        if why:
-            fail(why)
+    if study_options.against_itself(execution.study) and not noise_table.missing(execution.run):
         if noise_table.print_noise(execution.run, out):
             fail("a difference was found where there is none")
-        return
-    reports.print_report(execution.run, out)
-    if outcome is RunOutcome.FAILED:
-        fail(why or "a setup failed, or has no figures in some test; the report says which and why")
-    if why or outcome is RunOutcome.UNVERIFIED:
-        warn(why or "some figures are unverified (in brackets): measure again when other programs have ended")
+    else:
+        reports.print_report(execution.run, out)
+    conclude(outcome, why)
 
 
 def _require_alone(context: typer.Context) -> None:

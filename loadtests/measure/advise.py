@@ -135,8 +135,12 @@ def prepare(
     return preparing.prepare(first, options, bench_of, progress)
 
 
+class NoAdvice(UserError):
+    """No candidate has a valid trial in which it answered its requests."""
+
+
 def execute(search: KnobSearch, execution: Execution, watcher: Watcher) -> AdviceOutcome:
-    """Runs round after round; run.json keeps what was decided. Raises UserError where no candidate works."""
+    """Runs round after round; run.json keeps what was decided. Raises NoAdvice, and TooBusy as ``runs.execute``."""
     begun = time.monotonic()
     run = execution.run
     halvings = Halving(
@@ -149,7 +153,7 @@ def execute(search: KnobSearch, execution: Execution, watcher: Watcher) -> Advic
         try:
             halvings.record(step, _values(run, step, search.metric))
         except ValueError as error:
-            raise UserError(f"{run.path}: {error}; report.html in it says why") from None
+            raise NoAdvice(f"{run.path}: {error}; report.html in it says why") from None
     _keep(run, search, halvings, step, time.monotonic() - begun)
     return step
 

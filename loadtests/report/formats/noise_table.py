@@ -24,12 +24,10 @@ def print_noise(run: Run, console: Console) -> int:
 
     Raises UserError where a label has no valid trial, or no block has valid trials of both.
     """
+    if why := missing(run):
+        raise UserError(f"{run.path}: {why}")
     results = Results(run)
-    _require_valid(results, run)
-    try:
-        report = aa_report(results.judged, results.study.delta)
-    except ValueError as error:
-        raise UserError(f"{run.path}: {error}") from None
+    report = aa_report(results.judged, results.study.delta)
     table = grid(COLUMNS, right=(2, 3, 5, 6))
     for one in report.comparisons:
         table.add_row(*map(Text, _row(results, report, one)))
@@ -39,15 +37,22 @@ def print_noise(run: Run, console: Console) -> int:
     return wrong
 
 
-def _require_valid(results: Results, run: Run) -> None:
+def missing(run: Run) -> str:
+    """Why the noise of a run is unknown; empty where it is known."""
+    results = Results(run)
     if not results.trials:
-        raise UserError(f"{run.path}: nothing was measured")
+        return "nothing was measured"
     without = [
         label for label in results.labels if not any(results.cells[label, test.name].valid for test in results.tests)
     ]
     if without:
         valid = "no trial is valid" if len(without) == len(results.labels) else f"no trial of {without[0]} is valid"
-        raise UserError(f"{run.path}: {valid}, so the noise is unknown; its report.html says why")
+        return f"{valid}, so the noise is unknown; its report.html says why"
+    try:
+        aa_report(results.judged, results.study.delta)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _chance(report: AAReport) -> str:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from loadtests.analyse.sweep_results import SweepResults
-from loadtests.formatting import number, plural, ratio, series
+from loadtests.formatting import figure, number, plural, ratio, series
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.sweep import Sweep, environment
 from loadtests.records import Advice, AdviceOutcome
 from loadtests.records.run.run_record import RunRecord
+
+MOST_NAMED = 4  # candidates that a sentence names
 
 
 def what_to_choose(swept: SweepResults) -> str:
     """The advice of a sweep."""
     if swept.halved:
         record = swept.results.record
+        if record.advice is None or record.advice.outcome is None:
+            return _so_far(swept)
         return " ".join([*sentences(record, swept.sweep), line(record)]).strip()
     if not swept.known_measures:
         return "Nothing: no cell has a figure."
@@ -60,6 +64,26 @@ def _memory(swept: SweepResults, choice: str) -> str:
         return ", and uses as much memory"
     figures = f"{number(swept.memory[choice])} instead of {number(swept.memory[best])} MB"
     return f", and uses {share:.0%} of its memory ({figures})"
+
+
+def _so_far(swept: SweepResults) -> str:
+    """What a search that ended early knows: who is left, and who of these has the best figure."""
+    record = swept.results.record
+    rounds = record.advice.rounds if record.advice else ()
+    measured = max((block for past in rounds for block in past.blocks), default=0)
+    left = dict.fromkeys(slot.label for slot in record.order if slot.block > measured)
+    [measure] = swept.measures
+    ranked = swept.results.by_estimate(measure.test, measure.metric)
+    known = [label for label in ranked if label in left and label in swept.places[measure]]
+    who = series([swept.words(label) for label in left]) if len(left) <= MOST_NAMED else plural(len(left), "candidate")
+    text = f"Not known: the search ended after {plural(len(rounds), 'round')}, with {who} left."
+    if not known:
+        return f"{text} None of them has a figure that is verified."
+    best = figure(swept.results.estimate(known[0], measure.test.name, measure.metric.name))
+    return (
+        f"{text} {swept.words(known[0])} has the best {measure.name} so far, {best} {measure.metric.unit}; "
+        "more rounds may turn that."
+    )
 
 
 def sentences(record: RunRecord, sweep: Sweep) -> list[str]:
