@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from loadtests.measure.capacity import Probed
     from loadtests.measure.searches.capacity import Probe
     from loadtests.measure.searches.judge import Outcome
+    from loadtests.records import Second
 
 
 def command(
@@ -39,6 +41,8 @@ def command(
 ) -> None:
     """Find the highest rate at which a URL meets an objective, such as p99<50ms."""
     with waiting(err):
+        from loadtests.commands.progress import answered
+        from loadtests.measure import capacity
         from loadtests.measure import url as urls
 
         load = urls.UrlLoad(
@@ -52,13 +56,20 @@ def command(
         )
         search = urls.UrlSearchOptions(load, objective, max_rate, probe, confirm, max_time).search()
     look_first(err, anyway)
-    with waiting(err, "searching"):
+    with waiting(err, "searching") as announce:
         lines = _ProbeLines(search.plan.unit)
+
+        def on_second(second: Second) -> None:
+            if err.is_terminal:
+                announce(f"searching: {answered(second)}")
+
         try:
-            found = urls.find_capacity(search, lines.add)
+            found = urls.find_capacity(search, lines.add, on_second)
         finally:
             lines.end()
     result = f"{found.capacity.sentence} ({found.objective})"
+    if (enough_s := capacity.enough_s(found, search.plan)) is not None:
+        result += f"; try --max-time {math.ceil(enough_s / 60)}m"
     if as_json:
         say_json(dataclasses.asdict(found.record()))
     if found.capacity.rate is None:  # what was asked for was not found, and a script need not read why

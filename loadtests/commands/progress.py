@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -26,12 +27,21 @@ FIRM_S = 30.0  # of the plan: how much is to be done before the pace so far coun
 
 
 class RunProgress:
-    """A watcher of a run of ``trials`` trials and about ``seconds`` seconds; ``sends`` is what its tests send."""
+    """A watcher of a run of ``trials`` trials and about ``seconds`` seconds; ``sends`` is what its tests send, and
+    ``so_far`` sums up what is known after a block."""
 
-    def __init__(self, console: Console, trials: int, seconds: float, sends: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        console: Console,
+        trials: int,
+        seconds: float,
+        sends: Mapping[str, str] | None = None,
+        so_far: Callable[[int], str] | None = None,
+    ) -> None:
         self.console = console
         self._trials = trials
         self._sends = sends or {}
+        self._so_far = so_far
         self._doing = ""
         self._done = 0.0  # of the planned seconds
         self._takes = 0.0  # the current step
@@ -80,8 +90,7 @@ class RunProgress:
     def second(self, second: Second) -> None:
         """A second of load has passed."""
         if self._bar is not None and self._task is not None:
-            answered = f"{second.completed:,}/s"
-            self._bar.update(self._task, description=f"{self._doing}: {answered}")
+            self._bar.update(self._task, description=f"{self._doing}: {answered(second)}")
 
     def ended(self, trial: Trial, again: bool) -> None:
         """A trial was written."""
@@ -98,8 +107,19 @@ class RunProgress:
             for line in trial.log.splitlines():
                 self._print(f"      | {line}")
 
+    def block_ended(self, block: int) -> None:
+        """A block was measured."""
+        if self._so_far is not None:
+            self._print(self._so_far(block))
+
     def _print(self, line: str) -> None:
         self.console.print(data(line), highlight=False, soft_wrap=True)
+
+
+def answered(second: Second) -> str:
+    """What was answered in a second: ``1,023/s, p50 3.1 ms``."""
+    p50 = "" if second.p50_ms is None else f", p50 {second.p50_ms:.1f} ms"
+    return f"{second.completed:,}/s{p50}"
 
 
 def _figures(result: Result, sends: str) -> str:
@@ -133,13 +153,14 @@ def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, s
     where contention spoiled one block after another and it is not to continue ``anyway``."""
     from loadtests.measure.contention import TooBusy
     from loadtests.measure.run import execute, outcome
-    from loadtests.report import reports
+    from loadtests.report import reports, so_far
 
     resume = f"go on with: {called()} run --resume {execution.run.path}"
     say_wrapped(execution.headline)
     try:
         sends = {test.name: test.kind.load_unit for test in execution.study.tests}
-        with RunProgress(out, len(execution.order), execution.seconds, sends) as progress:
+        known = partial(so_far.line, execution.run)
+        with RunProgress(out, len(execution.order), execution.seconds, sends, known) as progress:
             found = execute(dataclasses.replace(execution, anyway=anyway), progress)
     except TooBusy as error:
         write_report(execution)
@@ -200,7 +221,7 @@ def seconds(console: Console, duration_s: float) -> Iterator[Callable[[Second], 
     columns = (BarColumn(bar_width=30), TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn(compact=True))
     with Progress(*columns, TextColumn("{task.description}", markup=False), console=console, transient=True) as bar:
         task = bar.add_task("", total=duration_s)
-        yield lambda second: bar.update(task, advance=1, description=f"{second.completed:,} requests/s")
+        yield lambda second: bar.update(task, advance=1, description=answered(second))
 
 
 def seconds_left(planned_s: float, done_s: float, took_s: float) -> float:

@@ -12,7 +12,7 @@ from loadtests.analyse import readings, reasons, validity
 from loadtests.analyse.overload import slices_pile_up
 from loadtests.engines.base import OnSecond, ShouldStop
 from loadtests.measure.searches import judge
-from loadtests.measure.searches.capacity import CapacitySearch, Probe, Purpose, SearchedCapacity
+from loadtests.measure.searches.capacity import CapacitySearch, LimitedBy, Probe, Purpose, SearchedCapacity
 from loadtests.measure.searches.judge import Judgement, Outcome, ProbeFigures
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.plan.percentiles_with_failures import of_deliveries
@@ -21,6 +21,7 @@ from loadtests.records.histogram import Histogram
 from loadtests.workload import Load
 
 DELAY_ALLOWED = 0.5  # of a limit
+CONFIRMING = 3  # long probes that settle a rate that short ones found: of that rate, and to either side
 
 RunLoad = Callable[[Load, OnSecond, ShouldStop], Result]
 
@@ -104,6 +105,20 @@ def find(
         overhead_s = max(overhead_s, clock() - begun - result.duration_s)
         steps.record(judgement, end - clock(), overhead_s)
     return FoundCapacity(step, objective, probes)
+
+
+def enough_s(found: FoundCapacity, plan: SearchPlan) -> float | None:
+    """About how long a search would take that the time ended; None where something else did."""
+    if plan.max_s is None or found.capacity.limited_by is not LimitedBy.TIME:
+        return None
+    confirmed = found.capacity.rate is not None
+    passed = [one.probe.rate for one in found.probes if one.judgement.outcome is Outcome.PASS]
+    above = found.capacity.above or plan.max_rate
+    below = found.capacity.rate or max(passed, default=max(min(plan.first_rate, above) / 2, plan.lowest_rate))
+    halvings = math.log2(max(1.0, math.log(max(above / below, 1.0)) / math.log(1 + plan.precision)))
+    each_s = plan.probe_s(below, plan.long_s if confirmed else plan.short_s)
+    confirming_s = 0.0 if confirmed else CONFIRMING * plan.probe_s(below, plan.long_s)
+    return plan.max_s + math.ceil(halvings) * each_s + confirming_s
 
 
 def _probe(load: Load, objective: Objective, run_load: RunLoad) -> tuple[Result, str | None]:

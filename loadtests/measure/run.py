@@ -48,6 +48,9 @@ class Watcher(Protocol):
     def ended(self, trial: Trial, again: bool) -> None:
         """A trial was written; ``again`` where it is invalid and will be repeated."""
 
+    def block_ended(self, block: int) -> None:
+        """A block was measured, with what is repeated of it."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Execution:
@@ -173,14 +176,16 @@ class TrialRunner:
         """Runs them; what is invalid is repeated when the rest of its block has been measured, unless contention
         spoiled all of the block or the time that was announced would not do. Raises TooBusy."""
         execution = self.execution
-        for _, slots in itertools.groupby(execution.order, key=lambda slot: slot.block):
-            block = list(slots)
+        for number, slots in itertools.groupby(execution.order, key=lambda slot: slot.block):
+            block, written = list(slots), len(self._done)
             for attempt in range(1, max(map(execution.attempts_of, block)) + 1):
                 lacking = [slot for slot in block if self._lacks(slot, attempt)]
                 spoiled = [slot for slot in lacking if self._is_spoiled(slot, attempt)]
                 if spoiled and not self._repeats(block, spoiled):
                     lacking = [slot for slot in lacking if slot not in spoiled]
                 self._attempt(lacking, attempt)
+            if len(self._done) > written:
+                self.watcher.block_ended(number)
             if not execution.anyway and self._spoiled_whole(block):
                 self._contention.require_calm()
 

@@ -21,7 +21,7 @@ from loadtests.plan import objective as objectives
 from loadtests.plan.kinds.echo import Echo
 from loadtests.plan.kinds.talk import LISTENS_S
 from loadtests.plan.objective import OF_ECHOES, OF_REQUESTS, Objective, SearchPlan
-from loadtests.records import Result
+from loadtests.records import Result, Second
 from loadtests.records.decode import duration
 from loadtests.serve import health
 from loadtests.serve.http import ask
@@ -168,8 +168,8 @@ def nothing_ok(load: Load, result: Result) -> str | None:
     return f"no request was answered as expected: {series(failures) or 'none was sent'}{hint}"
 
 
-def find_capacity(search: UrlSearch, on_probe: Callable[[Probed], None]) -> FoundCapacity:
-    """Finds the capacity; ``on_probe`` is called with each probe that has been judged.
+def find_capacity(search: UrlSearch, on_probe: Callable[[Probed], None], on_second: OnSecond) -> FoundCapacity:
+    """Finds the capacity; ``on_probe`` is called with each judged probe, ``on_second`` with each second of load.
 
     Raises UserError, also where no request is answered as expected: at once where the server says so.
     """
@@ -178,10 +178,15 @@ def find_capacity(search: UrlSearch, on_probe: Callable[[Probed], None]) -> Foun
     wait_for_calm = _waiting_for_calm(search.load)
     why: str | None = "no probe was made"
 
-    def run_load(load: Load, on_second: OnSecond, should_stop: ShouldStop) -> Result:
+    def run_load(load: Load, judge: OnSecond, should_stop: ShouldStop) -> Result:
         nonlocal why
+
+        def watch(second: Second) -> None:
+            on_second(second)
+            judge(second)
+
         wait_for_calm()
-        result = engine.run(load, on_second, should_stop)
+        result = engine.run(load, watch, should_stop)
         why = why and nothing_ok(load, result)
         if why and REFUSALS & result.errors.keys():
             raise UserError(why)

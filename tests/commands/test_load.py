@@ -5,9 +5,15 @@ import json
 import pytest
 
 from loadtests.measure import url
-from loadtests.measure.capacity import FoundCapacity
-from loadtests.measure.searches.capacity import LimitedBy, SearchedCapacity
+from loadtests.measure.capacity import FoundCapacity, Probed
+from loadtests.measure.searches.capacity import LimitedBy, Probe, Purpose, SearchedCapacity
+from loadtests.measure.searches.judge import Judgement, Outcome
 from loadtests.plan.objective import Objective
+from loadtests.workload import Load, Request
+from tests.fixtures.results import good_result
+
+LOAD = Load("http://127.0.0.1:1", (Request("GET /"),), rate=100.0, duration_s=5.0)
+GOOD = Judgement(Outcome.PASS, "", clear=True)
 
 
 @pytest.mark.servers
@@ -105,10 +111,26 @@ def test_probes_that_found_the_same_have_one_line_and_their_number(server, comma
 )
 def test_where_no_rate_was_found_a_script_can_tell(command, monkeypatch, limited_by, says, as_json):
     found = FoundCapacity(SearchedCapacity(None, 2.0, limited_by, ()), Objective(), [])
-    monkeypatch.setattr(url, "find_capacity", lambda search, on_probe: found)
+    monkeypatch.setattr(url, "find_capacity", lambda search, on_probe, on_second: found)
     code, printed, errors = command("capacity", "http://127.0.0.1:1/", *as_json)
     assert (code, errors) == (1, f"error: {says} (p99<50ms, errors<0.1%)\n")
     assert (json.loads(printed)["rate"] is None) if as_json else (printed == "")
+
+
+@pytest.mark.parametrize(
+    ("passed", "rate", "above", "enough"),
+    [
+        ((100.0, 200.0), None, 400.0, "4m"),  # five halvings of 5 s each, and three probes of 30 s
+        ((100.0, 200.0), 200.0, 1000.0, "5m"),  # those that are left are long, and one more
+        ((), None, None, "6m"),  # at 50 requests/s a probe takes 20 s
+    ],
+)
+def test_a_search_that_the_time_ended_says_how_much_would_do(command, monkeypatch, passed, rate, above, enough):
+    probes = [Probed(Probe(one, 5.0, Purpose.DOUBLE), good_result(LOAD), GOOD) for one in passed]
+    found = FoundCapacity(SearchedCapacity(rate, above, LimitedBy.TIME, ()), Objective(), probes)
+    monkeypatch.setattr(url, "find_capacity", lambda search, on_probe, on_second: found)
+    _, printed, errors = command("capacity", "http://127.0.0.1:1/", "--max-time", "90s")
+    assert (printed + errors).endswith(f"(p99<50ms, errors<0.1%); try --max-time {enough}\n")
 
 
 @pytest.mark.servers

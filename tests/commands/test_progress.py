@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from loadtests.commands.progress import FIRM_S, RunProgress, seconds_left
-from loadtests.records import Flag, Trial
+from loadtests.records import Flag, Second, Trial
 from loadtests.records.result import NOTHING
 from loadtests.workload import Load, Request
 from tests.fixtures.results import good_result
@@ -56,6 +56,22 @@ def test_an_invalid_trial_says_why(ended):
         "      | one",
         "      | two",
     ]
+
+
+def test_after_each_block_a_line_says_what_is_known_so_far():
+    text = io.StringIO()
+    with RunProgress(Console(file=text, width=80), 28, 10.0, so_far=lambda block: f"block {block} of 4") as progress:
+        progress.block_ended(2)
+    assert text.getvalue() == "block 2 of 4\n"
+
+
+def test_in_a_terminal_a_second_is_shown_with_its_rate_and_median():
+    text = io.StringIO()
+    with RunProgress(Console(file=text, width=80, force_terminal=True), 28, 300.0) as progress:
+        progress.doing("gunicorn, latency", 60.0)
+        progress.second(Second(0.0, 1030, 1023, 1023, 0, 3.14, 9.0))
+        progress._bar.refresh()
+    assert "gunicorn, latency: 1,023/s, p50 3.1 ms" in text.getvalue()
 
 
 def test_in_a_terminal_a_bar_says_what_is_done_and_the_time_left():

@@ -140,8 +140,11 @@ def test_resumed_while_it_is_still_busy_it_ends_early_again(busy):
 
 def test_a_block_of_which_something_is_valid_is_repeated_within_the_time_that_was_announced(busy):
     busy.trials.invalid = 1
-    assert execute(busy(), SilentWatcher()) is RunOutcome.VALID
+    first, again = SilentWatcher(), SilentWatcher()
+    assert execute(busy(), first) is RunOutcome.VALID
     assert busy.trials.attempts == [(1, 1), (2, 1), (1, 2), (3, 1), (4, 1)]
+    execute(busy(resume=True), again)
+    assert (first.blocks, again.blocks) == ([1, 2], [])
 
 
 def test_what_takes_longer_than_announced_is_not_repeated(busy, monkeypatch):

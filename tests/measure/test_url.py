@@ -130,8 +130,9 @@ def test_an_engine_is_asked_for_no_more_than_it_can(mix):
 def test_a_slow_url_is_waited_for_no_longer_than_it_takes(server):
     # Each probe is begun after three answers of 0.3 s: pytest would not wait for one more that does not come.
     search = search_of(f"{server.url}/after/300", "p50<2s", 40.0, timeout="600s")
-    probed = []
-    found = urls.find_capacity(search, probed.append)
+    probed, seconds = [], []
+    found = urls.find_capacity(search, probed.append, seconds.append)
+    assert sum(second.completed for second in seconds) == sum(one.result.completed for one in probed)
     assert [one.judgement.outcome.value for one in probed] == ["pass", "pass"]
     assert found.record().rate == 40.0
 
@@ -140,4 +141,4 @@ def test_a_slow_url_is_waited_for_no_longer_than_it_takes(server):
 def test_a_url_that_does_not_answer_is_not_waited_for(unused_port):
     search = search_of(f"http://127.0.0.1:{unused_port}/", "p50<2s", 40.0, timeout="600s")
     with pytest.raises(UserError, match=r"no request was answered as expected: 20 connect ECONNREFUSED"):
-        urls.find_capacity(search, lambda probed: None)
+        urls.find_capacity(search, lambda probed: None, lambda second: None)
