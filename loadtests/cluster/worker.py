@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hmac
 import json
 import logging
 import os
@@ -32,7 +33,7 @@ from gevent.queue import Queue
 from locust import runners
 from locust.env import Environment
 
-from loadtests.cluster.master import HERE, TO_HARNESS, TO_WORKER
+from loadtests.cluster.master import HERE, TO_HARNESS, TO_WORKER, proof
 from loadtests.engines import locust, node
 from loadtests.errors import UserError
 from loadtests.files import ROOT
@@ -80,15 +81,16 @@ class Generating:
 class Carrier:
     """Between the master and a program that makes load on a core."""
 
-    def __init__(self, runner: Any, program: str, core: int | None) -> None:
+    def __init__(self, runner: Any, token: str, program: str, core: int | None) -> None:
         self._runner, self._core = runner, cores.all_of()[-1] if core is None else core
         self._watch = CoreWatch(self._core)
+        self._proof = proof(token, TO_WORKER)
         self._inbox: Queue[str] = Queue()
         self._start: Callable[[], Generating | Injecting] = lambda: Generating(core, self._on_event)
         if program == locust.PROGRAM:
             self._start = lambda: Injecting(lambda event, **values: self._on_event({"event": event, **values}))
         self._program: Generating | Injecting | None = None
-        runner.register_message(TO_WORKER, lambda environment, msg: self._inbox.put(msg.data))
+        runner.register_message(TO_WORKER, self._hear)
 
     def carry(self) -> None:
         """Does what the harness says, for ever."""
@@ -105,6 +107,11 @@ class Carrier:
                 self._watch.on_message(message)
                 self._program = self._program or self._start()
                 self._program.write(message)
+
+    def _hear(self, environment: Environment, msg: Any) -> None:
+        # Where the port could not be forwarded, another user of this machine may listen there.
+        if hmac.compare_digest(msg.data["proof"], self._proof):
+            self._inbox.put(msg.data["text"])
 
     def _on_event(self, event: Event) -> None:
         if isinstance(self._program, Generating):
@@ -140,10 +147,12 @@ def carry(first: Event) -> None:
             runner: Any = Environment().create_worker_runner("127.0.0.1", first["port"])
         except ConnectionError:
             raise UserError(f"no master within {REACHED_WITHIN_S} s: may sshd here forward ports?") from None
-        carrier = Carrier(runner, first["program"], core)
+        runner.last_heartbeat_timestamp = time.time()  # a master may be silent from now on
+        carrier = Carrier(runner, first["token"], first["program"], core)
         gevent.spawn(_end_without, runner)
         text = json.dumps({"event": "here", "value": about})
-        runner.send_message(HERE, {"token": first["token"], "number": first["number"], "text": text})
+        arrival = {"proof": proof(first["token"], HERE), "number": first["number"], "text": text}
+        runner.send_message(HERE, arrival)
         carrier.carry()
 
 

@@ -64,11 +64,11 @@ class Cluster(GeneratorProcess):
     def incoming(self) -> Iterable[tuple[GeneratorProcess, Event]]:
         for line in self.lines():
             number, _, text = line.partition(b" ")
-            if number.isdigit():
+            if not number.isdigit():
+                yield self, json.loads(line)
+            elif int(number) < len(self.workers):
                 worker = self.workers[int(number)]
                 yield worker, worker.event(text)
-            else:
-                yield self, json.loads(line)
 
 
 class Worker(GeneratorProcess):
@@ -113,7 +113,9 @@ class Worker(GeneratorProcess):
         except wire.NotAMessage as error:
             raise self._nonsense(error) from None
         if event.setdefault("event", "") == "lost":
-            raise EngineError(f"{self.address or 'a worker'} was not heard of any more")
+            raise EngineError(f"{self._called} was not heard of any more")
+        if event["event"] == "nonsense":
+            raise self._nonsense(shown(str(event.get("value"))))
         event["helpers"] = []  # it has lowered these threads itself
         if not self.machine:  # the other load of this machine is mostly this process and the servers
             event.pop("conditions", None)
@@ -163,8 +165,12 @@ class Worker(GeneratorProcess):
         except wire.NotAMessage as error:
             raise self._nonsense(error) from None
 
+    @property
+    def _called(self) -> str:
+        return str(self.address or "a worker")
+
     def _nonsense(self, why: object) -> EngineError:
-        return EngineError(f"{self.address} answered nonsense: {why}")
+        return EngineError(f"{self._called} answered nonsense: {why}")
 
 
 @contextlib.contextmanager
