@@ -135,24 +135,21 @@ def test_its_texts_are_printed_without_commands_to_the_terminal(command, host):
 
 
 @pytest.mark.slow
-def test_whatever_it_answers_it_is_looked_at_or_one_line_says_why_not(command, host):
-    @settings(
-        derandomize=EXAMPLES < 1000,
-        max_examples=EXAMPLES,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(changed(HONEST))
-    def check(answers):
-        host.answers(**{method: reply(value) for method, value in answers.items() if method in HONEST})
-        code, printed, errors = command("hosts", "check", host.where)
-        assert code in (0, 1)
-        assert not CONTROL.search(printed + errors)
-        assert sum(line.startswith("error: ") for line in errors.splitlines()) == code
-        assert len(last(errors)) < 2000
-
-    check()
+@settings(
+    derandomize=EXAMPLES < 1000,
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(answers=changed(HONEST))
+def test_whatever_it_answers_it_is_looked_at_or_one_line_says_why_not(command, host, answers):
+    host.answers(**{method: reply(value) for method, value in answers.items() if method in HONEST})
+    code, printed, errors = command("hosts", "check", host.where)
+    assert code in (0, 1)
+    assert not CONTROL.search(printed + errors)
+    assert sum(line.startswith("error: ") for line in errors.splitlines()) == code
+    assert len(last(errors)) < 2000
 
 
 def test_a_byte_now_and_then_is_no_message_in_time(monkeypatch):

@@ -257,3 +257,14 @@ def test_an_address_that_does_not_answer_well_is_refused(play, unused_port, answ
     status, _, words = play(None, talk)
     assert status == 400
     assert says in words.decode()
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"])
+def test_an_origin_does_not_fetch_from_itself(play, name):
+    async def talk(origin):
+        recipe = {"origin": f"http://{name}:{origin.port}/x", "stages": [{"at": 0}]}
+        return await origin.ask("/_admin/add_recipe", "POST", body=json.dumps(recipe).encode())
+
+    status, _, words = play({"stages": [{"at": 0}]}, talk)
+    assert status == 400
+    assert words.decode().endswith("/x, which is this origin itself; another address is needed")
