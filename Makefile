@@ -41,8 +41,10 @@ $(VENV)/.ready: requirements.txt $(PACKAGED)
 	    echo "No apxs (Debian: apache2-bin, apache2-dev): the setup mod_wsgi-express is left out"; \
 	elif ! $(BIN)/pip install --quiet --disable-pip-version-check $(MOD_WSGI); then \
 	    echo "mod_wsgi does not compile here: the setup mod_wsgi-express is left out"; fi
-	@$(BIN)/pip install --quiet --disable-pip-version-check --dry-run --no-index -r requirements.txt && $(BIN)/pip check >/dev/null \
-	    || { $(BIN)/pip check; echo "$(VENV) is not complete; try: make clean setup" >&2; exit 1; }
+	@$(BIN)/pip install --quiet --disable-pip-version-check --dry-run --no-index -r requirements.txt \
+	    && { found=$$($(BIN)/pip check) || { echo "$$found"; false; }; } \
+	    && $(BIN)/python tools/imports.py \
+	    || { echo "$(VENV) is not complete; try: make clean setup" >&2; exit 1; }
 	@touch $@
 
 # The command `loadtests`, which works in every folder. To sh its second line is a command, to Python a text.

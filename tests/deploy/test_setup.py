@@ -16,6 +16,8 @@ PACKAGE = "six==1.17.0"  # small, and needed by nothing here that is asked for d
 def project(tmp_path):
     """A project of one package, in a folder of its own."""
     shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "tools").mkdir()
+    shutil.copy(ROOT / "tools" / "imports.py", tmp_path / "tools")
     (tmp_path / "requirements.txt").write_text(f"{PACKAGE}\n")
     return tmp_path
 
@@ -51,5 +53,61 @@ def test_an_environment_that_is_not_complete_is_not_ready(project):
     found = setup(project)
     assert found.returncode != 0
     assert "No matching distribution found for six" in found.stderr
+    assert ".venv is not complete; try: make clean setup" in found.stderr
+    assert not (project / ".venv/.ready").exists()
+
+
+def imports(project, requirements):
+    """What tools/imports.py of the project says, with this Python."""
+    (project / "requirements.txt").write_text("".join(f"{name}==1 ; python_version > '3'\n" for name in requirements))
+    return subprocess.run([sys.executable, "tools/imports.py"], cwd=project, capture_output=True, text=True)
+
+
+@pytest.fixture
+def installed(project, monkeypatch):
+    """A function: packages of these files are installed."""
+    monkeypatch.setenv("PYTHONPATH", str(project / "site"))
+
+    def install(name, files):
+        info = project / "site" / f"{name}-1.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        (info / "RECORD").write_text("".join(f"{file},,\n" for file in files))
+        for file, text in files.items():
+            (project / "site" / file).parent.mkdir(parents=True, exist_ok=True)
+            (project / "site" / file).write_text(text)
+
+    return install
+
+
+def test_what_cannot_be_imported_is_named_with_the_reason(project, installed):
+    installed("good", {"good.py": "print('hello')", "good_too/__init__.py": ""})
+    installed("below", {"shared/below/__init__.py": "", "shared/below/deep/__init__.py": "import nothing_like_it"})
+    installed("program", {"../bin/program": ""})
+    names = ["good", "below", "program", "not-installed"]
+    found = imports(project, names)
+    assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
+    shutil.rmtree(project / "site/shared")
+    (project / "site/good.py").write_text("import nothing_like_it")
+    (project / "bin/program").unlink()
+    found = imports(project, names)
+    assert found.returncode == 1
+    assert found.stderr.splitlines() == [
+        "below: import shared.below: ModuleNotFoundError: No module named 'shared'",
+        "good: import good: ModuleNotFoundError: No module named 'nothing_like_it'",
+        "program: ../bin/program is missing",
+    ]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.slow
+def test_an_environment_whose_files_were_removed_is_not_ready(project):
+    assert setup(project).returncode == 0
+    (project / ".venv/.ready").unlink()
+    [module] = project.glob(".venv/lib/*/site-packages/six.py")
+    module.unlink()
+    found = setup(project)
+    assert found.returncode != 0
+    assert "six: import six: ModuleNotFoundError: No module named 'six'" in found.stderr
     assert ".venv is not complete; try: make clean setup" in found.stderr
     assert not (project / ".venv/.ready").exists()
