@@ -1,4 +1,4 @@
-"""`make size`: lines by package, of all files of Python, JavaScript, TypeScript and JSON Schema that git knows."""
+"""`make size`: lines by package, of what Python, JavaScript, TypeScript and JSON Schema git does not ignore."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def lines(file: Path) -> int:
 
 
 def main() -> None:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout
     files = [Path(name) for name in listed.decode().split("\0") if name]
     totals: Counter[str] = Counter()
     for title, tops, endings in (
