@@ -224,6 +224,24 @@ test('slices that leave more behind than they found show a rate that is too much
   }
 });
 
+test('what is left behind is recorded also where a slice ends before its timers are seen to, and not where it is stopped', async () => {
+  const load = openloop(waiting(() => {}), { ...JOB, connections: 20 }, () => {});
+  await load.ready();
+  for (const fromMs of [0, 50]) {
+    const over = load.run(sliced({ durationMs: 50, graceMs: 0, fromMs }));
+    while (nowMs() < load.endMs) {
+      // a busy machine
+    }
+    load.look(nowMs());
+    await over;
+  }
+  const stopped = load.run(sliced({ durationMs: 50 }));
+  load.stop();
+  await stopped;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(load.close().backlog.length, 2);
+});
+
 test('a rate is kept over slices that are too short for it', async () => {
   for (const arrivalSeed of [null, 1]) {
     const load = openloop(new Counting().protocol, { ...JOB, rate: 5 }, () => {});
