@@ -1,7 +1,7 @@
 """One SSH connection to an agent on another machine: calls and replies, one after the other.
 
-It is the user's own ``ssh`` with their configuration and keys. It shares no connection with theirs and asks nothing of a
-person. It forwards nothing; that to a worker of a load forwards one port of loopback there (``Address.command``).
+It is the user's own ``ssh`` with their configuration and keys. It shares no connection with theirs, and asks nothing of
+a person. It forwards nothing; a worker's connection forwards one port of loopback there (``Address.command``).
 """
 
 from __future__ import annotations
