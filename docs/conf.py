@@ -20,4 +20,5 @@ html_title = project
 html_copy_source = False
 html_show_sourcelink = False
 html_static_path = ["_static"]
-html_css_files = ["advice.css"]
+html_css_files = ["pages.css"]
+html_js_files = [("accessible.js", {"defer": "defer"})]

@@ -23,7 +23,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from loadtests.formatting import closed, number
 from loadtests.report.charts import palette, shared
-from loadtests.report.formats import render
+from loadtests.report.formats import drawing, render
 from loadtests.report.sections import database_connections
 
 FILE = Path(__file__).resolve().parents[1] / "choosing.toml"
@@ -81,8 +81,8 @@ def rows() -> tuple[Row, ...]:
     return read().row
 
 
-def chart(row: Chart) -> str:
-    """The chart as SVG: a bar with its interval for each setup, coloured by interface."""
+def chart(row: Chart) -> tuple[str, str]:
+    """The chart as SVG, a bar with its interval for each setup, coloured by interface; and what it shows in words."""
     panels = [(panel, shared.clamp(list(_bars(panel)), "value")) for panel in row.panels]
     interfaces = list(dict.fromkeys(bar["interface"] for _, bars in panels for bar in bars))
     known = [name for name in INTERFACES.values() if name in interfaces]
@@ -95,7 +95,13 @@ def chart(row: Chart) -> str:
     drawn = [_panel(bars, panel.title, row.axis if panel is row.panels[-1] else None, colour) for panel, bars in panels]
     spec = shared.finish(shared.stacked(drawn, 22), row.finding, [], [])
     spec["config"]["title"]["fontSize"] = 13
-    return render.svg(spec)
+    words = [f"{panel.title} {bar['label']} {bar['text']}".strip() for panel, bars in panels for bar in bars]
+    return render.svg(spec), f"{row.finding} ({row.axis}): {'; '.join(words)}"
+
+
+def as_file(row: Chart) -> str:
+    """The chart as a document of its own, dark where the reader's system is."""
+    return drawing.file(*chart(row))
 
 
 def _colour(interface: str) -> str:
@@ -154,12 +160,13 @@ class AdviceDirective(SphinxDirective):
             known = {one.name: one for one in (*read().row, *read().chart)}
             if self.arguments[0] not in known:
                 raise self.error(f"docs/choosing.toml has no {self.arguments[0]}; it has {', '.join(known)}")
-            return [drawing(chart(known[self.arguments[0]]))]
+            return [inlined(known[self.arguments[0]])]
         return self.parse_text_to_nodes("\n".join(lines(rows())), allow_section_headings=True)
 
 
-def drawing(svg: str) -> nodes.raw:
+def inlined(row: Chart) -> nodes.raw:
     """A chart inside the page, in the colours of its theme."""
+    svg = drawing.inlined(*chart(row), f"advice-{row.name}", ())
     for ink, name in THEME.items():
         svg = svg.replace(f'"{ink}"', f'"var(--color-{name})"')
     svg = SIZE.sub(

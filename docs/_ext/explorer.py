@@ -23,7 +23,8 @@ from loadtests.report.charts.palette import COLOURS
 from loadtests.report.formats.render import VEGA_LITE
 
 FORM = """
-<style>#explorer-form select, #explorer-form input { max-width: 100%; }</style>
+<style>#explorer-form label { display: inline-block; box-sizing: border-box; max-width: 100%; padding: 0 1rem .4rem 0; }
+#explorer-form select, #explorer-form input { max-width: 100%; }</style>
 <form id="explorer-form" autocomplete="off">
 <p><label>Study <select name="run"></select></label> <label>Test <select name="test"></select></label>
 <label>Figure <select name="metric"></select></label></p>
@@ -70,7 +71,7 @@ def about(run: Reference, references: References, metrics: dict[str, Any]) -> di
             for row in csv.DictReader(file)
         ]
     return {
-        "title": f"{run.page.title} ({run.date})",
+        "title": f"{run.title} ({run.date})",
         "where": f"{run.name}/index.html",
         "machine": run.machine,
         "tests": {test.name: [test.description, test.judged[0].name] for test in run.results.tests},

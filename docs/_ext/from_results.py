@@ -78,7 +78,7 @@ def study_page(runs: list[Reference]) -> str:
         f"intervals are in ``{folder}/summary.csv``. :ref:`cannot-tell` says what that is worth on another machine."
     )
     report = rest.rst(digest(newest.page)).replace("figure:: charts/", f"figure:: {newest.name}/charts/")
-    lines = [GENERATED, "", *heading(rest.escape(newest.page.title), "#"), ""]
+    lines = [GENERATED, "", *heading(rest.escape(newest.title), "#"), ""]
     in_words = (
         [f".. include:: /findings/{newest.study}.inc", ""] if (FINDINGS / f"{newest.study}.inc").is_file() else []
     )

@@ -38,7 +38,7 @@ def written(references: References) -> dict[Path, str]:
     """What README and its chart should be, by file."""
     text = quoting(README.read_text(encoding="utf-8"), references)
     table = advice.for_readme()
-    return {README: TABLE.sub(lambda part: part[1] + table + part[2], text), CHART: advice.chart(advice.rows()[0])}
+    return {README: TABLE.sub(lambda part: part[1] + table + part[2], text), CHART: advice.as_file(advice.rows()[0])}
 
 
 if __name__ == "__main__":

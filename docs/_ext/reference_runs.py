@@ -41,6 +41,11 @@ class Reference:
         return self.results.record.created[:10]
 
     @property
+    def title(self) -> str:
+        """Its study's, and its database where that is not SQLite."""
+        return ", ".join([self.page.title, *database_in_short(self.results)])
+
+    @property
     def machine(self) -> str:
         """``AMD EPYC, 2 cores``, and its database where that is not SQLite."""
         machine = machine_in_short(self.results.record.machine).split(", ")[:2]

@@ -273,8 +273,9 @@ def test_a_row_of_the_advice_has_a_chart_of_its_bars(
     module = extension("advice")
     monkeypatch.setattr(module, "REFERENCES", first_look)
     row = next(row for row in module.rows() if row.evidence == ("first-look",))
-    svg = module.chart(row)
+    svg, words = module.chart(row)
     assert all(name in svg for name in (*row.panels[0].setups.values(), row.finding, "ASGI over a channel layer"))
-    assert "var(--color-foreground-primary)" in module.drawing(svg).astext()
+    assert f"{row.panels[0].setups['daphne']} " in words
+    assert "var(--color-foreground-primary)" in module.inlined(row).astext()
     with pytest.raises(LookupError, match="no 'nonsense'; there are gunicorn, "):
         list(module._bars(module.Panel("first-look throughput", {"nonsense": "Nonsense"})))

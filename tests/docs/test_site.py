@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +14,7 @@ from loadtests import setups
 from loadtests.analyse.reasons import Reason
 from loadtests.plan import study as studies
 
-pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
-
-
-@pytest.fixture(scope="module")
-def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The documentation as HTML, built as `make docs` does: a warning is an error."""
-    out = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(root / "docs"), str(out)]
-    built = subprocess.run(command, capture_output=True, text=True, cwd=root)
-    assert built.returncode == 0, built.stderr
-    return out
+pytestmark = [pytest.mark.slow, pytest.mark.exhaustive, pytest.mark.timeout(400)]  # the build is of the first test
 
 
 def test_every_command_has_its_section(site: Path, commands: dict[str, Any]) -> None:
