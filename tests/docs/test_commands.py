@@ -1,0 +1,177 @@
+"""Each command on the pages is run as it is written there, as far as that starts no server.
+
+The options of all are parsed. ``run`` has ``--dry-run`` added; what only reads is run whole, ``make`` with ``-n``. The
+files that pages take for granted (a project, a recording, runs of the reader's own) are in the folder of the test.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import typer
+
+from loadtests import files, setups
+from loadtests.cli import app
+from loadtests.errors import UserError
+from loadtests.plan import study as studies
+from loadtests.records.run.folder import Run
+from loadtests.report.formats import history
+
+ROOT = Path(__file__).resolve().parents[2]
+RST = re.compile(r"^( *)\.\. code-block:: (?:sh|console)\n\n((?:\1   .*\n|\n)+)", re.MULTILINE)
+MARKDOWN = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CALLED = {"python", ".venv/bin/python"}
+QUICK = {"run", "report", "compare", "history", "list", "workload"}
+NAMING = {"check", "profile", "serve", "advise"}  # setups, or a study
+NO_DRY_RUN = {"--servers", "--hosts", "--resume"}  # it asks the other machine; a run that goes on has none
+RECORDING = {"method": "GET", "url": "http://127.0.0.1:8000/", "headers": [], "cookies": []}
+LOGGED = '127.0.0.1 - - [01/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 2 "-" "-"\n'
+
+
+class Command(NamedTuple):
+    """A command of a page, without the variables that stand before it."""
+
+    page: str
+    variables: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+def blocks(page: Path) -> Iterator[str]:
+    """The blocks for a shell."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".rst":
+        yield from (found[2] for found in RST.finditer(text))
+    yield from (found[2] for found in MARKDOWN.finditer(text) if found[1] in ("", "sh", "console"))
+
+
+def commands_of(block: str) -> Iterator[tuple[str, ...]]:
+    """The simple commands, each in its words. A ``$`` before the command is the prompt."""
+    for line in block.replace("\\\n", " ").splitlines():
+        words = shlex.shlex(line.strip().removeprefix("$ "), posix=True, punctuation_chars=True)
+        words.whitespace_split = True
+        command: list[str] = []
+        for word in [*words, ";"]:
+            if word in ("&&", ";", "|"):
+                yield tuple(command)
+                command = []
+            else:
+                command.append(word)
+
+
+def written() -> Iterator[Command]:
+    pages = [
+        *ROOT.glob("docs/*.rst"),
+        *ROOT.glob("docs/[br]*/*.rst"),
+        *ROOT.glob("*.md"),
+        *ROOT.glob("packages/*/*.md"),
+    ]
+    for page in sorted(pages):
+        if page.parent.name != "results" and page.name != "CHANGELOG.md":
+            for words in (words for block in blocks(page) for words in commands_of(block)):
+                before = [word for word in words if re.match(r"[A-Z_]+=", word)] if words else []
+                count = next((place for place, word in enumerate(words) if word not in before), len(words))
+                yield Command(page.name, words[:count], words[count:])
+
+
+COMMANDS = list(dict.fromkeys(written()))
+OURS = [one for one in COMMANDS if one.words[:1] and one.words[0] in CALLED and one.words[1:3] == ("-m", "loadtests")]
+MAKE = [one for one in COMMANDS if one.words[:1] == ("make",)]
+
+
+def shown(command: Command) -> str:
+    return f"{command.page}: {shlex.join([*command.variables, *command.words])}"
+
+
+@pytest.fixture(scope="module")
+def folder(
+    root: Path, run_builder: Callable[[Path], Callable[..., Run]], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """What a reader has: the project's folder with runs and files of their own, and projects next to it."""
+    here = tmp_path_factory.mktemp("reader") / "benchmark"
+    here.mkdir()
+    (here / "docs").symlink_to(root / "docs")
+    for project in ("project", "base", "shop", "blog", "mysite"):
+        shutil.copytree(root / "docs/examples/chat", here.parent / project)
+    for run in ("before", "after", "main", "branch", "RUN"):
+        run_builder(here / "results")(name=run, record={"created": "2026-12-24T09:00:00+00:00"})
+    for run in root.glob("results/reference-*"):
+        (here / "results" / run.name).symlink_to(run)
+    for run in ("RUN_A", "RUN_B"):
+        (here / run).symlink_to("results/before")
+    run_builder(here)(name="change", labels=("gunicorn-base", "gunicorn", "uvicorn-base", "uvicorn"))
+    entry = {"startedDateTime": "2026-11-01T10:00:00Z", "request": RECORDING, "response": {"status": 200}}
+    for file in ("visit.har", "test_household.json"):
+        (here / file).write_text(json.dumps({"log": {"entries": [entry]}}), encoding="utf-8")
+    (here / "access.log").write_text(LOGGED, encoding="utf-8")
+    for file in ("shop.py", "groups.py"):
+        shutil.copy(root / "loadtests/journeys/questionnaire.py", here / file)
+    shutil.copy(root / "loadtests/studies/first-look.toml", here / "my.toml")
+    return here
+
+
+def test_there_are_commands_to_look_at() -> None:
+    assert len(OURS) > 60
+    assert {one.words[3] for one in OURS} >= {"run", "report", "list", "compare", "check", "advise", "load", "capacity"}
+    assert {"README.md", "talk.rst", "2016.rst"} <= {one.page for one in OURS}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=shown)
+def test_the_variables_before_a_command_are_knobs(command: Command) -> None:
+    assert {variable.partition("=")[0] for variable in command.variables} <= set(setups.KNOBS)
+
+
+@pytest.mark.parametrize("command", OURS, ids=shown)
+def test_its_options_are_those_of_the_command(command: Command) -> None:
+    found: Any = typer.main.get_command(app)
+    words = list(command.words[3:])
+    while hasattr(found, "commands"):
+        assert words[0] in found.commands
+        found = found.commands[words.pop(0)]
+    context = found.make_context(found.name, words)
+    given = context.params.get("setups") or [context.params.get("setup")]
+    if found.name in NAMING and given != [None]:
+        names = {name for word in given for name in word.split(",")}
+        setups.find(names - set(studies.names()))
+
+
+@pytest.mark.parametrize("command", MAKE, ids=shown)
+def test_make_knows_the_target_and_its_variables(command: Command, root: Path) -> None:
+    variables = dict(word.split("=", 1) for word in command.words[1:] if "=" in word)
+    assert set(variables) <= set(re.findall(r"^([A-Z_]+) \?=", (root / "Makefile").read_text("utf-8"), re.MULTILINE))
+    assert variables.get("STUDY", "first-look") in studies.names()
+    assert setups.find([variables.get("SETUP", "gunicorn")])
+    subprocess.run(["make", "-n", *command.words[1:]], cwd=root, check=True, capture_output=True)
+
+
+def is_quick(command: Command) -> bool:
+    return command.words[3] in QUICK and not NO_DRY_RUN & set(command.words)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", list(filter(is_quick, OURS)), ids=shown)
+def test_it_does_what_it_is_there_for(
+    command: Command, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    for module in (files, history):
+        monkeypatch.setattr(module, "RESULTS", folder / "results")
+    variables = ("BROWSER=true", "JOURNEY_PASSWORD=secret", *command.variables)  # the pages export the second
+    for variable in variables:
+        monkeypatch.setenv(*variable.split("=", 1))
+    words = [word.replace("/path/to", str(folder.parent)).replace("/var/log/nginx", ".") for word in command.words[3:]]
+    if "--output" in words:
+        words[words.index("--output") + 1] = str(tmp_path / "written")
+    more = ["--dry-run"] if words[0] == "run" and "--dry-run" not in words else []
+    try:
+        app([*words, *more], standalone_mode=False)
+    except UserError as error:
+        if "is not installed" not in str(error):  # what the study compares, here
+            raise
