@@ -224,6 +224,15 @@ def test_the_readme_quotes_the_newest_run(extension: Callable[[str], ModuleType]
     assert readme == quoted, "write it anew: PYTHONPATH=. .venv/bin/python docs/_ext/readme.py"
 
 
+def test_the_readme_is_short(root: Path) -> None:
+    lines = (root / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 90
+    rows = [line.split(" | ") for line in lines if line.startswith("| [")]
+    assert len(rows) == 10
+    shown = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", cell) for row in rows for cell in row]
+    assert [cell for cell in shown if len(cell) > 150] == []
+
+
 def test_the_readme_quotes_no_run_that_is_not_there(extension: Callable[[str], ModuleType], first_look: Any) -> None:
     with pytest.raises(LookupError, match="no reference run of a study 'nonsense'"):
         extension("readme").quoting("<!-- answer of nonsense -->\n```text\n```\n", first_look)
