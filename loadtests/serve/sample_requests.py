@@ -5,6 +5,7 @@ from __future__ import annotations
 from loadtests.workload import Request
 
 FORM = ("Content-Type", "multipart/form-data; boundary=edge")
+VISITOR = ("Cookie", "sessionid=visitorofthebenchmark")  # as testproject/endpoints/visitor.py signs somebody in
 BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB of every byte
 
 
@@ -64,6 +65,12 @@ REQUESTS = (
     Request("fortunes, async view", path="/async/fortunes"),
     Request("template", path="/template"),
     Request("template, async view", path="/async/template"),
+    Request("session", path="/session", headers=(VISITOR,)),
+    Request("session, async view", path="/async/session", headers=(VISITOR,)),
+    Request("session of nobody", path="/session"),
+    Request("signed-in user", path="/user", headers=(VISITOR,)),
+    Request("signed-in user, async view", path="/async/user", headers=(VISITOR,)),
+    Request("user of nobody's session", path="/user", headers=(("Cookie", "sessionid=that-nobody-has"),)),
     Request("waiting", path="/wait?ms=5"),
     Request("waiting, async view", path="/async/wait?ms=5"),
     Request("waiting, not a number", path="/wait?ms=soon"),

@@ -11,6 +11,7 @@ from endpoints import (
     static,
     stream,
     upload,
+    visitor,
     wait,
     worlds,
 )
@@ -43,6 +44,10 @@ urlpatterns = [
     path("async/fortunes", fortunes.fortunes_async),
     path("template", orders.page),
     path("async/template", orders.page_async),
+    path("session", visitor.session),
+    path("async/session", visitor.session_async),
+    path("user", visitor.user),
+    path("async/user", visitor.user_async),
     path("wait", wait.wait),
     path("async/wait", wait.wait_async),
     path("cpu", cpu.cpu),

@@ -53,7 +53,7 @@ ASGI_APPLICATION = "testproject.asgi.application"
 
 DATABASES = databases(os.environ, BASE_DIR)
 
-# Sessions are loaded by the questionnaire only.
+# Sessions are loaded by the questionnaire, /session and /user only.
 _sessions = sessions(os.environ)
 SESSION_ENGINE = _sessions.engine
 SESSION_FILE_PATH = _sessions.folder

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection, transaction
 
-from endpoints import rows
+from endpoints import rows, visitor
 
 LOCK = 20_130_328  # any number that nobody else locks: the day of the first round
 
@@ -29,6 +29,7 @@ class Command(BaseCommand):
                 call_command("migrate", verbosity=0)
                 with transaction.atomic():
                     rows.fill()
+                    visitor.sign_in()
         except (DatabaseError, OSError) as error:
             reason = " ".join(str(error).split())
             raise CommandError(f"the database {name()} cannot be used: {reason}") from None

@@ -1,0 +1,72 @@
+"""A visitor who is signed in: what a session, and the user that it names, cost a view (docs/endpoints.rst).
+
+`manage.py prepare` makes one user and one session, whose key everybody may know, in the database. Whoever sends no such
+cookie is answered with 401.
+"""
+
+import datetime
+from importlib import import_module
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, aget_user, get_user
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.base import SessionBase
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+NAME = "visitor"
+COOKIE = "visitorofthebenchmark"
+VISITS = 3
+NO_PASSWORD = "!"  # as Django marks one that cannot be used, and always the same: a session has its hash
+EXPIRES = datetime.datetime(2100, 1, 1, tzinfo=datetime.timezone.utc)
+
+
+def sign_in() -> None:
+    """Makes the user and the session, unless they are there."""
+    visitor, _ = User.objects.get_or_create(username=NAME, defaults={"password": NO_PASSWORD})
+    wanted = {
+        "visits": VISITS,
+        SESSION_KEY: str(visitor.pk),
+        BACKEND_SESSION_KEY: settings.AUTHENTICATION_BACKENDS[0],
+        HASH_SESSION_KEY: visitor.get_session_auth_hash(),
+    }
+    if SessionStore(COOKIE).load() != wanted:
+        values = {"session_data": SessionStore().encode(wanted), "expire_date": EXPIRES}
+        Session.objects.update_or_create(session_key=COOKIE, defaults=values)
+
+
+def session(request: HttpRequest) -> HttpResponse:
+    """What a session holds."""
+    return answer("visits", session_of(request).get("visits"))
+
+
+async def session_async(request: HttpRequest) -> HttpResponse:
+    """The same from a coroutine."""
+    return answer("visits", await session_of(request).aget("visits"))
+
+
+def user(request: HttpRequest) -> HttpResponse:
+    """Who is signed in."""
+    session_of(request)
+    return answer("user", get_user(request).get_username())
+
+
+async def user_async(request: HttpRequest) -> HttpResponse:
+    """The same from a coroutine."""
+    session_of(request)
+    return answer("user", (await aget_user(request)).get_username())
+
+
+def session_of(request: HttpRequest) -> SessionBase:
+    """The request's session; where `MIDDLEWARES` leaves out what makes it, one that is made as this does."""
+    if not hasattr(request, "session"):
+        engine = import_module(settings.SESSION_ENGINE)
+        request.session = engine.SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
+    return request.session
+
+
+def answer(name: str, found: Any) -> HttpResponse:
+    """What was found, or 401."""
+    return JsonResponse({name: found}) if found else HttpResponse("nobody is signed in\n", status=401)

@@ -1,0 +1,69 @@
+"""What a session holds, and who it has signed in, as sync and as async views, with the middleware and without."""
+
+import json
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.db import connections
+from django.test import override_settings
+from django.test.utils import CaptureQueriesContext
+from endpoints import visitor
+
+from loadtests.serve.sample_requests import VISITOR
+
+KEY = VISITOR[1].partition("=")[2]
+FOUND = {"session": {"visits": 3}, "user": {"user": "visitor"}}
+
+
+@pytest.fixture
+def signed_in(wsgi, asgi, database):
+    for client in (wsgi, asgi):
+        client.cookies["sessionid"] = KEY
+
+
+@pytest.fixture(params=["usual", "none"])
+def middleware(request):
+    """The usual ones, or none at all."""
+    if request.param == "usual":
+        yield
+    else:
+        with override_settings(MIDDLEWARE=[]):
+            yield
+
+
+@pytest.mark.usefixtures("middleware", "signed_in")
+@pytest.mark.parametrize("what", FOUND)
+def test_it_is_read_for_whoever_sends_its_cookie(answers, prefix, what):
+    for response, body in answers("get", f"{prefix}/{what}"):
+        assert (response.status_code, json.loads(body)) == (200, FOUND[what])
+
+
+@pytest.mark.usefixtures("middleware", "database")
+@pytest.mark.parametrize("cookies", [{}, {"sessionid": "thatnobodyhas"}], ids=["none", "another"])
+@pytest.mark.parametrize("what", FOUND)
+def test_without_it_nobody_is_signed_in(answers, wsgi, asgi, prefix, what, cookies):
+    for client in (wsgi, asgi):
+        client.cookies.load(cookies)
+    for response, _ in answers("get", f"{prefix}/{what}"):
+        assert response.status_code == 401
+
+
+@pytest.mark.parametrize(("what", "queries"), [("session", 1), ("user", 2)])
+def test_a_session_is_a_query_and_its_user_another(wsgi, signed_in, what, queries):
+    with CaptureQueriesContext(connections["default"]) as asked:
+        wsgi.get(f"/{what}")
+    assert len([one for one in asked.captured_queries if one["sql"].startswith("SELECT")]) == queries
+
+
+def test_a_session_that_was_signed_with_another_secret_is_made_anew(wsgi, signed_in):
+    with override_settings(SECRET_KEY="another"):
+        visitor.sign_in()
+    assert wsgi.get("/user").status_code == 401
+    visitor.sign_in()
+    assert wsgi.get("/user").status_code == 200
+
+
+def test_one_that_is_there_is_left_alone(database):
+    before = Session.objects.get(session_key=visitor.COOKIE).session_data  # which is signed with the time
+    visitor.sign_in()
+    assert Session.objects.get(session_key=visitor.COOKIE).session_data == before
