@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 __all__ = ["get_asgi_application"]
@@ -19,16 +18,12 @@ def get_asgi_application(idle_threads: int = 20, whole: bool = False, substitute
     With a version of Django or asgiref that lacks something this needs, it is Django's own application, and the logger
     ``hopless`` says so once.
     """
-    import django
     from django.core.asgi import get_asgi_application as djangos
 
     application = djangos()
     from hopless import private
 
-    if lacking := private.missing():
-        logging.getLogger("hopless").warning(
-            "Django %s lacks %s: this is Django's own ASGI application", django.__version__, ", ".join(lacking)
-        )
+    if not private.usable():
         return application
     from hopless.handler import Handler
 

@@ -11,7 +11,6 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.module_loading import import_string
 
 from hopless import private
-from hopless.handler import OF_A_THREAD_AT_END, OF_A_THREAD_AT_START, Handler
 from hopless.middleware import KNOWN, MESSAGE_STORAGES, SESSION_ENGINES, HopsToBlock
 
 
@@ -74,6 +73,8 @@ def _settings() -> Iterator[checks.CheckMessage]:
 
 
 def _signals() -> Iterator[checks.CheckMessage]:
+    from hopless.handler import OF_A_THREAD_AT_END, OF_A_THREAD_AT_START, Handler  # which needs the private names
+
     for name, known in (("request_started", OF_A_THREAD_AT_START), ("request_finished", OF_A_THREAD_AT_END)):
         synchronous, _ = private.receivers(getattr(signals, name), Handler)
         others = [f"{one.__module__}.{one.__qualname__}" for one in synchronous if one not in known]

@@ -13,6 +13,8 @@ from typing import Any
 
 from django.db.backends.signals import connection_created
 
+from hopless import private
+
 _opened: weakref.WeakSet[Any] = weakref.WeakSet()
 _lock = threading.Lock()
 
@@ -35,7 +37,7 @@ def install() -> None:
     async def aclose_old_connections() -> None:
         """Channels' own, where a connection is open."""
         with _lock:
-            is_open = any(connection.connection is not None for connection in _opened)
+            is_open = any(map(private.is_open, _opened))
         if is_open:
             await close()
 

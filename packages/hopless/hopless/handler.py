@@ -12,15 +12,11 @@ from typing import Any, BinaryIO
 from asgiref.sync import iscoroutinefunction, sync_to_async
 from django.conf import settings
 from django.core import signals
-from django.core.cache import close_caches
 from django.core.exceptions import RequestAborted
-from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
-from django.core.handlers.base import BaseHandler, reset_urlconf
 from django.db import close_old_connections, reset_queries
 from django.dispatch import Signal
-from django.http import Http404
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import get_resolver, set_script_prefix
 
 from hopless import middleware, private
 from hopless.client import UntilClientGoes
@@ -33,7 +29,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 # Receivers that look after the connections of a thread: without a thread there is nothing for them to do, or it is
 # done at once.
 OF_A_THREAD_AT_START = {reset_queries, close_old_connections}
-OF_A_THREAD_AT_END = {close_old_connections, close_caches, reset_urlconf}
+OF_A_THREAD_AT_END = {close_old_connections, private.close_caches, private.reset_urlconf}
 
 
 class Receivers:
@@ -55,7 +51,7 @@ class Receivers:
         return self._others
 
 
-class Handler(ASGIHandler):  # type: ignore[misc]
+class Handler(private.ASGIHandler):  # type: ignore[misc]
     """Serves HTTP as Django's handler does, with fewer changes of thread.
 
     ``idle_threads`` are kept between requests. With ``substitute`` each of Django's middleware that is known
@@ -69,9 +65,9 @@ class Handler(ASGIHandler):  # type: ignore[misc]
         self._started = Receivers(signals.request_started, type(self), OF_A_THREAD_AT_START)
         self._finished = Receivers(signals.request_finished, type(self), OF_A_THREAD_AT_END)
         super().__init__()
-        self._synchronous: BaseHandler | None = None
+        self._synchronous: Any = None
         if whole:
-            self._synchronous = BaseHandler()
+            self._synchronous = private.BaseHandler()
             self._synchronous.load_middleware()
 
     def load_middleware(self, is_async: bool = False) -> None:
@@ -101,7 +97,7 @@ class Handler(ASGIHandler):  # type: ignore[misc]
             except RequestAborted:
                 return
             with contextlib.closing(body):
-                set_script_prefix(get_script_prefix(scope))
+                private.set_script_prefix(private.get_script_prefix(scope))
                 await self._start(scope, thread)
                 request, response = self.create_request(scope, body)
                 if request is None:
@@ -130,7 +126,7 @@ class Handler(ASGIHandler):  # type: ignore[misc]
         else:
             thread.first = functools.partial(signals.request_started.send, sender=type(self), scope=scope)
 
-    async def _answer(self, request: ASGIRequest, receive: Receive, send: Send) -> HttpResponseBase | None:
+    async def _answer(self, request: HttpRequest, receive: Receive, send: Send) -> HttpResponseBase | None:
         """The response to a request; None where the client went before there was one."""
         response = None
         with UntilClientGoes(functools.partial(self.listen_for_disconnect, receive)):
@@ -153,11 +149,11 @@ class Handler(ASGIHandler):  # type: ignore[misc]
             await sync_to_async(finish)()
         elif response is not None and private.nothing_is_initialised():
             private.close_unsent(response)
-            reset_urlconf(type(self))  # the third that Django has listening
+            private.reset_urlconf(type(self))  # the third that Django has listening
         else:
             finish()
 
-    async def get_response_async(self, request: ASGIRequest) -> HttpResponseBase:
+    async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         """The response to a request: of the synchronous chain where ``whole`` was asked for and the view is so."""
         if self._synchronous is not None and _is_synchronous(request):
             response: HttpResponseBase = await sync_to_async(self._synchronous.get_response)(request)
@@ -166,10 +162,10 @@ class Handler(ASGIHandler):  # type: ignore[misc]
         return response
 
 
-def _is_synchronous(request: ASGIRequest) -> bool:
+def _is_synchronous(request: HttpRequest) -> bool:
     """Whether a request goes to a synchronous view. Either chain serves any view: only the cost depends on this."""
     try:
-        return not iscoroutinefunction(get_resolver().resolve(request.path_info).func)
+        return not iscoroutinefunction(private.get_resolver().resolve(request.path_info).func)
     except Http404:
         return True
     except Exception:  # of a URL converter: the other chain raises it in its place

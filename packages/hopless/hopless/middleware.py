@@ -14,6 +14,7 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.contrib.messages import get_messages
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
@@ -61,18 +62,14 @@ def _session_response(request: HttpRequest, response: HttpResponseBase) -> bool:
     return bool(changed) and not engine.endswith(".signed_cookies")
 
 
-def _csrf_request(request: HttpRequest) -> bool:
+def _csrf_in_session(request: HttpRequest, response: Any = None) -> bool:
     return bool(settings.CSRF_USE_SESSIONS)
 
 
 def _csrf_view(request: HttpRequest, callback: Any, args: Any, kwargs: Any) -> bool:
     """The check reads the body of the request, and a refusal renders a page."""
-    unchecked = getattr(request, "csrf_processing_done", False) or getattr(callback, "csrf_exempt", False)
+    unchecked = private.csrf_is_checked(request) or getattr(callback, "csrf_exempt", False)
     return not unchecked and request.method not in METHODS_WITHOUT_CSRF
-
-
-def _csrf_response(request: HttpRequest, response: HttpResponseBase) -> bool:
-    return bool(settings.CSRF_USE_SESSIONS and request.META.get("CSRF_COOKIE_NEEDS_UPDATE"))
 
 
 def _messages_request(request: HttpRequest) -> bool:
@@ -80,16 +77,16 @@ def _messages_request(request: HttpRequest) -> bool:
 
 
 def _messages_response(request: HttpRequest, response: HttpResponseBase) -> bool:
-    storage = getattr(request, "_messages", None)
-    if storage is None:
+    storage = get_messages(request)
+    if isinstance(storage, list):  # the middleware of messages has not made one
         return False
     name = f"{type(storage).__module__}.{type(storage).__qualname__}"
-    return bool(name not in MESSAGE_STORAGES or storage.used or storage.added_new)
+    return bool(name not in MESSAGE_STORAGES or private.messages_wait(storage))
 
 
 def _login_view(request: HttpRequest, callback: Any, args: Any, kwargs: Any) -> bool:
     """Whether somebody is signed in is asked of the session, unless the user was loaded before."""
-    return not hasattr(request, "_cached_user")
+    return not private.user_is_loaded(request)
 
 
 def _locale_request(request: HttpRequest) -> bool:
@@ -128,9 +125,9 @@ KNOWN: dict[str, Mapping[str, Predicate]] = {
     "django.middleware.common.CommonMiddleware": {"request": never, "response": never},
     "django.middleware.csp.ContentSecurityPolicyMiddleware": {"request": never, "response": never},  # Django 6.0
     "django.middleware.csrf.CsrfViewMiddleware": {
-        "request": _csrf_request,
+        "request": _csrf_in_session,
         "view": _csrf_view,
-        "response": _csrf_response,
+        "response": _csrf_in_session,
     },
     "django.middleware.gzip.GZipMiddleware": {"response": _gzip_response},
     "django.middleware.http.ConditionalGetMiddleware": {"response": _hashes_much},
@@ -188,8 +185,11 @@ class HopsToBlock(MiddlewareMixin):  # type: ignore[misc]
 
 @functools.cache
 def known(path: str) -> type:
-    """The class that stands for the middleware of Django's at ``path``, one of KNOWN. Raises what importing it does."""
-    original = import_string(path)
+    """The class that stands for the middleware of Django's at ``path``, one of KNOWN: Django's itself where this
+    version lacks what is needed. Raises what importing it does."""
+    original: type = import_string(path)
+    if not private.usable():
+        return original
     values = {"blocks": KNOWN[path], "of_django": original, "__module__": __name__, "__doc__": original.__doc__}
     return type(original.__name__, (HopsToBlock, original), values)
 

@@ -1,47 +1,97 @@
-"""Names of Django's and asgiref's that are not public, and that this package needs.
+"""Names of Django's and asgiref's that are not documented, and that this package needs.
 
 They are here and nowhere else. Tested on Django 5.2 and 6.1, and asgiref 3.13. Where one is missing, in a version to
-come, ``missing`` names it, and ``get_asgi_application`` gives Django's own handler.
+come, ``missing`` names it, and Django's own handler and middleware serve.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
+import logging
+import pkgutil
 from typing import Any
 
-from asgiref.sync import SyncToAsync
 from django.core.cache import caches
-from django.core.handlers.asgi import ASGIHandler
 from django.db import connections
 from django.dispatch import Signal
-from django.http import HttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.utils.deprecation import MiddlewareMixin
-from django.utils.translation import trans_real
 
-HANDLER = (
-    "load_middleware",
-    "read_body",
-    "create_request",
-    "run_get_response",
-    "send_response",
-    "listen_for_disconnect",
+NAMES = (
+    "asgiref.sync:SyncToAsync.context_to_thread_executor",
+    "asgiref.sync:SyncToAsync.thread_sensitive_context",
+    "django.core.cache:close_caches",
+    "django.core.handlers.asgi:ASGIHandler.create_request",
+    "django.core.handlers.asgi:ASGIHandler.get_response_async",
+    "django.core.handlers.asgi:ASGIHandler.listen_for_disconnect",
+    "django.core.handlers.asgi:ASGIHandler.load_middleware",
+    "django.core.handlers.asgi:ASGIHandler.read_body",
+    "django.core.handlers.asgi:ASGIHandler.run_get_response",
+    "django.core.handlers.asgi:ASGIHandler.send_response",
+    "django.core.handlers.asgi:get_script_prefix",
+    "django.core.handlers.base:BaseHandler.get_response",
+    "django.core.handlers.base:BaseHandler.load_middleware",
+    "django.core.handlers.base:reset_urlconf",
+    "django.dispatch:Signal._live_receivers",
+    "django.urls:get_resolver",
+    "django.urls:set_script_prefix",
+    "django.utils.connection:BaseConnectionHandler.close_all",
+    "django.utils.deprecation:MiddlewareMixin.__acall__",
+    "django.utils.translation.trans_real:_translations",
 )
+# What an object of a class has once it is made.
+ATTRIBUTES = {"django.dispatch:Signal": "receivers", "django.http:HttpResponse": "_resource_closers"}
+# What a function takes.
+PARAMETERS = {"django.utils.connection:BaseConnectionHandler.all": "initialized_only"}
+
+
+def _found(path: str) -> Any:
+    """What is at ``module:name``, or None."""
+    try:
+        return pkgutil.resolve_name(path)
+    except (ImportError, AttributeError):
+        return None
+
+
+SyncToAsync = _found("asgiref.sync:SyncToAsync")
+ASGIHandler = _found("django.core.handlers.asgi:ASGIHandler")
+BaseHandler = _found("django.core.handlers.base:BaseHandler")
+close_caches = _found("django.core.cache:close_caches")
+get_resolver = _found("django.urls:get_resolver")
+get_script_prefix = _found("django.core.handlers.asgi:get_script_prefix")
+reset_urlconf = _found("django.core.handlers.base:reset_urlconf")
+set_script_prefix = _found("django.urls:set_script_prefix")
+trans_real = _found("django.utils.translation.trans_real")
 
 
 def missing() -> list[str]:
     """The names that this version of Django or asgiref does not have. Needs configured settings."""
-    needed = {
-        **{f"ASGIHandler.{name}": hasattr(ASGIHandler, name) for name in HANDLER},
-        "MiddlewareMixin.__acall__": hasattr(MiddlewareMixin, "__acall__"),
-        "Signal._live_receivers": hasattr(Signal, "_live_receivers"),
-        "Signal.receivers": hasattr(Signal(), "receivers"),
-        "HttpResponse._resource_closers": hasattr(HttpResponse(), "_resource_closers"),
-        "trans_real._translations": hasattr(trans_real, "_translations"),
-        "SyncToAsync.thread_sensitive_context": hasattr(SyncToAsync, "thread_sensitive_context"),
-        "SyncToAsync.context_to_thread_executor": hasattr(SyncToAsync, "context_to_thread_executor"),
-    }
-    return [name for name, there in needed.items() if not there]
+    lacking = [path for path in NAMES if _found(path) is None]
+    for path, name in ATTRIBUTES.items():
+        if (made := _found(path)) is None or not hasattr(made(), name):
+            lacking.append(f"{path}.{name}")
+    for path, name in PARAMETERS.items():
+        if (function := _found(path)) is None or name not in inspect.signature(function).parameters:
+            lacking.append(f"{path}({name})")
+    return [path.partition(":")[2] for path in lacking]
+
+
+@functools.cache
+def usable() -> bool:
+    """Whether nothing is missing; else the logger ``hopless`` says what is, once."""
+    import asgiref
+    import django
+
+    if lacking := missing():
+        logging.getLogger("hopless").warning(
+            "Django %s with asgiref %s lacks %s: Django's own ASGI application and middleware serve",
+            django.__version__,
+            asgiref.__version__,
+            ", ".join(lacking),
+        )
+    return not lacking
 
 
 def receivers(signal: Signal, sender: Any) -> tuple[list[Any], list[Any]]:
@@ -77,6 +127,32 @@ def nothing_is_initialised() -> bool:
         return not any(storage._storage().data for storage in storages)
     except AttributeError:
         return False
+
+
+def initialised(handler: Any) -> list[Any]:
+    """The connections, or caches, that this thread has made."""
+    made: list[Any] = handler.all(initialized_only=True)
+    return made
+
+
+def is_open(connection: Any) -> bool:
+    """Whether a database connection is open. Not known is yes."""
+    return getattr(connection, "connection", True) is not None
+
+
+def user_is_loaded(request: HttpRequest) -> bool:
+    """Whether the user of a request has been asked for already. Not known is no."""
+    return hasattr(request, "_cached_user")
+
+
+def csrf_is_checked(request: HttpRequest) -> bool:
+    """Whether the CSRF token of a request has been compared already. Not known is no."""
+    return bool(getattr(request, "csrf_processing_done", False))
+
+
+def messages_wait(storage: Any) -> bool:
+    """Whether a storage of messages has something to write. Not known is yes."""
+    return bool(getattr(storage, "used", True) or getattr(storage, "added_new", True))
 
 
 def language_is_loaded(language: str) -> bool:

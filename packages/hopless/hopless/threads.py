@@ -11,7 +11,8 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext
-from django.core.cache import BaseCache, caches
+from django.core.cache import caches
+from django.core.cache.backends.base import BaseCache
 from django.db import connections
 
 from hopless import private
@@ -111,6 +112,6 @@ class RequestThread(ThreadSensitiveContext, Executor):
 
 def _connections_are_open() -> bool:
     """Whether this thread has connections that the end of a request has to look after."""
-    return any(one.connection is not None for one in connections.all(initialized_only=True)) or any(
-        type(one).close is not BaseCache.close for one in caches.all(initialized_only=True)
+    return any(map(private.is_open, private.initialised(connections))) or any(
+        type(one).close is not BaseCache.close for one in private.initialised(caches)
     )
