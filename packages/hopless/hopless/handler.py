@@ -109,7 +109,7 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
     async def read_body(self, receive: Receive) -> BinaryIO:
         """The body of a request: an empty one needs no temporary file."""
         first = await receive()
-        if first["type"] == "http.request" and not first.get("more_body", False) and not first.get("body"):
+        if first["type"] == "http.request" and not first.get("body") and not first.get("more_body"):
             return BytesIO()
         ahead = [first]
 

@@ -4,7 +4,8 @@
 sdist. Forced through the asynchronous chain a few tests fail that assert synchronous details; the lists of both runs
 have to be equal. With ``--mutants`` each predicate by itself says "never blocks", and the tests of its app run again:
 those that then fail are named. What they do not notice (hooks that only take long), ``tests/test_predicates.py`` does.
-``--django 6`` does all this with the newest Django 6, in an environment of its own, of a Python that is new enough.
+``--django 6`` does all this with the newest Django 6, in an environment of its own, of a Python that is new enough; the
+package's own tests run there first.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from hopless.middleware import KNOWN, never
 
 PACKAGE = Path(__file__).parents[1]
 PYTHONS = {"6": ("3.14", "3.13", "3.12")}  # that a Django can be installed for, where this one may be too old
+TOOLS = ("pytest==9.1.1", "pytest-timeout==2.4.0")
 RUN = Path(__file__).with_name("run_tests.py")
 # Where middleware, handlers and the test client matter.
 APPS = [
@@ -83,15 +85,22 @@ def python_for(series: str) -> str | None:
 
 
 def elsewhere(series: str, arguments: list[str]) -> int:
-    """Runs this with the newest Django of a series, in an environment of its own."""
+    """Runs this, and the package's own tests, with the newest Django of a series, in an environment of its own."""
     if (python := python_for(series)) is None:
-        print(f"Django {series}: not tried, no Python for it is on PATH ({', '.join(PYTHONS[series])})")
+        pythons = ", ".join(f"Python {version}" for version in reversed(PYTHONS[series]))
+        print(
+            f"\n*** NOT TRIED: Django {series}. It needs one of {pythons}, on PATH or of pyenv; none is here.\n"
+            f"*** Nothing is known of hopless on Django {series} by this run.\n",
+            file=sys.stderr,
+        )
         return 0
     with tempfile.TemporaryDirectory(prefix="django-suite-") as folder:
         subprocess.run([python, "-m", "venv", folder], check=True)
         own = Path(folder, "bin", "python")
-        subprocess.run([own, "-m", "pip", "install", "--quiet", f"Django=={series}.*", PACKAGE], check=True)
-        return subprocess.run([own, __file__, *arguments], check=False).returncode
+        pip = [own, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+        subprocess.run([*pip, f"Django=={series}.*", f"{PACKAGE}[channels]", *TOOLS], check=True)
+        tests = subprocess.run([own, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=PACKAGE, check=False)
+        return subprocess.run([own, __file__, *arguments], check=False).returncode or tests.returncode
 
 
 def main() -> None:
