@@ -276,6 +276,13 @@ def test_findings_are_of_studies_that_have_a_run(root: Path) -> None:
     assert [file.stem for file in (root / "docs/findings").iterdir() if file.stem not in runs] == []
 
 
+def test_more_than_three_figures_of_a_finding_are_a_table(root: Path) -> None:
+    for file in (root / "docs/findings").iterdir():
+        text = re.sub(r"\.\. list-table::\n(?: .*\n|\n(?= ))+", "", file.read_text(encoding="utf-8"))
+        for said in re.split(r"^- |\n\n", text, flags=re.MULTILINE):
+            assert len(re.findall(r":(?!doc|ref)[a-z]+:`", said)) <= 3, f"{file.name}: {said}"
+
+
 def test_a_row_of_the_advice_has_a_chart_of_its_bars(
     extension: Callable[[str], ModuleType], first_look: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
