@@ -27,11 +27,13 @@ from loadtests.report.formats import history
 
 ROOT = Path(__file__).resolve().parents[2]
 RST = re.compile(r"^( *)\.\. code-block:: (?:sh|console)\n\n((?:\1   .*\n|\n)+)", re.MULTILINE)
+INLINE = re.compile(r"``((?:\.venv/bin/)?python -m loadtests \w+ [^`<]+)``")
 MARKDOWN = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CALLED = {"python", ".venv/bin/python"}
 QUICK = {"run", "report", "compare", "history", "list", "workload"}
 NAMING = {"check", "profile", "serve", "advise"}  # setups, or a study
 NO_DRY_RUN = {"--servers", "--hosts", "--resume"}  # it asks the other machine; a run that goes on has none
+STAND_INS = {"SETUP": "gunicorn", "STUDY": "first-look", "NAME": "gunicorn"}
 RECORDING = {"method": "GET", "url": "http://127.0.0.1:8000/", "headers": [], "cookies": []}
 LOGGED = '127.0.0.1 - - [01/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 2 "-" "-"\n'
 
@@ -45,10 +47,11 @@ class Command(NamedTuple):
 
 
 def blocks(page: Path) -> Iterator[str]:
-    """The blocks for a shell."""
+    """The blocks for a shell, and what of Python's stands in the text."""
     text = page.read_text(encoding="utf-8")
     if page.suffix == ".rst":
         yield from (found[2] for found in RST.finditer(text))
+        yield from INLINE.findall(text)
     yield from (found[2] for found in MARKDOWN.finditer(text) if found[1] in ("", "sh", "console"))
 
 
@@ -63,7 +66,7 @@ def commands_of(block: str) -> Iterator[tuple[str, ...]]:
                 yield tuple(command)
                 command = []
             else:
-                command.append(word)
+                command.append(STAND_INS.get(word, word))
 
 
 def written() -> Iterator[Command]:
@@ -158,13 +161,13 @@ def is_quick(command: Command) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", list(filter(is_quick, OURS)), ids=shown)
 def test_it_does_what_it_is_there_for(
-    command: Command, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: Command, folder: Path, free_port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
     for module in (files, history):
         monkeypatch.setattr(module, "RESULTS", folder / "results")
-    variables = ("BROWSER=true", "JOURNEY_PASSWORD=secret", *command.variables)  # the pages export the second
-    for variable in variables:
+    exported = (f"PORT={free_port}", "BROWSER=true", "JOURNEY_PASSWORD=secret")
+    for variable in (*exported, *command.variables):
         monkeypatch.setenv(*variable.split("=", 1))
     words = [word.replace("/path/to", str(folder.parent)).replace("/var/log/nginx", ".") for word in command.words[3:]]
     if "--output" in words:
