@@ -5,6 +5,9 @@
 for (const [landmark, name] of [[".sidebar-drawer", "Site"], [".toc-drawer", "This page"]])
   document.querySelector(landmark)?.setAttribute("aria-label", name);
 for (const caption of document.querySelectorAll("[role=heading]:not([aria-level])")) caption.ariaLevel = "2";
+// Sphinx gives citations roles that ARIA has withdrawn, and takes a table's empty corner for a heading.
+for (const cited of document.querySelectorAll(".citation-list, .citation-list [role]")) cited.removeAttribute("role");
+for (const corner of document.querySelectorAll("th:empty")) corner.setAttribute("role", "none");
 
 // A chart is not drawn smaller than it can be read, so its box scrolls and its caption does not.
 for (const image of document.querySelectorAll("figure > img")) {

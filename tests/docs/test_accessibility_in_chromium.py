@@ -17,6 +17,7 @@ PAGES = (
     "choosing.html",
     "talk.html",
     "own-project.html",
+    "background/2016.html",
     "results/matrix.html",
     "results/explorer.html",
     "results/reference-2026-11-21-first-look/report.html",
