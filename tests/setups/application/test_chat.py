@@ -17,16 +17,18 @@ pytestmark = [
     ),
 ]
 
-STUDY = """
+SETUPS = """
 setups = ["uvicorn", "gunicorn"]
 blocks = 1
-
+"""
+ECHO = """
 [tests.echo]
 rate = 40
 connections = 4
 duration = "500ms"
 warmup = "200ms"
-
+"""
+ROOM = """
 [tests.room]
 kind = "broadcast"
 rate = 20
@@ -48,6 +50,18 @@ class Guarded(Chat):
         else:
             await self.close()
 """
+# What is said in a room is heard in the other one as well.
+MISROUTING = """
+class Misrouting(Chat):
+    rooms = set()
+
+    async def receive_json(self, content):
+        await super().receive_json(content)
+        self.rooms.add(self.room)
+        if "text" in content:
+            for room in self.rooms - {self.room}:
+                await self.channel_layer.group_send(room, {"type": "said", "text": content["text"]})
+"""
 
 
 @pytest.fixture(scope="module")
@@ -56,21 +70,31 @@ def chat(tmp_path_factory):
     return shutil.copytree(ROOT / "docs" / "examples" / "chat", tmp_path_factory.mktemp("example") / "chat")
 
 
+def changed(chat, folder, name, text):
+    """A copy of the example with another consumer, of that name and text."""
+    shutil.copytree(chat, folder)
+    consumers, asgi = folder / "chat" / "consumers.py", folder / "chat" / "asgi.py"
+    consumers.write_text(consumers.read_text(encoding="utf-8") + text, encoding="utf-8")
+    asgi.write_text(asgi.read_text(encoding="utf-8").replace("import Chat", f"import {name} as Chat"), encoding="utf-8")
+    return folder
+
+
 @pytest.fixture
 def guarded(chat, tmp_path):
     """The same, which lets in whoever has a cookie and a header."""
-    folder = shutil.copytree(chat, tmp_path / "guarded")
-    consumers, asgi = folder / "chat" / "consumers.py", folder / "chat" / "asgi.py"
-    consumers.write_text(consumers.read_text(encoding="utf-8") + GUARD, encoding="utf-8")
-    text = asgi.read_text(encoding="utf-8").replace("import Chat", "import Guarded as Chat")
-    asgi.write_text(text, encoding="utf-8")
-    return folder
+    return changed(chat, tmp_path / "guarded", "Guarded", GUARD)
+
+
+@pytest.fixture
+def misrouting(chat, tmp_path):
+    """The same, with messages that reach another room as well."""
+    return changed(chat, tmp_path / "misrouting", "Misrouting", MISROUTING)
 
 
 @pytest.fixture
 def study(tmp_path):
     file = tmp_path / "small.toml"
-    file.write_text(STUDY, encoding="utf-8")
+    file.write_text(SETUPS + ECHO + ROOM, encoding="utf-8")
     return file
 
 
@@ -98,6 +122,23 @@ def test_the_chat_is_measured_in_its_own_words_and_no_secret_is_kept(command, st
     code, _, errors = command("run", "--resume", folder)
     assert code == 1
     assert "it was begun with --ws-cookie, whose value a run folder does not keep; start a new run" in errors
+
+
+def test_what_is_heard_in_another_room_is_counted_flagged_and_in_the_page(command, study, misrouting, tmp_path):
+    folder = tmp_path / "run"
+    study.write_text(SETUPS + ROOM, encoding="utf-8")
+    code, printed, _ = command("run", study, "--app", misrouting, "--output", folder, "--anyway", *JOINING, *TALKING)
+    trials = [json.loads(file.read_text(encoding="utf-8")) for file in (folder / "trials").glob("*.json")]
+    for trial in trials:
+        found = trial["result"]["deliveries"]
+        assert (found["expected"], found["missing"]) == (30, 0)
+        assert found["stray"] >= 10 * 4  # three receivers of the other room and its sender; while it warms up, too
+        assert ("stray_deliveries", "invalid") in [(flag["reason"], flag["severity"]) for flag in trial["flags"]]
+    assert trials
+    assert code == 1
+    assert "uvicorn (invalid: stray deliveries)" in printed
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "messages reached connections that they were not meant for" in page
 
 
 def test_check_sends_a_message_on_every_server_under_the_host_that_is_asked(command, chat):
