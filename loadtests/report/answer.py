@@ -16,7 +16,7 @@ from loadtests.analyse.verdicts import Verdict
 from loadtests.formatting import UNINFORMATIVE, figure, number, percent, plural, plus_minus, series
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric
-from loadtests.report import leading_counts, tables, unverified, winners
+from loadtests.report import leading_counts, setup_names, tables, unverified, winners
 from loadtests.report.findings import NAMED, by_importance, condition
 from loadtests.report.sections import load_curve, overview
 from loadtests.report.verdict_text import TONES, noisy, what_would_settle
@@ -50,7 +50,7 @@ def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Findi
     if not columns:
         return RunAnswer(headlines, (), None, (), (), tuple(notes))
     table = _table(results, columns)
-    details = "".join(field.detail for row in table.rows for field in row)
+    details = "".join(field.detail for row in table.rows for field in row[1:])
     marks = tuple((sign, meaning) for sign, meaning in _marks(results) if sign in details)
     conditions = ["", *(condition(results, column.test) for column in columns)]
     conditions += ["at peak"] * (len(table.columns) - len(conditions))
@@ -149,7 +149,10 @@ def _table(results: Results, columns: Sequence[_Column]) -> Table:
     labels = [label for label in dict.fromkeys([*ordered, *results.labels]) if label != results.aa_copy]
     memory = {label: _memory(results, label) for label in labels}
     headings = ["setup", *(column.heading for column in columns)]
-    rows = [[Field(label), *(_field(results, label, column) for column in columns)] for label in labels]
+    rows = [
+        [Field(label, setup_names.beside(results, label)), *(_field(results, label, column) for column in columns)]
+        for label in labels
+    ]
     if any(memory.values()):
         headings.append("MB")
         rows = [[*row, Field(number(memory[label]))] for row, label in zip(rows, labels, strict=True)]

@@ -151,7 +151,7 @@ def _title(counted: TrialCount, figures: dict[str, float]) -> str:
 
 def _row(results: Results, test: Test, label: str, value: float | None) -> ChartRow:
     """The first count as a point, and of the others those that are not 0."""
-    row = {"percentile": "", "label": label, "kind": points.kind(results, label)}
+    row = {"percentile": "", **points.row_of(results, label)}
     cell = results.cells[label, test.name]
     if value is None:
         why = "not known" if cell.valid else "no valid trial" if cell.invalid else "not measured"

@@ -9,7 +9,7 @@ from loadtests.analyse.results import Results
 from loadtests.formatting import plural, series
 from loadtests.records.run.run_record import OwnProject
 from loadtests.report import answer as answers
-from loadtests.report import findings, headline, leading_counts
+from loadtests.report import findings, headline, leading_counts, setup_names
 from loadtests.report.sections import (
     arithmetic,
     cost,
@@ -76,6 +76,8 @@ def _notes(results: Results) -> Iterator[str]:
     if measured < planned:
         yield f"The run is not complete: {measured} of {plural(planned, 'planned trial')} were measured."
     yield answers.flagged(results)
+    if (note := setup_names.note(results)) and results.study.sweep is None:
+        yield note
     if results.record.application:
         yield from _own_project(results.record.application)
     yield from _left_out(results)

@@ -12,6 +12,7 @@ from loadtests.analyse.results import Results
 from loadtests.formatting import NOT_REACHED, closed, figure, interval, series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
+from loadtests.report import setup_names
 from loadtests.report.charts import palette
 
 ChartRow = dict[str, Any]  # a row of a chart's data
@@ -45,19 +46,25 @@ def kind(results: Results, label: str) -> str:
     return palette.kind(results.setup(label).interface)
 
 
+def row_of(results: Results, label: str) -> ChartRow:
+    """What a setup's row has without a figure: its label and kind, and the setup's name where the label hides it."""
+    setup = setup_names.beside(results, label)
+    return {"label": label, "kind": kind(results, label), **({"setup": setup} if setup else {})}
+
+
 def point(results: Results, label: str, test: Test, metric: Metric, name: str, unit: str) -> ChartRow:
     """An estimate as a chart's row; without a value where there is none."""
     estimate = results.estimate(label, test.name, metric.name)
+    row = row_of(results, label)
     if estimate is None:
         why = why_unknown(results, label, test, metric)
-        return {"label": label, "kind": kind(results, label), "note": why, "text": f"{label}: {name}: {why}"}
+        return {**row, "note": why, "text": f"{label}: {name}: {why}"}
     if math.isinf(estimate.value):
         text = f"{label}: {name}: {NOT_REACHED}, too many failed"
-        return {"label": label, "kind": kind(results, label), "note": NOT_REACHED, "text": text}
+        return {**row, "note": NOT_REACHED, "text": text}
     within = f" ({text})" if (text := interval(estimate)) else ""
     return {
-        "label": label,
-        "kind": kind(results, label),
+        **row,
         "value": estimate.value,
         "note": figure(estimate),
         "text": f"{label}: {name} {figure(estimate)} {unit}{within}",

@@ -24,7 +24,7 @@ def spec(
     """
     totals = shared.clamp(totals, "value")
     scale = alt.Scale(domain=[0, max(shared.figures(totals, "value", "high"), default=1.0) * 1.02], nice=False)
-    y = shared.label_axis([row["label"] for row in totals])
+    y = shared.label_axis(totals)
     fill = alt.Color(
         "role:N",
         title="processes of the role",
@@ -43,4 +43,4 @@ def spec(
     cut = shared.arrows(rules, scale, alt.ColorValue(INK))
     end = "isValid(datum.high) ? max(datum.high, datum.value) : datum.value"
     layers = [bars, halo, line, *cut, *notes(base, scale, end, 7)]
-    return shared.finish(shared.panel(layers, ROW * len(totals)), title, subtitle, looks)
+    return shared.finish(shared.panel(layers, ROW * len(totals)), title, subtitle, map(shared.name_of, totals))

@@ -20,7 +20,7 @@ def one(rows: Rows, axis_title: str, title: str, subtitle: list[str], from_zero:
     scale = _scale(rows, from_zero)
     x = alt.X("value:Q", scale=scale, title=axis_title, axis=shared.axis_for(scale))
     drawn = interval_rows(rows, x, scale, looks, "kind")
-    return shared.finish(drawn, title, subtitle, [row["label"] for row in rows])
+    return shared.finish(drawn, title, subtitle, map(shared.name_of, rows))
 
 
 def panels(rows: Rows, keys: dict[str, str], from_zero: bool = False) -> tuple[RowPanel, ...]:
@@ -58,7 +58,7 @@ def spec(rows: Rows, title: str, time: str, subtitle: list[str]) -> dict[str, An
         ).properties(title=shared.heading(key))
         for key in keys
     ]
-    return shared.finish(shared.stacked(drawn), title, subtitle, [row["label"] for row in rows])
+    return shared.finish(shared.stacked(drawn), title, subtitle, map(shared.name_of, rows))
 
 
 def _scale(rows: Rows, from_zero: bool) -> alt.Scale:
@@ -69,7 +69,7 @@ def _scale(rows: Rows, from_zero: bool) -> alt.Scale:
 
 def interval_rows(rows: Rows, x: alt.X, scale: alt.Scale, looks: Looks, by: str = "label") -> Any:
     """Points with intervals on ``x``. Rows: label, note, text, and where known value, low and high."""
-    base = shared.described(rows).encode(y=shared.label_axis([row["label"] for row in rows]))
+    base = shared.described(rows).encode(y=shared.label_axis(rows))
     measured = base.transform_filter("isValid(datum.value)")
     whiskers = measured.transform_filter("isValid(datum.high)")
     rules = shared.whiskers(whiskers, alt.X("low:Q", scale=scale), 2.5, looks, by)

@@ -156,9 +156,17 @@ def panel(layers: Iterable[Any], height: int, **properties: Any) -> Any:
     return alt.layer(*layers).properties(width=WIDTH, height=height, **properties)
 
 
-def label_axis(labels: Sequence[str]) -> alt.Y:
+def label_axis(rows: Rows) -> alt.Y:
     """A row for each setup, in this order."""
-    return alt.Y("label:N", sort=labels, title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8))
+    named = {row["label"]: name_of(row) for row in rows if row.get("setup")}
+    texts: dict[str, Any] = {"labelExpr": f"{json.dumps(named)}[datum.label] || datum.label"} if named else {}
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=8, **texts)
+    return alt.Y("label:N", sort=[row["label"] for row in rows], title=None, axis=axis)
+
+
+def name_of(row: dict[str, Any]) -> str:
+    """A row's label, with its setup where the label hides it."""
+    return f"{row['label']} ({row['setup']})" if row.get("setup") else row["label"]
 
 
 def clamp(rows: Rows, key: str) -> Rows:

@@ -73,7 +73,7 @@ def _panel(rows: Rows, bands: Rows, scale: alt.Scale, x: alt.X, fill: alt.Fill, 
     one = (
         alt.Chart(shared.values([{"one": 1}])).mark_rule(color=INK, strokeWidth=1).encode(x=alt.X("one:Q", scale=scale))
     )
-    base = shared.described(rows).encode(y=shared.label_axis([row["label"] for row in rows]))
+    base = shared.described(rows).encode(y=shared.label_axis(rows))
     measured = base.transform_filter("isValid(datum.ratio)")
     rules = shared.whiskers(measured, x, 2.5, looks, "kind")
     points = shared.points(measured.encode(x=alt.X("ratio:Q", scale=scale)), 75, looks, "kind")
