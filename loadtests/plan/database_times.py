@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 POSTGRESQL = "postgresql"
-STARTS_S = 1.0  # about, while the setup starts as well: initdb, and the sample project's tables
 LEFT_AFTER_S = 10.0  # when the connections that are left are counted ...
 SHORT_S, LEFT_AFTER_SHORT_S = 4.0, 1.0  # ... and after a load that is shorter than this
 
@@ -15,8 +14,3 @@ def left_after_s(services: Sequence[str], measured_s: float) -> float:
     if POSTGRESQL not in services:
         return 0.0
     return LEFT_AFTER_S if measured_s >= SHORT_S else LEFT_AFTER_SHORT_S
-
-
-def planned_s(services: Sequence[str], measured_s: float) -> float:
-    """That, and the start of the service."""
-    return STARTS_S + left_after_s(services, measured_s) if POSTGRESQL in services else 0.0

@@ -83,7 +83,7 @@ def planned_seconds(study: Study, order: Iterable[Slot] | None = None, start_s: 
             started.add((slot.block, slot.label, test.start_options))
             generators.add((slot.block, slot.test))
         else:
-            total += test.planned_s + start_s - START_S
+            total += test.planned_s + start_s - START_S + GENERATOR_S
     return total + len(started) * start_s + len(generators) * GENERATOR_S
 
 

@@ -60,9 +60,7 @@ def grace(first_s: float, in_vain: int) -> float:
     return max(first_s * 0.5**in_vain, LEAST_GRACE_S)
 
 
-def seconds(duration_s: float, grace_s: float | None = None) -> float:
-    """About how long it takes to measure one setup for ``duration_s`` in slices; with the ``grace`` of each, and of the
-    warm-up, where it is bounded: all in vain."""
-    count = len(slices(duration_s))
-    waiting_s = 0.0 if grace_s is None else grace_s + sum(grace(grace_s, in_vain) for in_vain in range(count))
-    return duration_s + count * (SETTLE_S + BETWEEN_S) + waiting_s
+def seconds(duration_s: float) -> float:
+    """About how long it takes to measure one setup for ``duration_s`` in slices. Up to twice as long where messages are
+    lost, for which a slice waits (``grace``)."""
+    return duration_s + len(slices(duration_s)) * (SETTLE_S + BETWEEN_S)

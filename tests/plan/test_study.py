@@ -104,7 +104,7 @@ def test_minutes_make_as_many_blocks_as_fit(tmp_path, minutes, blocks):
 
 def half(tmp_path):
     """A study whose trials take half a minute."""
-    found = study.load(write(tmp_path, GOOD.replace('"10s"', '"26.5s"')))
+    found = study.load(write(tmp_path, GOOD.replace('"10s"', '"25.3s"')))
     return dataclasses.replace(found, interleave=False)
 
 

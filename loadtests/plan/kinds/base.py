@@ -187,14 +187,14 @@ class Test:
 
     @property
     def planned_s(self) -> float:
-        """About how long a trial takes in one piece, with the start of its setup."""
-        more_s = self.work.opening_s + database_times.planned_s(self.services, self.pace.seconds)
-        return START_S + self.pace.with_warmup_s(self.warmup_s) + more_s
+        """About how long a trial takes in one piece, with the start of its setup and services."""
+        more_s = self.work.opening_s + database_times.left_after_s(self.services, self.pace.seconds)
+        return START_S * (1 + len(self.services)) + self.pace.with_warmup_s(self.warmup_s) + more_s
 
     @property
     def planned_interleaved_s(self) -> float:
         """About how long it takes in slices, without the start."""
-        return self.warmup_s + slices.seconds(self.pace.seconds, self.work.slice_grace_s) + self.work.opening_s
+        return self.warmup_s + slices.seconds(self.pace.seconds) + self.work.opening_s
 
     def load(
         self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None, seed: int = 0

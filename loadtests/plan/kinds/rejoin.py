@@ -22,7 +22,7 @@ from loadtests.records.decode import Duration
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-RESTART_S = 9.0  # about what a server takes to stop and to start, and what goes before and after it
+RESTART_S = 2.0  # about what a server takes to stop and to start, and what goes before and after it
 QUICK_CONNECTIONS = 100
 
 
