@@ -3,6 +3,7 @@ from endpoints import (
     cpu,
     echo,
     errors,
+    events,
     fortunes,
     hello,
     inspect,
@@ -15,6 +16,7 @@ from endpoints import (
     wait,
     worlds,
 )
+from fetching.either import EitherPattern
 from questionnaire import pages, views, views_async
 
 handler400 = errors.bad_request
@@ -28,6 +30,9 @@ urlpatterns = [
     path("inspect/<path:rest>", inspect.inspect),
     path("stream/", stream.stream),
     path("async/stream/", stream.stream_async),
+    path("events", events.events),
+    path("async/events", events.events_async),
+    EitherPattern("either/events", events.events, events.events_async),
     path("error/", errors.error),
     path("error/async/", errors.error_async),
     path("json", hello.json),

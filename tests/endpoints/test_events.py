@@ -1,0 +1,93 @@
+"""Server-sent events: the same bytes through each interface, each event when it is due."""
+
+import asyncio
+import time
+
+import pytest
+from django.test import RequestFactory
+from endpoints import events
+
+PATHS = ["/events", "/async/events", "/either/events"]
+THREE = b"id: 0\ndata: token\n\nid: 1\ndata: token\n\nid: 2\ndata: token\n\n"
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_events_are_numbered_and_alike_through_each_interface(answers, path):
+    for response, body in answers("get", f"{path}?events=3&every=1"):
+        assert (response.status_code, response.streaming, body) == (200, True, THREE)
+        assert response.headers["Content-Type"] == "text/event-stream"
+        assert (response.headers["Cache-Control"], response.headers["X-Accel-Buffering"]) == ("no-cache", "no")
+
+
+def test_a_sync_generator_can_be_asked_for_whatever_the_interface(answers, asgi):
+    for _, body in answers("get", "/events?events=3&every=1&generator=sync"):
+        assert body == THREE
+    own, sync = (asyncio.run(asgi.get(f"/events?every=1&{kind}")) for kind in ("", "generator=sync"))
+    assert (own.is_async, sync.is_async) == (True, False)
+
+
+def test_head_has_no_events(answers):
+    for response, body in answers("head", "/events"):
+        assert (response.status_code, body) == (200, b"")
+
+
+@pytest.mark.parametrize("query", ["events=10001", "events=-1", "every=10001", "every=soon", "generator=async"])
+@pytest.mark.parametrize("path", PATHS)
+def test_parameters_that_make_no_sense_are_refused(answers, path, query):
+    for response, _ in answers("get", f"{path}?{query}"):
+        assert response.status_code == 400
+
+
+class Clock:
+    """A clock that only sleeping moves."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+    async def sleep_async(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(events.time, "monotonic", clock.monotonic)
+    monkeypatch.setattr(events.time, "sleep", clock.sleep)
+    monkeypatch.setattr(events.asyncio, "sleep", clock.sleep_async)
+    return clock
+
+
+def test_an_event_that_is_late_does_not_delay_those_after_it(clock):
+    sent = []
+    for number, _ in enumerate(events.paced(4, 0.05)):
+        sent.append(round(clock.now - 100, 3))
+        clock.now += 0.12 if number == 1 else 0  # writing the second takes as long
+    assert sent == [0, 0.05, 0.17, 0.17]
+
+
+async def paced_async(clock):
+    sent = []
+    async for _ in events.paced_async(4, 0.05):
+        sent.append(round(clock.now - 100, 3))
+        clock.now += 0.12 if len(sent) == 2 else 0
+    return sent
+
+
+def test_the_async_generator_keeps_the_same_times(clock):
+    found = paced_async(clock)
+    with pytest.raises(StopIteration) as ended:
+        found.send(None)  # nothing in it waits for anything else
+    assert ended.value.value == [0, 0.05, 0.17, 0.17]
+
+
+def test_nothing_is_sent_before_it_is_asked_for():
+    began = time.monotonic()
+    response = events.events(RequestFactory().get("/events?events=3&every=10000"))
+    assert next(iter(response)) == events.event(0)
+    assert time.monotonic() - began < 10
