@@ -10,6 +10,7 @@ from typing import Any
 
 from loadtests.workload.load import Load
 from loadtests.workload.order import order
+from loadtests.workload.request import Request
 
 
 def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
@@ -19,18 +20,7 @@ def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
         "engine": engine,
         "protocol": load.protocol,
         "origin": load.origin,
-        "requests": [
-            {
-                "method": request.method,
-                "path": request.path,
-                "headers": list(itertools.chain.from_iterable(request.headers)),
-                "body": _base64(request.body),
-                "status": request.status,
-                "expectBody": _base64(body),
-                "closes": request.closes,
-            }
-            for request, body in itertools.zip_longest(load.requests, load.bodies)
-        ],
+        "requests": [_request(*asked) for asked in itertools.zip_longest(load.requests, load.bodies)],
         "order": _base64(_order(load).tobytes()),
         "timesMs": [seconds * 1000 for seconds, _ in load.recorded] or None,
         "rate": load.rate,
@@ -42,6 +32,19 @@ def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
         "processes": load.processes,
         "keepAlive": load.keep_alive,
         "conversation": _conversation(load, token, index),
+        "streams": _streams(load, index),
+    }
+
+
+def _request(request: Request, body: bytes | None) -> dict[str, Any]:
+    return {
+        "method": request.method,
+        "path": request.path,
+        "headers": list(itertools.chain.from_iterable(request.headers)),
+        "body": _base64(request.body),
+        "status": request.status,
+        "expectBody": _base64(body),
+        "closes": request.closes,
     }
 
 
@@ -50,6 +53,18 @@ def _conversation(load: Load, token: str, index: int) -> dict[str, Any] | None:
         return None
     share, rest = divmod(load.conversation.receivers, load.processes)
     return {**dataclasses.asdict(load.conversation), "token": token, "receivers": share + (index < rest)}
+
+
+def _streams(load: Load, index: int) -> dict[str, Any] | None:
+    if (streams := load.streams) is None:
+        return None
+    share, rest = divmod(streams.count, load.processes)
+    return {
+        "request": _request(streams.request, streams.body),
+        "count": share + (index < rest),
+        "events": streams.events,
+        "intervalMs": streams.interval_s * 1000,
+    }
 
 
 def _order(load: Load) -> array.array[int]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from loadtests.formatting import plural
-from loadtests.records import Connections, Deliveries, Generator, Rejoined, RequestResult, Result, Second
+from loadtests.records import Connections, Deliveries, Generator, Rejoined, RequestResult, Result, Second, Streams
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures
 from loadtests.workload import Request
@@ -24,6 +24,7 @@ DELIVERY_COUNTS = (
     "expected", "delivered", "missing", "duplicate", "reordered", "in_time", "messages", "whole"
 )  # fmt: skip
 DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # by the generator's names
+STREAM_COUNTS = ("begun", "whole", "broken", "unanswered", "cut", "answered", "events", "in_time", "missing", "most")
 CONNECTION_COUNTS = ("requested", "opened", "refused", "lost", "sent_bytes", "received_bytes")
 
 
@@ -32,13 +33,14 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
     spreads = {name: Spread.merged(part["spreads"][name] for part in parts) for name in parts[0]["spreads"]}
     deliveries, delivery_times = merged_deliveries(parts)
     connections, connection_times = merged_connections(parts)
+    streams, stream_times = merged_streams(parts)
     examples: dict[str, str] = {}
     for part in parts:
         examples = {**part["examples"], **examples}
     if deliveries is not None and deliveries.stray:
         astray = plural(deliveries.stray, "message")
         examples.setdefault("wrong-body", f"{astray} came to connections that they were not meant for")
-    kept = {name: spreads[name] for name in KEPT} | delivery_times | connection_times
+    kept = {name: spreads[name] for name in KEPT} | delivery_times | connection_times | stream_times
     shares = [
         of_request(request.name, [part["requests"][index] for part in parts]) for index, request in enumerate(requests)
     ]
@@ -61,6 +63,7 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
         requests=tuple(shares) if len(shares) > 1 else (),
         deliveries=deliveries,
         connections=connections,
+        streams=streams,
     )
 
 
@@ -135,6 +138,22 @@ def merged_connections(parts: Sequence[Part]) -> tuple[Connections | None, dict[
         rejoined=rejoined,
     )
     return connections, times
+
+
+def merged_streams(parts: Sequence[Part]) -> tuple[Streams | None, dict[str, Spread]]:
+    """The streams of events, and their times by the names of histograms; None and none where there are none."""
+    found = [part["streams"] for part in parts if part["streams"] is not None]
+    if not found:
+        return None, {}
+    first, delay, reading = (Spread.merged(part[name] for part in found) for name in ("first", "delay", "reading"))
+    streams = Streams(
+        **sums(found, STREAM_COUNTS),
+        first_ms=first.figures(),
+        delay_ms=delay.figures(),
+        reading_lag_ms=reading.figures(),
+        reason=next((part["reason"] for part in found if part["reason"]), ""),
+    )
+    return streams, {"first_event": first, "event_delay": delay}
 
 
 def _rejoined(part: Part | None) -> tuple[Rejoined | None, dict[str, Spread]]:

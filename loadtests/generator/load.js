@@ -169,8 +169,9 @@ export class Load {
       connection.destroy();
     }
     const connections = this.pool?.measured?.() ?? null;
+    const streams = this.pool?.streams?.() ?? null;
     this.ending = this.pool?.close();
-    return { ...this.recorder.measured(this.job.rate === null), connections };
+    return { ...this.recorder.measured(this.job.rate === null), connections, streams };
   }
 
   async listen() {

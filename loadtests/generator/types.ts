@@ -22,6 +22,15 @@ export interface Job {
   processes: number;
   keepAlive: boolean;
   conversation: Conversation | null; // null: HTTP
+  streams: Streams | null; // of the protocol `events`
+}
+
+/** Streams of events that are read while requests are sent. */
+export interface Streams {
+  request: Request;
+  count: number; // at once, of this process
+  events: number; // of each
+  intervalMs: number; // from one event to the next
 }
 
 /** A request and its expected answer. */
@@ -147,6 +156,24 @@ export interface ConnectionCounts {
   reason: string;
 }
 
+/** What became of streams of events: begun = whole + broken + unanswered + cut. See streams.js. */
+export interface StreamCounts {
+  begun: number;
+  whole: number;
+  broken: number;
+  unanswered: number;
+  cut: number;
+  answered: number;
+  events: number;
+  in_time: number;
+  missing: number;
+  most: number;
+  first: Spread;
+  delay: Spread;
+  reading: Spread;
+  reason: string;
+}
+
 /** Receivers after a restart of the server. */
 export interface Rejoined {
   lost: number;
@@ -178,6 +205,7 @@ export interface Measured {
   requests: Share[]; // in the order of Job.requests
   deliveries: DeliveryCounts | null;
   connections: ConnectionCounts | null;
+  streams: StreamCounts | null;
   own_ms: Record<string, number | null> | null; // the engine's own figures
 }
 
@@ -199,7 +227,7 @@ export interface Running {
 export interface Protocol {
   exchange(request: Request, job: Job): Exchange; // once for each of Job.requests: all that can be prepared is prepared
   connect(job: Job, owner: Owner, pool: Pool | null): Connection; // it need not be opened before something is sent
-  openPool?(job: Job): Promise<Pool>; // the load starts when all of it is open
+  openPool?(job: Job): Promise<Pool | null>; // the load starts when all of it is open
   answering(job: Job): Promise<AnsweringServer>;
 }
 
@@ -234,6 +262,7 @@ export interface Pool {
   isOver?(now: number): boolean; // ends a slice before its time
   end?(): void;
   measured?(): ConnectionCounts;
+  streams?(): StreamCounts;
   close(): void | Promise<void>;
 }
 

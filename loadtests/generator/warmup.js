@@ -31,6 +31,7 @@ export async function warmUp(protocol, job) {
     processes: 1,
     keepAlive: true,
     conversation: server.conversation ?? null,
+    streams: null,
   };
   for (const pace of PACES) {
     const load = openloop(protocol, { ...quick, ...pace }, () => {});

@@ -23,6 +23,8 @@ def connections(load: Load) -> int:
         return load.users.users or 0
     if (talk := load.conversation) is not None:
         return talk.receivers + talk.sends * load.connection_count * talk.rooms
+    if load.streams is not None:
+        return load.streams.count
     return load.connection_count if load.rate is None else 0
 
 

@@ -93,6 +93,24 @@ def of_rejoined(result: Result, key: str) -> float | None:
     return _of_due(found.back, found.lost, found.away_ms, result.histograms.get("away"), key)
 
 
+def of_first_events(result: Result, key: str) -> float | None:
+    """A percentile of the time in ms to the first event over all streams that were begun, of which those that had none
+    rank as infinitely slow. None where it is not known, and where they were too few."""
+    found = result.streams
+    if found is None or not knowable(PERCENTILES[key], found.begun):
+        return None
+    return _of_due(found.answered, found.begun, found.first_ms, result.histograms.get("first_event"), key)
+
+
+def of_events(result: Result, key: str) -> float | None:
+    """A percentile of the delay in ms over all events, of which those that are missing rank as infinitely late. None
+    where it is not known, and where they were too few."""
+    found = result.streams
+    if found is None or not knowable(PERCENTILES[key], found.due):
+        return None
+    return _of_due(found.events, found.due, found.delay_ms, result.histograms.get("event_delay"), key)
+
+
 def knows_lag(result: Result, key: str) -> bool:
     """Whether there were enough messages to know a percentile of the lag of their deliveries. Messages and not
     deliveries: those of one message are late together, so that a hundred of them tell hardly more than one does."""

@@ -13,6 +13,7 @@ from loadtests.records.during_load import (
     OriginStage,
 )
 from loadtests.records.result import Generator, Journeys, RequestResult, Result, Second
+from loadtests.records.streams import Streams
 from loadtests.records.trial import CapacityRecord, Evidence, Flag, ProbeRecord, Process, Trial
 from loadtests.records.websockets import Connections, Deliveries, Rejoined
 
@@ -40,5 +41,6 @@ __all__ = [
     "Result",
     "Round",
     "Second",
+    "Streams",
     "Trial",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from loadtests.records.bounds import (
     Positive,
     about,
 )
+from loadtests.records.streams import Streams
 from loadtests.records.websockets import Connections, Deliveries
 
 __all__ = ["FIGURES", "NOTHING", "PERCENTILES", "Figures", "Result", "Second"]
@@ -164,7 +165,7 @@ class Result:
         about(
             "HDR histograms of microseconds (compressed V2, base64): response_time, service_time, send_lag, failed "
             "(how long failed and unfinished requests had waited); lag, last, reading_lag of deliveries; away of "
-            "connections; get, post and journey."
+            "connections; first_event, event_delay of streams; get, post and journey."
         ),
     ]
     generator: Annotated[tuple[Generator, ...], about("The processes of the load generator.")]
@@ -184,6 +185,7 @@ class Result:
     ] = ()
     connections: Annotated[Connections | None, about("What became of WebSocket connections.")] = None
     journeys: Annotated[Journeys | None, about("What became of users' journeys.")] = None
+    streams: Annotated[Streams | None, about("What became of streams of events.")] = None
 
     @property
     def latency_ms(self) -> Figures:

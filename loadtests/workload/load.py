@@ -12,6 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 from loadtests.errors import UserError
 from loadtests.formatting import plural
 from loadtests.workload.conversation import HOLDING, MOST_CONNECTIONS, Conversation
+from loadtests.workload.event_streams import PROTOCOL, EventStreams
 from loadtests.workload.request import Request, Workload
 from loadtests.workload.secrets import without_login
 from loadtests.workload.users import Users
@@ -81,6 +82,8 @@ class Load:
 
     ``processes`` share the rate and the connections, or the users. ``core`` pins all of them to that CPU.
 
+    ``streams``, which the protocol ``events`` has, are read while the requests are sent.
+
     ``users``, where there are any, walk a journey, and nothing else is sent: of the one request then only the
     headers count, which go with whatever a user asks for. ``warmup_s`` is for how long they come.
 
@@ -107,6 +110,7 @@ class Load:
     protocol: str = "http"
     conversation: Conversation | None = None
     users: Users | None = None
+    streams: EventStreams | None = None
 
     @classmethod
     def of_url(cls, url: str, *, bodies: tuple[bytes | None, ...] = (), **options: Any) -> Load:
@@ -145,6 +149,11 @@ class Load:
             raise UserError(f"{shared} cannot be shared by {plural(self.processes, 'process', 'processes')}")
 
     def _check_conversation(self) -> None:
+        if (self.streams is None) != (self.protocol != PROTOCOL):
+            raise ValueError(f"streams are for the protocol {PROTOCOL}; this is {self.protocol}")
+        if self.streams is not None and self.streams.count < self.processes:
+            shared = plural(self.streams.count, "stream")
+            raise UserError(f"{shared} cannot be shared by {plural(self.processes, 'process', 'processes')}")
         talk = self.conversation
         if (talk is None) != (self.protocol != "websocket"):
             raise ValueError(f"a conversation is for the protocol websocket; this is {self.protocol}")

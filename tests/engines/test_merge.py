@@ -92,7 +92,7 @@ def spread_of(values):
     return {"hdr": encoded(values)["text"], "max_us": max(values, default=0), "sum_us": sum(values)}
 
 
-def part(values, deliveries=None, connections=None):
+def part(values, deliveries=None, connections=None, streams=None):
     """What one process measured that had these response times, in microseconds, and as many errors."""
     spread, nothing = spread_of(values), spread_of([])
     count = len(values)
@@ -101,7 +101,7 @@ def part(values, deliveries=None, connections=None):
         "billed": count, "backlog": [1, -1],
         "unfinished": 0, "waited": 0, "errors": {"reset": count} if count else {},
         "examples": {"reset": "gone"} if count else {}, "duration_s": 2, "deliveries": deliveries,
-        "connections": connections,
+        "connections": connections, "streams": streams,
         "spreads": dict.fromkeys(("response_time", "service_time", "send_lag", "pacing_lag", "failed"), spread),
         "generator": {"cpu_s": 1, "wall_s": 2, "peak_rss_mb": 3}, "own_ms": None, "machine": "",
         "requests": [share(2 * count, count, {}, spread), share(count, 0, {"reset": count}, nothing)],
@@ -193,6 +193,27 @@ def test_without_receivers_there_are_no_deliveries():
     merged = merge("openloop", [part([1000]), part([])], [], (Request("GET /"),))
     assert merged.deliveries is None
     assert "lag" not in merged.histograms
+
+
+def test_the_streams_that_several_processes_read_are_added_up():
+    def read(first_us, delays_us, broken, said):
+        begun, events = len(first_us) + broken, len(delays_us)
+        ends = {"begun": begun, "whole": len(first_us), "broken": broken, "unanswered": 0, "cut": 0}
+        came = {"answered": len(first_us), "events": events, "in_time": events - 1, "missing": broken, "most": 2}
+        spreads = {"first": spread_of(first_us), "delay": spread_of(delays_us), "reading": spread_of([])}
+        return {**ends, **came, **spreads, "reason": said}
+
+    parts = [read([1000, 2000, 3000], [0, 500], 0, ""), read([9000], [0, 700, 900], 2, "gone")]
+    merged = merge("openloop", [part([], streams=one) for one in parts], [], (Request("GET /"),))
+    assert dataclasses.astuple(merged.streams)[:10] == (6, 4, 2, 0, 0, 4, 5, 3, 2, 4)
+    assert (merged.streams.first_ms["p50"], merged.streams.first_ms["max"]) == (2, 9)
+    assert (merged.streams.delay_ms["max"], merged.streams.reading_lag_ms, merged.streams.reason) == (
+        0.9,
+        NOTHING,
+        "gone",
+    )
+    assert Histogram.decode(merged.histograms["event_delay"]).total == 5
+    assert merge("openloop", [part([1000])], [], (Request("GET /"),)).streams is None
 
 
 def test_the_connections_that_several_processes_hold_are_added_up():

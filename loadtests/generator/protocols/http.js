@@ -40,7 +40,7 @@ class HttpExchange extends Exchange {
 }
 
 /** @implements {Connection} */
-class HttpConnection {
+export class HttpConnection {
   open = false;
   busy = false;
   exchange = /** @type {HttpExchange} */ (/** @type {unknown} */ (undefined)); // until something is sent

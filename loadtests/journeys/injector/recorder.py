@@ -192,6 +192,7 @@ class Recorder(Observer):
             "backlog": [],
             "deliveries": None,
             "connections": None,
+            "streams": None,
             "requests": [],
             "spreads": {
                 "response_time": response_time.spread(),

@@ -1,0 +1,35 @@
+"""What became of streams of server-sent events."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated
+
+from loadtests.records.bounds import Count, Figures, about
+
+
+@dataclasses.dataclass(frozen=True)
+class Streams:
+    """Streams of events: begun = whole + broken + unanswered + cut."""
+
+    begun: Annotated[Count, about("Streams that were asked for.")]
+    whole: Annotated[Count, about("Those whose events all came.")]
+    broken: Annotated[Count, about("Those that the server refused, broke off, or answered otherwise.")]
+    unanswered: Annotated[Count, about("Those without a single event by the end of the grace period.")]
+    cut: Annotated[Count, about("Others that were under way then.")]
+    answered: Annotated[Count, about("Streams that had a first event.")]
+    events: Annotated[Count, about("Events that came.")]
+    in_time: Annotated[Count, about("Those of them that came within duration_s.")]
+    missing: Annotated[Count, about("Events that did not, of streams that had some and were broken or stood still.")]
+    most: Annotated[Count, about("The most streams between their first and last event at once.")]
+    first_ms: Annotated[Figures, about("From when a stream was due until its first event.")]
+    delay_ms: Annotated[
+        Figures, about("By what each event came after the schedule that its stream's most punctual event kept.")
+    ]
+    reading_lag_ms: Annotated[Figures, about("How long events may have lain in the generator.")]
+    reason: Annotated[str, about("Why the first one was broken.")] = ""
+
+    @property
+    def due(self) -> int:
+        """The events that came or should have."""
+        return self.events + self.missing

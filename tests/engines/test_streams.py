@@ -1,0 +1,138 @@
+"""Streams of events are counted and timed as a server of known behaviour sends them."""
+
+import dataclasses
+import json
+import urllib.request
+from math import inf
+
+import pytest
+
+from loadtests.engines import get
+from loadtests.errors import UserError
+from loadtests.plan.percentiles_with_failures import of_events, of_first_events
+from loadtests.records.histogram import decoded
+from loadtests.workload import EventStreams, Load, Request
+from tests.fixtures.serving_program import started
+
+EVENTS, EVERY_S = 10, 0.02  # as tests/fixtures/events_program.py sends them
+EARLY = 3
+BODY = b"".join(b"id: %d\ndata: token\n\n" % number for number in range(EVENTS))
+
+
+@pytest.fixture
+def streamed():
+    """A function: the result of a number of streams at once of a path, and the server's own counts."""
+
+    def run(path, count=5, body=BODY, **options):
+        request = Request("streams", path=path)
+        streams = EventStreams(request, count, EVENTS, EVERY_S, body)
+        fields = {"rate": 50, "duration_s": 1, "grace_s": 3, "protocol": "events", "streams": streams, **options}
+        result = get("openloop").run(Load.of_url(f"{url}/ok", **fields))
+        with urllib.request.urlopen(f"{url}/counts") as response:
+            return result, json.load(response)
+
+    with started("events_program.py") as (port, _):
+        url = f"http://127.0.0.1:{port}"
+        yield run
+
+
+@pytest.mark.servers
+def test_every_stream_is_counted_and_other_requests_are_answered_meanwhile(streamed):
+    result, counts = streamed("/streams", warmup_s=0.2)
+    found = result.streams
+    assert found.begun == found.whole == found.answered == counts["whole"] > 5
+    assert (found.broken, found.unanswered, found.cut, found.missing, found.reason) == (0, 0, 0, 0, "")
+    assert found.events == EVENTS * found.begun
+    assert 0 < found.in_time <= found.events
+    assert 1 <= found.most <= 5
+    assert decoded(result.histograms["event_delay"]).total == found.events
+    assert decoded(result.histograms["first_event"]).total == found.begun
+    assert (result.planned, result.ok, result.streams.delay_ms["max"] is None) == (50, 50, False)
+
+
+@pytest.mark.servers
+def test_an_event_that_stalls_is_as_late_as_it_was(streamed):
+    result, counts = streamed("/late/2000")
+    assert result.streams.in_time == 5 * (EVENTS - 1)  # each stream's last one comes after the end
+    late = decoded(result.histograms["event_delay"]).over(1_500_000)
+    assert late == result.streams.whole == counts["whole"] == 5
+    assert result.streams.delay_ms["max"] >= 1900
+    assert result.streams.first_ms["p50"] < 1500
+
+
+@pytest.mark.servers
+def test_events_that_were_collected_are_late_by_their_places(streamed):
+    """All come with the last one, which is punctual: the first is late by the length of the stream."""
+    result, _ = streamed("/collected", duration_s=0.5)
+    of_each = [(EVENTS - 1 - number) * EVERY_S * 1e6 for number in range(EVENTS)]
+    delays = decoded(result.histograms["event_delay"])
+    for us in of_each[:-1]:
+        place = sum(other > us - 10_000 for other in of_each)
+        assert delays.over(us - 10_000) == place * result.streams.whole
+
+
+@pytest.mark.servers
+def test_of_so_many_that_are_broken_off_as_many_are_counted(streamed):
+    result, counts = streamed("/broken/3", duration_s=1.5)
+    found = result.streams
+    assert (found.broken, found.whole, found.begun) == (counts["broken"], counts["whole"], counts["begun"])
+    assert found.broken >= 3
+    assert found.missing == found.broken * (EVENTS - EARLY)
+    assert found.events == EVENTS * found.whole + EARLY * found.broken
+    assert found.reason
+    assert of_first_events(result, "p50") < inf
+
+
+@pytest.mark.servers
+def test_a_stream_that_is_refused_is_broken_and_has_no_event(streamed):
+    result, counts = streamed("/refused/2")
+    found = result.streams
+    assert (found.broken, found.answered) == (counts["refused"], counts["whole"])
+    assert (found.begun, found.missing) == (counts["begun"], 0)
+    assert found.reason == "status 503 instead of 200"
+
+
+@pytest.mark.servers
+def test_streams_without_an_event_are_infinitely_slow(streamed):
+    result, _ = streamed("/silent", count=20, duration_s=0.5, grace_s=0.5)
+    found = result.streams
+    assert (found.begun, found.unanswered, found.answered, found.most) == (20, 20, 0, 0)
+    assert of_first_events(result, "p50") == inf
+    assert result.ok == 25
+
+
+@pytest.mark.servers
+def test_events_of_a_stream_that_stands_still_are_missing(streamed):
+    result, _ = streamed("/still", duration_s=0.5)
+    found = result.streams
+    assert (found.begun, found.cut, found.unanswered, found.broken) == (5, 5, 0, 0)
+    assert (found.events, found.missing) == (5 * EARLY, 5 * (EVENTS - EARLY))
+    assert of_events(result, "p50") == inf
+
+
+@pytest.mark.servers
+def test_a_stream_of_other_events_is_broken(streamed):
+    result, counts = streamed("/streams", body=BODY.replace(b"4", b"5"))
+    assert result.streams.broken == result.streams.begun == counts["whole"]
+    assert result.streams.reason == "the body is not the expected one"
+
+
+@pytest.mark.servers
+def test_processes_share_the_streams(streamed):
+    result, _ = streamed("/late/1000", count=5, processes=2, duration_s=0.5)
+    assert (result.streams.begun, result.streams.whole) == (5, 5)
+
+
+def test_streams_that_cannot_be_made_are_refused():
+    with pytest.raises(UserError, match="from 1 to 60,000 streams at once, not 0"):
+        EventStreams(Request("streams"), 0, EVENTS, EVERY_S)
+    one = EventStreams(Request("streams"), 1, EVENTS, EVERY_S)
+    with pytest.raises(UserError, match="1 stream cannot be shared by 2 processes"):
+        Load.of_url("http://127.0.0.1:1/", rate=10, protocol="events", streams=one, processes=2)
+
+
+def test_streams_and_their_protocol_go_together():
+    load = Load.of_url("http://127.0.0.1:1/", rate=10)
+    for changes in ({"protocol": "events"}, {"streams": EventStreams(Request("streams"), 1, EVENTS, EVERY_S)}):
+        with pytest.raises(ValueError, match="streams are for the protocol events"):
+            dataclasses.replace(load, **changes)

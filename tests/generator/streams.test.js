@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { StreamTally } from '../../loadtests/generator/streams.js';
+
+/**
+ * The counts of one stream of four events, one every 50 ms, that was due at 1,000.
+ *
+ * @param {number[]} arrivals
+ * @param {(tally: StreamTally, stream: import('../../loadtests/generator/streams.js').Stream) => void} end
+ */
+function one(arrivals, end = (tally, stream) => tally.ended(stream)) {
+  const tally = new StreamTally(4, 50);
+  const stream = tally.begin(1000);
+  arrivals.forEach((at) => tally.came(stream, at));
+  end(tally, stream);
+  const { first, delay, reading, ...counts } = tally.counts();
+  return { ...counts, firstUs: first.sum_us, delayUs: delay.sum_us, latestUs: delay.max_us };
+}
+
+test('an event is late by what it came after the schedule of the most punctual one', () => {
+  const found = one([1030, 1070, 1120, 1190]); // 30, 20, 20 and 40 after a schedule from 1,000
+  assert.equal(found.firstUs, 30_000);
+  assert.equal(found.delayUs, (10 + 0 + 0 + 20) * 1000);
+  assert.equal(found.latestUs, 20_000);
+  assert.deepEqual([found.whole, found.events, found.missing], [1, 4, 0]);
+});
+
+test('a stall delays the events that were due in it, and none after it', () => {
+  assert.equal(one([1000, 1300, 1300, 1300]).delayUs, (250 + 200 + 150) * 1000);
+});
+
+test('what comes at once at the end is latest first', () => {
+  const { latestUs, delayUs } = one([1150, 1150, 1150, 1150]);
+  assert.deepEqual([latestUs, delayUs], [150_000, 300_000]);
+});
+
+test('a stream that ends early, or with a failure, is broken', () => {
+  const early = one([1000, 1050]);
+  assert.deepEqual([early.broken, early.missing, early.reason], [1, 2, 'a stream ended after 2 of 4 events']);
+  const failed = one([], (tally, stream) => tally.ended(stream, 'refused'));
+  assert.deepEqual([failed.broken, failed.missing, failed.answered, failed.reason], [1, 0, 0, 'refused']);
+});
+
+test('of a stream that is given up only events that are long overdue are missing', () => {
+  const givenUp = (/** @type {number} */ at) => one([1000], (tally, stream) => tally.givenUp(stream, at)).missing;
+  assert.deepEqual([1049, 1200, 2049, 2050, 2100, 9000].map(givenUp), [0, 0, 0, 1, 2, 3]);
+});
+
+test('the most that were under way at once are counted from their first events', () => {
+  const tally = new StreamTally(4, 50);
+  const [first, second, third] = [0, 1, 2].map((dueMs) => tally.begin(dueMs));
+  tally.came(first, 10);
+  tally.came(second, 20);
+  tally.ended(first, 'broken');
+  tally.came(third, 30);
+  assert.equal(tally.counts().most, 2);
+});
