@@ -10,12 +10,13 @@ from loadtests.plan import cost_unit
 from loadtests.plan.kinds import Test, every_metric
 from loadtests.plan.metrics import Metric
 from loadtests.plan.percentiles import knowable
-from loadtests.plan.scheduling_delay import ANSWERS, LAG, LAST, LATE, Delay
+from loadtests.plan.scheduling_delay import ANSWERS, EVENT_DELAY, LAG, LAST, LATE, Delay
 from loadtests.records import Result, Trial
 from loadtests.records.result import PERCENTILES
 
 ROLES = ("web", "worker", "redis")  # the order they are shown in; other roles follow
-DELAYS: dict[str, Delay] = {"lag_": LAG, "last_": LAST, "": ANSWERS}  # by the prefixes of percentiles' names
+# By the prefixes of percentiles' names.
+DELAYS: dict[str, Delay] = {"lag_": LAG, "last_": LAST, "event_delay_": EVENT_DELAY, "": ANSWERS}
 
 
 def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, ...]:
@@ -50,7 +51,8 @@ def generator(trial: Trial) -> tuple[float | None, float | None, float | None]:
     result = trial.result
     if result is None:
         return None, None, None
-    reading = result.deliveries.reading_lag_ms if result.deliveries else None
+    read = result.deliveries or result.streams
+    reading = read.reading_lag_ms if read else None
     return result.pacing_lag_ms.get("p99"), reading.get("p99") if reading else None, generator_cpu(result)
 
 
@@ -90,12 +92,14 @@ def _key(metric: Metric) -> str | None:
 
 
 def _prefix(metric: Metric) -> str:
-    """The prefix of a percentile of deliveries; empty for other metrics."""
+    """The prefix of a percentile of deliveries or events; empty for other metrics."""
     return next(prefix for prefix in DELAYS if metric.name.startswith(prefix))
 
 
 def _count(result: Result, metric: Metric) -> int:
-    """The sample size of a percentile: planned requests, or for a lag the messages with receivers."""
+    """The sample size of a percentile: planned requests, for a lag the messages with receivers, or events."""
+    if DELAYS[_prefix(metric)] is EVENT_DELAY:
+        return result.streams.due if result.streams else 0
     return result.ok if _prefix(metric) else result.planned
 
 

@@ -132,6 +132,10 @@ def _held(trial: Trial) -> float:
     return result.connections.opened * result.duration_s if result and result.connections else 0
 
 
+def _events(trial: Trial) -> float:
+    return trial.result.streams.events if trial.result and trial.result.streams else 0
+
+
 def _completed(trial: Trial) -> float:
     return trial.result.journeys.completed if trial.result and trial.result.journeys else 0
 
@@ -142,7 +146,8 @@ CONNECTIONS = CostUnit("connection", "connections", "connection opened", _billed
 DELIVERIES = CostUnit("delivery", "deliveries", "delivery", _delivered, "µs")
 HELD = CostUnit("connection-second", "connection-seconds", "second of a connection", _held, "µs")
 JOURNEYS = CostUnit("journey", "journeys", "journey completed", _completed)
-EVERY = (REQUESTS, MESSAGES, CONNECTIONS, DELIVERIES, HELD, JOURNEYS)
+EVENTS = CostUnit("event", "events", "event that came", _events, "µs")
+EVERY = (REQUESTS, MESSAGES, CONNECTIONS, DELIVERIES, HELD, JOURNEYS, EVENTS)
 
 CPU = REQUESTS.cpu
 

@@ -20,14 +20,18 @@ Percentile = Callable[[Result, str], float | None]
 @dataclass(frozen=True)
 class Delay:
     """The generator's part of a kind of time: ``time`` is that at a percentile (``p99``) in ms, ``reading`` how long a
-    delivery may have lain in the generator before it was read. None where they are not known."""
+    delivery may have lain in the generator before it was read. None where they are not known. ``sending``: whether it
+    is counted from when the generator should have sent something."""
 
     time: Percentile
     reading: Percentile = lambda result, key: None
+    sending: bool = True
 
     def sending_share(self, result: Result, key: str) -> float | None:
         """The delay in sending over the time; None where either is not known: a closed loop has no time to be late
         for."""
+        if not self.sending:
+            return None
         return _share(result.pacing_lag_ms.get(key), self.time(result, key))
 
     def reading_share(self, result: Result, key: str) -> float | None:
@@ -73,6 +77,15 @@ def _reading_of_last(result: Result, key: str) -> float | None:
     return None if lain_us is None else lain_us / 1000
 
 
+def _event_delay(result: Result, key: str) -> float | None:
+    return result.streams.delay_ms.get(key) if result.streams else None
+
+
+def _reading_of_event(result: Result, key: str) -> float | None:
+    return result.streams.reading_lag_ms.get(key) if result.streams else None
+
+
 ANSWERS = Delay(lambda result, key: result.latency_ms.get(key))
 LAG = Delay(_lag, _reading)  # of every delivery
+EVENT_DELAY = Delay(_event_delay, _reading_of_event, sending=False)  # of every event of a stream
 LAST = Delay(_last, _reading_of_last)  # until the last receiver has a message

@@ -44,6 +44,7 @@ def study_keys() -> set[str]:
         | allowed({"setups": ["gunicorn"], "tests": {"echo": {**test, "nonsense": 1}}})
         | allowed({"setups": ["gunicorn"], "tests": {"rejoin": {"nonsense": 1}}})
         | allowed({"setups": ["gunicorn"], "tests": {"deployment": {**test, "way": "kill", "nonsense": 1}}})
+        | allowed({"setups": ["gunicorn"], "tests": {"stream": {**test, "nonsense": 1}}})
         | allowed({"setups": ["gunicorn"], "tests": {"journey": {"users": 1, "duration": "1s", "nonsense": 1}}})
         | allowed({"setups": ["gunicorn"], "tests": {"journey-capacity": {"nonsense": 1}}})
     )

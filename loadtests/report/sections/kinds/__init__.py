@@ -18,6 +18,7 @@ from loadtests.report.sections.kinds import (
     journey_capacity,
     latency,
     recovery,
+    stream,
     throughput,
 )
 from loadtests.report.tables import NOTHING, Additions
@@ -29,6 +30,7 @@ ADDITIONS: dict[str, Additions] = {
     "capacity": capacity.ADDITIONS,
     "recovery": recovery.ADDITIONS,
     "deployment": deployment.ADDITIONS,
+    "stream": stream.ADDITIONS,
     "connect": latency.PERCENTILES,
     "connect-capacity": capacity.ADDITIONS,
     "echo": latency.PERCENTILES,

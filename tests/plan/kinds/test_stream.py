@@ -1,0 +1,161 @@
+"""What a test of streams asks for, and what is read off it."""
+
+import dataclasses
+from math import inf
+
+import pytest
+
+from loadtests.engines import get
+from loadtests.errors import UserError
+from loadtests.measure import open_files
+from loadtests.plan import kinds
+from loadtests.plan.cost_unit import EVENTS
+from loadtests.plan.kinds.stream import (
+    AT_ONCE,
+    DELAY_P50,
+    DELAY_P99,
+    EVENTS_PER_S,
+    FIRST_P50,
+    FIRST_P90,
+    LONGEST,
+    MEMORY,
+    METRICS,
+)
+from loadtests.records import Process, Streams
+from loadtests.records.result import NOTHING
+from tests.fixtures.results import histogram_of, well
+from tests.fixtures.schemas import as_json
+from tests.fixtures.studies import a_test, load_of
+
+
+def stream(**keys):
+    return a_test("stream", **{"streams": 100, "rate": 125, "duration": "8s", **keys})
+
+
+def test_streams_are_read_while_another_path_is_asked_for():
+    found = stream(path="/events?generator=sync", events=20, every="25ms", meanwhile="/json")
+    load = load_of(found)
+    assert (load.protocol, [one.path for one in load.requests], load.rate) == ("events", ["/json"], 125)
+    assert (load.streams.count, load.streams.events, load.streams.interval_s) == (100, 20, 0.025)
+    assert load.streams.request.path == "/events?generator=sync&events=20&every=25"
+    assert load.grace_s == pytest.approx(2.5)  # the length of a stream and two seconds
+    assert (load.bodies, load.streams.body) == ((None,), None)
+    assert found.description == (
+        "100 streams of 20 events (/events?generator=sync, one every 25 ms) and GET /json meanwhile at 125 requests "
+        "per second, at random moments"
+    )
+    assert kinds.from_record(as_json(found.record())) == found
+    assert (found.can_interleave, found.fixed_rate, found.quick().pace.duration_s) == (False, None, 6)
+
+
+def test_the_answers_to_both_are_checked():
+    """Before a trial as those of any test; under load, by the bodies that came then."""
+    found = stream()
+    assert [one.path for one in found.requests] == ["/", "/either/events?events=40&every=50"]
+    load = found.load("http://127.0.0.1:1", found.requests, (b"OK", b"id: 0"), None)
+    assert (load.bodies, load.streams.body) == ((b"OK",), b"id: 0")
+
+
+def test_the_project_is_addressed_by_its_host_in_streams_as_well():
+    found = stream()
+    named = tuple(dataclasses.replace(one, headers=(("Host", "mine.org"),)) for one in found.requests)
+    load = found.load("http://127.0.0.1:1", named, (), None)
+    assert [one.headers for one in (*load.requests, load.streams.request)] == [(("Host", "mine.org"),)] * 2
+
+
+def test_each_stream_is_an_open_file():
+    assert open_files.needed(stream(streams=500)) == 500 + open_files.RESERVE
+
+
+def test_it_is_judged_by_how_many_events_come_how_late_they_are_and_what_others_feel():
+    judged = [metric.name for metric in stream().judged]
+    assert judged == [EVENTS_PER_S.name, DELAY_P99.name, "p99_ms"]
+    assert [metric.name for metric in stream(duration="6s").judged][2] == "p95_ms"  # of 750 requests
+    assert stream().decisive is EVENTS_PER_S
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"streams": 0}, r"tests\.stream\.streams: "),
+        ({"path": "events"}, r"tests\.stream\.path: "),
+        ({"events": 300}, r"tests\.stream\.events: a stream may last 10 s at most, not 15"),
+        ({"rate": ...}, r"tests\.stream\.rate: is missing"),
+    ],
+)
+def test_wrong_input_is_told_in_a_line(keys, said):
+    values = {"rate": 125, "duration": "8s", **keys}
+    with pytest.raises(UserError, match=said) as raised:
+        a_test("stream", **{key: value for key, value in values.items() if value is not ...})
+    assert "\n" not in str(raised.value)
+
+
+GOOD = Streams(
+    begun=400, whole=400, broken=0, unanswered=0, cut=0, answered=400,
+    events=16_000, in_time=14_000, missing=0, most=100,
+    first_ms={**NOTHING, "p50": 4.0, "p90": 9.0},
+    delay_ms={**NOTHING, "p50": 1.0, "p99": 12.0, "max": 40.0},
+    reading_lag_ms={**NOTHING, "p50": 0.1, "p99": 0.5},
+)  # fmt: skip
+
+
+@pytest.fixture
+def tried(build_run):
+    """A function: a trial whose streams are those, but for the changes."""
+    [trial] = build_run(labels=("gunicorn",), tests=(stream(),), blocks=1).trials()
+
+    def tried(histograms=None, **changes):
+        streams = dataclasses.replace(GOOD, **changes)
+        return dataclasses.replace(trial, result=well(1000, 8.0, streams=streams, histograms=histograms or {}))
+
+    return tried
+
+
+def test_figures_of_streams_are_read(tried):
+    metrics = (EVENTS_PER_S, AT_ONCE, FIRST_P50, FIRST_P90, DELAY_P50, DELAY_P99, LONGEST)
+    assert [metric.read(tried()) for metric in metrics] == [1750, 100, 4, 9, 1, 12, 40]
+    assert EVENTS.count(tried()) == 16_000
+
+
+def test_streams_that_never_began_are_infinitely_slow(tried):
+    few = {"begun": 100, "answered": 20, "unanswered": 80, "whole": 20, "events": 800}
+    assert FIRST_P50.read(tried(**few)) == inf
+    half = tried({"first_event": histogram_of({5_000: 40, 2_000_000: 40})}, **{**few, "answered": 80, "unanswered": 20})
+    assert FIRST_P50.read(half) == pytest.approx(2000, rel=0.001)  # the 50th of 100
+    assert FIRST_P90.read(half) == inf
+
+
+def test_events_that_never_came_are_infinitely_late(tried):
+    assert DELAY_P99.read(tried(events=900, missing=100)) == inf
+    one_of_200 = tried({"event_delay": histogram_of({1_000: 995})}, events=995, missing=5)
+    assert DELAY_P99.read(one_of_200) == pytest.approx(1, rel=0.001)
+
+
+def test_where_there_were_too_few_nothing_is_known(tried):
+    assert (FIRST_P90.read(tried(begun=99, answered=99)), DELAY_P99.read(tried(events=999))) == (None, None)
+
+
+def test_a_delay_of_which_the_generator_may_be_the_cause_is_not_known(tried):
+    late = tried(reading_lag_ms={**NOTHING, "p50": 0.1, "p99": 3.1})
+    assert (DELAY_P50.read(late), DELAY_P99.read(late)) == (1, None)
+    assert DELAY_P99.read(dataclasses.replace(late, status="invalid")) == 12  # shown as unverified
+
+
+def test_memory_is_the_growth_of_all_processes_to_their_peak(tried):
+    master, worker = (
+        Process("web", "web", pid, 1.0, peak, peak - 1, 10, idle_rss_mb=idle)
+        for pid, peak, idle in ((1, 20.0, 20.0), (2, 60.0, 50.0))
+    )
+    assert MEMORY.read(dataclasses.replace(tried(), processes=(master, worker))) == pytest.approx(102.4)
+    assert MEMORY.read(dataclasses.replace(tried(most=0), processes=(worker,))) is None
+
+
+def test_a_trial_without_streams_knows_nothing_of_them(tried):
+    without = dataclasses.replace(tried(), result=well(1000, 8.0))
+    assert [metric.read(without) for metric in METRICS] == [None] * len(METRICS)
+    assert EVENTS.count(without) == 0
+
+
+def test_the_load_of_the_other_engines_has_no_streams():
+    with pytest.raises(UserError, match="speaks HTTP only; use openloop for events"):
+        get("loadtest").check(load_of(stream()))
