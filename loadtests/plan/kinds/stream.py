@@ -62,6 +62,10 @@ class Streaming(Work):
         return round(self.every_s * 1000)
 
     @property
+    def opening_s(self) -> float:  # type: ignore[override]
+        return 2 * self.events * self.every_s  # one is read before the load, and some are under way after it
+
+    @property
     def all_requests(self) -> tuple[Request, ...]:
         query = f"events={self.events}&every={self.every_ms}"
         path = f"{self.path}{'&' if '?' in self.path else '?'}{query}"

@@ -63,6 +63,11 @@ def test_the_project_is_addressed_by_its_host_in_streams_as_well():
     assert [one.headers for one in (*load.requests, load.streams.request)] == [(("Host", "mine.org"),)] * 2
 
 
+def test_the_time_left_counts_what_is_streamed_before_and_after():
+    one, longer = stream(events=40), stream(events=100)
+    assert longer.planned_s - one.planned_s == pytest.approx(2 * (5 - 2))
+
+
 def test_each_stream_is_an_open_file():
     assert open_files.needed(stream(streams=500)) == 500 + open_files.RESERVE
 
