@@ -150,7 +150,7 @@ def _table(results: Results, columns: Sequence[_Column]) -> Table:
     memory = {label: _memory(results, label) for label in labels}
     headings = ["setup", *(column.heading for column in columns)]
     rows = [
-        [Field(label, setup_names.beside(results, label)), *(_field(results, label, column) for column in columns)]
+        [Field(label, setup_names.shown_with(results, label)), *(_field(results, label, column) for column in columns)]
         for label in labels
     ]
     if any(memory.values()):

@@ -48,7 +48,7 @@ def kind(results: Results, label: str) -> str:
 
 def row_of(results: Results, label: str) -> ChartRow:
     """What a setup's row has without a figure: its label and kind, and the setup's name where the label hides it."""
-    setup = setup_names.beside(results, label)
+    setup = setup_names.shown_with(results, label)
     return {"label": label, "kind": kind(results, label), **({"setup": setup} if setup else {})}
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from loadtests.analyse.results import Results
 
 
-def beside(results: Results, label: str) -> str:
-    """The name of the setup to show beside a label; empty where the label begins with it, or all are of one setup."""
+def shown_with(results: Results, label: str) -> str:
+    """The name of the setup to show with a label; empty where the label begins with it, or all are of one setup."""
     setups = {entry.label: entry.setup for entry in results.study.entries}
     own = setups[label]
     says_it = label == own or label.startswith(f"{own}-")

@@ -1,4 +1,4 @@
-"""A label that does not say which setup it is has the setup's name beside it."""
+"""A label that does not say which setup it is has the setup's name with it."""
 
 import pytest
 
@@ -23,8 +23,8 @@ def labelled(build_run):
 
 def test_the_top_table_and_the_charts_name_the_setup(labelled):
     page = labelled(PLAIN, MORE, THREADS)
-    beside = {label: field.detail for label, field in column(page.top.table, "setup").items()}
-    assert beside == {"uvicorn": "", "uvicorn-2": "", "threads-64": "gunicorn-gthread"}
+    shown = {label: field.detail for label, field in column(page.top.table, "setup").items()}
+    assert shown == {"uvicorn": "", "uvicorn-2": "", "threads-64": "gunicorn-gthread"}
     [panel] = page.top.chart.panels()
     assert {row["label"]: row.get("setup") for row in panel.rows} == {
         "uvicorn": None, "uvicorn-2": None, "threads-64": "gunicorn-gthread"
@@ -39,7 +39,7 @@ def test_where_all_are_one_setup_a_note_says_it_once(labelled):
     assert {field.detail for field in column(page.top.table, "setup").values()} == {""}
 
 
-def test_labels_that_are_names_have_nothing_beside_them(build_run):
+def test_labels_that_are_names_have_nothing_with_them(build_run):
     page = page_of(build_run(labels=FIVE))
     assert {field.detail for field in column(page.top.table, "setup").values()} == {""}
     assert "labelExpr" not in str(page.top.chart.spec)
