@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from loadtests.formatting import plural
 from loadtests.plan.cost_unit import EVENTS
-from loadtests.plan.kinds.kind import Kind, tail
+from loadtests.plan.kinds.kind import Farthest, Kind
 from loadtests.plan.kinds.pace import FixedRate, Pace
 from loadtests.plan.kinds.work import Work
 from loadtests.plan.metrics import P50, P95, P99, Metric
@@ -193,7 +193,7 @@ KINDS = (
         timed_unit="request",
         allowed_failures=1.0,  # that others wait while all threads stream is what is asked
         metrics=METRICS,
-        judged=(EVENTS_PER_S, DELAY_P99, tail(P99, P95)),
+        judged=(EVENTS_PER_S, DELAY_P99, Farthest((P99, P95))),
         heading="Streams of events",
         about=(
             "Streams, each over a connection of its own, and other requests at a fixed rate meanwhile. A stream that "
