@@ -25,6 +25,7 @@ from loadtests.commands import (
     run,
     serve,
     version,
+    worker,
     workload,
 )
 from loadtests.commands import list as list_
@@ -44,7 +45,7 @@ app = typer.Typer(
 # In the order of the help. What a command needs is imported when it runs: `--help` and a mistyped name answer at once.
 PANELS = {
     "Commands": (run, report, list_, doctor, check, advise, compare, load, capacity),
-    "Advanced": (history, profile, serve, workload, origin, layers, engines),
+    "Advanced": (history, profile, serve, worker, workload, origin, layers, engines),
 }
 for panel, modules in PANELS.items():
     for module in modules:

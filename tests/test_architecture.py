@@ -16,7 +16,7 @@ SHARED = {
     "recovery", "deployment", "stream",
     "connect", "echo", "echo_throughput", "broadcast", "idle", "rejoin",  # likewise; layers have another echo
     "connect_capacity", "echo_capacity", "broadcast_capacity", "journey_capacity",  # likewise
-    "advise", "check", "doctor", "load", "run",  # a command, and what it calls
+    "advise", "check", "doctor", "load", "run", "worker",  # a command, and what it calls
     "advice", "cost", "history", "requests", "sweep", "verdicts",  # what is found or planned, and its section and chart
     "trial",  # how one is made, and what is kept of it
     "page", "templates",  # of a report, of a profile

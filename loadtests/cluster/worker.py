@@ -9,19 +9,20 @@ The harness's messages, over Locust's master, are those of the program, and some
 ``value``: ``look`` (this machine's monotonic clock, in ms), ``spin`` (the seconds that a fixed piece of work took) and
 ``prove`` (the way to the servers, see hosts/network.py; its value are the arguments).
 
-It ends, and the generator with it, when its standard input closes or the master is not heard of any more.
+It ends, and the generator with it, when its standard input closes or the master is not heard of any more. What it had
+measured until then stays in a file here.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hmac
 import json
 import logging
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable
@@ -33,7 +34,8 @@ from gevent.queue import Queue
 from locust import runners
 from locust.env import Environment
 
-from loadtests.cluster.master import HERE, TO_HARNESS, TO_WORKER, proof
+from loadtests.cluster.keys import encrypt
+from loadtests.cluster.master import HERE, TO_HARNESS, TO_WORKER
 from loadtests.engines import locust, node
 from loadtests.errors import UserError
 from loadtests.files import ROOT
@@ -45,19 +47,27 @@ from loadtests.observe import calibration, cores, machine
 
 FREE_WITHIN_S = 30.0  # while an earlier worker may be ending what it started
 REACHED_WITHIN_S = 10
+KEPT_WITHIN_S = 2.0  # what it had measured, without a master
 Event = dict[str, Any]
 Say = Callable[[Event], None]
 
 
 class Generating:
-    """The generator, on a core. ``say`` takes its events."""
+    """A program that makes load, on a core: the generator, or an injector. ``say`` takes its events."""
 
-    def __init__(self, core: int | None, say: Say) -> None:
+    def __init__(self, program: str, core: int | None, say: Say) -> None:
+        command, cwd = [sys.executable, "-m", locust.INJECTOR], ROOT
+        if program == node.PROGRAM:
+            command, cwd = node.command(), node.GENERATOR
         with cores.pinned(core):
-            self._popen = subprocess.Popen(
-                node.command(), cwd=node.GENERATOR, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
+            self._popen = subprocess.Popen(command, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._ended = False
         gevent.spawn(self._read, say)
+
+    def end(self) -> None:
+        """Ends it; nothing more is said."""
+        self._ended = True
+        self._popen.kill()
 
     def write(self, message: Event) -> None:
         """Sends it a line."""
@@ -68,57 +78,109 @@ class Generating:
 
     def _read(self, say: Say) -> None:
         for line in self._popen.stdout or ():
+            if self._ended:
+                return
             event = json.loads(line)
             if event["event"] == "ready":
-                node.demote(event["helpers"])  # here, where they are
+                node.demote(event.get("helpers", []))  # here, where they are
                 event["helpers"] = []
             say(event)
-        if (status := self._popen.wait()) < 0:
+        if (status := self._popen.wait()) < 0 and not self._ended:
             print(f"the load generator broke off: killed by signal {-status}", file=sys.stderr)
-        _end(1)
+        if not self._ended:
+            end(1)
 
 
 class Carrier:
-    """Between the master and a program that makes load on a core."""
+    """Between the master and a program that makes load on a core. An injector is this process, or a child of it."""
 
-    def __init__(self, runner: Any, token: str, program: str, core: int | None) -> None:
-        self._runner, self._core = runner, cores.all_of()[-1] if core is None else core
-        self._watch = CoreWatch(self._core)
-        self._proof = proof(token, TO_WORKER)
+    def __init__(self, runner: Any, program: str, core: int | None, inside: bool = True) -> None:
+        self._runner, self._inside = runner, inside
         self._inbox: Queue[str] = Queue()
-        self._start: Callable[[], Generating | Injecting] = lambda: Generating(core, self._on_event)
-        if program == locust.PROGRAM:
-            self._start = lambda: Injecting(lambda event, **values: self._on_event({"event": event, **values}))
+        self._kept: Queue[Event] | None = None
         self._program: Generating | Injecting | None = None
-        runner.register_message(TO_WORKER, self._hear)
+        self._begun: dict[str, Event] = {}  # loads without a result: the last message that began each
+        self.take(program, core)
+        runner.register_message(TO_WORKER, lambda environment, msg: self._inbox.put(msg.data))
+
+    def take(self, program: str, core: int | None) -> None:
+        """Carries that program from now on, which is started once there is a load for it; none where it is empty."""
+        if isinstance(self._program, Generating):
+            self._program.end()
+        self._program, self._begun = None, {}
+        self._kind, self._pinned, self._core = program, core, cores.all_of()[-1] if core is None else core
+        self._watch = CoreWatch(self._core)
 
     def carry(self) -> None:
         """Does what the harness says, for ever."""
         for text in self._inbox:
-            message = json.loads(text)
-            if "look" in message:
-                self._answer(time.monotonic() * 1000)
-            elif "spin" in message:
-                self._answer(calibration.calibrate(self._core))
-            elif "prove" in message:
-                given = wire.typed(message["prove"], tuple[str, tuple[str, int], str, str])
-                self._answer(dataclasses.asdict(network.look(*given)))
-            else:
-                self._watch.on_message(message)
-                self._program = self._program or self._start()
-                self._program.write(message)
+            self._do(json.loads(text))
 
-    def _hear(self, environment: Environment, msg: Any) -> None:
-        # Where the port could not be forwarded, another user of this machine may listen there.
-        if hmac.compare_digest(msg.data["proof"], self._proof):
-            self._inbox.put(msg.data["text"])
+    def keep(self) -> str:
+        """Ends the loads that have no result yet, and leaves what was measured of them in a file; its path, or empty
+        without one. For the end, when the master is gone."""
+        if self._program is None or not self._begun:
+            return ""
+        self._kept = Queue()
+        self._program.write({"stop": True})
+        parts = self._heard("over", 1)
+        for name in filter(None, self._begun):
+            self._program.write({"load": name, "close": True})
+        parts += self._heard("result", len(self._begun))
+        with tempfile.NamedTemporaryFile("w", prefix="load-part-", suffix=".json", delete=False) as file:
+            json.dump({"loads": list(self._begun.values()), "events": parts}, file)
+        return file.name
+
+    def _heard(self, last: str, times: int) -> list[Event]:
+        """What the program says until it has said something a number of times, or a while has passed."""
+        assert self._kept is not None
+        heard: list[Event] = []
+        with gevent.Timeout(KEPT_WITHIN_S, False):
+            while sum(event["event"] == last for event in heard) < times:
+                heard.append(self._kept.get())
+        return heard
+
+    def _do(self, message: Event) -> None:
+        if "carry" in message:
+            self.take(message["carry"], _own_core(message))
+            self._say({"event": "carries"})
+        elif "end" in message:
+            print(message["end"] or "the run has ended", file=sys.stderr)
+            end(1 if message["end"] else 0)
+        elif "look" in message:
+            self._answer(time.monotonic() * 1000)
+        elif "spin" in message:
+            self._answer(calibration.calibrate(self._core))
+        elif "prove" in message:
+            given = wire.typed(message["prove"], tuple[str, tuple[str, int], str, str])
+            try:
+                self._answer(dataclasses.asdict(network.look(*given)))
+            except UserError as error:
+                self._say({"event": "answer", "why": str(error)})
+        else:
+            self._watch.on_message(message)
+            self._program = self._program or self._start()
+            if "slice" in message or "start" in message:
+                self._begun[message.get("load", "")] = message
+            elif "close" in message:
+                self._begun.pop(message["load"], None)
+            self._program.write(message)
+
+    def _start(self) -> Generating | Injecting:
+        if self._inside and self._kind == locust.PROGRAM:
+            return Injecting(lambda event, **values: self._on_event({"event": event, **values}))
+        return Generating(self._kind, self._pinned, self._on_event)
 
     def _on_event(self, event: Event) -> None:
-        if isinstance(self._program, Generating):
+        if self._kept is not None:
+            self._kept.put(event)
+            return
+        if self._kind != locust.PROGRAM:
             self._watch.on_event(event)
         elif event["event"] == "result":  # earlier a look would hold up the answers that are awaited
             self._watch.on_event({"event": "over"})
             self._watch.on_event(event)
+            self._begun.clear()
         self._say(event)
 
     def _answer(self, value: object) -> None:
@@ -126,6 +188,24 @@ class Carrier:
 
     def _say(self, event: Event) -> None:
         self._runner.send_message(TO_HARNESS, json.dumps(event))
+
+
+def connected(host: str, port: int, why: str) -> Any:
+    """Locust's worker, of the master there. Raises UserError, with ``why``, where there is none."""
+    runners.MASTER_HEARTBEAT_TIMEOUT = int(wire.SILENCE_S)
+    runners.CONNECT_TIMEOUT, runners.CONNECT_RETRY_COUNT = 1, REACHED_WITHIN_S
+    try:
+        runner: Any = Environment().create_worker_runner(host, port)
+    except ConnectionError:
+        raise UserError(f"no master within {REACHED_WITHIN_S} s: {why}") from None
+    runner.last_heartbeat_timestamp = time.time()  # a master may be silent from now on
+    return runner
+
+
+def _own_core(message: Event) -> int:
+    """The core that the harness means: one of its own machine, or the n-th from the last of this one."""
+    allowed, core = cores.all_of(), int(message.get("core", -1))
+    return core if core in allowed else allowed[-1 - message.get("nth", 0) % len(allowed)]
 
 
 def carry(first: Event) -> None:
@@ -141,19 +221,16 @@ def carry(first: Event) -> None:
         if first["program"] == locust.PROGRAM:
             stack.enter_context(cores.pinned(core))  # with the threads that Locust starts
             open_as_many_files_as_allowed()
-        runners.MASTER_HEARTBEAT_TIMEOUT = int(wire.SILENCE_S)
-        runners.CONNECT_TIMEOUT, runners.CONNECT_RETRY_COUNT = 1, REACHED_WITHIN_S
-        try:
-            runner: Any = Environment().create_worker_runner("127.0.0.1", first["port"])
-        except ConnectionError:
-            raise UserError(f"no master within {REACHED_WITHIN_S} s: may sshd here forward ports?") from None
-        runner.last_heartbeat_timestamp = time.time()  # a master may be silent from now on
-        carrier = Carrier(runner, first["token"], first["program"], core)
-        gevent.spawn(_end_without, runner)
-        text = json.dumps({"event": "here", "value": about})
-        arrival = {"proof": proof(first["token"], HERE), "number": first["number"], "text": text}
-        runner.send_message(HERE, arrival)
-        carrier.carry()
+        encrypt(first["token"])
+        runner = connected("127.0.0.1", first["port"], "may sshd here forward ports?")
+        take_part(runner, Carrier(runner, first["program"], core), first["number"], about)
+
+
+def take_part(runner: Any, carrier: Carrier, number: int | None, about: Event) -> None:
+    """Says that it is here, and carries until it is ended."""
+    gevent.spawn(_end_without, runner, carrier)
+    runner.send_message(HERE, {"number": number, "text": json.dumps({"event": "here", "value": about})})
+    carrier.carry()
 
 
 def main() -> None:
@@ -172,21 +249,23 @@ def main() -> None:
         print(error, file=sys.stderr)
     except Exception:
         traceback.print_exc()
-    _end(1)
+    end(1)
 
 
 def _end_with(given: FileObject) -> None:
     given.read()
-    _end(0)
+    end(0)
 
 
-def _end_without(runner: Any) -> None:
+def _end_without(runner: Any, carrier: Carrier) -> None:
     runner.greenlet.join()
-    print("the master was not heard of any more", file=sys.stderr)
-    _end(1)
+    kept = carrier.keep()
+    why = "the master was not heard of any more"
+    print(f"{why}; what was measured is in {kept}" if kept else why, file=sys.stderr)
+    end(1)
 
 
-def _end(status: int) -> None:
+def end(status: int) -> None:
     """Ends at once: nothing that is still to be sent is waited for."""
     sys.stderr.flush()
     os._exit(status)

@@ -14,12 +14,14 @@ from loadtests.errors import UserError
 
 if TYPE_CHECKING:
     from loadtests.measure.study_options import OwnJourney
+    from loadtests.records.run.run_record import ExpectedWorkers
     from loadtests.setups.application.project import Options
 
     Own = Options | None
     Journey = OwnJourney | None
+    Workers = ExpectedWorkers | None
 else:
-    Own = Journey = object  # their modules take time to import, and `--help` does without
+    Own = Journey = Workers = object  # their modules take time to import, and `--help` does without
 
 Command = Callable[..., None]
 LENGTH, MACHINES = "How long, how sure", "Other machines"  # panels of `--help`
@@ -107,8 +109,23 @@ JOURNEY: dict[str, Any] = {
     ],
     "login_user": Annotated[Text, typer.Option(help="User name to sign in with.")],
 }
+WORKERS: dict[str, Any] = {
+    "expect_workers": Annotated[
+        int | None,
+        typer.Option(help="Number of workers that you start elsewhere (`worker`), which make all of the load."),
+    ],
+    "master_bind": Annotated[
+        Text,
+        typer.Option(
+            help="Address where they come to: 10.0.0.1:5557, on a private network; 127.0.0.1:5557 by default."
+        ),
+    ],
+    "expect_workers_max_wait": Annotated[Text, typer.Option(help="How long to wait for them; 5m by default.")],
+}
 # `--help` is long: it is read by panels.
-for panel, options in (("Your own project", PROJECT), ("Its WebSockets", WEBSOCKETS), ("Its users", JOURNEY)):
+for panel, options in (
+    ("Your own project", PROJECT), ("Its WebSockets", WEBSOCKETS), ("Its users", JOURNEY), (MACHINES, WORKERS)
+):  # fmt: skip
     for annotation in options.values():
         annotation.__metadata__[0].rich_help_panel = panel
 
@@ -165,9 +182,22 @@ def _own_journey(chosen: dict[str, Any]) -> Journey:
     return OwnJourney(**chosen)
 
 
+def _expected_workers(chosen: dict[str, Any]) -> Workers:
+    if not chosen:
+        return None
+    if "expect_workers" not in chosen:
+        raise UserError(
+            f"--{next(iter(chosen)).replace('_', '-')} goes with --expect-workers, which says how many come"
+        )
+    from loadtests.measure.clients import expected_workers
+
+    return expected_workers(**chosen)
+
+
 with_own_project = with_options("own", PROJECT, _own_project)
 with_own_websockets = with_options("own", {**PROJECT, **WEBSOCKETS}, _own_project)
 with_own_journey = with_options("users", JOURNEY, _own_journey)
+with_expected_workers = with_options("workers", WORKERS, _expected_workers)
 
 
 def given(context: typer.Context) -> list[str]:

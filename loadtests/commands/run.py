@@ -22,8 +22,10 @@ from loadtests.commands.options import (
     Paths,
     Price,
     Seed,
+    Workers,
     WorkloadFile,
     given,
+    with_expected_workers,
     with_own_journey,
     with_own_websockets,
 )
@@ -31,6 +33,7 @@ from loadtests.errors import UserError
 from loadtests.formatting import series
 
 
+@with_expected_workers
 @with_own_journey
 @with_own_websockets
 def command(
@@ -118,6 +121,7 @@ def command(
     *,
     own: Own,
     users: Journey,
+    workers: Workers,
 ) -> None:
     """Run a study: measure every setup in every test, repeated in blocks.
 
@@ -147,7 +151,7 @@ def command(
             chosen = users.in_study(chosen) if users else chosen
             study_options.require_websocket_test(own, chosen)
             options = preparing.RunOptions(output, seed, study_options.goal_of(until, max_time), own)
-            machines = HostOptions.of(servers, clients, services, hosts)
+            machines = HostOptions.of(servers, clients, services, hosts, workers)
             bench_of = bench_for(machines, allow_remote, own is not None)
             if dry_run:
                 expected = preparing.plan_run(chosen, options, bench_of)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from loadtests.errors import UserError
 from loadtests.hosts.link import Address
@@ -19,6 +19,20 @@ OnEnd = Callable[[], None]
 
 class EngineError(UserError):
     """An engine that cannot run, or broke off. Its text is one line."""
+
+
+class Joining(Protocol):
+    """Workers of a load that others start (``loadtests.engines.expected``)."""
+
+    def __len__(self) -> int: ...
+
+    def working(self, program: str, core: int | None) -> AbstractContextManager[list[Any]]:
+        """They carry a program until the context ends. Raises EngineError and UserError."""
+
+
+Others = tuple[Address, ...] | Joining
+"""Where parts of a load are made outside this process: on machines over SSH, in one process each; or by workers that
+come, which then make all of it."""
 
 
 class Engine(Protocol):
@@ -67,8 +81,8 @@ class SlicingEngine(Engine, Protocol):
 class SharedEngine(Engine, Protocol):
     """An engine that can make a part of its load on other machines."""
 
-    def shared_with(self, others: tuple[Address, ...]) -> Engine:
-        """The same, with the last processes of a load on these machines, one on each."""
+    def shared_with(self, others: Others) -> Engine:
+        """The same, with the last processes of a load elsewhere, as many as ``others`` are."""
 
 
 class LoadMaker(Protocol):

@@ -2,8 +2,9 @@
 the processes of a load say to each other (``loadtests.cluster`` are the programs).
 
 The master is a child of the harness and listens on loopback. Workers here are children too; on another machine one
-runs for as long as an SSH connection, which forwards a port there to the master (``ssh -R``). Each proves itself with a
-token that is drawn anew for each cluster, and that it gets over its standard input."""
+runs for as long as an SSH connection, which forwards a port there to the master (``ssh -R``). What passes is encrypted
+with keys of a token, which is drawn anew for each cluster, and which each gets over its standard input. Workers that
+others start are in expected.py."""
 
 from __future__ import annotations
 
@@ -20,10 +21,10 @@ from typing import TypeVar
 
 import msgspec
 
-from loadtests.engines.base import EngineError
+from loadtests.engines.base import EngineError, Others
 from loadtests.engines.generator_process import GeneratorProcess, start, wait_for
 from loadtests.engines.timeline import Event
-from loadtests.errors import shown
+from loadtests.errors import UserError, shown, shown_end
 from loadtests.files import ROOT
 from loadtests.hosts import deploy, wire
 from loadtests.hosts.error_tail import ErrorTail
@@ -47,6 +48,7 @@ class Here(msgspec.Struct, frozen=True):
     files: dict[str, str]
     boot: str
     machine: Description
+    host: str = ""
 
 
 class Cluster(GeneratorProcess):
@@ -65,15 +67,19 @@ class Cluster(GeneratorProcess):
         for line in self.lines():
             number, _, text = line.partition(b" ")
             if not number.isdigit():
-                yield self, json.loads(line)
+                yield from self.of_master(line)
             elif int(number) < len(self.workers):
                 worker = self.workers[int(number)]
                 yield worker, worker.event(text)
 
+    def of_master(self, line: bytes) -> Iterable[tuple[GeneratorProcess, Event]]:
+        """An event of its own."""
+        yield self, json.loads(line)
+
 
 class Worker(GeneratorProcess):
     """A worker of a cluster, which carries a part of a load. Its own pipes are for how it takes part, and for its end.
-    ``within_ms`` is how well its clock is known: half the quickest round trip."""
+    ``where`` it is, empty for one here; ``within_ms`` is how well its clock is known: half the quickest round trip."""
 
     start_in_s = 0.5  # a message may take a network's way
 
@@ -84,6 +90,7 @@ class Worker(GeneratorProcess):
     ) -> None:
         super().__init__(popen, errors)
         self.address = address
+        self.where = str(address or "")
         self.within_ms = 0.0
         self._cluster = cluster
         self._number = len(cluster.workers)
@@ -136,11 +143,11 @@ class Worker(GeneratorProcess):
         self.about = self._value(Here)
         deploy.require_same(self.address, self.about.files)
         if self.about.boot != boot():  # else it is this machine, by another address
-            self.machine = str(self.address)
+            self.machine = self.where
 
     def synchronize(self) -> None:
         """The quickest of some round trips is used, as half of it is the error."""
-        if self.address is None:
+        if not self.where:
             return
         self.within_ms = math.inf
         for number in range(LOOKS):
@@ -151,12 +158,14 @@ class Worker(GeneratorProcess):
                 self.within_ms, self.ahead_ms = half, there - before - half
 
     def look(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
-        """The way from there to the servers (see ``loadtests.hosts.network.look``). Raises EngineError."""
+        """The way from there to the servers (see ``loadtests.hosts.network.look``). Raises UserError."""
         return self._answer({"prove": [host, list(address), token, client]}, Network)
 
     def _answer(self, message: Event, kind: type[T]) -> T:
         self.write(message)
         wait_for([self], "answer", ANSWERED_WITHIN_S)
+        if why := self.last.get("why"):
+            raise UserError(f"{self.where}: {shown_end(str(why))}")
         return self._value(kind)
 
     def _value(self, kind: type[T]) -> T:
@@ -167,7 +176,7 @@ class Worker(GeneratorProcess):
 
     @property
     def _called(self) -> str:
-        return str(self.address or "a worker")
+        return self.where or "a worker"
 
     def _nonsense(self, why: object) -> EngineError:
         return EngineError(f"{self._called} answered nonsense: {why}")
@@ -176,7 +185,7 @@ class Worker(GeneratorProcess):
 @contextlib.contextmanager
 def understood(processes: Sequence[GeneratorProcess]) -> Iterator[None]:
     """Raises EngineError where what other machines measured makes no result."""
-    others = [str(process.address) for process in processes if isinstance(process, Worker) and process.address]
+    others = [process.where for process in processes if isinstance(process, Worker) and process.where]
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -187,9 +196,13 @@ def understood(processes: Sequence[GeneratorProcess]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def workers(program: str, near: int, core: int | None, others: Sequence[Address]) -> Iterator[list[Worker]]:
+def workers(program: str, near: int, core: int | None, others: Others) -> Iterator[list[Worker]]:
     """Workers that carry a ``program``, some of them here, on a core, and one on each of the other machines, until the
-    context ends. Raises EngineError and UserError."""
+    context ends; or those that others start. Raises EngineError and UserError."""
+    if not isinstance(others, tuple):
+        with others.working(program, core) as found:
+            yield found
+        return
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(start(Cluster, [sys.executable, "-m", MASTER], ROOT))
         kind = functools.partial(Worker, cluster=cluster)

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loadtests.engines import cluster, require_able
-from loadtests.engines.base import EngineError, OnEnd, OnSecond, OnStart, ShouldStop
+from loadtests.engines.base import EngineError, OnEnd, OnSecond, OnStart, Others, ShouldStop
 from loadtests.engines.generator_process import GeneratorProcess, common_start, events, results, start, wait_for
 from loadtests.engines.merge_journeys import merge_journeys
 from loadtests.engines.timeline import Event, Timeline
 from loadtests.files import ROOT
-from loadtests.hosts.link import Address
 from loadtests.records import Result
 from loadtests.workload import Feature, Load, Users
 
@@ -49,9 +48,9 @@ class Locust:
     place = 3
     features = frozenset({Feature.JOURNEYS, Feature.PROCESSES, Feature.EARLY_STOP, Feature.RESPONSE_TIME})
 
-    others: tuple[Address, ...] = ()
+    others: Others = ()
 
-    def shared_with(self, others: tuple[Address, ...]) -> Locust:
+    def shared_with(self, others: Others) -> Locust:
         """See base.SharedEngine."""
         return Locust(others)
 
@@ -102,7 +101,7 @@ class Locust:
     @contextlib.contextmanager
     def _injectors(self, load: Load) -> Iterator[Sequence[GeneratorProcess]]:
         with contextlib.ExitStack() as stack:
-            if load.processes == 1:
+            if load.processes == 1 and not self.others:
                 yield [stack.enter_context(start(GeneratorProcess, [sys.executable, "-m", INJECTOR], ROOT, load.core))]
             else:
                 near = load.processes - len(self.others)

@@ -16,13 +16,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from loadtests.engines import cluster, require_able
-from loadtests.engines.base import Engine, EngineError, OnEnd, OnSecond, OnStart, ShouldStop
+from loadtests.engines.base import Engine, EngineError, OnEnd, OnSecond, OnStart, Others, ShouldStop
 from loadtests.engines.generator_process import GeneratorProcess, common_start, events, results, start, wait_for
 from loadtests.engines.job import job
 from loadtests.engines.merge import merge
 from loadtests.engines.timeline import Event, Timeline
 from loadtests.files import ROOT
-from loadtests.hosts.link import Address
 from loadtests.records import Result
 from loadtests.workload.load import Load
 
@@ -225,11 +224,9 @@ def command() -> list[str]:
 
 
 @contextlib.contextmanager
-def running(
-    engine: Engine, processes: int, core: int | None, others: Sequence[Address] = ()
-) -> Iterator[NodeGenerator]:
-    """A number of processes, the last of them one each on other machines, the rest here on a core, until the context
-    ends. Raises EngineError and UserError."""
+def running(engine: Engine, processes: int, core: int | None, others: Others = ()) -> Iterator[NodeGenerator]:
+    """A number of processes, the last of them elsewhere, the rest here on a core, until the context ends. Raises
+    EngineError and UserError."""
     with contextlib.ExitStack() as stack:
         if others:
             found = stack.enter_context(cluster.workers(PROGRAM, processes - len(others), core, others))

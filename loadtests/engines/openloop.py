@@ -6,9 +6,8 @@ import dataclasses
 from contextlib import AbstractContextManager
 
 from loadtests.engines import node, require_able
-from loadtests.engines.base import OnEnd, OnSecond, OnStart, ShouldStop
+from loadtests.engines.base import OnEnd, OnSecond, OnStart, Others, ShouldStop
 from loadtests.errors import unknown
-from loadtests.hosts.link import Address
 from loadtests.records.result import Result
 from loadtests.workload import Feature, Load
 
@@ -31,9 +30,9 @@ class Openloop:
     place = 1
     features = frozenset(Feature) - {Feature.JOURNEYS}
 
-    others: tuple[Address, ...] = ()
+    others: Others = ()
 
-    def shared_with(self, others: tuple[Address, ...]) -> Openloop:
+    def shared_with(self, others: Others) -> Openloop:
         """See base.SharedEngine."""
         return Openloop(others)
 

@@ -86,6 +86,12 @@ def tracked() -> list[str]:
     return [path for path in found if _needed(path) and os.path.lexists(ROOT / path)]
 
 
+def of_load() -> list[str]:
+    """The paths of the files that make load, where git may be missing."""
+    found = [file for suffix in ("py", "js") for file in (ROOT / "loadtests").rglob(f"*.{suffix}")]
+    return sorted(str(file.relative_to(ROOT)) for file in (*found, ROOT / "package-lock.json"))
+
+
 def _needed(path: str) -> bool:
     return path.startswith("packages/") or not path.endswith(".md")
 

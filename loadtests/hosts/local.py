@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from loadtests.cleanup import folders
 from loadtests.errors import UserError
 from loadtests.hosts import network
 from loadtests.hosts.network import Look, Network
+from loadtests.hosts.proof import ProofServer
 from loadtests.hosts.supervisor import Supervisor
 from loadtests.observe import calibration, conditions, cores, machine, processes, top_processes
 from loadtests.observe.conditions import Moment
@@ -48,8 +50,15 @@ class Local:
     def missing(self, needs: Iterable[str]) -> str | None:
         return missing(needs)
 
-    def require_reachable(self, bind: str, port: int, allow_remote: bool, look: Look = network.look) -> None:
-        pass
+    def require_reachable(self, bind: str, port: int, allow_remote: bool, look: Look = network.look) -> Network | None:
+        if look is network.look:
+            return None
+        token = secrets.token_hex(16)
+        with contextlib.closing(ProofServer(token, bind, port)):
+            try:
+                return look("this machine", (self.address(bind), port), token, "")
+            except UserError as error:
+                raise UserError(f"{error}: BIND has to be an address here that workers reach: BIND=10.0.0.1") from None
 
     def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
         return network.look(host, address, token, client)

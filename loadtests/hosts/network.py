@@ -41,9 +41,10 @@ Look = Callable[[str, tuple[str, int], str, str], Network]
 
 
 def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
-    """The network to an address, where a server (``loadtests.hosts.agent.proof``) has to prove that it knows the token.
+    """The network to an address, where a server (``loadtests.hosts.proof``) has to prove that it knows the token.
 
-    ``host`` is the user's name for it; ``client`` is this machine's address there. Raises UserError.
+    ``host`` is the user's name for it; ``client`` is this machine's address there, empty where SSH did not tell it.
+    Raises UserError.
     """
     where = "{}:{}".format(*address)
     nonce = secrets.token_hex(16)
@@ -55,6 +56,8 @@ def look(host: str, address: tuple[str, int], token: str, client: str) -> Networ
         seconds, count = _seconds(connection, "/long")
     except (OSError, http.client.HTTPException) as error:
         port, why = address[1], shown(str(error)) or type(error).__name__
+        if not client:
+            raise UserError(f"{where} cannot be reached from there ({why})") from None
         raise UserError(
             f"{where} cannot be reached from here ({why}), though SSH can: let TCP from "
             f"{client} through to that port and those after it (there: sudo ufw allow proto tcp from {client} to any "

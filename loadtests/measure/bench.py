@@ -13,7 +13,8 @@ from loadtests.engines import Engine, require_able
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost, Host
 from loadtests.measure import open_files
-from loadtests.measure.host_options import Clients, HostOptions, ServiceHosts
+from loadtests.measure.clients import Clients
+from loadtests.measure.host_options import HostOptions, ServiceHosts
 from loadtests.observe.cores import SERVICES, Cores
 from loadtests.plan.database_times import POSTGRESQL
 from loadtests.plan.kinds import Test
@@ -232,7 +233,7 @@ def _services_of(entry: Entry, known: Mapping[str, Setup], application: Applicat
 def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
     """Makes the bench of a study on these hosts; a project of the user's ``own`` is served here only. Raises
     UserError."""
-    clients = Clients.parse(options.clients, options.servers) if options.clients else Clients()
+    clients = Clients.parse(options)
     apart = ServiceHosts.parse(options, clients.addresses) if options.services else ServiceHosts()
     if own and (options.servers or options.services):
         where, option = (options.servers, "--servers") if options.servers else (options.services, "--services")

@@ -1,5 +1,5 @@
-"""On which hosts a run is, as options name them or a hosts file: servers, clients that make a part of the load, and
-services on machines of their own."""
+"""On which hosts a run is, as options name them or a hosts file: servers, clients that make a part of the load
+(``clients.py``), and services on machines of their own."""
 
 from __future__ import annotations
 
@@ -13,21 +13,16 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from loadtests import engines
-from loadtests.engines import Engine, cluster, node
-from loadtests.engines.base import SharedEngine
 from loadtests.errors import UserError, unknown
 from loadtests.hosts import Host
 from loadtests.hosts.link import Address
 from loadtests.hosts.network import Network
 from loadtests.hosts.ssh import Ssh, public
 from loadtests.hosts.with_services import WithServices
-from loadtests.observe.machine import boot
 from loadtests.records import decode
-from loadtests.records.run.run_record import OtherClient, RunRecord, ServiceHost
+from loadtests.records.run.run_record import ExpectedWorkers, RunRecord, ServiceHost
 from loadtests.setups import services
 from loadtests.setups.services import Service
-from loadtests.workload import Load
 
 SUFFIX = ".toml"
 SCHEME = "ssh://"
@@ -50,22 +45,33 @@ class HostsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @dataclasses.dataclass(frozen=True)
 class HostOptions:
     """Where the ``servers`` are, which ``clients`` make a part of the load, and which ``services`` have their own
-    machines: each as its option is written, None where it is not. ``of_file``: a hosts file says so."""
+    machines: each as its option is written, None where it is not. ``workers`` come by themselves. ``of_file``: a hosts
+    file says so."""
 
     servers: str | None = None
     clients: str | None = None
     services: str | None = None
     of_file: bool = False
+    workers: ExpectedWorkers | None = None
 
     @classmethod
-    def of(cls, servers: str | None, clients: str | None, services: str | None, file: Path | None) -> HostOptions:
+    def of(
+        cls,
+        servers: str | None,
+        clients: str | None,
+        services: str | None,
+        file: Path | None,
+        workers: ExpectedWorkers | None = None,
+    ) -> HostOptions:
         """From the options, or from the file instead. Raises UserError."""
         options = cls(servers, clients, services)
-        if file is None:
-            return options
-        if options != cls():
-            raise UserError(f"{file} says where everything is; leave out --servers, --clients and --services")
-        return cls.read(file)
+        if file is not None:
+            if options != cls():
+                raise UserError(f"{file} says where everything is; leave out --servers, --clients and --services")
+            options = cls.read(file)
+        if workers and options.clients:
+            raise UserError("--expect-workers makes all of the load; leave out clients")
+        return dataclasses.replace(options, workers=workers)
 
     @classmethod
     def read(cls, file: Path) -> HostOptions:
@@ -79,8 +85,9 @@ class HostOptions:
         """Those of a run that was begun."""
         return cls(
             record.servers.address if record.servers else None,
-            _joined(one.address for one in record.clients),
+            _joined(one.address for one in record.clients if record.workers is None),
             _joined(f"{one.service}={one.address}" for one in record.service_hosts),
+            workers=record.workers,
         )
 
     @property
@@ -107,87 +114,6 @@ def _joined(texts: Iterable[str]) -> str | None:
 
 def _split(text: str | None) -> list[str]:
     return text.split(",") if text else []
-
-
-@dataclasses.dataclass(frozen=True)
-class Clients:
-    """Machines that make a part of the load; none where this machine makes all of it."""
-
-    addresses: tuple[Address, ...] = ()
-
-    @classmethod
-    def parse(cls, text: str, servers: str | None) -> Clients:
-        """From ``ssh://a,ssh://b``, with servers on another host. Raises UserError."""
-        if servers is None:
-            raise UserError("--clients is for servers on another machine; name it: --servers ssh://user@host")
-        urls = [one.strip() for one in text.split(",")]
-        for url in urls:
-            if not url.startswith(SCHEME):
-                raise UserError(f"--clients: {url!r}: write ssh://user@host, or several, with commas between")
-        *found, server = [Address.parse(url.removeprefix(SCHEME)) for url in (*urls, servers)]
-        if len({str(server), *map(str, found)}) <= len(found):
-            raise UserError("--clients: each client, and the machine of the servers, is another one")
-        return cls(tuple(found))
-
-    @property
-    def machines(self) -> int:
-        """The number of machines that make the load, this one included."""
-        return 1 + len(self.addresses)
-
-    def engine(self, name: str) -> Engine:
-        """The engine of that name, with its load made on all of them. Raises UserError."""
-        found = engines.get(name)
-        if not self.addresses:
-            return found
-        if not isinstance(found, SharedEngine):
-            raise UserError(f"the engine {name} makes its load on this machine alone; leave out --clients")
-        return found.shared_with(self.addresses)
-
-    def share(self, load: Load) -> Load:
-        """The load with one more process for each of them. Raises UserError where it cannot be shared."""
-        if not self.addresses:
-            return load
-        if load.processes > 1:
-            raise UserError("with --clients each machine has one injector; leave out injectors")
-        # Each user has a connection, whatever their number is.
-        connections = load.connections if load.users is None else max(load.connection_count, self.machines)
-        return dataclasses.replace(load, processes=self.machines, connections=connections)
-
-    def look(
-        self, host: Host, bind: str, port: int, allow_remote: bool, service_hosts: Iterable[Host] = ()
-    ) -> tuple[OtherClient, ...]:
-        """Describes each, and its way to a port of the servers' host, which must prove its identity there. Raises
-        UserError, also where one is another client's, a service's or the servers' machine by another name: each would
-        count the other's load as other load."""
-        if not self.addresses:
-            return ()
-        names = {one.boot(): one.name for one in (*service_hosts, host) if one.boot() != boot()}
-        found = []
-        for address in self.addresses:
-            client, booted = _client(address, host, bind, port, allow_remote)
-            if (other := names.get(booted)) is not None:
-                raise UserError(f"--clients: {address} is the machine of {other}, by another name; leave it out")
-            if not client.same_machine:
-                names[booted] = str(address)
-            found.append(client)
-        return tuple(found)
-
-
-def _client(address: Address, host: Host, bind: str, port: int, allow_remote: bool) -> tuple[OtherClient, str]:
-    """Its record, and its boot id, which no other machine has."""
-    with cluster.workers(node.PROGRAM, 0, None, (address,)) as [there]:
-        there.synchronize()
-        way = host.require_reachable(bind, port, allow_remote, there.look)
-        client = OtherClient(
-            address=str(address),
-            same_machine=there.about.boot == boot(),
-            machine=dict(there.about.machine),
-            round_trip_ms=way.round_trip_ms if way else None,
-            megabits_per_s=way.megabits_per_s if way else None,
-            clock_ahead_ms=round(there.ahead_ms, 3),
-            clock_uncertainty_ms=round(there.within_ms, 3),
-        )
-        return client, there.about.boot
 
 
 @dataclasses.dataclass(frozen=True)

@@ -146,7 +146,7 @@ class _Block:
         engine = self.bench.engine(test.engine)
         assert isinstance(engine, SlicingEngine)
         self.on_step(f"{test.name}: starting the generator", GENERATOR_S)
-        with engine.generator(self.bench.clients.machines, self.bench.cores.generator[0]) as maker:
+        with engine.generator(self.bench.clients.parts, self.bench.cores.generator[0]) as maker:
             ready = [self._ready(one, builders[one.entry.label], maker, chance) for one in planned]
             measured = {one.planned.entry.label: one for one in ready if one is not None}
             answer_s = max((one.answers_in_s for one in measured.values()), default=0.0)

@@ -105,6 +105,7 @@ def prepare(
         git=Git(**machine.git()),
         servers=bench.host.other_host(),
         clients=bench.client_records,
+        workers=bench.clients.workers,
         service_hosts=bench.service_records,
     )
     record = dataclasses.replace(record, order=tuple(schedule(study, seed, record.places_left_out)))
@@ -145,11 +146,10 @@ def plan_run(study: Study, options: RunOptions, bench_of: BenchOf = make_bench) 
     bench = bench_of(study, found.application)
     study, left_out = servable(study, bench)
     partly = {(one.label, one.test) for one in left_out if one.test is not None}
-    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-    problem = None
+    today, problem = datetime.datetime.now(datetime.timezone.utc).date().isoformat(), None
     try:
         folder.require_new(options.output or free_folder(study.name))
-        bench.require(study)
+        dataclasses.replace(bench, clients=bench.clients.at_hand).require(study)
     except UserError as error:
         problem = str(error)
     return DryRun(

@@ -19,40 +19,28 @@ from tests.fixtures.waiting import wait_for
 
 pytestmark = [pytest.mark.servers, pytest.mark.exhaustive]
 
-# Knows how Locust speaks, and not the token: sends what is no message, then whose it would like to be.
+# Knows how Locust speaks, and not the token: says that it is there, then whose it would like to be, and hears nothing.
 STRANGER = """
-import sys
-import locust, msgpack
+import contextlib, sys
+import locust, zmq
 from locust.rpc import Message, zmqrpc
 client = zmqrpc.Client("127.0.0.1", int(sys.argv[1]), "stranger")
-client.send(Message("client_ready", locust.__version__, "stranger"))
-client.recv()
-for no_message in (b"", b"\\xc1", b"\\xff\\xfe", b"\\x91" * 10**6, *map(msgpack.dumps, (7, [1, 2], [[], {}, 1.5]))):
-    client.socket.send(no_message)
-for kind in ("client_ready", "heartbeat", "stats", "locustfile", "exception", "spawning_complete", "here", "?"):
-    for data in (None, 7, [], {}, "x"):
+client.socket.linger = 0
+for kind, data in (
+    ("client_ready", locust.__version__),
+    ("here", {"number": 1, "text": '{"event": "here"}'}),
+    ("to-harness", '{"event": "answer", "value": 0}'),
+):
+    with contextlib.suppress(locust.exception.RPCError):  # while a connection that was refused is made anew
         client.send(Message(kind, data, "stranger"))
-client.send(Message("here", {"proof": "guessed", "number": 1, "text": '{"event": "here"}'}, "stranger"))
-client.send(Message("to-harness", '{"event": "answer", "value": 0}', "stranger"))
-while client.socket.poll(1000):
-    assert client.recv().type in ("ack", "reconnect")
-client.socket.send(b"A" * 2**26)
-print("quiet", client.socket.poll(1000), flush=True)
+print(client.socket.poll(1000), flush=True)
 """
-# Listens where the master's port should lead, knows what a worker tells it, and would have it do something.
+# Listens where the master's port should lead, and does not know the token.
 IMPOSTOR = """
-import json
-from locust.rpc import Message, zmqrpc
+from locust.rpc import zmqrpc
 server = zmqrpc.Server("127.0.0.1", 0)
 print(server.port, flush=True)
-while (one := server.recv_from_client())[1].type != "here":
-    server.send_to_client(Message("ack", {"index": 0}, one[0]))
-said = [server.send_to_client(Message("to-worker", {"proof": one[1].data["proof"], "text": '{"look": 1}'}, one[0]))]
-while server.socket.poll(2000):
-    said.append(server.recv_from_client()[1].type)
-    if len(said) > 5:
-        break
-print("to-harness" in said, flush=True)
+print(server.socket.poll(3000), flush=True)
 """
 # What has the place of node, and says what it was told.
 NODE = """#!/bin/sh
@@ -91,7 +79,7 @@ def test_a_job_reaches_the_generator_to_the_letter(with_node):
         assert worker.last["value"] == hashlib.sha256(json.dumps(job).encode() + b"\n").hexdigest()
 
 
-def test_a_worker_obeys_no_master_who_does_not_know_the_token():
+def test_a_worker_says_nothing_to_a_master_who_does_not_know_the_token():
     with subprocess.Popen([sys.executable, "-c", IMPOSTOR], cwd=ROOT, stdout=subprocess.PIPE, text=True) as impostor:
         port = int(impostor.stdout.readline())
         first = {"token": "t", "number": 0, "program": "generator", "core": None, "port": port, "apart": False}
@@ -99,7 +87,8 @@ def test_a_worker_obeys_no_master_who_does_not_know_the_token():
         with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, text=True) as worker:
             worker.stdin.write(f"{json.dumps(first)}\n")
             worker.stdin.flush()
-            assert impostor.stdout.readline() == "False\n"
+            assert impostor.stdout.readline() == "0\n"
+            worker.stdin.close()
 
 
 def test_a_stranger_on_the_port_takes_no_part():
@@ -108,7 +97,7 @@ def test_a_stranger_on_the_port_takes_no_part():
         [port] = {one.laddr.port for one in master.net_connections() if one.status == psutil.CONN_LISTEN}
         assert {one.laddr.ip for one in master.net_connections()} == {"127.0.0.1"}
         stranger = [sys.executable, "-c", STRANGER, str(port)]
-        assert subprocess.run(stranger, cwd=ROOT, capture_output=True, text=True).stdout.split() == ["quiet", "0"]
+        assert subprocess.run(stranger, cwd=ROOT, capture_output=True, text=True).stdout.split() == ["0"]
         worker.write({"look": 1})
         wait_for_event([worker], "answer", 10)
         assert worker.last["value"] > 0

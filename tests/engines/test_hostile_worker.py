@@ -26,21 +26,26 @@ exec {python} {folder}/there.py ${{2##*:}}
 """
 HOSTILE = """
 import json, sys
-import locust
+import locust, msgpack
 from locust.rpc import Message, zmqrpc
-from loadtests.cluster.master import proof
+from loadtests.cluster.keys import encrypt
 from loadtests.observe import machine
 
 def say(text):
     client.send(Message("to-harness", text, "hostile"))
 
 here = json.dumps({{"event": "here", "value": {{"files": {{}}, "boot": "another", "machine": machine.describe()}}}})
-client = zmqrpc.Client("127.0.0.1", int(sys.argv[1]), "hostile")
 first = json.loads(sys.stdin.readline())
+encrypt(first["token"])
+client = zmqrpc.Client("127.0.0.1", int(sys.argv[1]), "hostile")
 client.send(Message("client_ready", locust.__version__, "hostile"))
 client.recv()
-arrival = {{"proof": proof(first["token"], "here"), "number": first["number"], "text": {here}}}
-client.send(Message("here", arrival, "hostile"))
+for no_message in (b"", b"\\xc1", b"\\xff\\xfe", b"\\x91" * 10**6, *map(msgpack.dumps, (7, [1, 2], [[], {{}}, 1.5]))):
+    client.socket.send(no_message)
+for kind in ("client_ready", "heartbeat", "stats", "locustfile", "exception", "spawning_complete", "here", "?"):
+    for data in (None, 7, [], {{}}, "x"):
+        client.send(Message(kind, data, "stranger"))
+client.send(Message("here", {{"number": first["number"], "text": {here}}}, "hostile"))
 while True:
     if client.recv().type == "to-worker":
         say({answer})
@@ -69,7 +74,7 @@ def there(tmp_path, monkeypatch):
 
 
 def ask():
-    with cluster.workers("generator", 0, None, [Address("hostile")]) as [worker]:
+    with cluster.workers("generator", 0, None, (Address("hostile"),)) as [worker]:
         worker.synchronize()
         return worker
 
@@ -126,7 +131,7 @@ def test_who_it_is_may_be_nonsense_as_well(there, here, why):
 
 def test_a_worker_whose_master_is_silent_ends_itself(there):
     there(IMPATIENT)
-    with cluster.workers("generator", 0, None, [Address("patient")]) as [worker]:
+    with cluster.workers("generator", 0, None, (Address("patient"),)) as [worker]:
         [master] = [one for one in psutil.Process().children() if cluster.MASTER in one.cmdline()]
         master.send_signal(signal.SIGSTOP)
         with pytest.raises(EngineError, match=r"^ssh://patient: the master was not heard of any more$"):

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from loadtests.hosts import deploy, wire
-from loadtests.hosts.agent.proof import ProofServer
 from loadtests.hosts.error_tail import MOST_BYTES, ErrorTail
+from loadtests.hosts.proof import ProofServer
 from loadtests.observe import machine
 from loadtests.observe.machine import boot
 from tests.fixtures.hostile import changed
@@ -71,7 +71,7 @@ def host(tmp_path, monkeypatch, free_port):
     monkeypatch.setattr(deploy, "tracked", list)
     ours = machine.versions()
     monkeypatch.setattr(machine, "versions", lambda: ours)
-    monkeypatch.setattr("loadtests.hosts.agent.proof.LONG_BYTES", 1000)
+    monkeypatch.setattr("loadtests.hosts.proof.LONG_BYTES", 1000)
     server = ProofServer("t", "127.0.0.1", free_port)
     yield made
     server.close()

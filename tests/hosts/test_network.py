@@ -6,7 +6,7 @@ import pytest
 
 from loadtests.errors import UserError
 from loadtests.hosts import network
-from loadtests.hosts.agent.proof import ProofServer
+from loadtests.hosts.proof import ProofServer
 
 
 @pytest.fixture

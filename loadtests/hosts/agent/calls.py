@@ -21,9 +21,9 @@ from loadtests.errors import UserError
 from loadtests.files import ROOT
 from loadtests.hosts import deploy, wire
 from loadtests.hosts.agent import connection
-from loadtests.hosts.agent.proof import ProofServer
 from loadtests.hosts.local import Local
 from loadtests.hosts.network import Network
+from loadtests.hosts.proof import ProofServer
 from loadtests.hosts.supervisor import Supervisor
 from loadtests.hosts.wire import AgentFacts
 from loadtests.measure import doctor

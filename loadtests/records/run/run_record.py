@@ -13,7 +13,7 @@ from msgspec import Meta
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Study
 from loadtests.records import Advice
-from loadtests.records.bounds import Amount, FileName, Moment, Name, Number, Positive, Share, Variable, about
+from loadtests.records.bounds import Amount, FileName, Moment, Name, Number, Ordinal, Positive, Share, Variable, about
 
 PACKAGES = ("packages", "node_packages", "stack_2016")  # keys of versions that hold versions by names
 
@@ -108,15 +108,24 @@ class OtherHost:
 
 @dataclasses.dataclass(frozen=True)
 class OtherClient:
-    """A further machine that made an equal part of the load."""
+    """A further machine, or a worker that came, that made an equal part of the load."""
 
-    address: Annotated[str, about("Its address as it was given.")]
-    same_machine: Annotated[bool, about("SSH led back to this machine.")]
+    address: Annotated[str, about("Its address as it was given; a worker's number and host.")]
+    same_machine: Annotated[bool, about("It is the harness's machine: SSH led back to it, or the worker came from it.")]
     machine: Annotated[dict[str, Any], about("The machine.")]
     round_trip_ms: Annotated[Amount | None, about("Median time to a bare answer of the servers.")]
     megabits_per_s: Annotated[Amount | None, about("How fast a long answer came.")]
     clock_ahead_ms: Annotated[Number, about("Its monotonic clock minus the harness's, as the run began.")]
     clock_uncertainty_ms: Annotated[Amount, about("Plus or minus this.")]
+
+
+@dataclasses.dataclass(frozen=True)
+class ExpectedWorkers:
+    """The workers that others started, and the master they came to."""
+
+    count: Annotated[Ordinal, about("How many made the load, in equal parts.")]
+    bind: Annotated[str, about("Where the master listened, with its port.")]
+    max_wait_s: Annotated[Amount, about("How long they were waited for, in seconds.")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,6 +174,9 @@ class RunRecord:
     ] = dataclasses.field(default_factory=dict)
     servers: Annotated[OtherHost | None, about("With --servers: their host (:doc:`../two-machines`).")] = None
     clients: Annotated[tuple[OtherClient, ...], about("With --clients: further machines that made the load.")] = ()
+    workers: Annotated[
+        ExpectedWorkers | None, about("With --expect-workers: who made the load; each is one of ``clients``.")
+    ] = None
     service_hosts: Annotated[tuple[ServiceHost, ...], about("With --services: the services' own hosts.")] = ()
     measured_s: Annotated[Amount, about("How long it has been measuring, in seconds, over all its parts.")] = 0.0
     ended: Annotated[Moment | None, about("When it ended (UTC); null while the run can be resumed.")] = None

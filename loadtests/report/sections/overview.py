@@ -82,29 +82,33 @@ def _spread(seconds: Sequence[float]) -> str:
 
 def two_machines(results: Results) -> Iterator[str]:
     """What ran where, in a sentence; nothing with one machine."""
-    servers, services = results.record.servers, results.record.service_hosts
-    apart = "".join(f", {one.service} on {one.address} ({_named(one.machine)})" for one in services)
-    if servers is None and services:
-        yield f"Servers and load here ({_named(results.record.machine)}){apart}."
-    if servers is not None:
-        there, here = (_named(machine) for machine in (results.record.machine, servers.generator))
-        load = f"{_called(servers)} ({here})"
-        others = "".join(f" and {one.address} ({_named(one.machine)})" for one in results.record.clients)
-        yield f"Servers on {servers.address} ({there}), load from {load}{others}{apart}; {_network(servers)}."
+    record = results.record
+    apart = "".join(f", {one.service} on {one.address} ({_named(one.machine)})" for one in record.service_hosts)
+    load = [f"{one.address} ({_named(one.machine)})" for one in record.clients]
+    there = _named(record.machine)
+    if (servers := record.servers) is not None:
+        if record.workers is None:
+            load.insert(0, f"{_called(servers)} ({_named(servers.generator)})")
+        yield f"Servers on {servers.address} ({there}), load from {' and '.join(load)}{apart}; {_network(servers)}."
+    elif load:
+        yield f"Servers here ({there}), load from {' and '.join(load)}{apart}."
+    elif apart:
+        yield f"Servers and load here ({there}){apart}."
 
 
 def _where(results: Results) -> str:
-    machine = ", ".join([machine_in_short(results.record.machine), *database_in_short(results)])
-    servers = results.record.servers
-    services = "".join(f" {_service(one)}" for one in results.record.service_hosts)
-    if servers is None:
-        return f"Measured on {machine}.{services}"
+    record = results.record
+    machine = ", ".join([machine_in_short(record.machine), *database_in_short(results)])
+    others = "".join(f" {one}" for one in (*map(_client, record.clients), *map(_service, record.service_hosts)))
+    if (servers := record.servers) is None:
+        return f"Measured on {machine}.{others}"
+    load, between = "", "Between that and this machine"
+    if record.workers is None:
+        load = f" The load came from {_called(servers)}: {machine_in_short(servers.generator)}."
+        between = "Between the two"
     return (
-        f"The servers ran on {servers.address}: {machine}. The load came from {_called(servers)}: "
-        f"{machine_in_short(servers.generator)}. Between the two {_network(servers)}. The former is in every response "
-        "time; near the latter, the network is the limit."
-        + "".join(f" {_client(one)}" for one in results.record.clients)
-        + services
+        f"The servers ran on {servers.address}: {machine}.{load} {between} {_network(servers)}. The former is in every "
+        f"response time; near the latter, the network is the limit.{others}"
     )
 
 

@@ -1,0 +1,61 @@
+"""A worker that a person, Compose or Kubernetes started (``python -m loadtests worker``).
+
+It goes to the master of a run that expects it, carries what the harness says, one program after the other, and ends
+with the run."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+import time
+import traceback
+
+import gevent
+
+from loadtests.cluster.keys import encrypt
+from loadtests.cluster.worker import Carrier, connected, end, take_part
+from loadtests.errors import UserError
+from loadtests.files import ROOT
+from loadtests.hosts import deploy
+from loadtests.journeys.injector.process import open_as_many_files_as_allowed
+from loadtests.observe import machine
+
+MASTER_WITHIN_S = 300.0  # whatever is started first
+LOOK_EVERY_S = 0.5
+
+
+def join(host: str, port: int, token: str, within_s: float = MASTER_WITHIN_S) -> None:
+    """Takes part in the run whose master is there, until the run ends: this process ends then, too. Raises UserError
+    where there is no master within ``within_s``, or it does not know the token."""
+    logging.getLogger("locust").setLevel(logging.CRITICAL)
+    open_as_many_files_as_allowed()
+    _wait_for(host, port, within_s)
+    encrypt(token)
+    runner = connected(host, port, f"what listens at {host}:{port} does not know this token")
+    print(f"takes part in the run at {host}:{port}, and ends with it", file=sys.stderr)
+    about = {
+        "files": deploy.digests(ROOT, deploy.of_load()),
+        "boot": machine.boot(),
+        "machine": machine.describe(),
+        "host": socket.gethostname(),
+    }
+    try:
+        take_part(runner, Carrier(runner, "", None, inside=False), None, about)
+    except Exception:
+        traceback.print_exc()
+        end(1)
+
+
+def _wait_for(host: str, port: int, within_s: float) -> None:
+    until = time.monotonic() + within_s
+    while True:
+        try:
+            socket.create_connection((host, port), timeout=LOOK_EVERY_S).close()
+            return
+        except OSError as error:
+            if time.monotonic() > until:
+                why = error.strerror or os.strerror(error.errno) if error.errno else str(error)
+                raise UserError(f"no master at {host}:{port} within {within_s:g} s: {why}") from None
+        gevent.sleep(LOOK_EVERY_S)

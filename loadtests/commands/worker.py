@@ -1,0 +1,27 @@
+"""``worker``: makes load for a run elsewhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from loadtests.commands.console import err, waiting
+
+
+def command(
+    master: Annotated[str, typer.Argument(help="Where the run waits for its workers: 10.0.0.1:5557.")],
+) -> None:
+    """Make load for a run elsewhere that waits for workers (`run --expect-workers`), until it ends.
+
+    The run's token is asked for, unless it is in LOAD_TOKEN, or in the file that LOAD_TOKEN_FILE names.
+    """
+    with waiting(err):
+        from loadtests.engines import load_token
+        from loadtests.measure.clients import host_and_port
+
+        host, port = host_and_port(master, "worker")
+    token = load_token.required()
+    with waiting(err):
+        from loadtests.cluster import joined
+    joined.join(host, port, token)

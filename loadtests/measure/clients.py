@@ -1,0 +1,140 @@
+"""Who makes the load with this machine: machines that are reached over SSH, or workers that come by themselves."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from loadtests import engines
+from loadtests.engines import Engine, cluster, node
+from loadtests.engines.base import Others, SharedEngine
+from loadtests.engines.cluster import Worker
+from loadtests.engines.expected import Expected
+from loadtests.errors import UserError, require_within, shown
+from loadtests.hosts import Host
+from loadtests.hosts.link import Address
+from loadtests.measure.host_options import SCHEME, HostOptions
+from loadtests.observe.machine import boot
+from loadtests.records import decode
+from loadtests.records.run.run_record import ExpectedWorkers, OtherClient
+from loadtests.workload import Load
+from loadtests.workload.load import MAX_PROCESSES
+
+LOCUST_PORT = 5557
+
+
+def expected_workers(
+    expect_workers: int, master_bind: str = f"127.0.0.1:{LOCUST_PORT}", expect_workers_max_wait: str = "5m"
+) -> ExpectedWorkers:
+    """Workers that come by themselves, as options describe them. Raises UserError."""
+    require_within("--expect-workers", expect_workers, 1, MAX_PROCESSES)
+    host, port = host_and_port(master_bind, "--master-bind")
+    return ExpectedWorkers(expect_workers, f"{host}:{port}", decode.duration(expect_workers_max_wait))
+
+
+def host_and_port(text: str, whose: str) -> tuple[str, int]:
+    """From ``10.0.0.1:5557``, or without a port, which is then Locust's. Raises UserError."""
+    host, _, port = text.partition(":")
+    if not host or not (port or str(LOCUST_PORT)).isdecimal() or not 0 <= int(port or LOCUST_PORT) <= 65_535:
+        raise UserError(f"{whose}: {shown(text)}: write an IPv4 address or a name, and a port: 10.0.0.1:{LOCUST_PORT}")
+    return host, int(port or LOCUST_PORT)
+
+
+@dataclasses.dataclass(frozen=True)
+class Clients:
+    """Machines that make a part of the load, or the ``workers`` that make all of it; none where this machine does."""
+
+    others: Others = ()
+    workers: ExpectedWorkers | None = None
+
+    @classmethod
+    def parse(cls, options: HostOptions) -> Clients:
+        """From ``ssh://a,ssh://b``, with servers on another host, or of workers that come. Raises UserError."""
+        if options.workers is not None:
+            one = options.workers
+            return cls(Expected(one.count, *host_and_port(one.bind, "--master-bind"), one.max_wait_s), one)
+        if options.clients is None:
+            return cls()
+        if options.servers is None:
+            raise UserError("--clients is for servers on another machine; name it: --servers ssh://user@host")
+        urls = [one.strip() for one in options.clients.split(",")]
+        for url in urls:
+            if not url.startswith(SCHEME):
+                raise UserError(f"--clients: {url!r}: write ssh://user@host, or several, with commas between")
+        *found, server = [Address.parse(url.removeprefix(SCHEME)) for url in (*urls, options.servers)]
+        if len({str(server), *map(str, found)}) <= len(found):
+            raise UserError("--clients: each client, and the machine of the servers, is another one")
+        return cls(tuple(found))
+
+    @property
+    def addresses(self) -> tuple[Address, ...]:
+        """Those of machines that are reached over SSH."""
+        return self.others if isinstance(self.others, tuple) else ()
+
+    @property
+    def parts(self) -> int:
+        """In how many parts the load is made: by these and, without workers that come, by this machine."""
+        return len(self.others) + (self.workers is None)
+
+    @property
+    def at_hand(self) -> Clients:
+        """Without those that would be waited for."""
+        return self if self.workers is None else Clients()
+
+    def engine(self, name: str) -> Engine:
+        """The engine of that name, with its load made on all of them. Raises UserError."""
+        found = engines.get(name)
+        if not self.others:
+            return found
+        if not isinstance(found, SharedEngine):
+            option = "--expect-workers" if self.workers else "--clients"
+            raise UserError(f"the engine {name} makes its load on this machine alone; leave out {option}")
+        return found.shared_with(self.others)
+
+    def share(self, load: Load) -> Load:
+        """The load in as many parts. Raises UserError where it cannot be shared."""
+        if not self.others:
+            return load
+        if load.processes > 1:
+            where = "with --expect-workers each worker" if self.workers else "with --clients each machine"
+            raise UserError(f"{where} has one injector; leave out injectors")
+        # Each user has a connection, whatever their number is.
+        connections = load.connections if load.users is None else max(load.connection_count, self.parts)
+        return dataclasses.replace(load, processes=self.parts, connections=connections)
+
+    def look(
+        self, host: Host, bind: str, port: int, allow_remote: bool, service_hosts: Iterable[Host] = ()
+    ) -> tuple[OtherClient, ...]:
+        """Describes each, and its way to a port of the servers' host, which must prove its identity there. Raises
+        UserError, also where one is another client's, a service's or the servers' machine by another name: each would
+        count the other's load as other load. Workers that come may share a machine."""
+        if not self.others:
+            return ()
+        names = {one.boot(): one.name for one in (*service_hosts, host) if one.boot() != boot()}
+        found = []
+        groups: list[Others] = [(one,) for one in self.addresses]
+        for group in groups or [self.others]:
+            with cluster.workers(node.PROGRAM, 0, None, group) as workers:
+                for there in workers:
+                    client = _client(there, host, bind, port, allow_remote)
+                    if (other := names.get(there.about.boot)) is not None:
+                        whose = f"--clients: {there.where} is the machine of {other}, by another name"
+                        raise UserError(f"{whose}; leave it out")
+                    if self.addresses and not client.same_machine:
+                        names[there.about.boot] = there.where
+                    found.append(client)
+        return tuple(found)
+
+
+def _client(there: Worker, host: Host, bind: str, port: int, allow_remote: bool) -> OtherClient:
+    there.synchronize()
+    way = host.require_reachable(bind, port, allow_remote, there.look)
+    return OtherClient(
+        address=there.where,
+        same_machine=there.about.boot == boot(),
+        machine=dict(there.about.machine),
+        round_trip_ms=way.round_trip_ms if way else None,
+        megabits_per_s=way.megabits_per_s if way else None,
+        clock_ahead_ms=round(there.ahead_ms, 3),
+        clock_uncertainty_ms=round(there.within_ms, 3),
+    )

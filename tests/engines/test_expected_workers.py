@@ -1,0 +1,289 @@
+"""Workers that are started elsewhere, by hand here: who takes part in a run, and what is left when somebody is gone."""
+
+import io
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from loadtests.engines import cluster
+from loadtests.files import ROOT
+from tests.fixtures.command import a_free_port
+from tests.fixtures.other_machine import running, trials
+from tests.fixtures.waiting import wait_for
+
+pytestmark = [pytest.mark.servers, pytest.mark.exhaustive, pytest.mark.timeout(300)]
+
+STUDY = """
+title = "One setup, asked by workers"
+setups = ["gunicorn"]
+blocks = 1
+interleave = {interleave}
+[tests.latency]
+rate = 100
+duration = "{duration}"
+warmup = "100ms"
+"""
+MORE = """
+[tests.closed]
+kind = "throughput"
+connections = 4
+duration = "1s"
+warmup = "100ms"
+[tests.users]
+kind = "journey"
+users = 4
+think = ["10ms", "30ms"]
+warmup = "500ms"
+duration = "2s"
+"""
+# As `python -m loadtests`, with another file.
+CHANGED = """
+from loadtests.cli import main
+from loadtests.hosts import deploy
+digests = deploy.digests
+deploy.digests = lambda root, paths: {**digests(root, paths), "loadtests/cli.py": "another"}
+main()
+"""
+TOKEN = "0123456789abcdef-of-the-tests"
+WITHIN_S = 60
+
+
+@pytest.fixture
+def port():
+    return a_free_port()
+
+
+@pytest.fixture
+def expecting(cli, port, tmp_path):
+    """A function: starts a run that expects workers, whose folder is ``run``."""
+
+    def expecting(duration="2s", interleave="true", more="", count=2, wait="60s"):
+        study = tmp_path / "study.toml"
+        study.write_text(STUDY.format(duration=duration, interleave=interleave) + more)
+        cli.env["LOAD_TOKEN"] = TOKEN
+        where = ("--expect-workers", count, "--master-bind", f"127.0.0.1:{port}", "--expect-workers-max-wait", wait)
+        return cli.start("run", study, *where, "--output", tmp_path / "run", "--anyway")
+
+    return expecting
+
+
+@pytest.fixture
+def worker(cli, port):
+    """A function: starts a worker that knows a token."""
+
+    def worker(token=TOKEN):
+        cli.env["LOAD_TOKEN"] = token
+        return cli.start("worker", f"127.0.0.1:{port}")
+
+    return worker
+
+
+def end_of(process, within_s=WITHIN_S):
+    """The exit code, and what was printed as an error."""
+    _, errors = process.communicate(timeout=within_s)
+    return process.returncode, errors
+
+
+def has_come(process):
+    assert "takes part in the run" in process.stderr.readline()
+
+
+def makes_load(cli):
+    """The processes of generators, once they are there."""
+    return [one for one in cli.processes() if one.is_running() and one.name() == "node"]
+
+
+def wait_for_requests(cli):
+    """Until the servers have answered some of those that workers send."""
+    port = int(cli.env["PORT"])
+    wait_for(
+        lambda: all(any(c.raddr and c.raddr.port == port for c in one.net_connections()) for one in makes_load(cli))
+    )
+    servers = [one for one in cli.processes() if "gunicorn" in " ".join(one.cmdline())]
+    before = sum(one.cpu_times().user for one in servers)
+    wait_for(lambda: sum(one.cpu_times().user for one in servers) > before + 0.1, "no requests")
+
+
+def test_two_workers_make_what_is_planned_and_end_with_the_run(cli, expecting, worker, tmp_path):
+    run, workers = expecting(more=MORE), [worker(), worker()]
+    _, errors = end_of(run, 2 * WITHIN_S)
+    assert [end_of(one) for one in workers] == [
+        (0, f"takes part in the run at {where}, and ends with it\nthe run has ended\n")
+        for where in re.findall(r"loadtests worker (\S+)\n", errors) * 2
+    ]
+    cli.wait_until_nothing_runs()
+    found = {trial["test"]: trial["result"] for trial in trials(tmp_path / "run")}
+    assert found["latency"]["planned"] == found["latency"]["ok"] == 200, errors
+    for result in found.values():
+        assert result["ok"] == result["planned"] > 0
+        assert all(part["planned"] for part in result["generator"])
+        assert sum(part["planned"] for part in result["generator"]) == result["planned"]
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["workers"]["count"] == len(record["clients"]) == 2
+    assert TOKEN not in errors
+    assert not [
+        file for file in (tmp_path / "run").rglob("*") if file.is_file() and TOKEN.encode() in file.read_bytes()
+    ]
+
+
+def test_nobody_else_learns_the_token(cli, expecting, worker):
+    run, workers = expecting(duration="60s", interleave="false"), [worker(), worker()]
+    wait_for(lambda: len(makes_load(cli)) == 2, "no load")
+    started = {*map(int, (run.pid, workers[0].pid, workers[1].pid))}
+    for process in cli.processes():
+        assert TOKEN not in " ".join(process.cmdline())
+        assert process.pid in started or "LOAD_TOKEN" not in process.environ(), process.cmdline()
+    run.send_signal(signal.SIGINT)
+    assert end_of(run)[0] == 130
+    assert [end_of(one)[0] for one in workers] == [0, 0]
+    cli.wait_until_nothing_runs()
+
+
+def test_a_worker_with_another_token_is_refused(cli, expecting, worker, port):
+    run = expecting(wait="20s")
+    wait_for(lambda: running(cli, cluster.MASTER), "no master")
+    assert end_of(worker("another-token-of-the-tests")) == (
+        1,
+        f"error: no master within 10 s: what listens at 127.0.0.1:{port} does not know this token\n",
+    )
+    code, errors = end_of(run)
+    assert (code, errors.splitlines()[-1]) == (1, "error: 0 of 2 workers came within 20 s")
+    cli.wait_until_nothing_runs()
+
+
+def test_too_few_workers_end_the_run_before_it_begins(cli, expecting, worker, tmp_path):
+    run, only = expecting(wait="15s"), worker()
+    code, errors = end_of(run)
+    assert (code, errors.splitlines()[-1]) == (1, "error: 1 of 2 workers came within 15 s")
+    assert end_of(only)[0] == 0
+    assert not (tmp_path / "run").exists()
+    cli.wait_until_nothing_runs()
+
+
+def test_a_worker_with_other_files_is_refused_and_named(cli, expecting, port):
+    run = expecting(wait="20s")
+    wait_for(lambda: running(cli, cluster.MASTER), "no master")
+    cli.env["LOAD_TOKEN"] = TOKEN
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHANGED, "worker", f"127.0.0.1:{port}"],
+        cwd=ROOT,
+        env=cli.env,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    code, errors = end_of(process)
+    assert code == 1
+    why = f"worker 1 ({socket.gethostname()}) does not have what is here: loadtests/cli.py; it needs the same revision"
+    assert why in errors
+    assert end_of(run)[1].splitlines()[-1] == f"error: 0 of 2 workers came within 20 s; {why}"
+
+
+def test_a_worker_that_is_lost_ends_the_run(cli, expecting, worker, tmp_path):
+    run, workers = expecting(duration="60s", interleave="false"), [worker(), worker()]
+    wait_for(lambda: len(makes_load(cli)) == 2, "no load")
+    workers[0].kill()
+    end_of(workers[0])
+    code, errors = end_of(run)
+    assert code == 1
+    assert re.search(r"error: worker \d \(.*\) was lost, and no other came from its machine; --resume goes on", errors)
+    assert [(one["status"], "was not heard of any more" in one["log"]) for one in trials(tmp_path / "run")] == [
+        ("invalid", True)
+    ]
+    assert end_of(workers[1])[0] == 0
+    cli.wait_until_nothing_runs()
+
+
+def test_a_late_one_takes_no_part_until_one_of_its_machine_is_lost(cli, expecting, worker, tmp_path):
+    run, workers = expecting(duration="20s", interleave="false"), [worker(), worker()]
+    wait_for(lambda: len(makes_load(cli)) == 2, "no load")
+    late = worker()
+    has_come(late)
+    assert len(makes_load(cli)) == 2
+    workers[0].kill()
+    end_of(workers[0])
+    _, errors = end_of(run, 2 * WITHIN_S)
+    first, second = trials(tmp_path / "run")
+    assert (first["status"], second["result"]["ok"]) == ("invalid", 2000), errors
+    assert [end_of(one)[0] for one in (workers[1], late)] == [0, 0]
+    cli.wait_until_nothing_runs()
+
+
+def test_without_a_master_workers_end_and_keep_their_part(cli, expecting, worker, tmp_path):
+    cli.env["TMPDIR"] = str(tmp_path)
+    run, workers = expecting(duration="60s", interleave="false"), [worker(), worker()]
+    wait_for(lambda: len(makes_load(cli)) == 2, "no load")
+    wait_for_requests(cli)
+    [master] = running(cli, cluster.MASTER)
+    master.kill()
+    code, errors = end_of(run)
+    assert code == 1
+    assert "the workers' master was killed; --resume goes on, with workers that are started anew" in errors
+    sent = 0
+    for one in workers:
+        code, errors = end_of(one)
+        assert code == 1
+        kept = json.loads(Path(re.search(r"what was measured is in (\S+)", errors)[1]).read_text())
+        [result] = [event for event in kept["events"] if event["event"] == "result"]
+        assert result["spreads"]["response_time"]
+        sent += result["sent"]
+    assert sent > 0
+    cli.wait_until_nothing_runs()
+
+
+def test_only_the_master_listens_and_where_it_was_said(cli, expecting, worker, port):
+    run, workers = expecting(duration="60s", interleave="false"), [worker(), worker()]
+    wait_for(lambda: len(makes_load(cli)) == 2, "no load")
+    listening = {
+        (one.laddr.ip, one.laddr.port)
+        for process in cli.processes()
+        for one in process.net_connections("tcp")
+        if one.status == psutil.CONN_LISTEN
+    }
+    assert listening == {("127.0.0.1", port), ("127.0.0.1", int(cli.env["PORT"]))}
+    run.send_signal(signal.SIGTERM)
+    assert end_of(run)[0] == 130
+    assert [end_of(one)[0] for one in workers] == [0, 0]
+    cli.wait_until_nothing_runs()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--expect-workers", "0"], "--expect-workers"),
+        (["--master-bind", "127.0.0.1"], "--master-bind goes with --expect-workers, which says how many come"),
+        (["--expect-workers", "2", "--master-bind", "here:port"], "--master-bind: here:port: write an IPv4 address"),
+        (["--expect-workers", "2", "--servers", "ssh://a", "--clients", "ssh://b"], "leave out clients"),
+        (["--expect-workers", "2", "--master-bind", "192.0.2.1"], "--master-bind 192.0.2.1:5557: Cannot assign"),
+    ],
+)
+def test_what_makes_no_sense_is_said(command, tmp_path, options, says):
+    study = tmp_path / "study.toml"
+    study.write_text(STUDY.format(duration="1s", interleave="true"))
+    code, _, errors = command("run", study, *options)
+    assert code == 1
+    assert says in errors
+
+
+def test_a_token_is_asked_for_and_long_enough(command, monkeypatch, tmp_path):
+    (tmp_path / "token").write_text("short\n")
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    assert command("worker", "127.0.0.1:1")[2] == (
+        "error: the token of the run is needed: in LOAD_TOKEN, or in a file that LOAD_TOKEN_FILE names\n"
+    )
+    monkeypatch.setenv("LOAD_TOKEN_FILE", str(tmp_path / "token"))
+    assert "the token has 5 characters; at least 16 are needed" in command("worker", "127.0.0.1:1")[2]
+
+
+def test_a_dry_run_waits_for_nobody(command, tmp_path):
+    study = tmp_path / "study.toml"
+    study.write_text(STUDY.format(duration="1s", interleave="true"))
+    code, printed, errors = command("run", study, "--expect-workers", "2", "--dry-run")
+    assert (code, errors) == (0, "")
+    assert "Nothing was started" in printed
