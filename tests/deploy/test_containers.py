@@ -1,0 +1,143 @@
+"""deploy/compose and deploy/kubernetes: what they start, and who reaches what. No container engine is needed."""
+
+import fnmatch
+import json
+import os
+import re
+import subprocess
+
+import pytest
+import typer
+
+from loadtests.cli import app
+from loadtests.files import ROOT
+from tests.fixtures.deployed import DEPLOY
+
+IMAGE = "django-serving-benchmark"
+PARSE = """
+const yaml = require('yaml');
+const text = require('fs').readFileSync(0, 'utf8');
+const found = yaml.parseAllDocuments(text, { merge: true });
+for (const one of found) if (one.errors.length) throw one.errors[0];
+process.stdout.write(JSON.stringify(found.map((one) => one.toJSON())));
+"""
+
+
+def documents(file):
+    """A file of YAML, as npm's package for it reads it, which `loadtest` brings."""
+    done = subprocess.run(["node", "-e", PARSE], cwd=ROOT, input=file.read_bytes(), stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def typed(arguments):
+    """The command that arguments name, and what they give it."""
+    cli = typer.main.get_command(app)
+    name, *rest = arguments
+    command = cli.commands[name]
+    return name, command.make_context(name, rest, parent=None).params
+
+
+@pytest.fixture(scope="module")
+def compose():
+    [found] = documents(DEPLOY / "compose" / "compose.yaml")
+    return found
+
+
+@pytest.fixture(scope="module")
+def kubernetes():
+    return {(one["kind"], one["metadata"]["name"]): one for one in documents(DEPLOY / "kubernetes" / "load.yaml")}
+
+
+@pytest.fixture(scope="module")
+def pods(kubernetes):
+    return {name: one["spec"]["template"] for (kind, name), one in kubernetes.items() if kind == "Job"}
+
+
+def by_default(text):
+    """As Compose reads it where no variable is set."""
+    return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
+
+
+def test_compose_starts_a_run_and_as_many_workers_as_it_expects(compose):
+    run, worker = compose["services"]["run"], compose["services"]["worker"]
+    name, given = typed(by_default(run["command"]).split())
+    address = run["networks"]["load"]["ipv4_address"]
+    assert (name, given["study"], given["setups"]) == ("run", "first-look", "gunicorn")
+    assert given["master_bind"] == f"{address}:5557"
+    assert str(given["expect_workers"]) == by_default(worker["deploy"]["replicas"])
+    assert run["environment"]["BIND"] == address
+    assert typed(worker["command"].split()) == ("worker", {"master": f"{address}:5557"})
+    assert {one["image"] for one in compose["services"].values()} == {IMAGE}
+    build = run["build"]
+    assert (DEPLOY / "compose" / build["context"] / build["dockerfile"]).resolve() == DEPLOY / "Dockerfile"
+
+
+def test_compose_publishes_no_port_and_gives_the_token_as_a_file(compose):
+    assert all("ports" not in one and "network_mode" not in one for one in compose["services"].values())
+    assert compose["networks"]["load"]["internal"] is True
+    for one in compose["services"].values():
+        assert one["secrets"] == ["load_token"]
+        assert one["environment"]["LOAD_TOKEN_FILE"] == "/run/secrets/load_token"
+        assert not {"LOAD_TOKEN", "JOURNEY_PASSWORD"} & one["environment"].keys()
+        assert "TOKEN" not in one["command"]
+    assert compose["secrets"] == {"load_token": {"environment": "LOAD_TOKEN"}}
+
+
+def test_kubernetes_starts_a_run_and_as_many_workers_as_it_expects(kubernetes, pods):
+    run, worker = (pods[name]["spec"]["containers"][0] for name in ("load-run", "load-workers"))
+    name, given = typed(run["args"])
+    assert (name, given["study"], given["master_bind"]) == ("run", "first-look", "$(POD_IP):5557")
+    workers = kubernetes["Job", "load-workers"]["spec"]
+    assert workers["parallelism"] == workers["completions"] == given["expect_workers"]
+    assert typed(worker["args"]) == ("worker", {"master": "load-run:5557"})
+    service = kubernetes["Service", "load-run"]["spec"]
+    assert service["selector"].items() <= pods["load-run"]["metadata"]["labels"].items()
+    environment = [one["name"] for one in run["env"]]
+    assert environment.index("POD_IP") < environment.index("BIND")  # else it would not be filled in
+    assert {one["image"] for pod in pods.values() for one in pod["spec"]["containers"]} == {IMAGE}
+
+
+def test_kubernetes_lets_workers_alone_through_to_the_master(kubernetes, pods):
+    policy = kubernetes["NetworkPolicy", "load-run"]["spec"]
+    assert policy["podSelector"]["matchLabels"] == pods["load-run"]["metadata"]["labels"]
+    [rule] = policy["ingress"]
+    assert rule["from"] == [{"podSelector": {"matchLabels": pods["load-workers"]["metadata"]["labels"]}}]
+    assert [one["port"] for one in rule["ports"]] == [5557, 8000]
+    closed = kubernetes["NetworkPolicy", "load-workers"]["spec"]
+    assert closed["podSelector"]["matchLabels"] == pods["load-workers"]["metadata"]["labels"]
+    assert "ingress" not in closed
+
+
+def test_kubernetes_gives_the_token_as_a_file_and_nothing_to_root(pods):
+    for pod in pods.values():
+        spec, first = pod["spec"], pod["spec"]["containers"][0]
+        assert spec["securityContext"]["runAsNonRoot"] is True
+        assert spec["automountServiceAccountToken"] is False
+        assert all(one["securityContext"]["capabilities"] == {"drop": ["ALL"]} for one in spec["containers"])
+        where = {one["name"]: one["mountPath"] for one in first["volumeMounts"]}
+        environment = {one["name"]: one.get("value") for one in first["env"]}
+        assert environment["LOAD_TOKEN_FILE"] == f"{where['token']}/token"
+        assert "LOAD_TOKEN" not in environment
+        [secret] = [one["secret"]["secretName"] for one in spec["volumes"] if "secret" in one]
+        assert secret == "load-token"
+
+
+def test_the_image_has_what_setup_needs_and_no_more():
+    dockerfile = (DEPLOY / "Dockerfile").read_text()
+    for line in re.findall(r"^COPY (.*)$", dockerfile, re.MULTILINE):
+        for source in [word for word in line.split() if not word.startswith("--")][:-1]:
+            assert (ROOT / source).exists()
+    assert re.search(r"^RUN make setup$", dockerfile, re.MULTILINE)
+    assert "USER 10001" in dockerfile
+    left_out = (DEPLOY / "Dockerfile.dockerignore").read_text().split()
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    brought = [one for one in tracked if not any(fnmatch.fnmatch(one, p) or one.startswith(f"{p}/") for p in left_out)]
+    assert {os.path.dirname(one).split("/")[0] for one in brought} >= {
+        "loadtests",
+        "testproject",
+        "supervisor",
+        "packages",
+    }
+    assert not [one for one in brought if one.startswith(("tests/", "docs/"))]
