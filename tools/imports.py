@@ -5,6 +5,7 @@ line, and the exit status is 1. What is not installed at all, pip knows.
 from __future__ import annotations
 
 import contextlib
+import csv
 import importlib
 import importlib.machinery
 import importlib.util
@@ -15,7 +16,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[1]
 # Found, and not run: it imports a module that uWSGI makes in its own process.
@@ -31,7 +32,12 @@ def names() -> list[str]:
     return sorted(named)
 
 
-def modules(files: list[metadata.PackagePath]) -> list[str]:
+def recorded(found: metadata.Distribution) -> list[PurePosixPath]:
+    """Its files, by its own record: ``metadata.files`` leaves out those that are gone."""
+    return [PurePosixPath(row[0]) for row in csv.reader((found.read_text("RECORD") or "").splitlines()) if row]
+
+
+def modules(files: list[PurePosixPath]) -> list[str]:
     """The modules and packages at the top, below namespaces without an ``__init__.py`` too."""
     packages = {file.parts[:-1] for file in files if file.name == "__init__.py"}
     top = {package for package in packages if package[:-1] not in packages}
@@ -42,11 +48,12 @@ def modules(files: list[metadata.PackagePath]) -> list[str]:
 def broken(name: str) -> Iterator[str]:
     """What cannot be imported of a distribution, with the reason, or is missing where it has nothing to import."""
     try:
-        files = metadata.files(name) or []
+        found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
         return
-    found = modules(files)
-    for module in found:
+    files = recorded(found)
+    top = modules(files)
+    for module in top:
         try:
             if module not in WITHIN_OTHERS:
                 with contextlib.redirect_stdout(io.StringIO()):
@@ -55,8 +62,8 @@ def broken(name: str) -> Iterator[str]:
                 raise ModuleNotFoundError(module)
         except Exception as error:
             yield f"{name}: import {module}: {type(error).__name__}: {error}"
-    if not found:
-        yield from (f"{name}: {file} is missing" for file in files if not Path(file.locate()).exists())
+    if not top:
+        yield from (f"{name}: {file} is missing" for file in files if not Path(str(found.locate_file(file))).exists())
 
 
 def main() -> None:
