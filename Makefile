@@ -105,6 +105,7 @@ test-remedies: setup  ## run the tests of packages/, Django's own tests with and
 	$(BIN)/python packages/upstream/try_patches.py
 	$(BIN)/python packages/hopless/suites/django_suite.py
 	$(BIN)/python packages/hopless/suites/django_suite.py --django 6
+	$(BIN)/python packages/hopless/suites/own_project.py
 
 test-all: export HYPOTHESIS_EXAMPLES := 50
 test-all: setup test-remedies  ## run the exhaustive tests: what `make test` leaves out

@@ -65,12 +65,14 @@ def sdist(folder: Path) -> Path:
     return next(folder.glob("*/tests"))
 
 
-def run(tests: Path, way: str, apps: list[str]) -> tuple[int, set[str]]:
-    """How many tests ran, and which failed. Raises SystemExit where they did not run."""
-    command = [sys.executable, "-W", "ignore", RUN, way, "--parallel", "1", "--verbosity", "0", *apps]
-    printed = subprocess.run(command, cwd=tests, capture_output=True, text=True).stderr
+def run(
+    folder: Path, way: str, arguments: list[str], python: str | Path = sys.executable, program: str = "runtests.py"
+) -> tuple[int, set[str]]:
+    """How many tests a program of a folder ran, and which failed. Raises SystemExit where they did not run."""
+    command = [python, "-W", "ignore", RUN, way, program, *arguments, "--parallel", "1", "--verbosity", "0"]
+    printed = subprocess.run(command, cwd=folder, capture_output=True, text=True).stderr
     if (ran := RAN.search(printed)) is None:
-        sys.exit(f"Django's tests did not run ({way}): {printed[-2000:]}")
+        sys.exit(f"the tests did not run ({way}): {printed[-2000:]}")
     return int(ran[1]), set(FAILED.findall(printed))
 
 

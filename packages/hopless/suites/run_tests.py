@@ -1,8 +1,10 @@
-"""Django's ``runtests.py`` with its synchronous test client forced through the asynchronous chain of middleware.
+"""Tests with Django's synchronous test client forced through the asynchronous chain of middleware.
 
-``python run_tests.py stock|hopless|MUTANT ARGUMENTS...``, in the folder ``tests`` of Django's sdist. With ``hopless``
-the classes of ``hopless.middleware`` stand in for Django's wherever these are imported; a mutant is a middleware's path
-and one of its hooks (``django...SessionMiddleware:response``), whose predicate then says that it never blocks.
+``python run_tests.py stock|hopless|MUTANT runtests.py ARGUMENTS...``, in the folder ``tests`` of Django's sdist;
+``django test ARGUMENTS...`` instead of ``runtests.py``, in a project's folder, runs those of a project. With
+``hopless`` the classes of ``hopless.middleware`` stand in for Django's wherever these are imported; a mutant is a
+middleware's path and one of its hooks (``django...SessionMiddleware:response``), whose predicate then says that it
+never blocks.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ def substitute(mutant: str = "") -> None:
 
 
 def main() -> None:
-    way, *arguments = sys.argv[1:]
+    way, program, *arguments = sys.argv[1:]
     setup = django.setup
 
     def setup_and_change(*args: Any, **kwargs: Any) -> None:
@@ -65,9 +67,12 @@ def main() -> None:
             substitute("" if way == "hopless" else way)
 
     django.setup = setup_and_change
-    sys.argv = ["runtests.py", *arguments]
+    sys.argv = [program, *arguments]
     sys.path[0] = os.getcwd()
-    runpy.run_path("runtests.py", run_name="__main__")
+    if program == "django":
+        runpy.run_module(program, run_name="__main__")
+    else:
+        runpy.run_path(program, run_name="__main__")
 
 
 if __name__ == "__main__":

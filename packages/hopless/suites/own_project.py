@@ -1,0 +1,152 @@
+"""A project of others in an empty environment, with one line of its asgi.py changed and without.
+
+``python packages/hopless/suites/own_project.py`` takes Django Debug Toolbar's sdist: its example project, which has
+WhiteNoise between Django's middleware, and its tests. ``hopless`` is built and installed, as wheel and as sdist. Hops
+and threads of a request are counted with the line, and with the line as it was; the tests have to end as they did, with
+the middleware of ``hopless`` in place as well.
+
+With ``--speed`` both states are measured side by side by this repository's benchmark, ``python -m loadtests run --app
+... --base ...``, which takes what else is given: ``--speed --blocks 2``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+from typing import Any
+
+from django_suite import run
+
+SUITES = Path(__file__).parent
+PACKAGE = SUITES.parent
+BENCHMARK = PACKAGE.parents[1]
+FLIT = "flit_core==3.12.0"
+PROJECT = "django-debug-toolbar==8.0.0"
+NEEDED = ("django-csp==4.0", "django-template-partials==25.3", "html5lib==1.1", "jinja2==3.1.6", "pygments==2.21.0",
+          "whitenoise==6.12.0")  # fmt: skip
+PATHS = ("/", "/async/")
+STOCK = "from django.core.asgi import get_asgi_application\n"
+OURS = "from hopless import get_asgi_application\n"
+# As one deploys it: the example is for development, and shows the toolbar.
+DEPLOYED = """
+from example.async_.settings import *
+
+DEBUG = False
+ALLOWED_HOSTS = ["127.0.0.1"]
+MIDDLEWARE = [path for path in MIDDLEWARE if not path.startswith("debug_toolbar.")]
+"""
+
+
+def built(folder: Path) -> tuple[Path, Path]:
+    """The wheel and the sdist of this package."""
+    pip(Path(sys.executable), "--target", folder / "flit", FLIT)
+    code = f"from flit_core import buildapi as b; b.build_wheel({str(folder)!r}); b.build_sdist({str(folder)!r})"
+    env = {**os.environ, "PYTHONPATH": str(folder / "flit")}
+    subprocess.run([sys.executable, "-c", code], cwd=PACKAGE, env=env, check=True)
+    [wheel], [sdist] = folder.glob("hopless-*.whl"), folder.glob("hopless-*.tar.gz")
+    return wheel, sdist
+
+
+def pip(python: Path, *arguments: str | Path) -> None:
+    command = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *arguments]
+    subprocess.run(command, check=True)
+
+
+def fetched(folder: Path) -> Path:
+    """The project, from its sdist, with settings as it is deployed."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+    subprocess.run([*command, "--dest", folder, PROJECT], check=True)
+    [archive] = folder.glob("django_debug_toolbar-*.tar.gz")
+    shutil.unpack_archive(archive, folder, filter="data")
+    project = Path(str(archive).removesuffix(".tar.gz"))
+    (project / "deployed.py").write_text(DEPLOYED, encoding="utf-8")
+    shutil.copy(project / "example" / "manage.py", project)  # the benchmark imports from the folder that has it
+    return project
+
+
+def change(project: Path, old: str, new: str) -> None:
+    """Changes one line of its asgi.py. Raises SystemExit where that line is not there."""
+    file = project / "example" / "asgi.py"
+    text = file.read_text(encoding="utf-8")
+    if text.count(old) != 1:
+        sys.exit(f"{file} has not once the line {old.strip()!r}")
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def hops(python: Path, project: Path, what: str) -> dict[str, Any]:
+    """Hops and threads of a request, by its path, with the asgi.py as it is now."""
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "deployed", "PYTHONPATH": str(project)}
+    command = [python, SUITES / "count_hops.py", "example.asgi", *PATHS]
+    printed = subprocess.run(command, cwd=project, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
+    found: dict[str, Any] = json.loads(printed)
+    shown = ", ".join(f"{path} {counts['hops']} hops and {counts['threads']} threads" for path, counts in found.items())
+    print(f"{what}: {shown}")
+    return found
+
+
+def measure(python: Path, project: Path, arguments: list[str]) -> None:
+    """Both states side by side, on Uvicorn. Raises SystemExit where the benchmark is not there."""
+    if not (BENCHMARK / "loadtests").is_dir():
+        sys.exit("--speed needs the repository of the benchmark, which this package is from")
+    changed = project.with_name("changed")
+    shutil.copytree(project, changed)
+    change(changed, STOCK, OURS)
+    command = [sys.executable, "-m", "loadtests", "run", "--app", changed, "--base", project]
+    given = ["--settings", "deployed", "--asgi", "example.asgi:application", "--python", python, "--setups", "uvicorn"]
+    paths = [word for path in PATHS for word in ("--path", path)]
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": ""}
+    done = subprocess.run([*command, *given, *paths, *arguments], cwd=BENCHMARK, env=env, check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--speed", action="store_true", help="measure both states, too; takes options of `run`")
+    options, further = parser.parse_known_args()
+    if further and not options.speed:
+        parser.error(f"{' '.join(further)}: goes with --speed")
+    with tempfile.TemporaryDirectory(prefix="own-project-") as name:
+        folder = Path(name)
+        wheel, sdist = built(folder)
+        venv.create(folder / "environment", with_pip=True)
+        python = folder / "environment" / "bin" / "python"
+        project = fetched(folder)
+        pip(python, f"Django=={django_version()}", project, *NEEDED)
+        os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+        tests, failed = run(project, "stock", ["test", "tests"], python, "django")
+        print(f"{PROJECT}: {tests} tests, {len(failed)} fail for being forced to be asynchronous")
+        before = hops(python, project, "without hopless")
+        pip(python, wheel)
+        change(project, STOCK, OURS)
+        ours = hops(python, project, "with the line")
+        pip(python, "--force-reinstall", "--no-deps", sdist)
+        from_sdist = hops(python, project, "with the line, from the sdist")
+        tests_with, failed_with = run(project, "hopless", ["test", "tests"], python, "django")
+        more, fewer = len(failed_with - failed), len(failed - failed_with)
+        print(f"with hopless: {tests_with} tests, {more} more fail, {fewer} fewer")
+        change(project, OURS, STOCK)
+        after = hops(python, project, "with the line as it was")
+        if options.speed:
+            measure(python, project, further)
+    less = all(ours[path]["hops"] < before[path]["hops"] and ours[path]["threads"] == 0 for path in PATHS)
+    alike = (tests, failed, before, ours) == (tests_with, failed_with, after, from_sdist)
+    sys.exit(not (less and alike))
+
+
+def django_version() -> str:
+    import django
+
+    version: str = django.__version__
+    return version
+
+
+if __name__ == "__main__":
+    main()
