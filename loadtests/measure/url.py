@@ -117,7 +117,7 @@ class UrlSearchOptions:
     load: UrlLoad
     objective: str = "p99<50ms"
     max_rate: float = 100_000.0
-    probe: str = "5s"
+    probe: str = "2s"
     confirm: str = "30s"
     max_time: str | None = None
 

@@ -125,7 +125,7 @@ class SearchPlan:
     max_rate: float = 100_000.0
     min_rate: float = 1.0
     precision: float = PRECISION
-    short_s: float = 5.0
+    short_s: float = 2.0
     long_s: float = 30.0
     max_probes: int = 60
     requests: int = 0
@@ -160,9 +160,10 @@ class SearchPlan:
         """The rate of the first probe."""
         return max(min(self.start_rate, self.max_rate), self.lowest_rate)
 
-    def probe_s(self, rate: float, shortest_s: float) -> float:
-        """How long a probe of a rate takes that is to take ``shortest_s`` or longer."""
-        return max(shortest_s, math.ceil(10 * self.requests / rate - 1e-6) / 10)
+    def probe_s(self, rate: float, shortest_s: float, share: float = 1.0) -> float:
+        """How long a probe of a rate takes that is to take ``shortest_s`` or longer, and to hold at least that share of
+        the requests."""
+        return max(shortest_s, math.ceil(10 * share * self.requests / rate - 1e-6) / 10)
 
     def rounded(self, rate: float) -> float:
         """The rate that is tried next: a whole number where only those are."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from loadtests import files
 from tools.simulation.blocks_needed import SD as NEEDED_SD
 from tools.simulation.blocks_needed import simulate_needed
-from tools.simulation.capacity_tables import SEARCHES_A_STUDY, capacity_table, decisions_table
+from tools.simulation.capacity_tables import SEARCHES_A_STUDY, capacity_table
 from tools.simulation.histories import CHANGE, KINDS, NOISES_OF_CHANGE, RUNS, SERIES, simulate_history
 from tools.simulation.measured_noise import EFFECT, MACHINES, METRICS, SIZES, WAYS, simulate_measured
 from tools.simulation.studies import (
@@ -50,7 +50,6 @@ def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Calla
         needed_table(max(1, fewer // 2), seed),
         history_table(max(1, repetitions // 20), seed),
         capacity_table(searches, seed),
-        decisions_table(2 * searches, seed),
         best_table(fewer, seed),
         advice_table(fewer, seed),
     ):

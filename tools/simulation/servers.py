@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from loadtests.measure.searches.capacity import MOST_PROBES, CapacitySearch, Probe, Purpose, SearchedCapacity
-from loadtests.measure.searches.judge import Judgement, ProbeFigures, judge, lost
-from loadtests.measure.searches.settle import settled
+from loadtests.measure.searches.capacity import CapacitySearch, Probe, SearchedCapacity
+from loadtests.measure.searches.judge import Outcome, ProbeFigures, judge, lost
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.records import Second
 
 Array = NDArray[np.float64]
 ServiceTimes = Callable[[Array, np.random.Generator], Array]
+
+BETWEEN_S = 1.5  # until the generator is ready and the server calm, before each probe
 
 
 @dataclass(frozen=True)
@@ -68,24 +69,30 @@ class SimulatedServer:
         )
 
 
-def search(
-    server: SimulatedServer, plan: SearchPlan, objective: Objective, rng: np.random.Generator
-) -> SearchedCapacity:
-    """The whole search against a simulated server."""
+@dataclass(frozen=True)
+class Searched:
+    """A whole search: what it found, and after how many seconds there was a rate that passed and one that did not, and
+    all was over."""
+
+    found: SearchedCapacity
+    bracket_s: float
+    seconds: float
+
+
+def search(server: SimulatedServer, plan: SearchPlan, objective: Objective, rng: np.random.Generator) -> Searched:
+    """The whole search against a simulated server, with the time that passes between real probes."""
     machine = CapacitySearch(plan)
+    seconds, bracket_s = 0.0, 0.0
+    outcomes: set[bool] = set()
     while isinstance(step := machine.next(), Probe):
-        machine.record(judge(server.probe(step.rate, step.duration_s, objective, rng), objective))
-    return step
-
-
-def decide(
-    server: SimulatedServer, rate: float, plan: SearchPlan, objective: Objective, rng: np.random.Generator
-) -> list[Judgement]:
-    """The long probes of one rate that settle it, as a search makes them."""
-    judged: list[Judgement] = []
-    while not judged or settled(judged, MOST_PROBES[Purpose.CONFIRM]) is None:
-        judged.append(judge(server.probe(rate, plan.probe_s(rate, plan.long_s), objective, rng), objective))
-    return judged
+        measured = server.probe(step.rate, step.duration_s, objective, rng)
+        seconds += BETWEEN_S + (len(measured.timeline) if measured.lost else step.duration_s)
+        judgement = judge(measured, objective)
+        outcomes.add(judgement.outcome is Outcome.PASS)
+        if len(outcomes) > 1 and not bracket_s:
+            bracket_s = seconds
+        machine.record(judgement)
+    return Searched(step, bracket_s, seconds)
 
 
 def servers(objective: Objective, long_s: float) -> list[SimulatedServer]:
@@ -93,7 +100,11 @@ def servers(objective: Objective, long_s: float) -> list[SimulatedServer]:
     return [
         queue(1000, objective),
         queue(200, objective),
+        queue(5000, objective),
         queue(1000, objective, "even"),
+        general("constant service times, 400/s", 400, objective, _constant(400)),
+        general("heavy-tailed service times, 1000/s", 1000, objective, _heavy_tailed(1000)),
+        drifting(1000, objective),
         noisy(1000, objective, long_s),
         cliff(),
         leak(1000, objective, long_s),
@@ -106,6 +117,25 @@ def queue(speed: float, objective: Objective, arrivals: str = "random") -> Simul
     name = f"queue of {speed:g}/s" + (", evenly paced" if arrivals == "even" else "")
     capacity = m_m_1_capacity if arrivals == "random" else d_m_1_capacity
     return SimulatedServer(name, capacity(speed, objective), _exponential(speed), arrivals=arrivals)
+
+
+def general(name: str, speed: float, objective: Objective, service_times: ServiceTimes) -> SimulatedServer:
+    """A queue of any service times, M/G/1. Its capacity is the rate at which its response times over an hour meet the
+    limit."""
+
+    def excess(rate: float) -> float:
+        return _excess(service_times, rate, 3600, objective, "random", seed=0)
+
+    return SimulatedServer(name, float(brentq(excess, 0.3 * speed, 0.999 * speed, xtol=0.001 * speed)), service_times)
+
+
+def drifting(speed: float, objective: Objective) -> SimulatedServer:
+    """An M/M/1, 3% faster or slower from probe to probe; its capacity is that of its usual speed."""
+
+    def service_times(sent: Array, rng: np.random.Generator) -> Array:
+        return rng.exponential(exp(rng.normal(0, 0.03)) / speed, len(sent))
+
+    return SimulatedServer("drifting by 3%", m_m_1_capacity(speed, objective), service_times)
 
 
 def noisy(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
@@ -158,6 +188,23 @@ def generator(limit: float = 6000.0) -> SimulatedServer:
 def _exponential(speed: float) -> ServiceTimes:
     def service_times(sent: Array, rng: np.random.Generator) -> Array:
         return rng.exponential(1 / speed, len(sent))
+
+    return service_times
+
+
+def _constant(speed: float) -> ServiceTimes:
+    def service_times(sent: Array, rng: np.random.Generator) -> Array:
+        return np.full(len(sent), 1 / speed)
+
+    return service_times
+
+
+def _heavy_tailed(speed: float) -> ServiceTimes:
+    """Log-normal, with a variance of 3.2 times the square of the mean."""
+    sigma = 1.2
+
+    def service_times(sent: Array, rng: np.random.Generator) -> Array:
+        return rng.lognormal(-sigma * sigma / 2, sigma, len(sent)) / speed
 
     return service_times
 

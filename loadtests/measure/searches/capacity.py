@@ -1,5 +1,7 @@
 """The search for the highest rate that passes: double, bisect, confirm. A state machine without clock or process.
 
+What all probes say together is a ``Belief``, which says what to ask next and when enough is known.
+
 The caller alternates ``next`` and ``record``::
 
     search = CapacitySearch(SearchPlan(start_rate=100))
@@ -15,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from enum import Enum
-from math import inf
+from math import inf, sqrt
 
 from loadtests.formatting import per_second, plural
-from loadtests.measure.searches.judge import Judgement, Outcome
-from loadtests.measure.searches.settle import leaning, settled
+from loadtests.measure.searches.belief import Belief
+from loadtests.measure.searches.judge import Judgement, Outcome, settled
 from loadtests.plan.objective import SearchPlan
 
 
@@ -29,8 +31,21 @@ class Purpose(str, Enum):
     CONFIRM = "confirm"
 
 
-# The most probes of a rate that stays doubtful: few to come near, many to confirm.
-MOST_PROBES = {Purpose.DOUBLE: 2, Purpose.BISECT: 2, Purpose.CONFIRM: 8}
+# The length of bisecting probes, in short ones: until the capacity is known to NARROW, and from there on.
+LONGER, LONGEST = 2, 3
+NARROW = 0.1
+# The most bisecting probes: then long ones take over.
+MOST_BISECTING = 5
+# The late requests that a bisecting probe aims at, times what is allowed: more of them tell more. Long ones that
+# confirm nothing aim at more.
+LATE, MORE_LATE = 1.3, 2.0
+# The standard deviation of the belief, in precisions, or the number of long probes, at which a search is over; once
+# one has passed that is near the capacity: BELOW or ABOVE it by that part of the precision.
+SPREAD = 4 / 3
+MOST_LONG = 8
+BELOW, ABOVE = 0.5, 0.3
+# Probes of the doubling have this part of the requests that their percentile needs, those of the bisection that.
+FEW, SOME = 0.2, 0.5
 
 
 class LimitedBy(str, Enum):
@@ -62,7 +77,7 @@ class Record:
 
 @dataclass(frozen=True)
 class SearchedCapacity:
-    """The result. ``rate`` passed long probes; None if nothing did. ``above`` is the lowest rate that did not.
+    """The result. ``rate`` passed a long probe; None if nothing did. ``above`` is the lowest rate over it that did not.
     ``unknowable_below``: lower rates would have needed longer probes than there are."""
 
     rate: float | None
@@ -104,7 +119,7 @@ class SearchedCapacity:
 
 Steps = Generator[Probe, Judgement, "SearchedCapacity"]
 Moves = Generator[Probe, Judgement, None]
-Answer = Generator[Probe, Judgement, Outcome]
+Answer = Generator[Probe, Judgement, Judgement]
 
 
 class CapacitySearch:
@@ -113,9 +128,9 @@ class CapacitySearch:
     def __init__(self, plan: SearchPlan | None = None) -> None:
         self.plan = plan or SearchPlan()
         self._records: list[Record] = []
+        self._belief = Belief(self.plan.lowest_rate, max(self.plan.lowest_rate, self.plan.max_rate))
         self._below = 0.0  # the highest rate that passed
-        self._above = inf  # the lowest that did not, and what it did
-        self._above_outcome = Outcome.FAIL
+        self._above = inf  # the lowest that did not
         self._left_s = inf if self.plan.max_s is None else self.plan.max_s
         self._overhead_s = 0.0
         self._out_of_time = False  # for what the search is doing now
@@ -143,65 +158,119 @@ class CapacitySearch:
 
     def _search(self) -> Steps:
         yield from self._double()
-        yield from self._bisect(Purpose.BISECT)
-        if not self._below:
-            return self._result()
-        yield from self._confirm()
-        yield from self._bisect(Purpose.CONFIRM)
+        if self._below:
+            yield from self._bisect()
+            yield from self._confirm()
         return self._result()
 
     def _double(self) -> Moves:
         """Up by two while rates pass, or down by two until one does: leaves a pass with a fail above it."""
         rate = self.plan.first_rate
-        while self._above == inf and self._below < self.plan.max_rate and not self._out_of_time:
-            yield from self._try(rate, Purpose.DOUBLE)
+        while self._above == inf and self._below < self.plan.max_rate and self._has_time(rate, Purpose.DOUBLE):
+            yield from self._settle(rate)
             rate = min(2 * rate, self.plan.max_rate)
-        while not self._below and self._above > self.plan.lowest_rate and not self._out_of_time:
-            yield from self._try(max(self._above / 2, self.plan.lowest_rate), Purpose.DOUBLE)
-
-    def _bisect(self, purpose: Purpose) -> Moves:
-        while 0 < self._below < self._above < inf and not self._out_of_time:
-            if (rate := self.plan.between(self._below, self._above)) is None:
+        while not self._below and self.plan.lowest_rate < self._above < inf:
+            rate = max(self._above / 2, self.plan.lowest_rate)
+            if not self._has_time(rate, Purpose.DOUBLE):
                 return
-            yield from self._try(rate, purpose)
+            yield from self._settle(rate)
 
-    def _confirm(self) -> Moves:
-        """Long probes, which alone count from here on, in growing steps: from the rate found, down until one passes or,
-        as unlucky short probes may have ended the bisection too low, up until one fails."""
-        rate, step = self._below, 1 + self.plan.precision
-        self._below, self._above = 0.0, inf
-        self._out_of_time = False  # what is left was set aside for this
-        yield from self._try(rate, Purpose.CONFIRM)
-        while not self._below and rate > self.plan.lowest_rate and not self._out_of_time:
-            rate, step = max(rate / step, self.plan.lowest_rate), step**2
-            yield from self._try(rate, Purpose.CONFIRM)
-        while self._above == inf and self._below < self.plan.max_rate and not self._out_of_time:
-            rate, step = min(rate * step, self.plan.max_rate), step**2
-            yield from self._try(rate, Purpose.CONFIRM)
-
-    def _try(self, rate: float, purpose: Purpose) -> Moves:
-        if not self._has_time(rate, purpose):
-            return
+    def _settle(self, rate: float) -> Moves:
+        """Short probes of one rate until it is settled, or until the time is up."""
         rate = self.plan.rounded(rate)
-        outcome = yield from self._settle(rate, purpose)
-        if outcome is Outcome.PASS:
+        judgements: list[Judgement] = []
+        while not settled(judgements):
+            judgements.append((yield from self._try(rate, Purpose.DOUBLE)))
+            if not self._has_time(rate, Purpose.DOUBLE):
+                break
+        if judgements[-1].outcome is Outcome.PASS:
             self._below = rate
         else:
-            self._above, self._above_outcome = rate, outcome
+            self._above = rate
 
-    def _settle(self, rate: float, purpose: Purpose) -> Answer:
-        """Probes of one rate until they settle it, or until the time is up."""
-        duration_s = self._seconds(rate, purpose)
-        judgements: list[Judgement] = []
+    def _bisect(self) -> Moves:
+        """Short probes near the capacity, until it is known well enough for long ones."""
+        bracketed = self._above < inf
+        self._belief.expect(sqrt(self._below * self._above) if bracketed else self._below)
+        for _ in range(MOST_BISECTING if bracketed else 0):
+            rate = self._within(self._belief.rate_with(LATE))
+            if self._belief.spread <= SPREAD * self.plan.precision or not self._has_time(rate, Purpose.BISECT):
+                return
+            judgement = yield from self._try(rate, Purpose.BISECT)
+            if judgement.outcome is Outcome.PASS:
+                self._below = max(self._below, rate)
+
+    def _confirm(self) -> Moves:
+        """Long probes, one of which has to pass where the capacity is, until that is known well."""
+        self._belief.doubt()
+        found, hurried = self._below, self._out_of_time
+        self._out_of_time = False  # what is left was set aside for this
+        longs = 0
         while True:
-            judgements.append((yield Probe(rate, duration_s, purpose)))
-            if (outcome := settled(judgements, MOST_PROBES[purpose])) is not None:
-                return outcome
-            if not self._has_time(rate, purpose):
-                return leaning(judgements)
+            self._bracket()
+            known = longs >= MOST_LONG or self._belief.spread <= SPREAD * self.plan.precision
+            if self._below >= self.plan.max_rate or (known and self._is_near(longs)):
+                return
+            rate = found if hurried and not longs else self._next_long(longs)
+            if rate is None or not self._has_time(rate, Purpose.CONFIRM):
+                return
+            yield from self._try(rate, Purpose.CONFIRM)
+            longs += 1
+
+    def _bracket(self) -> None:
+        """The highest rate that passed a long probe, about as high as the capacity or lower, and the lowest over it
+        that failed."""
+        passed = self._confirmed
+        failed = [one.probe.rate for one in self._records if one.judgement.outcome is not Outcome.PASS]
+        most = self._belief.capacity * (1 + ABOVE * self.plan.precision)
+        self._below = max((rate for rate in passed if rate <= most), default=0.0)
+        least = max(self._below, self._belief.capacity) if passed else 0.0
+        self._above = min((rate for rate in failed if rate > least), default=inf)
+
+    def _is_near(self, longs: int) -> bool:
+        """Whether what passed is about where the capacity is."""
+        below, capacity = self._below, min(self._belief.capacity, self._above)
+        if not below:
+            return False
+        near = self.plan.between(below, capacity) is None
+        return near and (self.plan.whole or longs >= MOST_LONG or below * (1 + BELOW * self.plan.precision) >= capacity)
+
+    def _next_long(self, longs: int) -> float | None:
+        """The rate of the next long probe; None where nothing passes."""
+        if self._is_near(longs):
+            return self._within(self._belief.rate_with(MORE_LATE if longs % 2 else 1.0))
+        rate = self._belief.capacity
+        if longs and not self._confirmed:
+            lowest = min(one.probe.rate for one in self._records if one.probe.purpose is Purpose.CONFIRM)
+            if lowest <= self.plan.lowest_rate:
+                return None
+            # What short probes led to does not hold: down in growing steps.
+            rate = min(rate, lowest / (1 + self.plan.precision) ** 2 ** (longs - 1))
+        return self._within(rate)
+
+    @property
+    def _confirmed(self) -> list[float]:
+        """The rates that passed a long probe."""
+        long = [one for one in self._records if one.probe.purpose is Purpose.CONFIRM]
+        return [one.probe.rate for one in long if one.judgement.outcome is Outcome.PASS]
+
+    def _within(self, rate: float) -> float:
+        """The rate that may be asked and is nearest."""
+        return self.plan.rounded(max(self.plan.lowest_rate, min(rate, self.plan.max_rate)))
+
+    def _try(self, rate: float, purpose: Purpose) -> Answer:
+        judgement = yield Probe(rate, self._seconds(rate, purpose), purpose)
+        self._belief.add(rate, judgement)
+        return judgement
 
     def _seconds(self, rate: float, purpose: Purpose) -> float:
-        return self.plan.probe_s(rate, self.plan.long_s if purpose is Purpose.CONFIRM else self.plan.short_s)
+        plan = self.plan
+        if purpose is Purpose.CONFIRM:
+            return plan.probe_s(rate, plan.long_s)
+        if purpose is Purpose.DOUBLE:
+            return plan.probe_s(rate, plan.short_s, FEW)
+        times = LONGEST if self._belief.spread <= NARROW else LONGER
+        return plan.probe_s(rate, max(plan.short_s, min(times * plan.short_s, plan.long_s)), SOME)
 
     def _has_time(self, rate: float, purpose: Purpose) -> bool:
         """Whether there is time for one more probe; and after a short one for the long one that is to confirm it."""
@@ -226,4 +295,5 @@ class CapacitySearch:
             return LimitedBy.TIME
         if self._above == inf:
             return LimitedBy.MAX_RATE
-        return LimitedBy.GENERATOR if self._above_outcome is Outcome.INVALID else LimitedBy.SERVER
+        ended = [one.judgement.outcome for one in self._records if one.probe.rate == self._above]
+        return LimitedBy.GENERATOR if ended[-1] is Outcome.INVALID else LimitedBy.SERVER

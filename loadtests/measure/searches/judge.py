@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from math import exp, log
 
 from loadtests.analyse.overload import backlog, backlog_grows
 from loadtests.formatting import plural
@@ -14,6 +13,9 @@ from loadtests.records import Second
 
 # Within these factors of a limit chance could have decided otherwise: the rate is probed again.
 DOUBTFUL = (0.5, 2.0)
+# What ends the doubling and is not clear is asked again until two probes agree: a stall of the machine is enough to
+# lose a short one.
+AGREE = 2
 
 
 class Outcome(str, Enum):
@@ -47,11 +49,12 @@ class ProbeFigures:
 @dataclass(frozen=True)
 class Tail:
     """The ``late`` requests of a probe, over the limit that was nearest to be missed, the number ``allowed`` of those
-    sent, and about how the late ones were spread over its seconds."""
+    ``sent``, and how many are sent within the limit's time."""
 
     late: float
     allowed: float
-    by_second: tuple[float, ...]
+    sent: float
+    within: float
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,17 @@ def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: 
     return None
 
 
+def settled(judgements: Sequence[Judgement]) -> bool:
+    """Whether probes of the doubling are enough: one that is clear, or holds the limit on response times, or two that
+    agree."""
+    if not judgements:
+        return False
+    last = judgements[-1]
+    if last.clear or (last.tail and last.outcome is Outcome.PASS):
+        return True
+    return sum(one.outcome is last.outcome for one in judgements) >= AGREE
+
+
 def _too_many(share: float, most: float | None, what: str) -> Judgement | None:
     if most is None or share <= most:
         return None
@@ -137,9 +151,7 @@ def _tail(measured: ProbeFigures, objective: Objective) -> Tail | None:
         timeline = measured.timeline
         late = measured.over[limit.key] + (_overdue(timeline, measured.rate, limit) if measured.lost else 0.0)
         sent = sum(second.sent for second in timeline) if measured.lost else measured.planned
-        # How late deliveries are spread within a probe is not known: they count as one clump.
-        spread = (late,) if objective.of_lag else tuple(second.ok * _share_over(second, limit) for second in timeline)
-        tails.append(Tail(late, limit.late_share * sent, spread))
+        tails.append(Tail(late, limit.late_share * sent, sent, measured.rate * limit.ms / 1000))
     return max(tails, key=lambda tail: tail.late / tail.allowed if tail.allowed else 0.0)
 
 
@@ -154,13 +166,3 @@ def _late_share(second: Second, limit: Limit) -> float:
     if second.p50_ms is not None and second.p50_ms > limit.ms:
         return 0.5
     return 0.01 if second.p99_ms is not None and second.p99_ms > limit.ms else 0.0
-
-
-def _share_over(second: Second, limit: Limit) -> float:
-    """An estimate of the share of a second's answers that was late: as if times between p50 and p99 were
-    exponential."""
-    if second.p50_ms is None or second.p99_ms is None or second.p99_ms <= limit.ms:
-        return 0.0
-    if second.p50_ms >= limit.ms:
-        return 1 - 0.5 * limit.ms / second.p50_ms
-    return exp(log(0.5) + log(0.02) * (limit.ms - second.p50_ms) / (second.p99_ms - second.p50_ms))

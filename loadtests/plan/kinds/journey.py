@@ -124,7 +124,7 @@ KINDS = (
         judged=(_decisive,),
         heading="Capacity in users",
         about=(
-            "The most users, or the highest rate of new ones, with which long probes together are within the "
+            "The most users, or the highest rate of new ones, with which a long probe is within the "
             "objective: response times from the moment in which a user was ready, failures, and requests that do not "
             "pile up. A number of users who think in between is no capacity in requests: the rate that they make "
             "follows from how many they are and how long they think, which is in the table of that arithmetic, and "

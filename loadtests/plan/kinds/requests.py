@@ -210,7 +210,7 @@ KINDS = (
         work=Requests,
         heading="Capacity",
         about=(
-            "The highest fixed rate at which long probes together are within the objective: response times from the "
+            "The highest fixed rate at which a long probe is within the objective: response times from the "
             "intended send, errors, at least 99% of the planned requests answered in time, and a backlog that does "
             "not grow. Where the generator, the highest rate allowed or the time ended a search, the server's capacity "
             "is at least what was reached, and is shown so; where the number of probes ended it, it is not known."

@@ -19,26 +19,28 @@ from loadtests.workload.load import MAX_RATE
 if TYPE_CHECKING:
     from loadtests.plan.kinds.work import Work
 
+SHORT_LASTS = 1.7  # times ``probe_s``: the mean of short probes, of which those that bisect are longer
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Search(Pace):
     """A search for the highest rate within ``objective``, from ``start_rate`` on, with short probes of ``probe_s``
-    seconds and long ones of ``confirm_s``, or longer where those have too little for the percentile.
+    seconds, some of them two or three times as long, and long ones of ``confirm_s``, or longer where those have too
+    little for the percentile.
 
-    ``short_probes`` and ``long_probes`` are about how many it makes, for the time left only: the mean of nine searches
-    on a noisy machine."""
+    ``short_probes`` and ``long_probes`` are about how many it makes, for the time left only: as simulated."""
 
     engine_features = frozenset({Feature.EARLY_STOP, Feature.RESPONSE_TIME})
 
     objective: Annotated[str, Meta(description="Within what, such as 'p99<50ms, errors<0.1%'.")]
     start_rate: Annotated[Positive, Meta(description="The rate of the first probe.")] = 100.0
     max_rate: Annotated[float, Meta(gt=0, le=MAX_RATE, description="The highest rate that is tried.")] = 100_000.0
-    probe_s: Annotated[Duration, Meta(description="How long a short probe lasts.")] = 5.0
+    probe_s: Annotated[Duration, Meta(description="How long a short probe lasts.")] = 2.0
     confirm_s: Annotated[Duration, Meta(description="How long a probe that confirms lasts.")] = 30.0
 
     unit: ClassVar[str] = ""  # of its rates: what is counted, per second
     short_probes: ClassVar[int] = 11
-    long_probes: ClassVar[int] = 18
+    long_probes: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         least, most = self.rates
@@ -55,7 +57,7 @@ class Search(Pace):
 
     @property
     def seconds(self) -> float:
-        return self.short_probes * self.probe_s + self.long_probes * self.confirm_s
+        return SHORT_LASTS * self.short_probes * self.probe_s + self.long_probes * self.confirm_s
 
     @property
     def length(self) -> str:

@@ -89,8 +89,8 @@ class UserSearch(Search):
     ] = "users"
 
     compared = ("model", "objective")
-    short_probes = 8
-    long_probes = 6
+    short_probes = 6
+    long_probes = 3
     step_ratio = 0.1
 
     @classmethod

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from loadtests.analyse.overload import backlog_grows
-from loadtests.measure.searches.judge import Outcome, ProbeFigures, judge, lost
+from loadtests.measure.searches.judge import Outcome, ProbeFigures, Tail, judge, lost
 from loadtests.plan.objective import OF_DELIVERIES, Objective, parse
 from loadtests.records import Second
 
@@ -58,21 +58,20 @@ def test_deliveries_are_held_to_their_lag_and_to_what_is_missing(
     assert why in found.why
 
 
-def test_the_late_deliveries_of_a_probe_are_one_clump(measured: Make) -> None:
+def test_late_deliveries_count_as_messages(measured: Make) -> None:
     tail = judge(measured(p99=90.0, over={"p99": 60.5}), parse("lag p99<100ms", OF_DELIVERIES)).tail
-    assert tail is not None
-    assert (tail.late, tail.allowed, tail.by_second) == (60.5, pytest.approx(100), (60.5,))
+    assert tail == Tail(60.5, pytest.approx(100), 10_000, pytest.approx(100))
 
 
 def test_what_was_late_is_kept_with_what_was_allowed(measured: Make) -> None:
     assert judge(measured(), OBJECTIVE).tail is None
     passed = judge(measured(p99=40.0, over={"p99": 60}), OBJECTIVE).tail
     assert passed is not None
-    assert (passed.late, passed.allowed, len(passed.by_second)) == (60, pytest.approx(100), 10)
+    assert passed == Tail(60, pytest.approx(100), 10_000, pytest.approx(50))  # a limit of 50 ms at 1,000/s
     # Stopped after two of ten seconds, with 150 requests of which 50 are merely under way: 20 were allowed until then.
     stopped = judge(measured(backlog=(5, 150), over={"p99": 40}, lost="late"), OBJECTIVE).tail
     assert stopped is not None
-    assert (stopped.late, stopped.allowed) == (140, pytest.approx(20))
+    assert (stopped.late, stopped.allowed, stopped.sent) == (140, pytest.approx(20), 2000)
     assert judge(measured(errors=11, over={"p99": 60}), OBJECTIVE).tail is None
 
 
@@ -81,14 +80,6 @@ def test_the_tail_is_that_of_the_limit_that_is_nearest_to_be_missed() -> None:
     tail = judge(probe, parse("p50<20ms, p99<50ms")).tail
     assert tail is not None
     assert (tail.late, tail.allowed) == (9, pytest.approx(10))
-
-
-def test_the_seconds_of_a_tail_are_those_that_were_slow() -> None:
-    seconds = [second(1000, 1000, p50_ms=p50, p99_ms=p99) for p50, p99 in ((10, 40), (10, 90), (50, 90), (100, 150))]
-    probe = ProbeFigures(1000, 4000, 4000, 0, {"p99": 60.0}, seconds, over={"p99": 1500})
-    tail = judge(probe, OBJECTIVE).tail
-    assert tail is not None
-    assert tail.by_second == pytest.approx((0, 1000 * 0.5 * 0.02**0.5, 500, 750))
 
 
 def test_every_limit_of_the_objective_counts(measured: Make) -> None:

@@ -1,0 +1,118 @@
+"""What all probes say together of the capacity: a Bayesian estimate of the rate at which the objective is just met.
+
+Adaptive estimates of a threshold are an old problem of psychophysics. This is QUEST (Watson and Pelli, *QUEST: a
+Bayesian adaptive psychometric method*, Perception & Psychophysics 33, 1983) with a model of queues:
+
+- The share of late requests grows as a power of the rate, ``(rate / capacity) ** slope``. Of the slope only the order
+  is known in advance: 4 is a queue that is half empty at its capacity, 256 nearly a cliff.
+- Late requests come in clumps, as a queue that is long stays so for a while. The steeper the slope, the fuller the
+  queue and the longer its clumps: how long follows from slope and limit for a queue in heavy traffic, a Brownian
+  motion with a drift (Aldous, *Probability Approximations via the Poisson Clumping Heuristic*, 1989). So what is
+  counted is clumps.
+- The machine is a little faster or slower from probe to probe.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from loadtests.measure.searches.judge import Judgement, Outcome, Tail
+
+Array = NDArray[np.float64]
+
+STEP = 0.004  # of the grid of rates, in their logarithms
+SLOPES = np.geomspace(4, 256, 10)
+SPEED_SD = 0.01  # of the machine, between probes
+MOST_LATE = 10.0  # times what is allowed: beyond, a queue grows, and its length says how long the probe was
+# How often a probe says the opposite of what is true, where no limit on response times decided.
+WRONG, WRONG_IF_CLEAR = 0.15, 0.02
+NEAR = 0.35  # how far the capacity is from the middle of the bracket, in logarithms
+DOUBT = 0.15  # that what short probes say of the capacity does not hold in long ones
+
+
+class Belief:
+    """Where the capacity is, as far as the probes know: weights of a grid of capacities and slopes."""
+
+    def __init__(self, lowest: float, highest: float) -> None:
+        self._logs = np.arange(log(lowest) - NEAR, log(highest) + NEAR, STEP)
+        self._weights: Array = np.full((len(SLOPES), len(self._logs)), 1.0)
+        self._normalise()
+
+    def expect(self, rate: float) -> None:
+        """Before the first probe: about where the capacity is."""
+        self._weights *= np.exp(-abs(self._logs - log(rate)) / NEAR)
+        self._normalise()
+
+    def add(self, rate: float, judgement: Judgement) -> None:
+        """Takes what a probe says."""
+        if judgement.clear or judgement.tail is None or not judgement.tail.allowed:
+            seen = self._of_outcome(rate, judgement)
+        else:
+            seen = self._of_tail(rate, judgement.tail)
+        self._weights *= _smoothed(seen)
+        self._normalise()
+
+    def doubt(self) -> None:
+        """From here on what was seen so far counts less, should it be contradicted."""
+        near = np.exp(-abs(self._logs - log(self.capacity)) / NEAR)
+        near = near / near.sum() * self._weights.sum(axis=1, keepdims=True)
+        self._weights = (1 - DOUBT) * self._weights + DOUBT * near
+        self._normalise()
+
+    @property
+    def capacity(self) -> float:
+        """The median."""
+        found = int(np.searchsorted(np.cumsum(self._by_rate), 0.5))
+        return float(np.exp(self._logs[min(found, len(self._logs) - 1)]))
+
+    @property
+    def spread(self) -> float:
+        """Half of the interval that holds the capacity by 68%, as a share of it: the standard deviation, if normal."""
+        cumulated = np.cumsum(self._by_rate)
+        return float(np.count_nonzero((cumulated > 0.16) & (cumulated <= 0.84))) * STEP / 2
+
+    def rate_with(self, late: float) -> float:
+        """About the rate at which the late requests are ``late`` times what is allowed."""
+        by_slope: Array = self._weights.sum(axis=1)
+        slope = float(np.exp(by_slope @ np.log(SLOPES)))
+        return self.capacity * float(late ** (1 / slope))
+
+    @property
+    def _by_rate(self) -> Array:
+        weights: Array = self._weights.sum(axis=0)
+        return weights
+
+    def _of_outcome(self, rate: float, judgement: Judgement) -> Array:
+        wrong = WRONG_IF_CLEAR if judgement.clear else WRONG
+        passes = (self._logs >= log(rate)) == (judgement.outcome is Outcome.PASS)
+        return np.broadcast_to(np.where(passes, 1 - wrong, wrong), self._weights.shape)
+
+    def _of_tail(self, rate: float, tail: Tail) -> Array:
+        most = min(MOST_LATE * tail.allowed, tail.sent)
+        slopes = SLOPES[:, None]
+        expected = tail.allowed * np.exp(np.minimum(slopes * (log(rate) - self._logs), log(most / tail.allowed)))
+        rarity = log(tail.sent / tail.allowed)
+        clump = 1 + 4 * tail.within / rarity * (1 + slopes / rarity)
+        count = min(tail.late, most) / clump
+        logs = count * np.log(np.maximum(expected, 1e-9) / clump) - expected / clump - gammaln(count + 1)
+        if tail.late:
+            logs -= np.log(clump)
+        likelihood: Array = np.exp(logs - logs.max())
+        return likelihood
+
+    def _normalise(self) -> None:
+        self._weights = self._weights / self._weights.sum()
+
+
+def _smoothed(seen: Array) -> Array:
+    """As if the machine was a little faster or slower; and nothing is impossible."""
+    reach = np.arange(-4 * SPEED_SD, 4.01 * SPEED_SD, STEP)
+    kernel = np.exp(-0.5 * (reach / SPEED_SD) ** 2)
+    kernel /= kernel.sum()
+    edge = len(kernel) // 2
+    padded = np.pad(seen, ((0, 0), (edge, edge)), mode="edge")
+    return np.array([np.convolve(row, kernel, mode="valid") for row in padded]) + 1e-6

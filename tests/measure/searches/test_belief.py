@@ -1,0 +1,69 @@
+"""What probes say together of the capacity."""
+
+import pytest
+
+from loadtests.measure.searches.belief import Belief
+from loadtests.measure.searches.judge import Judgement, Outcome, Tail
+
+
+def clear(passes):
+    return Judgement(Outcome.PASS if passes else Outcome.FAIL, "", clear=True)
+
+
+def counted(late, rate, seconds=30.0):
+    """A probe with ``late`` times the late requests that a p99 under 50 ms allows."""
+    sent = rate * seconds
+    outcome = Outcome.PASS if late <= 1 else Outcome.FAIL
+    return Judgement(outcome, "", clear=False, tail=Tail(0.01 * late * sent, 0.01 * sent, sent, 0.05 * rate))
+
+
+def believing(*probes, about=1000.0):
+    belief = Belief(1.0, 100_000.0)
+    belief.expect(about)
+    for rate, judgement in probes:
+        belief.add(rate, judgement)
+    return belief
+
+
+def test_the_capacity_is_between_what_passes_and_what_fails():
+    belief = believing((900.0, clear(True)), (950.0, clear(False)))
+    assert belief.capacity == pytest.approx(925, rel=0.03)
+    assert belief.spread < believing((900.0, clear(True))).spread
+
+
+def test_one_probe_that_contradicts_many_is_outvoted():
+    many = [(rate, clear(True)) for rate in (800.0, 850.0, 900.0)]
+    belief = believing((700.0, Judgement(Outcome.FAIL, "", clear=False)), *many, (1000.0, clear(False)))
+    assert 880 < belief.capacity < 1000
+
+
+@pytest.mark.parametrize(("late", "low", "high"), [(0.2, 1005, 1200), (1.0, 950, 1050), (4.0, 800, 990)])
+def test_the_number_of_late_requests_says_how_near_a_rate_is(late, low, high):
+    assert low < believing((1000.0, counted(late, 1000.0))).capacity < high
+
+
+def test_counts_of_neighbouring_rates_add_up():
+    once = believing((1000.0, counted(1.5, 1000.0)), (960.0, counted(0.4, 960.0)))
+    often = believing(*[(1000.0, counted(1.5, 1000.0)), (960.0, counted(0.4, 960.0))] * 4)
+    assert 955 < often.capacity < 1000
+    assert often.spread < 0.8 * once.spread
+
+
+def test_more_seconds_say_more():
+    assert believing((1000.0, counted(1.0, 1000.0, 300.0))).spread < believing((1000.0, counted(1.0, 1000.0))).spread
+
+
+def test_a_steep_rise_and_a_gentle_one_are_told_apart():
+    steep = believing(*[(980.0, counted(0.1, 980.0)), (1020.0, counted(8.0, 1020.0))] * 4)
+    gentle = believing(*[(900.0, counted(0.6, 900.0)), (1100.0, counted(1.7, 1100.0))] * 4)
+    assert steep.rate_with(2.0) / steep.capacity < gentle.rate_with(2.0) / gentle.capacity
+
+
+def test_what_is_doubted_is_given_up_sooner():
+    short = [(900.0, clear(True)), (920.0, clear(True)), (940.0, clear(True)), (980.0, clear(False))]
+    trusting, doubting = believing(*short), believing(*short)
+    doubting.doubt()
+    assert doubting.capacity == pytest.approx(trusting.capacity, rel=0.02)
+    for belief in (trusting, doubting):
+        belief.add(900.0, clear(False))
+    assert doubting.capacity < 900 < trusting.capacity
