@@ -61,6 +61,6 @@ def grace(first_s: float, in_vain: int) -> float:
 
 
 def seconds(duration_s: float) -> float:
-    """About how long it takes to measure one setup for ``duration_s`` in slices. Up to twice as long where messages are
-    lost, for which a slice waits (``grace``)."""
+    """About how long it takes to measure one setup for ``duration_s`` in slices. Half as long again where messages
+    are lost, for which a slice waits (``grace``)."""
     return duration_s + len(slices(duration_s)) * (SETTLE_S + BETWEEN_S)

