@@ -61,7 +61,7 @@ def test_known_shares_are_found_through_a_server(command, project, setup, tmp_pa
     folder = tmp_path / "profile"
     own = ["--app", project, "--settings", "site_settings", "--python", sys.executable]
     own += ["--wsgi", "entry_wsgi:application", "--asgi", "entry_asgi:application"]
-    code, printed, errors = command("profile", setup, *own, "--duration", "3s", "--rounds", "1", "--output", folder)
+    code, printed, errors = command("profile", setup, *own, "--duration", "12s", "--rounds", "1", "--output", folder)
     assert code == 0, errors
     assert "of CPU time per request" in printed
     about = json.loads((folder / "profile.json").read_text())

@@ -90,7 +90,8 @@ def test_a_database_that_is_down_is_said_before_anything_is_written(command, mon
 def test_a_project_answers_the_same_through_hopless_and_no_file_of_it_changes(command, started, nothing_is_left):
     before = sorted(started.rglob("*"))
     pages = ("--path", "/", "--path", "/admin/login/", "--path", "/nowhere/")
-    code, printed, errors = command("check", "gunicorn", "uvicorn", "daphne", "--app", started, "--hopless", *pages)
+    setups = ("gunicorn", "uvicorn", "daphne")
+    code, printed, errors = command("check", *setups, "--app", started, "--hopless", "--all", *pages)
     assert code == 0, printed + errors
     assert "gunicorn-hopless was skipped: hopless is for ASGI, and it is served otherwise" in printed
     assert "3 requests to each of 5 setups: 0 differences" in printed
