@@ -24,7 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 from loadtests.formatting import closed, number
 from loadtests.report.charts import palette, shared
 from loadtests.report.formats import drawing, render
-from loadtests.report.sections import database_connections
+from loadtests.report.leading_counts import in_words
 
 FILE = Path(__file__).resolve().parents[1] / "choosing.toml"
 HEADINGS = ("your case", "use", "avoid", "effect (95% interval)", "evidence")
@@ -112,15 +112,16 @@ def _bars(panel: Panel) -> Iterator[dict[str, Any]]:
     study, test, *metric = panel.of.split()
     results = REFERENCES.newest(study)
     name = SHORT.get(metric[0], metric[0]) if metric else results.test(test).judged[0].name
+    counts = {count.name: count for count in results.test(test).answering}
     for label, shown in panel.setups.items():
         if (label, test) not in results.cells:
             raise LookupError(f"{panel.of}: no {label!r}; there are {', '.join(results.labels)}")
         bar = {"label": shown, "interface": INTERFACES[results.record.setups[label].interface]}
-        if name in database_connections.COLUMNS:
-            value = database_connections.of_trials(results.cells[label, test].valid, name)
+        if name in counts:
+            value = counts[name].over(results.cells[label, test].valid)
             if value is None:
                 raise LookupError(f"{panel.of}: {label} counted none")
-            yield bar | {"value": value, "text": database_connections.in_words(value)}
+            yield bar | {"value": value, "text": in_words(value)}
             continue
         found = results.estimate(label, test, name)
         if found is None:
