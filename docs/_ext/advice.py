@@ -32,7 +32,7 @@ WIDTH, ROW, BAR, BELOW = 400, 34, 9, 7  # pixels: a chart that a phone shows in 
 ROOM_OF_TEXT = 1.3  # of the axis, past the longest interval
 INTERFACES = {"wsgi": "WSGI", "asgi": "ASGI", "asgi-layer": "ASGI over a channel layer", "node": "Node", "rack": "Rack"}
 SIZE = re.compile(r'width="([\d.]+)" height="[\d.]+" ')
-ROLE = re.compile(r":([a-z]+):`([^`]*)`")
+ROLE = re.compile(r":([a-z-]+):`([^`]*)`")
 THEME = {palette.INK: "foreground-primary", palette.MUTED: "foreground-secondary", palette.GRID: "background-border"}
 
 
