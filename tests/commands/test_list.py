@@ -39,7 +39,7 @@ def test_setups_say_what_they_lack_here(command, without):
 def test_studies_say_which_setups_they_have_to_do_without(command, without):
     without("daphne")
     studies = rows(command, "studies")
-    assert studies["first-look"]["not_here"] == "without daphne-redis, daphne-ipc, daphne"
+    assert studies["first-look"]["not_here"] == "without daphne, daphne-ipc, daphne-redis"
     assert studies["sweep"]["not_here"] == ""
 
 

@@ -106,7 +106,7 @@ def test_a_study_that_has_hopless_already_gets_it_once(command):
 def test_a_setup_against_itself_is_a_study_of_its_own_name(command):
     code, printed, _ = command("run", "--aa", "--setups", "gunicorn", "--dry-run")
     assert code == 0
-    assert printed.startswith("gunicorn against itself\n16 trials in 4 blocks")
+    assert printed.startswith("gunicorn against itself\n12 trials in 3 blocks")
     assert "-aa-gunicorn" in printed
 
 
