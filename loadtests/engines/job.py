@@ -15,7 +15,6 @@ from loadtests.workload.request import Request
 
 def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
     """The job of process ``index`` of a load, of whose payloads over WebSockets each begins with ``token``."""
-    share, rest = divmod(load.connection_count, load.processes)
     return {
         "engine": engine,
         "protocol": load.protocol,
@@ -24,12 +23,13 @@ def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
         "order": _base64(_order(load).tobytes()),
         "timesMs": [seconds * 1000 for seconds, _ in load.recorded] or None,
         "rate": load.rate,
-        "connections": share + (index < rest),
+        "connections": _connections(load, index),
         "timeoutMs": load.timeout_s * 1000,
         "listenMs": load.listens_s * 1000,
         "idleMs": load.idle_s * 1000,
         "index": index,
         "processes": load.processes,
+        "turns": load.turns,
         "keepAlive": load.keep_alive,
         "conversation": _conversation(load, token, index),
         "streams": _streams(load, index),
@@ -48,11 +48,20 @@ def _request(request: Request, body: bytes | None) -> dict[str, Any]:
     }
 
 
+def _connections(load: Load, index: int) -> int:
+    if load.conversation is not None and load.conversation.publishes:
+        return load.connection_count  # each publishes in the rooms of its process
+    share, rest = divmod(load.connection_count, load.processes)
+    return share + (index < rest)
+
+
 def _conversation(load: Load, token: str, index: int) -> dict[str, Any] | None:
-    if load.conversation is None:
+    if (talk := load.conversation) is None:
         return None
-    share, rest = divmod(load.conversation.receivers, load.processes)
-    return {**dataclasses.asdict(load.conversation), "token": token, "receivers": share + (index < rest)}
+    own = range(index, load.turns, load.processes)
+    share, rest = divmod(talk.receivers, load.turns)
+    receivers = sum(share + (turn < rest) for turn in own)
+    return {**dataclasses.asdict(talk), "token": token, "receivers": receivers, "rooms": len(own)}
 
 
 def _streams(load: Load, index: int) -> dict[str, Any] | None:

@@ -1,18 +1,24 @@
 // Absolute schedules, fixed before the first request. Moments are milliseconds after the start, ascending.
 
-/** The sends of one process: of the moments of all processes it takes every `processes`-th. */
+/**
+ * The sends of one process. All take `turns` in sending, of which the first process has the first, the second the second,
+ * and so on, until all turns are had; then they begin anew.
+ */
 export class Schedule {
   /**
    * @param {ArrayLike<number>} moments of all processes
    * @param {number} index of this process, from 0
    */
-  constructor(moments, index = 0, processes = 1) {
+  constructor(moments, index = 0, processes = 1, turns = processes) {
     this.index = index;
     this.processes = processes;
+    this.turns = turns;
+    this.own = Math.ceil((turns - index) / processes); // of the turns
     /** How many sends all processes have. */
     this.whole = moments.length;
     /** How many sends this process has. */
-    this.count = Math.max(0, Math.ceil((moments.length - index) / processes));
+    const rest = Math.ceil(((moments.length % turns) - index) / processes);
+    this.count = Math.floor(moments.length / turns) * this.own + Math.max(0, rest);
     this.moments = new Float64Array(this.count);
     for (let i = 0; i < this.count; i++) {
       this.moments[i] = moments[this.place(i)];
@@ -26,7 +32,7 @@ export class Schedule {
 
   /** The place of the i-th send of this process among those of all. */
   place(/** @type {number} */ i) {
-    return this.index + i * this.processes;
+    return Math.floor(i / this.own) * this.turns + this.index + (i % this.own) * this.processes;
   }
 }
 
@@ -107,5 +113,5 @@ export function scheduleOf(job, slice) {
   const moments = new Float64Array(settling.length + measured.length);
   moments.set(settling);
   moments.set(measured.map((moment) => settleMs + moment), settling.length);
-  return new Schedule(moments, job.index, job.processes);
+  return new Schedule(moments, job.index, job.processes, job.turns);
 }

@@ -29,12 +29,13 @@ export class Scheduled extends Load {
     this.noticed = this.next = this.waiting = 0;
     const over = super.run(slice);
     const { arrivalSeed, durationMs } = slice;
-    const { timesMs, rate, processes } = this.job;
+    const { timesMs, rate } = this.job;
+    const { own, turns } = this.schedule;
     const gapMs = timesMs === null ? 1000 / /** @type {number} */ (rate) : durationMs / timesMs.length;
     if (durationMs > 0) {
       this.watchBacklog();
     }
-    this.pacer.start(gapMs * processes, arrivalSeed === null && timesMs === null);
+    this.pacer.start((gapMs * turns) / own, arrivalSeed === null && timesMs === null);
     return over;
   }
 

@@ -20,6 +20,7 @@ export interface Job {
   idleMs: number; // an idle connection is closed from this side after this
   index: number; // of this process, from 0
   processes: number;
+  turns: number; // that they take in sending: of a broadcast one for each room, else one each
   keepAlive: boolean;
   conversation: Conversation | null; // null: HTTP
   streams: Streams | null; // of the protocol `events`
@@ -51,7 +52,7 @@ export interface Conversation {
   token: string; // of the load: no other load's payloads begin with it
   prefix: string; // of the paths of handshakes; empty: the path of the request
   receivers: number; // of this process
-  rooms: number;
+  rooms: number; // of this process
   steps: number; // in which idle connections are opened
   jitter_s: number;
   publishes_per_s: number;

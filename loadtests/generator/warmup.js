@@ -29,6 +29,7 @@ export async function warmUp(protocol, job) {
     timeoutMs: 1000,
     index: 0,
     processes: 1,
+    turns: 1,
     keepAlive: true,
     conversation: server.conversation ?? null,
     streams: null,

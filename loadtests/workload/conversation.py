@@ -85,7 +85,12 @@ class Conversation:
     @property
     def counts_each(self) -> float:
         """How many deliveries a message that is published makes; 1 where none is."""
-        return self.receivers / self.rooms if self.does == "broadcast" else 1.0
+        return self.receivers / self.rooms if self.publishes else 1.0
+
+    @property
+    def publishes(self) -> bool:
+        """Whether messages are sent into rooms, each of which one process has."""
+        return self.does == "broadcast"
 
     @property
     def sends(self) -> bool:

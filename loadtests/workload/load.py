@@ -80,7 +80,8 @@ class Load:
     ``idle_s``: a connection on which nothing happens for so long is closed from this side, before the server does so at
     the very moment of its use: servers tend to wait for five seconds at the least.
 
-    ``processes`` share the rate and the connections, or the users. ``core`` pins all of them to that CPU.
+    ``processes`` share the rate and the connections, or the users; of a broadcast its rooms, each with its receivers
+    and as many publishers. ``core`` pins all of them to that CPU.
 
     ``streams``, which the protocol ``events`` has, are read while the requests are sent.
 
@@ -137,23 +138,20 @@ class Load:
                     f"{self.rate:g} requests per second for {self.duration_s:g} s are over {MAX_REQUESTS:,}"
                 )
             if self.planned < self.processes:
-                processes = plural(self.processes, "process", "processes")
                 raise UserError(
                     f"{self.rate:g} requests per second for {self.duration_s:g} s are "
-                    f"{plural(self.planned, 'request')}, fewer than {processes}"
+                    f"{plural(self.planned, 'request')}, fewer than {plural(self.processes, 'process', 'processes')}"
                 )
         _check_count("processes", self.processes, MAX_PROCESSES)
         _check_count("connections", self.connection_count, MAX_CONNECTIONS)
-        if self.connection_count < self.processes:
-            shared = plural(self.connection_count, "connection")
-            raise UserError(f"{shared} cannot be shared by {plural(self.processes, 'process', 'processes')}")
+        if self.conversation is None or not self.conversation.publishes:
+            self._require_shared("connection", self.connection_count)
 
     def _check_conversation(self) -> None:
         if (self.streams is None) != (self.protocol != PROTOCOL):
             raise ValueError(f"streams are for the protocol {PROTOCOL}; this is {self.protocol}")
-        if self.streams is not None and self.streams.count < self.processes:
-            shared = plural(self.streams.count, "stream")
-            raise UserError(f"{shared} cannot be shared by {plural(self.processes, 'process', 'processes')}")
+        if self.streams is not None:
+            self._require_shared("stream", self.streams.count)
         talk = self.conversation
         if (talk is None) != (self.protocol != "websocket"):
             raise ValueError(f"a conversation is for the protocol websocket; this is {self.protocol}")
@@ -165,11 +163,17 @@ class Load:
             raise UserError(
                 f"idle and rejoin have the rate 0, and nothing else has; this is {talk.does} at {self.rate}"
             )
-        if talk.does in ("broadcast", "rejoin") and self.processes > 1:
-            raise UserError(f"a {talk.does} is made by one process, which knows what each receiver is to get")
-        if talk.receivers and talk.receivers < self.processes:
-            shared = plural(talk.receivers, "receiver")
-            raise UserError(f"{shared} cannot be shared by {plural(self.processes, 'process', 'processes')}")
+        if talk.does == "rejoin" and self.processes > 1:
+            raise UserError("a rejoin is made by one process, which knows what each receiver is to get")
+        if talk.publishes:
+            self._require_shared("room", talk.rooms, "; who publishes in a room counts what all in it receive")
+        if talk.receivers:
+            self._require_shared("receiver", talk.receivers)
+
+    def _require_shared(self, what: str, count: int, why: str = "") -> None:
+        if count < self.processes:
+            processes = plural(self.processes, "process", "processes")
+            raise UserError(f"{plural(count, what)} cannot be shared by {processes}{why}")
 
     @property
     def grace(self) -> float:
@@ -198,6 +202,12 @@ class Load:
         if self.recorded:
             return len(self.recorded)
         return 0 if self.rate is None else math.ceil(self.rate * self.duration_s - 1e-6)
+
+    @property
+    def turns(self) -> int:
+        """That its processes take in sending: one each, or, of a broadcast, one for each of its rooms."""
+        talk = self.conversation
+        return talk.rooms if talk is not None and talk.publishes else self.processes
 
     @property
     def counts_each(self) -> float:

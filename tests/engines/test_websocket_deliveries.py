@@ -5,6 +5,7 @@ from math import inf
 
 import pytest
 
+from loadtests.engines import get
 from loadtests.plan.percentiles_with_failures import of_last
 from loadtests.records.histogram import Histogram
 from tests.fixtures.websocket_server import DIALECTS, counts
@@ -88,6 +89,25 @@ def test_what_reaches_another_room_breaks_the_contract(made, conversing):
     assert (result.deliveries.stray, result.contradicting) == (3 * 4, 3 * 4)
     assert (result.deliveries.messages, result.deliveries.whole) == (30, 30)
     assert result.examples == {"wrong-body": "12 messages came to connections that they were not meant for"}
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_rooms_that_processes_share_get_what_those_of_one_get(conversing, processes):
+    server = conversing(drop=40)
+    talk = {"receivers": 13, "rooms": 4, "connections": 2, "processes": processes}  # 4 in the first, 3 in the others
+    result = get("openloop").run(server.load("broadcast", rate=200, duration_s=0.8, **talk))
+    assert (result.planned, result.sent, result.ok) == (160, 160, 160)
+    assert counts(result.deliveries) == (520, 520 - 13, 13, 0, 0)
+    assert (result.deliveries.messages, result.deliveries.whole, result.deliveries.stray) == (160, 160 - 13, 0)
+    assert (result.connections.requested, result.connections.opened) == (13 + 2 * 4, 13 + 2 * 4)
+    assert [part.planned for part in result.generator] == {1: [160], 2: [80, 80], 3: [80, 40, 40]}[processes]
+
+
+def test_what_reaches_a_room_of_another_process_is_astray(conversing):
+    server = conversing(stray=10)
+    talk = {"receivers": 6, "rooms": 3, "connections": 1, "processes": 3}
+    found = get("openloop").run(server.load("broadcast", rate=60, duration_s=0.5, **talk)).deliveries
+    assert (counts(found), found.stray) == ((60, 60, 0, 0, 0), 3 * 4)
 
 
 def test_a_message_that_nobody_says_is_taken_is_missing_where_it_does_not_come(made, conversing):

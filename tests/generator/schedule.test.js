@@ -19,9 +19,15 @@ test('rounding neither adds up nor adds a send', () => {
 
 test('the shares of several processes are the whole, each send once', () => {
   for (const moments of [evenMoments(100, 1010), evenMoments(7, 1000), evenMoments(1, 2000), randomMoments(100, 1010, 3)]) {
-    const shares = [0, 1, 2].map((index) => new Schedule(moments, index, 3));
-    const all = shares.flatMap((share) => Array.from({ length: share.count }, (_, i) => [share.place(i), share.dueMs(i)]));
-    assert.deepEqual(all.sort(([one], [other]) => one - other), [...moments].map((moment, k) => [k, moment]));
+    for (const turns of [3, 4, 5, 7]) {
+      const shares = [0, 1, 2].map((index) => new Schedule(moments, index, 3, turns));
+      const all = shares.flatMap((share) => Array.from({ length: share.count }, (_, i) => [share.place(i), share.dueMs(i)]));
+      assert.deepEqual(all.sort(([one], [other]) => one - other), [...moments].map((moment, k) => [k, moment]));
+      shares.forEach((share, index) => {
+        const places = Array.from({ length: share.count }, (_, i) => share.place(i));
+        assert.ok(places.every((place) => (place % turns) % 3 === index)); // each has the turns of its rooms
+      });
+    }
   }
 });
 

@@ -119,7 +119,7 @@ test('more connections than an address has ports for are opened from several', (
   const conversation = { does: 'connect', prefix: '/ws/', receivers: 0, rooms: 1, size: 64, masking: true };
   const pool = (origin) => {
     const requests = [{ path: '/', headers: [] }];
-    return new Pool({ origin, requests, timeoutMs: 1000, connections: 1 }, conversation, dialect);
+    return new Pool({ origin, requests, timeoutMs: 1000, connections: 1, index: 0, processes: 1 }, conversation, dialect);
   };
   const here = pool('http://127.0.0.1:80');
   const addresses = process.platform === 'linux' ? ['127.0.0.2', '127.0.0.3'] : [undefined, undefined];

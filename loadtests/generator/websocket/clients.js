@@ -40,7 +40,7 @@ class Receiver extends Client {
 
 /** Whether that of `lastRead` was published in the room of a client. */
 function isOfRoom(/** @type {Client} */ { pool, room }) {
-  return lastRead.isOurs && pool.rooms[(lastRead.stream - 1) % pool.rooms.length] === room;
+  return lastRead.isOurs && pool.roomOf(lastRead.stream) === room;
 }
 
 /** One that receives what is published in its room. */

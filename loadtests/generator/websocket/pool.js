@@ -16,12 +16,8 @@ const AT_ONCE = 32; // are opened: as many as wait for a moment to be accepted, 
 const PORTS = 20_000;
 const ADDRESSES = 8; // for connections that are opened one after the other: a port that was used rests a while
 
-let pools = 0;
-
 export class Pool {
   traffic = { sent: 0, received: 0 };
-  // No two pools have the same rooms: a server may remember those of one before.
-  id = `${process.pid.toString(36)}x${(pools++).toString(36)}x${Date.now().toString(36)}`;
   names = 0; // of rooms and of clients in none
   receiversNamed = 0;
   /** @type {Client[]} */
@@ -49,10 +45,14 @@ export class Pool {
 
   /** @param {Job} job @param {Conversation} conversation @param {Dialect} dialect */
   constructor(job, conversation, dialect) {
-    const { origin, requests, timeoutMs, rate } = job;
+    const { origin, requests, timeoutMs, rate, index, processes } = job;
     const { hostname, port } = new URL(origin);
     const { does, rooms, compression, masking } = conversation;
     this.conversation = conversation;
+    this.index = index;
+    this.processes = processes;
+    // No two pools have the same rooms: a server may remember those of one before.
+    this.id = `${conversation.token}x${index}`;
     this.dialect = dialect;
     this.timeoutMs = timeoutMs;
     this.request = requests[0];
@@ -73,7 +73,7 @@ export class Pool {
   }
 
   /** @param {Job} job @param {number} receivers */
-  createClients({ connections, index, processes }, receivers) {
+  createClients({ connections }, receivers) {
     const { clients, rooms } = this;
     const { does } = this.conversation;
     for (let k = 0; does === 'idle' && k < receivers; k++) {
@@ -85,12 +85,12 @@ export class Pool {
     let streams = 0;
     for (let k = 0; does === 'broadcast' && k < connections; k++) {
       // Some dialects could publish in all rooms over one connection, but then not all setups would have equally many.
-      const own = rooms.map((room, r) => new PublishingClient(this, room, clients.length + r, ++streams));
+      const own = rooms.map((room, r) => new PublishingClient(this, room, clients.length + r, this.stream(streams++)));
       clients.push(...own);
       this.free.push(own);
     }
     for (let k = 0; does === 'echo' && k < connections; k++) {
-      this.echoing.push(new EchoClient(this, k, 1 + index + k * processes)); // no two of the load's are alike
+      this.echoing.push(new EchoClient(this, k, this.stream(k)));
     }
     clients.push(...this.echoing);
     this.free.push(...this.echoing);
@@ -179,6 +179,17 @@ export class Pool {
     // Without a prefix the request's own path is opened, whatever answers there.
     const path = conversation.prefix === '' ? request.path : dialect.path(conversation, endpoint, room);
     return { ...server, path, headers: request.headers };
+  }
+
+  /** The k-th stream of this process: no two of the load's are alike. */
+  stream(/** @type {number} */ k) {
+    return 1 + this.index + k * this.processes;
+  }
+
+  /** The room of a stream, where that is of this process. */
+  roomOf(/** @type {number} */ stream) {
+    const k = (stream - 1 - this.index) / this.processes;
+    return Number.isInteger(k) ? this.rooms[k % this.rooms.length] : undefined;
   }
 
   /** A name that no other room or client has. */
