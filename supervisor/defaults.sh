@@ -79,6 +79,24 @@ export RUN_DIR
 
 export IPC_DIR="${IPC_DIR:-$RUN_DIR/ipc}"        # the IPC channel layer's files
 
+# TLS=1: the setups with `tls` in `offers=` answer over TLS, with a certificate of their own that is for BIND and trusted by
+# nobody who was not given it. ECDSA, as Let's Encrypt issues by default.
+export TLS="${TLS:-}" TLS_CERTIFICATE="" TLS_KEY=""
+if [ -n "$TLS" ]; then
+    TLS_CERTIFICATE=$RUN_DIR/tls.crt TLS_KEY=$RUN_DIR/tls.key
+    if ! [ -f "$TLS_CERTIFICATE" ]; then
+        names=DNS:localhost
+        for address in 127.0.0.1 "$BIND" $([ "$BIND" != 0.0.0.0 ] || hostname -I); do
+            names=$names,IP:$address
+        done
+        openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -subj /CN=localhost \
+            -addext "subjectAltName=$names" -keyout "$TLS_KEY" -out "$TLS_CERTIFICATE" 2>"$RUN_DIR/openssl.log" || {
+            echo "defaults.sh: openssl made no certificate: $(tail -n 1 "$RUN_DIR/openssl.log")" >&2
+            return 1 2>/dev/null || exit 1
+        }
+    fi
+fi
+
 # Another Python for the sample project, with its servers: `make setup PYTHONS=python3.13` made it.
 if [ -n "${PYTHON:-}" ] && ! [ -f "stacks/$PYTHON/.venv/.ready" ]; then
     echo "defaults.sh: PYTHON=$PYTHON is not installed; try: make setup PYTHONS=$PYTHON" >&2

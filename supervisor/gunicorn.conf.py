@@ -5,6 +5,9 @@ from pathlib import Path
 max_requests = int(os.environ["MAX_REQUESTS"] or 0)  # 0: never
 max_requests_jitter = int(os.environ["MAX_REQUESTS_JITTER"] or 0)
 
+if os.environ["TLS"]:
+    certfile, keyfile = os.environ["TLS_CERTIFICATE"], os.environ["TLS_KEY"]
+
 
 def post_worker_init(worker):
     """Whoever restarts one instance after the other waits for this: a worker has loaded Django."""

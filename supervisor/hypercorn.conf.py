@@ -6,3 +6,5 @@ keep_alive_max_requests = 1_000_000_000
 
 max_requests = int(os.environ["MAX_REQUESTS"]) if os.environ["MAX_REQUESTS"] else None
 max_requests_jitter = int(os.environ["MAX_REQUESTS_JITTER"] or 0)
+
+certfile, keyfile = os.environ["TLS_CERTIFICATE"] or None, os.environ["TLS_KEY"] or None

@@ -18,6 +18,13 @@ user=
 
 servers=$(printf '        server unix:%s fail_timeout=0;\n' "$@")
 
+# Over TLS clients choose between HTTP/1.1 and HTTP/2. TLS 1.3 is no default before nginx 1.23.4.
+tls= certificate=
+if [ -n "$TLS" ]; then
+    tls="ssl http2"
+    certificate="ssl_certificate $TLS_CERTIFICATE; ssl_certificate_key $TLS_KEY; ssl_protocols TLSv1.2 TLSv1.3;"
+fi
+
 # nproc: as many workers as there are CPUs that this setup may use ("auto" would count all of the machine's).
 cat > "$folder/nginx.conf" <<CONF
 daemon off;
@@ -53,7 +60,8 @@ $servers
     }
 
     server {
-        listen $BIND:$PORT backlog=$BACKLOG;
+        listen $BIND:$PORT $tls backlog=$BACKLOG;
+        $certificate
         keepalive_timeout ${KEEP_ALIVE}s;
         keepalive_requests 1000000000;
         client_max_body_size 0;  # Django judges

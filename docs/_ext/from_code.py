@@ -43,6 +43,7 @@ class Setups(FromCode):
             yield from [f".. _setup-{setup.name}:", "", *heading(setup.label)]
             yield from ["", f":Name: ``{setup.name}``", f":Interface: ``{setup.interface}``"]
             yield from [f":Needs: {', '.join((*setup.needs, *setup.services))}", f":Cannot: {cannot(setup.cannot)}"]
+            yield from [f":Offers: {'; '.join(setups.OFFERS[one] for one in setup.offers)}"] if setup.offers else []
             if setup.dialect:
                 yield f":Speaks: WebSockets, the dialect ``{setup.dialect}`` (:ref:`page-peers`)"
             yield from [f":Stack: that of {setup.stack} (:ref:`page-stacks`)"] if setup.stack else []

@@ -32,6 +32,8 @@ def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
         "turns": load.turns,
         "keepAlive": load.keep_alive,
         "conversation": _conversation(load, token, index),
+        "ca": load.ca,
+        "resumption": load.resumption,
         "streams": _streams(load, index),
     }
 

@@ -10,7 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from loadtests.formatting import plural
-from loadtests.records import Connections, Deliveries, Generator, Rejoined, RequestResult, Result, Second, Streams
+from loadtests.records import (
+    Connections,
+    Deliveries,
+    Generator,
+    Handshakes,
+    Rejoined,
+    RequestResult,
+    Result,
+    Second,
+    Streams,
+)
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures
 from loadtests.workload import Request
@@ -34,6 +44,7 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
     deliveries, delivery_times = merged_deliveries(parts)
     connections, connection_times = merged_connections(parts)
     streams, stream_times = merged_streams(parts)
+    handshakes = [part["handshakes"] for part in parts if part["handshakes"] is not None]
     examples: dict[str, str] = {}
     for part in parts:
         examples = {**part["examples"], **examples}
@@ -64,6 +75,7 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
         deliveries=deliveries,
         connections=connections,
         streams=streams,
+        handshakes=Handshakes(**sums(handshakes, ("full", "resumed"))) if handshakes else None,
     )
 
 

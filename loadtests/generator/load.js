@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { nowMs } from './clock.js';
 import { Recorder } from './recorder.js';
+import { tlsOf } from './tls.js';
 
 /** @import { Exchange } from './recorder.js' */
 /** @import { Connection, Job, OnSecond, Owner, Pool, Protocol, Running, Slice } from './types.ts' */
@@ -171,7 +172,7 @@ export class Load {
     const connections = this.pool?.measured?.() ?? null;
     const streams = this.pool?.streams?.() ?? null;
     this.ending = this.pool?.close();
-    return { ...this.recorder.measured(this.job.rate === null), connections, streams };
+    return { ...this.recorder.measured(this.job.rate === null), connections, streams, handshakes: tlsOf(this.job)?.handshakes ?? null };
   }
 
   async listen() {

@@ -236,6 +236,7 @@ export class Recorder {
       deliveries: this.deliveries?.measured() ?? null,
       connections: null,
       streams: null,
+      handshakes: null,
       own_ms: null,
     };
   }

@@ -24,6 +24,8 @@ export interface Job {
   keepAlive: boolean;
   conversation: Conversation | null; // null: HTTP
   streams: Streams | null; // of the protocol `events`
+  ca: string | null; // PEM; null: the system's
+  resumption: boolean; // of TLS sessions
 }
 
 /** Streams of events that are read while requests are sent. */
@@ -175,6 +177,12 @@ export interface StreamCounts {
   reason: string;
 }
 
+/** TLS handshakes of connections that were opened for what is measured. */
+export interface Handshakes {
+  full: number;
+  resumed: number;
+}
+
 /** Receivers after a restart of the server. */
 export interface Rejoined {
   lost: number;
@@ -207,6 +215,7 @@ export interface Measured {
   deliveries: DeliveryCounts | null;
   connections: ConnectionCounts | null;
   streams: StreamCounts | null;
+  handshakes: Handshakes | null; // null: there was no TLS
   own_ms: Record<string, number | null> | null; // the engine's own figures
 }
 

@@ -59,6 +59,9 @@ class Supervised(Protocol):
     def has(self, file: str) -> bool:
         """Whether a file of that name is in the folder."""
 
+    def read(self, file: str) -> str:
+        """The text of a file of that name in the folder. Raises UserError where there is none."""
+
     def logs(self) -> str:
         """The ends of the programs' logs."""
 

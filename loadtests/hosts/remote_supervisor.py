@@ -49,6 +49,9 @@ class RemoteSupervisor:
     def has(self, file: str) -> bool:
         return self._call("has", bool, file=file)
 
+    def read(self, file: str) -> str:
+        return self._call("read", str, file=file)
+
     def logs(self) -> str:
         return self._call("logs", str)
 

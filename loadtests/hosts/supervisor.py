@@ -120,6 +120,12 @@ class Supervisor:
     def has(self, file: str) -> bool:
         return file in os.listdir(self.folder)
 
+    def read(self, file: str) -> str:
+        try:
+            return (self.folder / Path(file).name).read_text(encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"{file} of a server cannot be read: {error.strerror}") from None
+
     def logs(self) -> str:
         parts = []
         for file in sorted(self.folder.glob("*.log")):

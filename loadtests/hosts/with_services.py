@@ -135,6 +135,9 @@ class CombinedSupervisor:
     def has(self, file: str) -> bool:
         return any(supervised.has(file) for supervised in (self._servers, *self._started.values()))
 
+    def read(self, file: str) -> str:
+        return self._servers.read(file)
+
     def logs(self) -> str:
         return "\n".join(filter(None, (supervised.logs() for supervised in (self._servers, *self._started.values()))))
 

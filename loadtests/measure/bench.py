@@ -79,6 +79,8 @@ class Bench:
     def obstacle(self, entry: Entry) -> str | None:
         """Why the entry's setup cannot serve the application under its knobs, in a few words; None where it can."""
         setup, name = self.setups[entry.setup], self.python_of(entry)
+        if setups.tls(entry.env) and (lacks := self.host.missing(("openssl",))) is not None:
+            return lacks
         if not name:
             return self.application.obstacle(setup)
         if self.application.own:
@@ -87,6 +89,11 @@ class Bench:
             return "PYTHON is for setups of WSGI and ASGI without services, on this machine"
         on_python = dataclasses.replace(self.application, bin=other_stacks.python(name))
         return other_stacks.missing_python(name) or on_python.obstacle(setup)
+
+    def refused(self, entry: Entry, test: Test) -> str | None:
+        """Why the entry's setup cannot be measured in a test under its knobs, in words; None where it can."""
+        demands = test.work.setup_features | ({"tls"} if setups.tls(entry.env) else set())
+        return self.application.refused(self.setups[entry.setup], demands, test.requests)
 
     def python_of(self, entry: Entry) -> str:
         """The Python that the entry's setup runs on where that is not the benchmark's; else empty."""
@@ -182,7 +189,7 @@ class Bench:
         """Raises UserError where a test requests a view that cannot fetch behind the entry's setup."""
         setup = self.setups[entry.setup]
         for test in tests if not self.application.own else ():
-            if self.application.refused(setup, test.work.setup_features, test.requests) is not None:
+            if self.refused(entry, test) is not None:
                 continue
             available = {*setup.services, *test.services}
             for path in dict.fromkeys(request.path for request in test.requests):

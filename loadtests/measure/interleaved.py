@@ -190,7 +190,8 @@ class _Block:
             builder.failed(NotServing(f"stopped answering: {error}", server.logs()))
             return None
         load = self.bench.load(test, server.url, bodies, chance, planned.entry)
-        prepared = maker.prepare(dataclasses.replace(load, idle_s=IDLE_S, grace_s=test.work.slice_grace_s))
+        load = dataclasses.replace(load, ca=server.ca, idle_s=IDLE_S, grace_s=test.work.slice_grace_s)
+        prepared = maker.prepare(load)
         if test.warmup_s:
             prepared.warm_up(test.warmup_s)
         return _Measured(planned, server, builder, prepared, healthy_in_s, answers_in_s)

@@ -243,18 +243,16 @@ def _application(
 def servable(study: Study, bench: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
     """The study without the setups that cannot be served, and what is left out and why. Raises UserError where that
     is the baseline, or all of it."""
-    application = bench.application
     left_out: list[LeftOut] = []
     kept: list[Entry] = []
     for entry in study.entries:
-        setup = bench.setups[entry.setup]
         if (why := bench.obstacle(entry)) is not None:
             left_out.append(LeftOut(entry.label, None, why))
             continue
         refusals = [
             LeftOut(entry.label, test.name, why)
             for test in study.tests
-            if (why := application.refused(setup, test.work.setup_features, test.requests)) is not None
+            if (why := bench.refused(entry, test)) is not None
         ]
         if len(refusals) < len(study.tests):
             kept.append(entry)

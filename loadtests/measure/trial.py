@@ -77,6 +77,7 @@ class _TrialRun:
             builder.breaks_contract(differences, self.server.logs())
             return
         load = bench.load(test, self.server.url, bodies, self.planned.slot.load_seed(bench.seed), entry)
+        load = dataclasses.replace(load, ca=self.server.ca)
         try:
             loads = self._loads(load)
         except EngineError as error:

@@ -201,7 +201,7 @@ class _Window:
 
     def load(self) -> Window:
         """Sends the load. Raises UserError where nothing of it was answered well, and _Died."""
-        load = self.plan.load(self.running.url)
+        load = dataclasses.replace(self.plan.load(self.running.url), ca=self.running.ca)
         result = engines.get(DEFAULT_ENGINE).run(load, should_stop=self.died, on_start=self.begin)
         self.after = oncpu.sizes(self.stacks) if self.stacks else {}
         after = self._usage()

@@ -12,7 +12,7 @@ from loadtests.records.during_load import (
     OriginObservation,
     OriginStage,
 )
-from loadtests.records.result import Generator, Journeys, RequestResult, Result, Second
+from loadtests.records.result import Generator, Handshakes, Journeys, RequestResult, Result, Second
 from loadtests.records.streams import Streams
 from loadtests.records.trial import CapacityRecord, Evidence, Flag, ProbeRecord, Process, Trial
 from loadtests.records.websockets import Connections, Deliveries, Rejoined
@@ -29,6 +29,7 @@ __all__ = [
     "Figures",
     "Flag",
     "Generator",
+    "Handshakes",
     "HostConditions",
     "Journeys",
     "Meanwhile",

@@ -73,6 +73,14 @@ class Generator:
 
 
 @dataclasses.dataclass(frozen=True)
+class Handshakes:
+    """TLS handshakes of the connections that were opened for measured requests."""
+
+    full: Annotated[Count, about("Full handshakes.")]
+    resumed: Annotated[Count, about("Handshakes that resumed a session of an earlier connection.")]
+
+
+@dataclasses.dataclass(frozen=True)
 class RequestResult:
     """One request of a mix, or a route and method of a journey; the fields are those of the result."""
 
@@ -186,6 +194,7 @@ class Result:
     connections: Annotated[Connections | None, about("What became of WebSocket connections.")] = None
     journeys: Annotated[Journeys | None, about("What became of users' journeys.")] = None
     streams: Annotated[Streams | None, about("What became of streams of events.")] = None
+    handshakes: Annotated[Handshakes | None, about("TLS handshakes; null without TLS.")] = None
 
     @property
     def latency_ms(self) -> Figures:
@@ -223,5 +232,5 @@ class Result:
 SUMMARY = (
     "engine", "planned", "sent", "completed", "ok", "unfinished", "errors", "duration_s", "rate",
     "response_time_ms", "service_time_ms", "send_lag_ms", "examples", "requests", "deliveries",
-    "connections",
+    "connections", "handshakes",
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import http.client
+import ssl
 import time
 from collections.abc import Callable
 
@@ -20,9 +21,13 @@ class Answer:
     varies: bool = False
 
 
-def ask(host: str, port: int, request: Request, timeout_s: float) -> Answer:
-    """Sends the request on a connection of its own. Raises OSError or http.client.HTTPException."""
+def ask(host: str, port: int, request: Request, timeout_s: float, ca: str | None = None) -> Answer:
+    """Sends the request on a connection of its own: over TLS where there is a certificate to trust (PEM). Raises
+    OSError or http.client.HTTPException."""
     connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
+    if ca is not None:
+        trusting = ssl.create_default_context(cadata=ca)
+        connection = http.client.HTTPSConnection(host, port, timeout=timeout_s, context=trusting)
     try:
         own_host = any(name.lower() == "host" for name, _ in request.headers)
         connection.putrequest(request.method, request.path, skip_host=own_host, skip_accept_encoding=True)

@@ -24,6 +24,7 @@ from loadtests.workload import Request
 ANSWERED_WITHIN_S = 2.0
 GONE = ("BACKOFF", "FATAL", "UNKNOWN")
 READY = "ready-{}"  # in RUN_DIR, of an instance by its pid: supervisor/gunicorn.conf.py writes it
+CERTIFICATE = "tls.crt"  # in RUN_DIR: supervisor/defaults.sh makes it
 WEB = "web"  # the role of what runs Django, in supervisor/conf.d
 
 
@@ -40,7 +41,7 @@ class NotServing(Exception):
 @dataclasses.dataclass(frozen=True)
 class Serving:
     """A setup that answers. The services in ``charged`` count as its cost; ``apart``: services run on none of its
-    cores."""
+    cores; ``ca`` is the certificate to trust (PEM) where it answers over TLS."""
 
     setup: Setup
     services: Sequence[str]
@@ -51,11 +52,12 @@ class Serving:
     address: tuple[str, int]
     workers: int
     apart: bool = False
+    ca: str | None = None
 
     @property
     def url(self) -> str:
         """The address without a path, such as ``http://127.0.0.1:8000``."""
-        return "http://{}:{}".format(*self.address)
+        return "{}://{}:{}".format("https" if self.ca else "http", *self.address)
 
     @property
     def health(self) -> Request:
@@ -118,7 +120,7 @@ class Serving:
 
     def ask(self, request: Request, timeout_s: float) -> Answer:
         """Its answer to one request. Raises OSError or http.client.HTTPException."""
-        return ask(*self.address, request, timeout_s)
+        return ask(*self.address, request, timeout_s, self.ca)
 
     def restart(self) -> None:
         """Stops the setup, not its services, and starts it again; returns when it is healthy. Raises NotServing when it
@@ -181,10 +183,13 @@ def serving(
     stops all at the end. Charged are the services that the setup charges and those of its knobs: other session stores
     cost CPU in the server itself.
 
-    ``env`` are the knobs, PORT among them; BIND is loopback by default. Raises UserError where the port is taken and
-    NotServing where the setup does not come up.
+    ``env`` are the knobs, PORT among them; BIND is loopback by default. Raises UserError where the port is taken, and
+    where TLS is asked of a setup that has none; NotServing where the setup does not come up.
     """
     bind, port = env.get("BIND") or "127.0.0.1", int(env["PORT"])
+    over_tls = setups.tls(env)
+    if over_tls and (why := setup.refuses({"tls"})):
+        raise UserError(f"{setup.name}: TLS: {why}")
     host.require_free(bind, port)
     of_knobs = () if application.own else required_by(env)
     names = tuple(dict.fromkeys([*setup.services, *of_knobs, *services]))
@@ -199,6 +204,7 @@ def serving(
             address=(host.address(bind), port),
             workers=setups.workers(env),
             apart=cores.apart(env),
+            ca=supervised.read(CERTIFICATE) if over_tls else None,
         )
         for group in (*names, setup.group):
             supervised.start(group)

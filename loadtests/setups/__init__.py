@@ -1,11 +1,12 @@
 """Reads what supervisor/ has: the setups, and the services that run with them."""
 
-from loadtests.setups.knobs import FETCHING, KNOBS, bind, database, given, port, require_knobs, take, workers
+from loadtests.setups.knobs import FETCHING, KNOBS, bind, database, given, port, require_knobs, take, tls, workers
 from loadtests.setups.reading import (
     CANNOT,
     HOPLESS,
     HTTP,
     MAX_REQUESTS,
+    OFFERS,
     RELOAD,
     WEBSOCKET,
     Setup,
@@ -22,6 +23,7 @@ __all__ = [
     "HTTP",
     "KNOBS",
     "MAX_REQUESTS",
+    "OFFERS",
     "RELOAD",
     "WEBSOCKET",
     "Setup",
@@ -31,4 +33,4 @@ __all__ = [
     "given",
     "known",
 ]
-__all__ += ["missing", "missing_needs", "port", "require_knobs", "take", "workers"]
+__all__ += ["missing", "missing_needs", "port", "require_knobs", "take", "tls", "workers"]

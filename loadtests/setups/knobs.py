@@ -135,6 +135,7 @@ SERVERS = {
     ),
     "BACKLOG": _backlog(),
     "KEEP_ALIVE": _whole(1, MOST_KEEP_ALIVE, "a whole number of seconds"),
+    "TLS": Knob("1 is needed, or nothing", lambda text: text == "1"),
     "MAX_REQUESTS": _whole(1, MOST_REQUESTS),
     "MAX_REQUESTS_JITTER": _whole(1, MOST_REQUESTS),
     "ORIGIN_RECIPE": Knob(
@@ -243,6 +244,11 @@ def port() -> int:
 def workers(env: Mapping[str, str]) -> int:
     """The number of processes that run Django under these knobs, and those of this process's environment."""
     return int(env.get("WORKERS") or _known("WORKERS") or 1)
+
+
+def tls(env: Mapping[str, str]) -> bool:
+    """Whether a server under these knobs, and those of this process's environment, answers over TLS."""
+    return bool(env.get("TLS", _known("TLS")))
 
 
 def _known(name: str) -> str:

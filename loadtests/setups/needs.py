@@ -112,6 +112,7 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
         "it needs Python 3.10, Django 5.2 and asgiref 3.13 (3.12.1 on Python 3.10) or newer, and for the sample "
         "project `make setup`",
     ),
+    "openssl": (system("openssl"), "apt-get install openssl"),
     "nginx": (system("nginx"), "apt-get install nginx"),
     "stack-2016": (other_stacks.is_installed("2016"), other_stacks.STACKS["2016"]),
     "google-cloud-datastore": (module("google.cloud.datastore"), "pip install google-cloud-datastore"),

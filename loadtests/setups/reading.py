@@ -15,7 +15,6 @@ from loadtests.setups.sections import SupervisorSection
 # What a server may be unable to do: the words of `cannot=` in supervisor/conf.d.
 CANNOT = {
     "websocket": "answer WebSockets",
-    "http2": "answer HTTP/2",
     "streaming-request": "hand over a request's body while it still arrives",
     "keep-alive": "answer a second request on the same connection",
     "head": "answer HEAD without a body, which spoils the next answer on the connection",
@@ -23,6 +22,13 @@ CANNOT = {
     "sync-consumer": "run a synchronous consumer of Channels",
     "json-consumer": "run a JSON consumer of Channels",
     "compression": "compress the messages of a WebSocket",
+}
+
+# What few servers can do, and only where it is asked for: the words of `offers=`.
+OFFERS = {
+    "tls": "answer over TLS",
+    "h2": "answer HTTP/2 over TLS",
+    "h2c": "answer HTTP/2 without TLS",
 }
 
 # How a server replaces its workers under load: the words of `renews=`.
@@ -61,7 +67,7 @@ class Setup:
     count as its cost; ``wrong`` is the fault that it demonstrates; ``stack`` a word of loadtests.setups.other_stacks,
     empty for today's stack or the user's; ``hopless``: Django is served through that package, and ``name`` ends in
     HOPLESS; ``base``: what is served is the base of the user's project, and ``name`` ends in BASE; ``renews`` words of
-    RENEWS.
+    RENEWS; ``offers`` words of OFFERS.
     """
 
     name: str
@@ -79,6 +85,7 @@ class Setup:
     hopless: bool = False
     base: bool = False
     renews: tuple[str, ...] = ()
+    offers: tuple[str, ...] = ()
 
     @property
     def group(self) -> str:
@@ -110,11 +117,12 @@ class Setup:
         return dataclasses.replace(self, name=f"{self.name}{BASE}", label=f"{self.label}, base", base=True)
 
     def refuses(self, demands: Iterable[str]) -> str | None:
-        """Which demands (words of CANNOT, and HTTP) it cannot meet, in words; None where it can meet all."""
+        """Which demands (words of CANNOT and OFFERS, and HTTP) it cannot meet, in words; None where it can meet all."""
         demands = set(demands)
         if self.dialect and HTTP in demands:
             return "it is there for WebSockets, and is not asked over HTTP"
         unmet = [CANNOT[word] for word in self.cannot if word in demands]
+        unmet += [what for word, what in OFFERS.items() if word in demands and word not in self.offers]
         unmet += [what for word, (what, by) in DEMANDED.items() if word in demands and by.isdisjoint(self.renews)]
         if unmet:
             return f"it cannot {' or '.join(unmet)}"
@@ -181,4 +189,5 @@ def _read(section: SupervisorSection, services: Iterable[str]) -> Setup:
         dialect=section.word("dialect", DIALECTS),
         stack=section.word("stack", STACKS),
         renews=section.words("renews", RENEWS),
+        offers=section.words("offers", OFFERS),
     )

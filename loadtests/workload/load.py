@@ -43,6 +43,7 @@ class Feature(Enum):
     PROCESSES = "share a load among several processes"
     EARLY_STOP = "stop a probe that is lost"
     RESPONSE_TIME = "count time from the intended send"
+    TLS = "trust the certificate of a run"
     JOURNEYS = "have users walk a journey"
 
 
@@ -83,6 +84,9 @@ class Load:
     ``processes`` share the rate and the connections, or the users; of a broadcast its rooms, each with its receivers
     and as many publishers. ``core`` pins all of them to that CPU.
 
+    ``ca`` is the certificate (PEM) that a server of https:// is trusted by, those of the system without it; with
+    ``resumption`` a further connection resumes a TLS session, where the server can, else each has a full handshake.
+
     ``streams``, which the protocol ``events`` has, are read while the requests are sent.
 
     ``users``, where there are any, walk a journey, and nothing else is sent: of the one request then only the
@@ -112,6 +116,8 @@ class Load:
     conversation: Conversation | None = None
     users: Users | None = None
     streams: EventStreams | None = None
+    ca: str | None = None
+    resumption: bool = True
 
     @classmethod
     def of_url(cls, url: str, *, bodies: tuple[bytes | None, ...] = (), **options: Any) -> Load:
@@ -230,16 +236,17 @@ class Load:
     @property
     def features(self) -> frozenset[Feature]:
         """What an engine must be able to do to make it."""
+        used = {Feature.TLS: self.ca is not None, Feature.PROCESSES: self.processes > 1}
         if self.users is not None:
-            return frozenset({Feature.JOURNEYS, *([Feature.PROCESSES] if self.processes > 1 else [])})
-        used = {
-            Feature.FIXED_RATE: self.rate is not None and not self.recorded,
-            Feature.CLOSED_LOOP: self.rate is None,
-            Feature.MIX: len(self.requests) > 1,
-            Feature.REPLAY: bool(self.recorded),
-            Feature.RANDOM_ARRIVALS: self.arrival_seed is not None and not self.recorded,
-            Feature.PROCESSES: self.processes > 1,
-        }
+            used[Feature.JOURNEYS] = True
+        else:
+            used |= {
+                Feature.FIXED_RATE: self.rate is not None and not self.recorded,
+                Feature.CLOSED_LOOP: self.rate is None,
+                Feature.MIX: len(self.requests) > 1,
+                Feature.REPLAY: bool(self.recorded),
+                Feature.RANDOM_ARRIVALS: self.arrival_seed is not None and not self.recorded,
+            }
         return frozenset(feature for feature, needed in used.items() if needed)
 
 

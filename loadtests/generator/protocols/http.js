@@ -10,6 +10,7 @@ import { nowMs } from '../clock.js';
 import { passOver } from '../interim.js';
 import { failureOf, serve } from '../loopback.js';
 import { Exchange } from '../recorder.js';
+import { tlsOf } from '../tls.js';
 
 /** @import { Connection, Job, Owner, Protocol, Request } from '../types.ts' */
 
@@ -25,6 +26,22 @@ export const protocol = {
   // Whatever comes in is answered with the same bytes, without parsing it, so that this is never the limit.
   answering: () => serve((socket) => socket.on('data', () => socket.write(ANSWER))),
 };
+
+/**
+ * How connections are opened, as undici has it.
+ *
+ * @param {Job} job
+ * @param {() => boolean} counts
+ * @returns {typeof connect}
+ */
+function opening(job, counts) {
+  const tls = tlsOf(job);
+  return tls === null
+    ? connect
+    : (_, callback) => {
+        tls.connect('http/1.1', counts, (...outcome) => callback(.../** @type {Parameters<typeof callback>} */ (outcome)));
+      };
+}
 
 class HttpExchange extends Exchange {
   /** @param {Request} request @param {boolean} keepAlive */
@@ -56,13 +73,14 @@ export class HttpConnection {
   /** @param {Job} job @param {Owner} owner */
   constructor(job, owner) {
     this.owner = owner;
+    const open = opening(job, () => owner.counts(this.intended));
     this.client = new Client(job.origin, {
       pipelining: job.keepAlive ? 1 : 0, // undici's way to say Connection: close
       keepAliveTimeout: job.idleMs,
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (options, callback) => {
-        connect(options, (...outcome) => {
+        open(options, (...outcome) => {
           const [, socket] = outcome;
           if (socket) {
             passOver(socket, () => this.status === 0);

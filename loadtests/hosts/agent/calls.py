@@ -36,7 +36,7 @@ from loadtests.setups.application import sample
 
 ENVIRONMENT = (*setups.KNOBS, "DATABASE_URL")  # set by the client, not by the shell there
 OF_LOCAL = ("require_free", "top_processes", "allot", "machine", "free_memory_mb", "versions")
-OF_SUPERVISOR = ("start", "stop", "programs", "signal", "has", "logs")
+OF_SUPERVISOR = ("start", "stop", "programs", "signal", "has", "read", "logs")
 
 
 class AgentCalls:

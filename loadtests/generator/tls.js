@@ -1,0 +1,61 @@
+// TLS of a load: what it trusts, the session that further connections resume, and how many were full and how many resumed.
+
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
+
+/** @import { TLSSocket } from 'node:tls' */
+/** @import { Handshakes, Job } from './types.ts' */
+
+/** @type {WeakMap<Job, Tls>} */
+const known = new WeakMap();
+
+/** That of a load; null where its origin is not https://. */
+export function tlsOf(/** @type {Job} */ job) {
+  if (!job.origin.startsWith('https:')) {
+    return null;
+  }
+  const tls = known.get(job) ?? new Tls(job);
+  known.set(job, tls);
+  return tls;
+}
+
+class Tls {
+  /** @type {Handshakes} */
+  handshakes = { full: 0, resumed: 0 };
+  /** @type {Buffer | undefined} */
+  session;
+
+  constructor(/** @type {Job} */ job) {
+    const { hostname, port } = new URL(job.origin);
+    const host = hostname.replace(/^\[|\]$/g, ''); // of an IPv6 address
+    this.options = { host, port: Number(port || 443), servername: isIP(host) ? '' : host, ca: job.ca ?? undefined };
+    this.resumption = job.resumption;
+  }
+
+  /**
+   * A connection that speaks a protocol, by its name in ALPN.
+   *
+   * @param {string} protocol
+   * @param {() => boolean} counts whether what it was opened for is measured; asked once the handshake is done
+   * @param {(error: Error | null, socket: TLSSocket) => void} callback called once
+   */
+  connect(protocol, counts, callback) {
+    const socket = connect({ ...this.options, session: this.session, ALPNProtocols: [protocol] });
+    socket.setNoDelay(true);
+    socket.on('session', (session) => {
+      if (this.resumption) {
+        this.session = session; // the latest: some servers take each only once
+      }
+    });
+    const onError = (/** @type {Error} */ error) => callback(error, socket);
+    socket.once('error', onError);
+    socket.once('secureConnect', () => {
+      socket.off('error', onError); // whoever called listens from now on
+      if (counts()) {
+        this.handshakes[socket.isSessionReused() ? 'resumed' : 'full']++;
+      }
+      callback(null, socket);
+    });
+    return socket;
+  }
+}

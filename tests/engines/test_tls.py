@@ -1,0 +1,84 @@
+"""Handshakes and requests over TLS are counted as a server of node:tls counts them."""
+
+import dataclasses
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from loadtests.engines import get, node
+from loadtests.workload import Load, Request
+
+pytestmark = pytest.mark.servers
+
+SERVER = Path(__file__).parents[1] / "fixtures" / "tls_server.js"
+EACH = 60
+
+
+def certificate(folder):
+    """The files of a certificate for 127.0.0.1 and of its key."""
+    folder.mkdir()
+    cert, key = folder / "tls.crt", folder / "tls.key"
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost"
+    more = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert]
+    subprocess.run([*command.split(), *more], check=True, capture_output=True)
+    return cert, key
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    """A function: the result of a load on the server, and its own counts."""
+    cert, key = certificate(tmp_path / "server")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([node.require(), SERVER, cert, key], **pipes) as server:
+        origin = f"https://127.0.0.1:{server.stdout.readline().strip()}"
+
+        def run(closes=False, **options):
+            request = Request("GET /", closes=closes)
+            fields = {"rate": EACH, "duration_s": 1, "ca": cert.read_text(), **options}
+            result = get("openloop").run(Load(origin, (request,), (b"OK",), **fields))
+            server.stdin.write("\n")
+            server.stdin.flush()
+            return result, json.loads(server.stdout.readline())
+
+        yield run
+        server.kill()
+
+
+@pytest.mark.parametrize("resumption", [False, True])
+def test_each_closing_client_has_a_handshake_which_is_resumed_where_that_is_allowed(loaded, resumption):
+    result, counts = loaded(closes=True, resumption=resumption)
+    assert (result.planned, result.ok, result.errors) == (EACH, EACH, {})
+    assert counts == {**dataclasses.asdict(result.handshakes), "requests": EACH}
+    assert result.handshakes.full + result.handshakes.resumed == EACH
+    if resumption:
+        assert result.handshakes.resumed > EACH / 2  # all but those that overlapped the first
+    else:
+        assert result.handshakes.resumed == 0
+
+
+def test_a_connection_that_is_kept_has_one_handshake(loaded):
+    result, counts = loaded(connections=1)
+    assert counts == {"full": 1, "resumed": 0, "requests": EACH}
+    assert dataclasses.asdict(result.handshakes) == {"full": 1, "resumed": 0}
+
+
+def test_handshakes_of_the_warm_up_are_not_counted(loaded):
+    result, counts = loaded(connections=1, warmup_s=0.3)
+    assert (counts["full"], result.handshakes.full) == (1, 0)
+    assert result.ok == EACH < counts["requests"]
+
+
+def test_a_closed_loop_counts_as_well(loaded):
+    result, counts = loaded(closes=True, rate=None, connections=2, duration_s=0.3)
+    assert result.errors == {}
+    assert counts == {**dataclasses.asdict(result.handshakes), "requests": result.sent}
+
+
+def test_of_a_certificate_that_is_not_trusted_no_request_is_sent(loaded, tmp_path):
+    other, _ = certificate(tmp_path / "other")
+    result, counts = loaded(ca=other.read_text())
+    assert (result.ok, counts["requests"]) == (0, 0)
+    assert result.errors == {"other": EACH}
+    assert result.examples["other"].splitlines() == ["self-signed certificate"]
