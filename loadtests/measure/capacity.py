@@ -15,12 +15,13 @@ from loadtests.measure.searches import judge
 from loadtests.measure.searches.capacity import CapacitySearch, LimitedBy, Probe, Purpose, SearchedCapacity
 from loadtests.measure.searches.judge import Judgement, Outcome, ProbeFigures
 from loadtests.plan.objective import Objective, SearchPlan
-from loadtests.plan.percentiles_with_failures import of_deliveries
+from loadtests.plan.percentiles_with_failures import of_deliveries, of_events
 from loadtests.records import CapacityRecord, Evidence, ProbeRecord, Result, Second
 from loadtests.records.histogram import Histogram
 from loadtests.workload import Load
 
 DELAY_ALLOWED = 0.5  # of a limit
+OF = {"lag": of_deliveries, "delay": of_events}  # what a limit may be of, besides response times
 CONFIRMING = 3  # long probes that settle a rate that short ones found: of that rate, and to either side
 
 RunLoad = Callable[[Load, OnSecond, ShouldStop], Result]
@@ -47,6 +48,7 @@ class Probed:
             errors=sum(self.result.failed.values()),
             response_time_ms=self.result.response_time_ms,
             lag_ms=self.result.deliveries.lag_ms if self.result.deliveries else None,
+            delay_ms=self.result.streams.delay_ms if self.result.streams else None,
         )
 
 
@@ -141,12 +143,13 @@ def _rate(load: Load, seconds: Sequence[Second]) -> float:
 
 
 def _figures(load: Load, result: Result, objective: Objective, lost: str | None) -> ProbeFigures:
-    deliveries, due, opened = result.deliveries, result.deliveries_due, result.connections
+    deliveries, due, opened, streams = result.deliveries, result.deliveries_due, result.connections, result.streams
     missing = due - deliveries.delivered if deliveries else 0
-    percentiles = result.response_time_ms
-    if objective.of_lag:  # infinite where nothing was due, for nobody was there to receive
-        lags = {limit.key: of_deliveries(result, limit.key) for limit in objective.limits}
-        percentiles = {key: math.inf if lag is None else lag for key, lag in lags.items()}
+    percentiles = dict(result.response_time_ms)
+    for limit in objective.limits:
+        if limit.of:  # infinite where nothing was due, for nobody was there to receive
+            late = OF[limit.of](result, limit.key)
+            percentiles[limit.name] = math.inf if late is None else late
     return ProbeFigures(
         rate=_rate(load, result.timeline),
         planned=result.planned,
@@ -159,18 +162,29 @@ def _figures(load: Load, result: Result, objective: Objective, lost: str | None)
         over=_over(load, result, objective, missing),
         missing=missing / due if due else 0.0,
         unconnected=min(1.0, (opened.refused + opened.lost) / opened.requested) if opened and opened.requested else 0.0,
+        unstreamed=streams.failed / streams.begun if streams and streams.begun else 0.0,
         behind=deliveries is not None and slices_pile_up(deliveries.backlog, deliveries.expected),
     )
 
 
 def _over(load: Load, result: Result, objective: Objective, missing: float) -> dict[str, float] | None:
-    """The number of answers that took longer than each limit, by its key; for a lag, of deliveries in messages' worth,
-    missing ones included. None where the engine keeps no times."""
-    text = result.histograms.get("lag" if objective.of_lag else "response_time")
-    if text is None:
-        return None
-    times, lost = Histogram.decode(text), missing if objective.of_lag else 0
-    return {limit.key: (times.over(1000 * limit.ms) + lost) / load.counts_each for limit in objective.limits}
+    """The number of answers that took longer than each limit, by its name; of deliveries and events in messages' and
+    requests' worth, missing ones included. None where the engine keeps no times."""
+    streams = result.streams
+    events, lost = (streams.due / max(result.planned, 1), streams.missing) if streams else (1.0, 0)
+    # By what a limit is of: the histogram, how many are missing, and how many are one answer's worth.
+    ways = {
+        "": ("response_time", 0, 1.0),
+        "lag": ("lag", missing, load.counts_each),
+        "delay": ("event_delay", lost, events),
+    }
+    found = {}
+    for limit in objective.limits:
+        name, absent, each = ways[limit.of]
+        if name not in result.histograms:
+            return None
+        found[limit.name] = (Histogram.decode(result.histograms[name]).over(1000 * limit.ms) + absent) / (each or 1.0)
+    return found
 
 
 def generator_limit(result: Result, objective: Objective) -> str | None:
@@ -180,7 +194,8 @@ def generator_limit(result: Result, objective: Objective) -> str | None:
     half of that seldom turns a pass into a fail.
     """
     invalid = [flag for flag in validity.judge(Evidence(**generator_evidence(result))) if flag.invalid]
-    reading = result.deliveries.reading_lag_ms if result.deliveries else None
+    read = result.deliveries or result.streams
+    reading = read.reading_lag_ms if read else None
     for limit in objective.limits:
         for delays in (result.pacing_lag_ms, reading or {}):
             delay = delays.get(limit.key)

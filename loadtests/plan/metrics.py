@@ -138,18 +138,19 @@ P95 = time_in_ms("p95", "{latency} that 1 {one} in 20 exceeds (p95)")
 TIMES = (P50, time_in_ms("p90"), P95, P99, time_in_ms("p99.9"))
 
 
-def capacity_of(name: str, counts: str) -> Metric:
-    """The metric of that name: the capacity in what is counted (``requests``) per second."""
+def capacity_of(name: str, counts: str, unit: str = "", question: str = "") -> Metric:
+    """The metric of that name: the capacity in what is counted (``requests``) per second, or in another unit."""
     return Metric(
         name,
-        "capacity",
-        f"{counts}/s",
+        f"capacity in {unit}" if unit else "capacity",
+        unit or f"{counts}/s",
         lambda trial: trial.capacity.known if trial.capacity else None,
         more_is_better=True,
         short="capacity",
         first="sustains the most",
         cost_units=(counts,),
         is_lower_bound=lambda trial: trial.capacity is not None and trial.capacity.at_least,
+        question=question,
     )
 
 

@@ -1,5 +1,5 @@
-"""A service-level objective, as people write it: ``p99<50ms``, ``p95<20ms, errors<0.5%`` or ``lag p99<100ms,
-missing<0.01%``."""
+"""A service-level objective, as people write it: ``p99<50ms``, ``p95<20ms, errors<0.5%``, ``lag p99<100ms,
+missing<0.01%`` or ``delay p99<100ms, p99<500ms``."""
 
 from __future__ import annotations
 
@@ -12,41 +12,51 @@ from loadtests.plan.percentiles import requests_needed
 from loadtests.records.result import PERCENTILES
 from loadtests.workload.load import MAX_RATE
 
-PERCENTILE = re.compile(r"(lag\s+)?p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
+PERCENTILE = re.compile(r"(?:(lag|delay)\s+)?p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
 SHARE = re.compile(r"(errors|failures|missing)\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
 MAX_ERRORS = 0.001
 MAX_MISSING = 0.0001
 MIN_ANSWERED = 0.99
+# What a limit may be of, by its first word.
+LIMITED = {"": "response times are", "lag": "the lag of deliveries is", "delay": "the delay of events is"}
 PRECISION = 0.03  # the ratio between fail and pass, minus 1
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What an objective may be about: the ``lag`` of deliveries, or else response times; and the share of deliveries
-    that is ``missing``, which is ``max_missing`` where it is not said. ``example`` is one."""
+    """What an objective may be about: what its limits may be ``of``, by the words of LIMITED; and the share of
+    deliveries that is ``missing``, which is ``max_missing`` where it is not said. ``example`` is one."""
 
     example: str
-    lag: bool = False
+    of: tuple[str, ...] = ("",)
     missing: bool = False
     max_missing: float | None = None
 
 
 OF_REQUESTS = Terms("p99<50ms, errors<0.1%")
 OF_ECHOES = Terms("p99<50ms, missing<0.01%", missing=True)
-OF_DELIVERIES = Terms("lag p99<100ms, missing<0.01%", lag=True, missing=True, max_missing=MAX_MISSING)
+OF_DELIVERIES = Terms("lag p99<100ms, missing<0.01%", ("lag",), missing=True, max_missing=MAX_MISSING)
+OF_STREAMS = Terms("delay p99<100ms, p99<500ms", ("delay", ""))
 
 
 @dataclass(frozen=True)
 class Limit:
-    """``percentile`` (99.0 is p99) of the times, from the intended send, stays under ``ms``."""
+    """``percentile`` (99.0 is p99) of the times stays under ``ms``: of response times, from the intended send, or
+    ``of`` another word of LIMITED."""
 
     percentile: float
     ms: float
+    of: str = ""
 
     @property
     def key(self) -> str:
         """The percentile as results name it: p99, p99.9."""
         return f"p{self.percentile:g}"
+
+    @property
+    def name(self) -> str:
+        """The percentile, and of what: p99, lag p99."""
+        return f"{self.of} {self.key}".lstrip()
 
     @property
     def late_share(self) -> float:
@@ -57,12 +67,11 @@ class Limit:
 @dataclass(frozen=True)
 class Objective:
     """What must hold over a whole probe; shares are of the planned requests, that which is missing of the deliveries
-    that were due. The limits are on response times or, with ``of_lag``, on the lag of all deliveries."""
+    that were due."""
 
     limits: tuple[Limit, ...] = (Limit(99.0, 50.0),)
     max_errors: float = MAX_ERRORS
     min_answered: float = MIN_ANSWERED
-    of_lag: bool = False
     max_missing: float | None = None
 
     @property
@@ -70,9 +79,13 @@ class Objective:
         """How many requests a probe needs to know every percentile that is limited."""
         return max(requests_needed(limit.percentile) for limit in self.limits)
 
+    @property
+    def of_lag(self) -> bool:
+        """Whether it is about deliveries."""
+        return any(limit.of == "lag" for limit in self.limits)
+
     def __str__(self) -> str:
-        of = "lag " if self.of_lag else ""
-        limits = ", ".join(f"{of}{limit.key}<{limit.ms:g}ms" for limit in self.limits)
+        limits = ", ".join(f"{limit.name}<{limit.ms:g}ms" for limit in self.limits)
         missing = "" if self.max_missing is None else f", missing<{self.max_missing * 100:g}%"
         return f"{limits}{missing}, errors<{self.max_errors * 100:g}%"
 
@@ -84,25 +97,25 @@ def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
     shares = {"errors": MAX_ERRORS, "missing": terms.max_missing}
     for part in (part.strip() for part in text.split(",")):
         if match := PERCENTILE.fullmatch(part):
-            if bool(match[1]) != terms.lag:
-                asked = "the lag of deliveries is" if terms.lag else "response times are"
+            if (of := match[1] or "") not in terms.of:
+                asked = " or ".join(LIMITED[word] for word in terms.of)
                 raise ValueError(f"objective: {part!r}: here {asked} limited; write for example {terms.example!r}")
-            limits.append(_limit(part, float(match[2]), float(match[3]) * (1000 if match[4] == "s" else 1)))
+            limits.append(_limit(part, float(match[2]), float(match[3]) * (1000 if match[4] == "s" else 1), of))
         elif (match := SHARE.fullmatch(part)) and (match[1] != "missing" or terms.missing):
             shares["missing" if match[1] == "missing" else "errors"] = float(match[2]) / 100
         else:
             raise ValueError(f"objective: {part!r} is not a limit; write for example {terms.example!r}")
     if not limits:
-        asked = "lag" if terms.lag else "response time"
+        asked = terms.of[0] or "response time"
         raise ValueError(f"objective: {text!r} limits no {asked}; write for example {terms.example.split(',')[0]!r}")
     errors = shares["errors"] or 0.0
-    return Objective(tuple(limits), errors, min(MIN_ANSWERED, 1 - errors), terms.lag, shares["missing"])
+    return Objective(tuple(limits), errors, min(MIN_ANSWERED, 1 - errors), shares["missing"])
 
 
-def _limit(part: str, percentile: float, ms: float) -> Limit:
+def _limit(part: str, percentile: float, ms: float, of: str) -> Limit:
     if not 0 < percentile < 100 or ms <= 0:
         raise ValueError(f"objective: {part!r}: a percentile is between 0 and 100, a time over 0")
-    limit = Limit(percentile, ms)
+    limit = Limit(percentile, ms, of)
     if limit.key not in PERCENTILES:
         raise ValueError(f"objective: {limit.key} is not measured; allowed: {', '.join(PERCENTILES)}")
     return limit

@@ -104,9 +104,9 @@ def of_first_events(result: Result, key: str) -> float | None:
 
 def of_events(result: Result, key: str) -> float | None:
     """A percentile of the delay in ms over all events, of which those that are missing rank as infinitely late. None
-    where it is not known, and where they were too few."""
+    where it is not known."""
     found = result.streams
-    if found is None or not knowable(PERCENTILES[key], found.due):
+    if found is None or not found.due:
         return None
     return _of_due(found.events, found.due, found.delay_ms, result.histograms.get("event_delay"), key)
 

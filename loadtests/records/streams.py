@@ -30,6 +30,11 @@ class Streams:
     reason: Annotated[str, about("Why the first one was broken.")] = ""
 
     @property
+    def failed(self) -> int:
+        """The streams that were broken, or had no event."""
+        return self.broken + self.unanswered
+
+    @property
     def due(self) -> int:
         """The events that came or should have."""
         return self.events + self.missing

@@ -107,6 +107,7 @@ class ProbeRecord:
     errors: Annotated[Count, about("Requests that failed or were never answered.")]
     response_time_ms: Annotated[Figures, about("Response times.")]
     lag_ms: Annotated[Figures | None, about("Delivery times, where there were deliveries.")] = None
+    delay_ms: Annotated[Figures | None, about("Delay of events, where there were streams.")] = None
 
 
 @dataclasses.dataclass(frozen=True)

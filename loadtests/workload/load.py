@@ -225,12 +225,14 @@ class Load:
         return None if self.arrival_seed is None else zlib.crc32(f"{self.arrival_seed} {turn}".encode())
 
     def probing(self, rate: float, duration_s: float, turn: int) -> Load:
-        """The load of a probe of a search: at another rate, or with another number or rate of users, and with other
-        random moments."""
+        """The load of a probe of a search: at another rate, or with another number or rate of users, or number of
+        streams, and with other random moments."""
         paced: dict[str, Any] = {"rate": rate / self.counts_each}
         if self.users is not None:
             users = self.users.as_many(rate)
             paced = {"users": users, "connections": max(users.users or 1, self.processes)}
+        if self.streams is not None:
+            paced = {"streams": dataclasses.replace(self.streams, count=round(rate))}
         return dataclasses.replace(self, duration_s=duration_s, arrival_seed=self.moments(turn), **paced)
 
     @property

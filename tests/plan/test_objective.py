@@ -35,8 +35,8 @@ def test_objective_reads_back() -> None:
 @pytest.mark.parametrize(
     ("text", "terms", "objective"),
     [
-        ("lag p99<100ms", OF_DELIVERIES, Objective((Limit(99, 100),), of_lag=True, max_missing=0.0001)),
-        ("lag p95 < 1s, missing<1%", OF_DELIVERIES, Objective((Limit(95, 1000),), of_lag=True, max_missing=0.01)),
+        ("lag p99<100ms", OF_DELIVERIES, Objective((Limit(99, 100, "lag"),), max_missing=0.0001)),
+        ("lag p95 < 1s, missing<1%", OF_DELIVERIES, Objective((Limit(95, 1000, "lag"),), max_missing=0.01)),
         ("p99<50ms", OF_ECHOES, Objective()),
         ("missing<0.5%, p99<50ms", OF_ECHOES, Objective(max_missing=0.005)),
     ],

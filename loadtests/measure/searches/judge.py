@@ -26,11 +26,11 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class ProbeFigures:
-    """What a probe measured. ``rate`` is what was sent per second, ``percentiles_ms`` has a key for each limit (p99).
-    ``over`` counts, by the same keys, the answers that took longer, where known; for a lag, the messages' worth of
-    deliveries. ``missing`` and ``unconnected`` are shares of what was due, ``behind`` says that deliveries under way
-    became more and more. ``lost`` is why the probe was stopped, ``generator_limit`` why the server was not the
-    limit."""
+    """What a probe measured. ``rate`` is what was sent per second, ``percentiles_ms`` has a key for each limit (p99,
+    delay p99). ``over`` counts, by the same keys, the answers that took longer, where known; for a lag or a delay, the
+    messages' worth of deliveries or events. ``missing``, ``unconnected`` and ``unstreamed`` are shares of what was due,
+    ``behind`` says that deliveries under way became more and more. ``lost`` is why the probe was stopped,
+    ``generator_limit`` why the server was not the limit."""
 
     rate: float
     planned: int
@@ -43,6 +43,7 @@ class ProbeFigures:
     over: Mapping[str, float] | None = None
     missing: float = 0.0
     unconnected: float = 0.0
+    unstreamed: float = 0.0
     behind: bool = False
 
 
@@ -86,13 +87,15 @@ def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
     what = "of its connections refused or lost"
     if failed := _too_many(measured.unconnected, objective.max_errors, what):
         return failed
+    what = "of its streams without an event or broken off"
+    if failed := _too_many(measured.unstreamed, objective.max_errors, what):
+        return failed
     if failed := _too_many(measured.missing, objective.max_missing, "of the deliveries missing"):
         return failed
     ratios = [_of_limit(measured, limit) for limit in objective.limits]
     for limit, ratio in zip(objective.limits, ratios, strict=True):
         if ratio > 1:
-            of = "lag " if objective.of_lag else ""
-            why = f"{of}{limit.key} {ratio * limit.ms:.1f} ms, at most {limit.ms:g} ms"
+            why = f"{limit.name} {ratio * limit.ms:.1f} ms, at most {limit.ms:g} ms"
             return Judgement(Outcome.FAIL, why, ratio > DOUBTFUL[1], _tail(measured, objective))
     if measured.behind or backlog_grows(measured.timeline, measured.rate):
         return Judgement(Outcome.FAIL, "the backlog grew until the end", clear=False)
@@ -104,13 +107,13 @@ def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: 
 
     It counts requests that are late for certain, of those that the whole probe plans: in a second with a p99 over the
     limit 1% of the answers, with a p50 over it half; and of the requests without an answer, those that have waited for
-    longer than the limit. A timeline says nothing of lags.
+    longer than the limit. A timeline says nothing of lags and delays.
     """
     planned = rate * duration_s
     errors = sum(second.errors for second in timeline)
     if errors > objective.max_errors * planned:
         return f"{plural(errors, 'error')} by second {len(timeline)}, at most {objective.max_errors * planned:.0f}"
-    for limit in () if objective.of_lag else objective.limits:
+    for limit in (limit for limit in objective.limits if not limit.of):
         late = sum((second.ok + second.errors) * _late_share(second, limit) for second in timeline)
         late += _overdue(timeline, rate, limit)
         if late > limit.late_share * planned:
@@ -136,9 +139,9 @@ def _too_many(share: float, most: float | None, what: str) -> Judgement | None:
 
 
 def _of_limit(measured: ProbeFigures, limit: Limit) -> float:
-    found = measured.percentiles_ms.get(limit.key)
+    found = measured.percentiles_ms.get(limit.name)
     if found is None:
-        raise ValueError(f"the probe holds no {limit.key}; it has {', '.join(measured.percentiles_ms)}")
+        raise ValueError(f"the probe holds no {limit.name}; it has {', '.join(measured.percentiles_ms)}")
     return found / limit.ms
 
 
@@ -149,7 +152,8 @@ def _tail(measured: ProbeFigures, objective: Objective) -> Tail | None:
     tails = []
     for limit in objective.limits:
         timeline = measured.timeline
-        late = measured.over[limit.key] + (_overdue(timeline, measured.rate, limit) if measured.lost else 0.0)
+        overdue = _overdue(timeline, measured.rate, limit) if measured.lost and not limit.of else 0.0
+        late = measured.over[limit.name] + overdue
         sent = sum(second.sent for second in timeline) if measured.lost else measured.planned
         tails.append(Tail(late, limit.late_share * sent, sent, measured.rate * limit.ms / 1000))
     return max(tails, key=lambda tail: tail.late / tail.allowed if tail.allowed else 0.0)

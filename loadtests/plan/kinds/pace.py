@@ -116,7 +116,7 @@ class AtRate(TimedPace):
     arrivals: Arrivals = "random"
 
     can_interleave = True
-    compared = ("rate_found", "arrivals")
+    compared: ClassVar[tuple[str, ...]] = ("rate_found", "arrivals")
 
     def load(self, seed: int) -> dict[str, Any]:
         arrival_seed = seed if self.arrivals == "random" else None

@@ -11,14 +11,18 @@ from msgspec import Meta
 from loadtests.formatting import plural
 from loadtests.plan.cost_unit import EVENTS
 from loadtests.plan.kinds.kind import Farthest, Kind
-from loadtests.plan.kinds.pace import FixedRate, Pace
+from loadtests.plan.kinds.pace import FixedRate, Pace, Rate
+from loadtests.plan.kinds.search import Search
 from loadtests.plan.kinds.work import Work
-from loadtests.plan.metrics import P50, P95, P99, Metric
+from loadtests.plan.metrics import P50, P95, P99, Metric, capacity_of
+from loadtests.plan.objective import OF_STREAMS, Objective, SearchPlan
+from loadtests.plan.percentiles import knowable
 from loadtests.plan.percentiles_with_failures import of_events, of_first_events
 from loadtests.plan.scheduling_delay import EVENT_DELAY
 from loadtests.records import Streams, Trial
 from loadtests.records.bounds import Ordinal
 from loadtests.records.decode import Duration
+from loadtests.records.result import PERCENTILES
 from loadtests.setups import HTTP
 from loadtests.workload import EventStreams, Load, Request
 from loadtests.workload.conversation import MOST_CONNECTIONS
@@ -34,17 +38,18 @@ if TYPE_CHECKING:
 LONGEST_S = 10.0  # of a stream: every setup answers one before its trial
 MORE_S = 2.0  # of grace, after the length of a stream: for those that are late
 QUICK_S = 6.0  # so that several streams follow one another
+PROBE_GRACE_S = 1.0  # after a probe, for what is under way: a stream that has no event by then is one without
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Streaming(Work):
-    """Reads ``streams`` at once of the endpoint ``path``, which takes the parameters ``events`` and ``every``; each
-    that has ended begins again. The rate is that of requests of the path ``meanwhile``."""
+    """Reads streams of the endpoint ``path``, which takes the parameters ``events`` and ``every``; each that has ended
+    begins again. The pace says how many at once, and the rate of requests of the path ``meanwhile``."""
 
     can_interleave = False
+    terms = OF_STREAMS
 
     path: Annotated[str, Meta(pattern=r"^/", description="The endpoint that streams events.")] = "/either/events"
-    streams: Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Streams at once.")] = 100
     events: Annotated[Ordinal, Meta(description="Events of a stream.")] = 40
     every_s: Annotated[Duration, Meta(description="From one event to the next.")] = 0.05
     meanwhile: Annotated[str, Meta(pattern=r"^/", description="What other requests ask for meanwhile.")] = "/"
@@ -52,8 +57,8 @@ class Streaming(Work):
     @classmethod
     def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
         found = super().from_keys(values, place)
-        if found.events * found.every_s > LONGEST_S:
-            raise ValueError(f"events: a stream may last {LONGEST_S:g} s at most, not {found.events * found.every_s:g}")
+        if found.length_s > LONGEST_S:
+            raise ValueError(f"events: a stream may last {LONGEST_S:g} s at most, not {found.length_s:g}")
         return found
 
     @property
@@ -62,8 +67,13 @@ class Streaming(Work):
         return round(self.every_s * 1000)
 
     @property
+    def length_s(self) -> float:
+        """How long a stream lasts that is never late."""
+        return self.events * self.every_s
+
+    @property
     def opening_s(self) -> float:  # type: ignore[override]
-        return 2 * self.events * self.every_s  # one is read before the load, and some are under way after it
+        return 2 * self.length_s  # one is read before the load, and some are under way after it
 
     @property
     def all_requests(self) -> tuple[Request, ...]:
@@ -85,23 +95,64 @@ class Streaming(Work):
     def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
         other, stream = fields["requests"]
         body, streamed = fields["bodies"] or (None, None)
-        streams = EventStreams(stream, self.streams, self.events, self.every_ms / 1000, streamed)
-        fields = {**fields, "requests": (other,), "bodies": (body,), "grace_s": streams.length_s + MORE_S}
-        return Load(**fields, protocol=PROTOCOL, streams=streams)
+        streams = EventStreams(stream, fields["streams"], self.events, self.every_ms / 1000, streamed)
+        grace_s = PROBE_GRACE_S if isinstance(pace, StreamSearch) else streams.length_s + MORE_S
+        shared = {"requests": (other,), "bodies": (body,), "streams": streams, "grace_s": grace_s}
+        return Load(**{**fields, **shared}, protocol=PROTOCOL)
 
     def subject(self, pace: Pace) -> str:
+        many = plural(pace.streams, "stream") if isinstance(pace, MeanwhileRate) else "streams"
         return (
-            f"{plural(self.streams, 'stream')} of {self.events} events ({self.path}, one every {self.every_ms} ms) and "
+            f"{many} of {self.events} events ({self.path}, one every {self.every_ms} ms) and "
             f"GET {self.meanwhile} meanwhile"
         )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MeanwhileRate(FixedRate):
-    """A fixed rate of other requests."""
+    """A number of streams at once, and a fixed rate of other requests."""
+
+    streams: Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Streams at once.")] = 100
+
+    compared = (*FixedRate.compared, "streams")
+
+    def load(self, seed: int) -> dict[str, Any]:
+        return {**super().load(seed), "streams": self.streams}
 
     def quick(self) -> Self:
         return dataclasses.replace(self, duration_s=min(self.duration_s, QUICK_S))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StreamSearch(Search):
+    """A search for the most streams at once, with other requests at a ``rate``."""
+
+    rate: Rate = 100.0
+
+    unit = "streams"
+    compared = ("objective", "rate")
+    short_probes = 7
+    long_probes = 3
+    step_ratio = 0.1
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        return 1.0, float(MOST_CONNECTIONS)
+
+    def phrase(self, work: Work, unit: str) -> str:
+        return f" at {self.rate:g} {unit}s per second, the most streams at once within {self.objective}"
+
+    def load(self, seed: int) -> dict[str, Any]:
+        paced = {"rate": self.rate, "arrival_seed": seed, "streams": round(self.start_rate)}
+        return {"duration_s": self.probe_s, **paced}
+
+    def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
+        assert isinstance(work, Streaming)
+        objective, plan = super().plan(work, counts, unit)
+        # Not all streams have begun before the length of one; and other requests have the same rate in every probe.
+        short_s = max(self.probe_s, 2 * work.length_s)
+        long_s = max(self.confirm_s, short_s, objective.requests / self.rate)
+        return objective, dataclasses.replace(plan, short_s=short_s, long_s=long_s, requests=0, whole=True)
 
 
 def streams_of(trial: Trial) -> Streams | None:
@@ -120,7 +171,8 @@ def _first(key: str) -> Callable[[Trial], float | None]:
 def _delay(key: str) -> Callable[[Trial], float | None]:
     def read(trial: Trial) -> float | None:
         result = trial.result
-        if result is None or (trial.valid and EVENT_DELAY.too_late(result, key)):
+        known = result is not None and result.streams and knowable(PERCENTILES[key], result.streams.due)
+        if result is None or not known or (trial.valid and EVENT_DELAY.too_late(result, key)):
             return None
         return of_events(result, key)
 
@@ -179,6 +231,7 @@ EVENTS_PER_S = Metric(
     cost_units=UNITS,
 )
 MEMORY = Metric("memory_kb_per_stream", "memory per stream", "KB", _memory_kb, cost_units=UNITS)
+CAPACITY = capacity_of("capacity_streams", EVENTS.plural, "streams", "most streams at once")
 METRICS = (EVENTS_PER_S, AT_ONCE, FIRST_P50, FIRST_P90, DELAY_P50, DELAY_P99, LONGEST, MEMORY)
 
 
@@ -220,5 +273,34 @@ KINDS = (
             MEMORY: "KB each",
         },
         optional=("delay p50, ms", "others p50, ms", "others p95, ms", "trials", "KB each", "longest, ms"),
+    ),
+    Kind(
+        name="stream-capacity",
+        order=4,
+        work=Streaming,
+        paces=(StreamSearch,),
+        defaults={"objective": "delay p99<100ms, p99<500ms", "start_rate": 10.0, "max_rate": 10_000.0, "confirm": 10.0},
+        cost_unit=EVENTS,
+        time_name="response time of other requests",
+        timed_unit="request",
+        metrics=(CAPACITY,),
+        judged=(CAPACITY,),
+        heading="Capacity in streams",
+        about=(
+            "The most streams at once with which a long probe is within the objective: the delay of events, of which "
+            "missing ones rank as infinitely late, the response times of other requests, which are sent at the same "
+            "rate in every probe, and what failed: a request, a stream that was broken off, or one without an event a "
+            "second after the end. Where something else than the server ended a search, its capacity is at least what "
+            "was reached. The other figures are those of the probe that confirmed it."
+        ),
+        caption="Capacity: {what}",
+        columns={
+            CAPACITY: "streams",
+            DELAY_P99: "delay p99, ms",
+            P99: "others p99, ms",
+            FIRST_P90: "first event p90, ms",
+            MEMORY: "KB each",
+        },
+        optional=("KB each", "first event p90, ms", "trials", "probes"),
     ),
 )

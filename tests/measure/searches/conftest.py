@@ -19,11 +19,13 @@ def measured() -> Callable[..., ProbeFigures]:
         lost: str | None = None,
         generator_limit: str | None = None,
         over: dict[str, float] | None = None,
+        delay_p99: float = 20.0,
         **seen: Any,
     ) -> ProbeFigures:
         before = (0, *backlog[:-1])
         answered = [1000 - (now - then) for then, now in zip(before, backlog, strict=True)]
         timeline = [Second(t, 1000, count, count, 0, None, None) for t, count in enumerate(answered)]
-        return ProbeFigures(1000.0, 10_000, ok, errors, {"p99": p99}, timeline, lost, generator_limit, over, **seen)
+        times = {"p99": p99, "lag p99": p99, "delay p99": delay_p99}
+        return ProbeFigures(1000.0, 10_000, ok, errors, times, timeline, lost, generator_limit, over, **seen)
 
     return make

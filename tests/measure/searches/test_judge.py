@@ -4,7 +4,7 @@ import pytest
 
 from loadtests.analyse.overload import backlog_grows
 from loadtests.measure.searches.judge import Outcome, ProbeFigures, Tail, judge, lost
-from loadtests.plan.objective import OF_DELIVERIES, Objective, parse
+from loadtests.plan.objective import OF_DELIVERIES, OF_STREAMS, Objective, parse
 from loadtests.records import Second
 
 Make = Callable[..., ProbeFigures]
@@ -59,8 +59,24 @@ def test_deliveries_are_held_to_their_lag_and_to_what_is_missing(
 
 
 def test_late_deliveries_count_as_messages(measured: Make) -> None:
-    tail = judge(measured(p99=90.0, over={"p99": 60.5}), parse("lag p99<100ms", OF_DELIVERIES)).tail
+    tail = judge(measured(p99=90.0, over={"lag p99": 60.5}), parse("lag p99<100ms", OF_DELIVERIES)).tail
     assert tail == Tail(60.5, pytest.approx(100), 10_000, pytest.approx(100))
+
+
+@pytest.mark.parametrize(
+    ("what", "outcome", "why"),
+    [
+        ({"p99": 400.0}, Outcome.PASS, "within"),
+        ({"p99": 600.0}, Outcome.FAIL, "p99 600.0 ms, at most 500 ms"),
+        ({"delay_p99": 120.0}, Outcome.FAIL, "delay p99 120.0 ms, at most 100 ms"),
+        ({"unstreamed": 0.5}, Outcome.FAIL, "50.00% of its streams without an event or broken off, at most 0.10%"),
+    ],
+)
+def test_streams_are_held_to_their_delay_and_to_what_others_feel(
+    measured: Make, what: dict[str, object], outcome: Outcome, why: str
+) -> None:
+    found = judge(measured(**what), parse("delay p99<100ms, p99<500ms", OF_STREAMS))
+    assert (found.outcome, why in found.why) == (outcome, True), found.why
 
 
 def test_what_was_late_is_kept_with_what_was_allowed(measured: Make) -> None:

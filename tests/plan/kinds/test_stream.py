@@ -12,6 +12,7 @@ from loadtests.plan import kinds
 from loadtests.plan.cost_unit import EVENTS
 from loadtests.plan.kinds.stream import (
     AT_ONCE,
+    CAPACITY,
     DELAY_P50,
     DELAY_P99,
     EVENTS_PER_S,
@@ -66,6 +67,23 @@ def test_the_project_is_addressed_by_its_host_in_streams_as_well():
 def test_the_time_left_counts_what_is_streamed_before_and_after():
     one, longer = stream(events=40), stream(events=100)
     assert longer.planned_s - one.planned_s == pytest.approx(2 * (5 - 2))
+
+
+def test_a_search_is_for_the_most_streams_beside_the_same_rate_of_other_requests():
+    found = a_test("stream-capacity", start_rate=20, rate=50)
+    objective, plan = found.search
+    assert (str(objective), plan.unit, plan.whole) == ("delay p99<100ms, p99<500ms, errors<0.1%", "streams", True)
+    assert (plan.short_s, plan.long_s) == (4, 20)  # two streams one after the other; a thousand other requests
+    assert plan.probe_s(1.0, plan.short_s) == 4
+    load = load_of(found)
+    assert (load.streams.count, load.rate, load.grace_s) == (20, 50, 1)
+    probe = load.probing(73.0, 5.0, turn=1)
+    assert (probe.streams.count, probe.rate, probe.duration_s) == (73, 50, 5)
+    assert found.description.endswith(
+        "at 50 requests per second, the most streams at once within delay p99<100ms, p99<500ms"
+    )
+    assert kinds.from_record(as_json(found.record())) == found
+    assert found.judged == (found.decisive,) == (CAPACITY,)
 
 
 def test_each_stream_is_an_open_file():

@@ -31,6 +31,7 @@ ADDITIONS: dict[str, Additions] = {
     "recovery": recovery.ADDITIONS,
     "deployment": deployment.ADDITIONS,
     "stream": stream.ADDITIONS,
+    "stream-capacity": stream.OF_CAPACITY,
     "connect": latency.PERCENTILES,
     "connect-capacity": capacity.ADDITIONS,
     "echo": latency.PERCENTILES,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from loadtests.analyse.results import Cell
 from loadtests.plan.kinds.stream import streams_of
 from loadtests.report import tables
+from loadtests.report.sections.kinds import capacity
 from loadtests.report.tables import Additions, Column
 from loadtests.report.view import Field
 
@@ -28,4 +29,9 @@ ADDITIONS = Additions(
         "trials": tables.trials,
     },
     note=f"{tables.MEAN} Broken off, and without a single event by the end: the sums over valid trials.",
+)
+OF_CAPACITY = Additions(
+    columns=capacity.ADDITIONS.columns,
+    note=f"{tables.MEAN} Probes: how many the median search made.",
+    tables=capacity.ADDITIONS.tables,
 )
