@@ -78,14 +78,20 @@ peers: $(PEERS)  ## install what WebSockets are compared with, into peers/*/node
 
 # Go's sums pin what they are built from. One package at a time: k6 is large.
 GENERATORS := generators
-GENERATORS_BUILT := $(GENERATORS)/vegeta $(GENERATORS)/k6
+GO_GENERATORS := $(GENERATORS)/vegeta $(GENERATORS)/k6
 $(GENERATORS)/vegeta: BUILDS := github.com/tsenart/vegeta/v12@v12.13.0
 $(GENERATORS)/k6: BUILDS := go.k6.io/k6@v1.8.1
-$(GENERATORS_BUILT):
+$(GO_GENERATORS):
 	@command -v go >/dev/null || { echo "Go 1.25 or newer is needed: https://go.dev" >&2; exit 1; }
 	GOBIN=$(abspath $(GENERATORS)) go install -p=1 $(BUILDS)
 
-peers-generators: $(GENERATORS_BUILT)  ## build vegeta and k6 into generators/, which ours is compared with (docs/methodology.rst)
+# What the linker could still improve takes most of its time, and 200 requests a second do not need it.
+$(GENERATORS)/oha:
+	@command -v cargo >/dev/null || { echo "Rust's cargo is needed for oha: https://rustup.rs" >&2; exit 1; }
+	cargo install oha --version 1.16.0 --locked --root $(GENERATORS) --config profile.release.lto=false
+	@mv $(GENERATORS)/bin/oha $@ && rm -r $(GENERATORS)/bin $(GENERATORS)/.crates*
+
+peers-generators: $(GO_GENERATORS) $(GENERATORS)/oha  ## build vegeta, k6 and oha into generators/, which ours is compared with (docs/methodology.rst)
 
 setup: $(VENV)/.ready $(BIN)/loadtests node_modules/.ready peers  ## install everything into .venv and node_modules
 	@$(if $(PYTHONS),$(BIN)/python tools/pythons.py $(PYTHONS))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def command(
     against: Annotated[
-        str | None, typer.Option(help="Compare openloop with generators of others on PATH: vegeta,k6,h2load.")
+        str | None, typer.Option(help="Compare openloop with generators of others on PATH: vegeta,k6,oha,h2load.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

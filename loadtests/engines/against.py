@@ -75,6 +75,12 @@ def read_k6(text: str) -> tuple[Percentiles, int]:
     return {p: times[f"p({p})"] for p in (50, 90, 95, 99)}, dropped
 
 
+def read_oha(text: str) -> tuple[Percentiles, int]:
+    """The JSON of ``oha``: seconds."""
+    times = json.loads(text)["latencyPercentiles"]
+    return {p: 1000 * times[f"p{p}"] for p in (50, 90, 95, 99)}, 0
+
+
 def read_h2load(text: str) -> tuple[Percentiles, int]:
     """The log of ``h2load``: a line per answer, whose third column is in microseconds."""
     times = sorted(int(line.split("\t")[2]) / 1000 for line in text.splitlines())
@@ -107,6 +113,13 @@ def _k6(users: int, omits_by: str = "") -> Way:
     return Way("k6", f"k6, {users} VUs", lambda *_: "k6 run --quiet --no-usage-report -", script, read_k6, omits_by)
 
 
+def _oha(label: str, option: str, omits_by: str = "") -> Way:
+    def command(url: str, seconds: int) -> str:
+        return f"oha --no-tui --output-format json -w -q {RATE} -z {seconds}s {option} {url}"
+
+    return Way("oha", label, command, lambda *_: "", read_oha, omits_by)
+
+
 def _h2load(connections: int) -> Way:
     def command(url: str, seconds: int) -> str:
         options = f"--h1 --rps {RATE // connections} -c {connections} -D {seconds} --log-file=log"
@@ -121,6 +134,8 @@ WAYS = (
     _vegeta("vegeta, 20 workers", "-max-workers 20", "too few workers: a send waits for one and is timed from then"),
     _k6(400),
     _k6(50, "too few virtual users: arrivals are dropped"),
+    _oha("oha, corrected", "-c 400 --latency-correction"),
+    _oha("oha, 20 connections", "-c 20", "too few connections, timed from the actual send"),
     _h2load(20),
 )
 

@@ -11,7 +11,7 @@ from tests.fixtures.waiting import wait_for
 SAMPLES = Path(__file__).with_name("samples")
 
 
-@pytest.mark.parametrize("tool", ["vegeta", "k6", "h2load"])
+@pytest.mark.parametrize("tool", ["vegeta", "k6", "oha", "h2load"])
 def test_the_output_of_each_tool_is_read(tool):
     # Each was run at 200 requests per second for 4 s against the server that freezes for a second of every four.
     [first, *_] = [way for way in against.WAYS if way.tool == tool]
@@ -42,7 +42,7 @@ def test_who_agrees_and_who_omits(p90, verdict):
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        ("vegeta,ab", "unknown load generator 'ab'; there are: h2load, k6, vegeta"),
+        ("vegeta,ab", "unknown load generator 'ab'; there are: h2load, k6, oha, vegeta"),
         ("vegeta", "vegeta is not on PATH; `make peers-generators` builds it"),
         ("h2load", "h2load is not on PATH; Debian's nghttp2-client has it"),
     ],
