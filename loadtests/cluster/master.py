@@ -33,6 +33,7 @@ SENT_WITHIN_S = 0.5  # what was said last
 LOST = json.dumps({"event": "lost"})
 NONSENSE = json.dumps({"event": "nonsense", "value": f"no text, or one of over {wire.MOST_BYTES // 2**20} MB"})
 HERE, TO_WORKER, TO_HARNESS = "here", "to-worker", "to-harness"  # messages
+LONGEST = wire.MOST_BYTES - 8  # bytes of what a worker says, in a line with its number
 READ_BYTES = 2 * wire.MOST_BYTES  # of a message; the connection of one that is longer is closed
 
 
@@ -115,8 +116,7 @@ class Master:
         for number, one in self._ids.items():
             if one == msg.node_id:
                 text = " ".join(msg.data.splitlines()) if isinstance(msg.data, str) else ""
-                fits = 0 < len(text.encode()) < wire.MOST_BYTES - len(number)
-                self._write(f"{number} {text if fits else NONSENSE}")
+                self._write(f"{number} {text if 0 < len(text.encode()) <= LONGEST else NONSENSE}")
 
     def _write(self, line: str) -> None:
         self._out.write(line.encode() + b"\n")

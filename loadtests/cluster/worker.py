@@ -35,7 +35,7 @@ from locust import runners
 from locust.env import Environment
 
 from loadtests.cluster.keys import encrypt
-from loadtests.cluster.master import HERE, TO_HARNESS, TO_WORKER
+from loadtests.cluster.master import HERE, LONGEST, TO_HARNESS, TO_WORKER
 from loadtests.engines import locust, node
 from loadtests.errors import UserError
 from loadtests.files import ROOT
@@ -187,7 +187,11 @@ class Carrier:
         self._say({"event": "answer", "value": value})
 
     def _say(self, event: Event) -> None:
-        self._runner.send_message(TO_HARNESS, json.dumps(event))
+        text = json.dumps(event)
+        if len(text) > LONGEST:  # the master would drop it, and the harness wait for it in vain
+            too_much = f"the event {event['event']} has {len(text) / 2**20:.0f} MB; at most {wire.MOST_BYTES // 2**20} pass"
+            text = json.dumps({"event": "nonsense", "value": too_much})
+        self._runner.send_message(TO_HARNESS, text)
 
 
 def connected(host: str, port: int, why: str) -> Any:

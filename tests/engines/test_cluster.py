@@ -48,7 +48,8 @@ NODE = """#!/bin/sh
 exec {python} -c '
 import hashlib, json, sys
 for line in sys.stdin.buffer:
-    print(json.dumps({{"event": "read", "value": hashlib.sha256(line).hexdigest()}}), flush=True)'
+    says = "A" * json.loads(line).get("says", 0) or hashlib.sha256(line).hexdigest()
+    print(json.dumps({{"event": "read", "value": says}}), flush=True)'
 """
 
 
@@ -77,6 +78,15 @@ def test_a_job_reaches_the_generator_to_the_letter(with_node):
         worker.write(job)
         wait_for_event([worker], "read", 60)
         assert worker.last["value"] == hashlib.sha256(json.dumps(job).encode() + b"\n").hexdigest()
+
+
+@pytest.mark.parametrize("mb", [17, 40])
+def test_what_is_too_much_for_a_message_ends_the_load_in_a_line(with_node, mb):
+    with cluster.workers("generator", 1, None, ()) as [worker]:
+        worker.write({"says": mb * 2**20})
+        too_much = f"^a worker answered nonsense: the event read has {mb} MB; at most 16 pass$"
+        with pytest.raises(EngineError, match=too_much):
+            wait_for_event([worker], "read", 60)
 
 
 def test_a_worker_says_nothing_to_a_master_who_does_not_know_the_token():
