@@ -189,7 +189,8 @@ class Carrier:
     def _say(self, event: Event) -> None:
         text = json.dumps(event)
         if len(text) > LONGEST:  # the master would drop it, and the harness wait for it in vain
-            too_much = f"the event {event['event']} has {len(text) / 2**20:.0f} MB; at most {wire.MOST_BYTES // 2**20} pass"
+            megabytes, most = len(text) // 2**20, wire.MOST_BYTES // 2**20
+            too_much = f"the event {event['event']} has {megabytes} MB; at most {most} pass"
             text = json.dumps({"event": "nonsense", "value": too_much})
         self._runner.send_message(TO_HARNESS, text)
 

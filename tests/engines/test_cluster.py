@@ -13,7 +13,9 @@ import pytest
 from loadtests import journeys
 from loadtests.engines import EngineError, cluster, get
 from loadtests.engines.generator_process import wait_for as wait_for_event
+from loadtests.engines.node import NodeGenerator
 from loadtests.files import ROOT
+from loadtests.records.histogram import Histogram
 from loadtests.workload import Load, Users
 from tests.fixtures.waiting import wait_for
 
@@ -62,6 +64,21 @@ def started_by_this(module):
 def load(survey, **options):
     who = Users(str(journeys.known()["questionnaire"]), "/questionnaire/", (0.01, 0.03), 4)
     return Load.of_url(f"{survey.url}/", users=who, connections=8, timeout_s=5.0, processes=2, **options)
+
+
+def test_the_histograms_of_workers_are_added_up_bucket_by_bucket(server):
+    openloop = get("openloop")
+    load = Load.of_url(f"{server.url}/ok", rate=301, duration_s=1.0, arrival_seed=3, processes=3)
+    with cluster.workers("generator", 3, None, ()) as found:
+        prepared = NodeGenerator(openloop, found).prepare(load)
+        prepared.measure(load.duration_s)
+        result = prepared.result()
+    assert [part["planned"] for part in prepared.parts] == [101, 100, 100]
+    for name in ("response_time", "service_time", "send_lag"):
+        raw = [Histogram.decode(part["spreads"][name]["hdr"]).counts for part in prepared.parts]
+        merged = Histogram.decode(result.histograms[name]).counts
+        assert dict(merged) == {bucket: sum(counts[bucket] for counts in raw) for bucket in set().union(*raw)}
+        assert merged.total() == result.ok == 301
 
 
 @pytest.fixture
