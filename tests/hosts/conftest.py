@@ -57,11 +57,21 @@ def pair(two_machines):
     return two_machines
 
 
-@pytest.fixture(scope="module")
-def second(pair):
-    """Both, and a second client that was prepared."""
-    home = pair.add_client()
-    code, _, errors = pair.run("hosts", "prepare", pair.second, "--venv", VENV)
+def add_client(pair, name):
+    home = pair.add_client(name)
+    code, _, errors = pair.run("hosts", "prepare", f"ssh://{name}", "--venv", VENV)
     assert code == 0, errors
     (home / ".django-serving-benchmark" / "tree" / "node_modules").symlink_to(ROOT / "node_modules")
     return pair
+
+
+@pytest.fixture(scope="module")
+def second(pair):
+    """Both, and a second client that was prepared."""
+    return add_client(pair, "second")
+
+
+@pytest.fixture(scope="module")
+def third(second):
+    """These, and a third client that was prepared."""
+    return add_client(second, "third")
