@@ -7,13 +7,10 @@ import ipaddress
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-import httptools
-
 from loadtests.errors import UserError, quoted
 from loadtests.services.origin.content import MOST_BYTES
 
 WITHIN_S = 30.0
-_READ_AT_ONCE = 2**18
 ADDRESS = "127.0.0.1"  # where an origin listens
 
 
@@ -58,63 +55,40 @@ def _address(host: str) -> str:
 
 
 async def fetched(url: str, own_port: int) -> bytes:
-    """The body that a URL is answered with.
+    """The body that a URL is answered with, as it was sent.
 
     Raises UserError, whose text goes on after the name of the key: where it leads back to the origin itself, which
     listens on ``own_port``, and where there is no answer of status 200.
     """
+    import httpx  # few recipes pass anything on
+
     target = parse(url)
     if (target.address, target.port) == (ADDRESS, own_port):
         raise UserError(f"is {url}, which is this origin itself; another address is needed")
     try:
-        answer = await asyncio.wait_for(_request(target), WITHIN_S)
+        status, body = await asyncio.wait_for(_answer(target), WITHIN_S)
     except asyncio.TimeoutError:  # which is another one in Python 3.10
         raise UserError(f"is {url}, which did not answer within {WITHIN_S:g} s") from None
-    except OSError as error:
-        raise UserError(f"is {url}, which cannot be reached: {error.strerror or error}") from None
-    except httptools.HttpParserError as error:
-        raise UserError(f"is {url}, whose answer is not HTTP: {error}") from None
-    if not answer.complete:
-        raise UserError(f"is {url}, whose answer breaks off or is over {MOST_BYTES // 1024**2} MB")
-    if answer.status != 200:
-        raise UserError(f"is {url}, which answers with status {answer.status}; 200 is needed")
-    return bytes(answer.body)
+    except httpx.NetworkError as error:
+        raise UserError(f"is {url}, which cannot be reached: {error}") from None
+    except httpx.ProtocolError as error:
+        raise UserError(f"is {url}, whose answer breaks off or is not HTTP: {error}") from None
+    if len(body) > MOST_BYTES:
+        raise UserError(f"is {url}, whose answer is over {MOST_BYTES // 1024**2} MB")
+    if status != 200:
+        raise UserError(f"is {url}, which answers with status {status}; 200 is needed")
+    return bytes(body)
 
 
-class _Answer:
-    """An answer as the parser finds it."""
+async def _answer(target: Target) -> tuple[int, bytearray]:
+    """Status and body, of which no more is read than is too much."""
+    import httpx
 
-    def __init__(self) -> None:
-        self.status = 0
-        self.body = bytearray()
-        self.complete = False
-        self.ends_itself = False  # else it ends with its connection
-        self.parser = httptools.HttpResponseParser(self)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self.ends_itself |= name.lower() in (b"content-length", b"transfer-encoding")
-
-    def on_headers_complete(self) -> None:
-        self.status = self.parser.get_status_code()
-
-    def on_body(self, data: bytes) -> None:
-        self.body += data
-
-    def on_message_complete(self) -> None:
-        self.complete = True
-
-
-async def _request(target: Target) -> _Answer:
-    reader, writer = await asyncio.open_connection(target.address, target.port)
-    try:
-        request = f"GET {target.path} HTTP/1.1\r\nHost: {target.host}\r\nAccept: */*\r\nConnection: close\r\n\r\n"
-        writer.write(request.encode("ascii"))
-        answer = _Answer()
-        while not answer.complete and len(answer.body) <= MOST_BYTES:
-            if not (data := await reader.read(_READ_AT_ONCE)):
-                answer.complete = answer.status != 0 and not answer.ends_itself
+    body = bytearray()
+    client = httpx.AsyncClient(timeout=None, trust_env=False, headers={"Accept-Encoding": "identity"})
+    async with client, client.stream("GET", f"http://{target.host}{target.path}") as answer:
+        async for part in answer.aiter_raw():
+            body += part
+            if len(body) > MOST_BYTES:
                 break
-            answer.parser.feed_data(data)
-        return answer
-    finally:
-        writer.close()
+    return answer.status_code, body

@@ -236,7 +236,7 @@ def test_a_body_is_passed_on_from_another_address(play):
         (b"", "whose answer breaks off"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfine", "whose answer breaks off"),
         (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "which answers with status 404; 200 is needed"),
-        (b"SSH-2.0-OpenSSH\r\n", "whose answer is not HTTP"),
+        (b"SSH-2.0-OpenSSH\r\n", "whose answer breaks off or is not HTTP"),
         (None, "which cannot be reached"),
     ],
 )
