@@ -131,9 +131,15 @@ for panel, options in (
 
 
 def with_options(
-    keyword: str, options: dict[str, Any], build: Callable[[dict[str, Any]], Any]
+    keyword: str, options: dict[str, Any], build: Callable[[dict[str, Any]], Any], needed: tuple[str, str] | None = None
 ) -> Callable[[Command], Command]:
-    """A decorator that adds options to a command, which gets ``build(those given)`` as one keyword."""
+    """A decorator that adds options to a command, which gets ``build(those given)`` as one keyword, None without any.
+    ``needed`` is the option that the others go with, and what they say without it."""
+
+    def built(chosen: dict[str, Any]) -> Any:
+        if chosen and needed and needed[0] not in chosen:
+            raise UserError(f"--{next(iter(chosen)).replace('_', '-')} {needed[1]}")
+        return build(chosen) if chosen else None
 
     def decorate(command: Command) -> Command:
         parameters = inspect.signature(command, eval_str=True).parameters.values()
@@ -145,7 +151,7 @@ def with_options(
 
         def wrapped(**values: Any) -> None:
             chosen = {name: values.pop(name) for name in options}
-            command(**values, **{keyword: build({k: v for k, v in chosen.items() if v not in (None, [])})})
+            command(**values, **{keyword: built({k: v for k, v in chosen.items() if v not in (None, [])})})
 
         wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
         wrapped.__signature__ = signature  # type: ignore[attr-defined]
@@ -156,12 +162,6 @@ def with_options(
 
 
 def _own_project(chosen: dict[str, Any]) -> Own:
-    if not chosen:
-        return None
-    if "app" not in chosen:
-        raise UserError(
-            f"--{next(iter(chosen)).replace('_', '-')} is for a project of your own; name its folder: --app"
-        )
     from loadtests.setups.application.project import Options
 
     websocket = {name.removeprefix("ws_"): chosen.pop(name) for name in WEBSOCKETS.keys() & chosen.keys()}
@@ -175,29 +175,23 @@ def _own_project(chosen: dict[str, Any]) -> Own:
 
 
 def _own_journey(chosen: dict[str, Any]) -> Journey:
-    if not chosen:
-        return None
     from loadtests.measure.study_options import OwnJourney
 
     return OwnJourney(**chosen)
 
 
 def _expected_workers(chosen: dict[str, Any]) -> Workers:
-    if not chosen:
-        return None
-    if "expect_workers" not in chosen:
-        raise UserError(
-            f"--{next(iter(chosen)).replace('_', '-')} goes with --expect-workers, which says how many come"
-        )
     from loadtests.measure.clients import expected_workers
 
     return expected_workers(**chosen)
 
 
-with_own_project = with_options("own", PROJECT, _own_project)
-with_own_websockets = with_options("own", {**PROJECT, **WEBSOCKETS}, _own_project)
+OF_A_PROJECT = ("app", "is for a project of your own; name its folder: --app")
+OF_WORKERS = ("expect_workers", "goes with --expect-workers, which says how many come")
+with_own_project = with_options("own", PROJECT, _own_project, OF_A_PROJECT)
+with_own_websockets = with_options("own", {**PROJECT, **WEBSOCKETS}, _own_project, OF_A_PROJECT)
 with_own_journey = with_options("users", JOURNEY, _own_journey)
-with_expected_workers = with_options("workers", WORKERS, _expected_workers)
+with_expected_workers = with_options("workers", WORKERS, _expected_workers, OF_WORKERS)
 
 
 def given(context: typer.Context) -> list[str]:

@@ -38,9 +38,9 @@ FETCH_TIMEOUT_S = (0.05, 60.0)
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # as a shell reads it: 010 would be 8 to one, 10 to another
 _CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
-_MIDDLEWARES = re.compile(
-    r"(usual\+)?[0-9]{1,2}-(sync|async)|usual-sync"
-)  # as testproject/testproject/settings/middleware.py
+# As testproject/testproject/settings/middleware.py.
+_MIDDLEWARES = re.compile(r"(usual\+)?[0-9]{1,2}-(sync|async)|usual-sync")
+_PYTHON = re.compile(r"python3\.[0-9]{1,3}t?")
 _DATABASE = re.compile(r"sqlite:///.+|(postgresql|postgres)://.+")
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _PATH = re.compile(r"/[A-Za-z0-9._~/-]{0,500}")
@@ -60,6 +60,14 @@ def _whole(low: int, high: int, what: str = "a whole number") -> Knob:
         f"{what} from {low} to {high} is needed",
         lambda text: _WHOLE.fullmatch(text) is not None and low <= int(text) <= high,
     )
+
+
+def _one_of(*texts: str, needed: str = "") -> Knob:
+    return Knob(needed or f"one of {', '.join(texts)} is needed", lambda text: text in texts)
+
+
+def _matching(pattern: re.Pattern[str], needed: str) -> Knob:
+    return Knob(needed, lambda text: pattern.fullmatch(text) is not None)
 
 
 def _backlog() -> Knob:
@@ -128,14 +136,14 @@ SERVERS = {
         _is_own_address,
     ),
     "PORT": _whole(1, 65_535, "a port"),
-    "CORES": Knob("a list of cores is needed, such as 0, 0-2 or 0,2", lambda text: _CORES.fullmatch(text) is not None),
+    "CORES": _matching(_CORES, "a list of cores is needed, such as 0, 0-2 or 0,2"),
     "SERVICES_CORES": Knob(  # generator: as loadtests/observe/cores.py
         "a list of cores is needed, such as 0, 0-2 or 0,2, or generator",
         lambda text: text == "generator" or _CORES.fullmatch(text) is not None,
     ),
     "BACKLOG": _backlog(),
     "KEEP_ALIVE": _whole(1, MOST_KEEP_ALIVE, "a whole number of seconds"),
-    "TLS": Knob("1 is needed, or nothing", lambda text: text == "1"),
+    "TLS": _one_of("1", needed="1 is needed, or nothing"),
     "MAX_REQUESTS": _whole(1, MOST_REQUESTS),
     "MAX_REQUESTS_JITTER": _whole(1, MOST_REQUESTS),
     "ORIGIN_RECIPE": Knob(
@@ -146,46 +154,37 @@ SERVERS = {
 }
 # What the views that fetch take; a user's own project may have settings of these names.
 FETCHING = {
-    "HTTP_CLIENT": Knob(f"one of {', '.join(CLIENTS)} is needed", lambda text: text in CLIENTS),
+    "HTTP_CLIENT": _one_of(*CLIENTS),
     "POOL_SIZE": _whole(*POOL_SIZE, "a whole number of connections"),
     "POOLS": _whole(*POOLS),
     "FETCH_TIMEOUT": Knob("a number of seconds from {:g} to {:g} is needed".format(*FETCH_TIMEOUT_S), _is_timeout),
-    "FETCH_KEEP_ALIVE": Knob("1 or 0 is needed", lambda text: text in ("0", "1")),
+    "FETCH_KEEP_ALIVE": _one_of("0", "1", needed="1 or 0 is needed"),
     "ORIGIN_URL": Knob(
         "a URL of this machine's loopback, without a path, is needed, such as http://127.0.0.1:8100", _is_origin
     ),
-    "ORIGIN_PATH": Knob("a path is needed, such as /news", lambda text: _PATH.fullmatch(text) is not None),
+    "ORIGIN_PATH": _matching(_PATH, "a path is needed, such as /news"),
 }
 SAMPLES = {
     "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed", _is_redis),
-    "PYTHON": Knob(
-        "the name of a Python is needed, such as python3.13 or python3.14t",
-        lambda text: re.fullmatch(r"python3\.[0-9]{1,3}t?", text) is not None,
-    ),
-    "MIDDLEWARES": Knob(
-        "such as 0-sync, 7-async or usual+1-sync is needed", lambda text: _MIDDLEWARES.fullmatch(text) is not None
-    ),
-    "HOPLESS": Knob(
-        "1, threads, middleware or whole is needed", lambda text: text in ("1", "threads", "middleware", "whole")
-    ),
+    "PYTHON": _matching(_PYTHON, "the name of a Python is needed, such as python3.13 or python3.14t"),
+    "MIDDLEWARES": _matching(_MIDDLEWARES, "such as 0-sync, 7-async or usual+1-sync is needed"),
+    "HOPLESS": _one_of("1", "threads", "middleware", "whole", needed="1, threads, middleware or whole is needed"),
     "CONN_MAX_AGE": Knob(
         f"a whole number of seconds from 0 to {MOST_CONN_MAX_AGE}, or none, is needed",
         lambda text: text == "none" or _whole(0, MOST_CONN_MAX_AGE).fits(text),
     ),
-    "SESSIONS": Knob(f"one of {', '.join(SESSIONS)} is needed", lambda text: text in SESSIONS),
-    "DATASTORE_GRPC": Knob("1 or 0 is needed", lambda text: text in ("0", "1")),
-    "DATASTORE_EMULATOR_HOST": Knob("HOST:PORT is needed", lambda text: _HOST.fullmatch(text) is not None),
+    "SESSIONS": _one_of(*SESSIONS),
+    "DATASTORE_GRPC": _one_of("0", "1", needed="1 or 0 is needed"),
+    "DATASTORE_EMULATOR_HOST": _matching(_HOST, "HOST:PORT is needed"),
     "DATASTORE_DELAY_MS": _whole(0, MOST_DELAY_MS, "a whole number of milliseconds"),
-    "DATASTORE_DATA": Knob("memory or sqlite is needed", lambda text: text in DATASTORE_DATA),
+    "DATASTORE_DATA": _one_of(*DATASTORE_DATA, needed="memory or sqlite is needed"),
     "DATASTORE_MOST_MB": _whole(1, MOST_MB, "a whole number of megabytes"),
     "QUESTIONNAIRE_STATE_BYTES": _whole(*STATE_BYTES, "a whole number of bytes"),
     **FETCHING,
-    "STACK_SETTINGS": Knob("original or today is needed", lambda text: text in ("original", "today")),
+    "STACK_SETTINGS": _one_of("original", "today", needed="original or today is needed"),
 }
 KNOBS = {**SERVERS, **SAMPLES}
-DATABASE_URL = Knob(
-    "sqlite:///FILE or postgresql://HOST/NAME is needed", lambda text: _DATABASE.fullmatch(text) is not None
-)
+DATABASE_URL = _matching(_DATABASE, "sqlite:///FILE or postgresql://HOST/NAME is needed")
 
 
 def require_knobs(env: Mapping[str, str], *, own: bool, whose: str = "") -> None:
