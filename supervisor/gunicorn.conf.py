@@ -7,6 +7,7 @@ max_requests_jitter = int(os.environ["MAX_REQUESTS_JITTER"] or 0)
 
 if os.environ["TLS"]:
     certfile, keyfile = os.environ["TLS_CERTIFICATE"], os.environ["TLS_KEY"]
+    http_protocols = os.environ.get("HTTP_PROTOCOLS", "h1")  # the sync worker speaks no other
 
 
 def post_worker_init(worker):

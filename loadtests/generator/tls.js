@@ -1,10 +1,12 @@
-// TLS of a load: what it trusts, the session that further connections resume, and how many were full and how many resumed.
+// TLS of a load: what it trusts, the sessions that further connections resume, and how many were full and how many resumed.
 
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 
 /** @import { TLSSocket } from 'node:tls' */
 /** @import { Handshakes, Job } from './types.ts' */
+
+const MOST_SESSIONS = 100;
 
 /** @type {WeakMap<Job, Tls>} */
 const known = new WeakMap();
@@ -22,8 +24,8 @@ export function tlsOf(/** @type {Job} */ job) {
 class Tls {
   /** @type {Handshakes} */
   handshakes = { full: 0, resumed: 0 };
-  /** @type {Buffer | undefined} */
-  session;
+  /** @type {Buffer[]} */
+  sessions = [];
 
   constructor(/** @type {Job} */ job) {
     const { hostname, port } = new URL(job.origin);
@@ -40,11 +42,14 @@ class Tls {
    * @param {(error: Error | null, socket: TLSSocket) => void} callback called once
    */
   connect(protocol, counts, callback) {
-    const socket = connect({ ...this.options, session: this.session, ALPNProtocols: [protocol] });
+    // As browsers, each once while there are others (RFC 8446, C.4): some servers know a session only until it is resumed.
+    const session = this.sessions.length > 1 ? this.sessions.pop() : this.sessions[0];
+    const socket = connect({ ...this.options, session, ALPNProtocols: [protocol] });
     socket.setNoDelay(true);
     socket.on('session', (session) => {
       if (this.resumption) {
-        this.session = session; // the latest: some servers take each only once
+        this.sessions.push(session);
+        this.sessions.splice(0, this.sessions.length - MOST_SESSIONS);
       }
     });
     const onError = (/** @type {Error} */ error) => callback(error, socket);

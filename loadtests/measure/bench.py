@@ -92,7 +92,11 @@ class Bench:
 
     def refused(self, entry: Entry, test: Test) -> str | None:
         """Why the entry's setup cannot be measured in a test under its knobs, in words; None where it can."""
-        demands = test.work.setup_features | ({"tls"} if setups.tls(entry.env) else set())
+        over_tls, demands = setups.tls(entry.env), set(test.work.setup_features)
+        if over_tls:
+            demands.add("tls")
+        if "http2" in demands:
+            demands.add("h2" if over_tls else "h2c")
         return self.application.refused(self.setups[entry.setup], demands, test.requests)
 
     def python_of(self, entry: Entry) -> str:

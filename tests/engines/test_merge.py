@@ -101,7 +101,7 @@ def part(values, deliveries=None, connections=None, streams=None):
         "billed": count, "backlog": [1, -1],
         "unfinished": 0, "waited": 0, "errors": {"reset": count} if count else {},
         "examples": {"reset": "gone"} if count else {}, "duration_s": 2, "deliveries": deliveries,
-        "connections": connections, "streams": streams,
+        "connections": connections, "streams": streams, "handshakes": None,
         "spreads": dict.fromkeys(("response_time", "service_time", "send_lag", "pacing_lag", "failed"), spread),
         "generator": {"cpu_s": 1, "wall_s": 2, "peak_rss_mb": 3}, "own_ms": None, "machine": "",
         "requests": [share(2 * count, count, {}, spread), share(count, 0, {"reset": count}, nothing)],
@@ -145,7 +145,7 @@ def test_the_summary_is_what_load_prints(result):
     assert list(summary) == [
         "engine", "planned", "sent", "completed", "ok", "unfinished", "errors", "duration_s", "rate",
         "response_time_ms", "service_time_ms", "send_lag_ms", "examples", "requests", "deliveries",
-        "connections",
+        "connections", "handshakes",
     ]  # fmt: skip
     for name in ("response_time_ms", "service_time_ms", "send_lag_ms"):
         assert tuple(summary[name]) == FIGURES

@@ -1,7 +1,8 @@
-"""Handshakes and requests over TLS are counted as a server of node:tls counts them."""
+"""Handshakes and requests over TLS, and over HTTP/2, are counted as a server of node:tls and node:http2 counts them."""
 
 import dataclasses
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -28,27 +29,32 @@ def certificate(folder):
 
 @pytest.fixture
 def loaded(tmp_path):
-    """A function: the result of a load on the server, and its own counts."""
+    """A function: the result of a load on the server, and its own counts. ``origin`` is the server's."""
     cert, key = certificate(tmp_path / "server")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([node.require(), SERVER, cert, key], **pipes) as server:
         origin = f"https://127.0.0.1:{server.stdout.readline().strip()}"
 
+        def counts():
+            server.stdin.write("\n")
+            server.stdin.flush()
+            return json.loads(server.stdout.readline())
+
         def run(closes=False, **options):
             request = Request("GET /", closes=closes)
             fields = {"rate": EACH, "duration_s": 1, "ca": cert.read_text(), **options}
             result = get("openloop").run(Load(origin, (request,), (b"OK",), **fields))
-            server.stdin.write("\n")
-            server.stdin.flush()
-            return result, json.loads(server.stdout.readline())
+            return result, counts()
 
+        run.origin, run.counts = origin, counts
         yield run
         server.kill()
 
 
+@pytest.mark.parametrize("protocol", ["http", "http2"])
 @pytest.mark.parametrize("resumption", [False, True])
-def test_each_closing_client_has_a_handshake_which_is_resumed_where_that_is_allowed(loaded, resumption):
-    result, counts = loaded(closes=True, resumption=resumption)
+def test_each_closing_client_has_a_handshake_which_is_resumed_where_that_is_allowed(loaded, protocol, resumption):
+    result, counts = loaded(closes=True, protocol=protocol, resumption=resumption)
     assert (result.planned, result.ok, result.errors) == (EACH, EACH, {})
     assert counts == {**dataclasses.asdict(result.handshakes), "requests": EACH}
     assert result.handshakes.full + result.handshakes.resumed == EACH
@@ -64,21 +70,39 @@ def test_a_connection_that_is_kept_has_one_handshake(loaded):
     assert dataclasses.asdict(result.handshakes) == {"full": 1, "resumed": 0}
 
 
+def test_over_http2_all_requests_share_a_connection(loaded):
+    result, counts = loaded(protocol="http2")
+    assert counts == {"full": 1, "resumed": 0, "requests": EACH}
+    assert (result.ok, result.errors, dataclasses.asdict(result.handshakes)) == (EACH, {}, {"full": 1, "resumed": 0})
+
+
+@pytest.mark.skipif(shutil.which("h2load") is None, reason="h2load is not on PATH; Debian's nghttp2-client has it")
+def test_h2load_makes_as_many_handshakes_and_requests(loaded):
+    result, ours = loaded(protocol="http2", processes=4)
+    command = f"h2load -n {EACH} -c 4 {loaded.origin}/"
+    said = subprocess.run(command.split(), check=True, capture_output=True, text=True).stdout
+    both = loaded.counts()
+    assert f"{result.ok} succeeded" in said
+    assert {name: both[name] - ours[name] for name in ours} == ours == {"full": 4, "resumed": 0, "requests": EACH}
+
+
 def test_handshakes_of_the_warm_up_are_not_counted(loaded):
     result, counts = loaded(connections=1, warmup_s=0.3)
     assert (counts["full"], result.handshakes.full) == (1, 0)
     assert result.ok == EACH < counts["requests"]
 
 
-def test_a_closed_loop_counts_as_well(loaded):
-    result, counts = loaded(closes=True, rate=None, connections=2, duration_s=0.3)
+@pytest.mark.parametrize("protocol", ["http", "http2"])
+def test_a_closed_loop_counts_as_well(loaded, protocol):
+    result, counts = loaded(closes=True, protocol=protocol, rate=None, connections=2, duration_s=0.3)
     assert result.errors == {}
     assert counts == {**dataclasses.asdict(result.handshakes), "requests": result.sent}
 
 
-def test_of_a_certificate_that_is_not_trusted_no_request_is_sent(loaded, tmp_path):
+@pytest.mark.parametrize("protocol", ["http", "http2"])
+def test_of_a_certificate_that_is_not_trusted_no_request_is_sent(loaded, tmp_path, protocol):
     other, _ = certificate(tmp_path / "other")
-    result, counts = loaded(ca=other.read_text())
+    result, counts = loaded(ca=other.read_text(), protocol=protocol)
     assert (result.ok, counts["requests"]) == (0, 0)
     assert result.errors == {"other": EACH}
     assert result.examples["other"].splitlines() == ["self-signed certificate"]

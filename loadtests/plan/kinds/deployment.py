@@ -51,7 +51,7 @@ class Deploying(Requests):
     connections, half from clients that open one for each request."""
 
     KEYS: ClassVar[Keys] = {
-        **Requests.KEYS,
+        "pace": Requests.KEYS["pace"],
         "way": (Way, NEEDED),
         "max_requests": (MaxRequests, 250),
         "max_requests_jitter": (Jitter, 100),

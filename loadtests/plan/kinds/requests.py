@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _MIX: Keys = {"requests": (Annotated[list[MixedRequestTable], Meta(min_length=1, description="A mix.")], NEEDED)}
+Protocol = Annotated[Literal["http", "http2"], Meta(description="HTTP/1.1, or HTTP/2 over one connection.")]
+Clients = Annotated[
+    Literal["keep-alive", "closing"],
+    Meta(description="Whether clients keep connections, or open one for each request."),
+]
+Resumption = Annotated[bool, Meta(description="Whether a new connection resumes a TLS session where the server can.")]
 _FILE: Keys = {"workload": (Annotated[str, Meta(description="A workload file.")], NEEDED)}
 
 
@@ -36,11 +42,24 @@ _FILE: Keys = {"workload": (Annotated[str, Meta(description="A workload file.")]
 class Requests(Work):
     """HTTP requests: one, or a mix of several."""
 
-    KEYS: ClassVar[Keys] = {"pace": (Literal["even"], "even")}
+    KEYS: ClassVar[Keys] = {
+        "pace": (Literal["even"], "even"),
+        "protocol": (Protocol, "http"),
+        "clients": (Clients, "keep-alive"),
+        "resumption": (Resumption, True),
+    }
 
     has_load_curve = True
 
     requests: tuple[Request, ...] = dataclasses.field(metadata={"key": None})
+    protocol: Protocol = "http"
+    clients: Clients = "keep-alive"
+    resumption: Resumption = True
+
+    def __post_init__(self) -> None:
+        if self.clients == "closing":
+            closing = tuple(dataclasses.replace(request, closes=True) for request in self.requests)
+            object.__setattr__(self, "requests", closing)
 
     @classmethod
     def keys(cls, values: Mapping[str, Any]) -> Keys:
@@ -54,18 +73,22 @@ class Requests(Work):
 
     @classmethod
     def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
-        return cls(requests=workload_of(values, place).requests)
+        return cls(requests=workload_of(values, place).requests, **{name: values[name] for name in CONNECTING})
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> Self:
-        return cls(requests=tuple(Request.from_dict(request) for request in values["requests"]))
+        connecting = msgspec.convert({name: values[name] for name in CONNECTING if name in values}, _Connecting)
+        requests = tuple(Request.from_dict(request) for request in values["requests"])
+        return cls(requests=requests, **msgspec.structs.asdict(connecting))
 
     @property
     def all_requests(self) -> tuple[Request, ...]:
         return self.requests
 
     def record(self) -> dict[str, Any]:
-        return {}  # that of the test has them
+        """How connections are made, where that is not as usual; the record of the test has the requests."""
+        usual = msgspec.structs.asdict(_Connecting())
+        return {name: value for name in CONNECTING if (value := getattr(self, name)) != usual[name]}
 
     @property
     def _sent(self) -> str:
@@ -76,23 +99,28 @@ class Requests(Work):
 
     @property
     def fingerprint(self) -> str:  # type: ignore[override]
-        if self.requests == (Request(self._sent, path=self.requests[0].path),):
+        if self.requests == (Request(self._sent, path=self.requests[0].path, closes=self.clients == "closing"),):
             return ""
         return digest([request.identity.to_dict() for request in self.requests])
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
-        return (tuple(request.identity for request in self.requests),)
+        return (tuple(request.identity for request in self.requests), self.protocol, self.resumption)
 
     @property
     def setup_features(self) -> frozenset[str]:
-        return frozenset({HTTP, *("head" for request in self.requests if request.method == "HEAD")})
+        return frozenset({HTTP, self.protocol, *("head" for request in self.requests if request.method == "HEAD")})
 
     def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
         return ORIGIN in services  # what a request that waits for it takes is asked
 
     def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
-        return Load(**fields)
+        return Load(**fields, protocol=self.protocol, resumption=self.resumption)
+
+    def loop_condition(self, clients: int | None) -> str:
+        if self.protocol == "http2" and self.clients == "keep-alive":
+            return f"with {plural(clients or 0, 'request')} at once over one connection"
+        return super().loop_condition(clients)
 
     def with_requests(self, requests: tuple[Request, ...]) -> Self:
         return dataclasses.replace(self, requests=requests)
@@ -101,12 +129,30 @@ class Requests(Work):
         return dataclasses.replace(self, requests=tuple(request.with_body() for request in self.requests))
 
     def subject(self, pace: Pace) -> str:
-        return (
-            f"a recording of {plural(len(pace.recorded), 'request')}" if isinstance(pace, RecordedPace) else self._sent
-        )
+        sent = self._sent
+        if isinstance(pace, RecordedPace):
+            sent = f"a recording of {plural(len(pace.recorded), 'request')}"
+        return f"{sent}{' over HTTP/2' if self.protocol == 'http2' else ''}{self._how_connected}"
+
+    @property
+    def _how_connected(self) -> str:
+        if self.clients == "keep-alive":
+            return "" if self.resumption else ", TLS sessions not resumed"
+        return f", each over a new connection{'' if self.resumption else ' with a full TLS handshake'}"
 
     def ceiling(self, duration_s: float) -> tuple[Work, Pace]:
         return self, ClosedLoopOver(connections=CEILING_CONNECTIONS, duration_s=duration_s)
+
+
+class _Connecting(msgspec.Struct):
+    """How the connections of requests are made, as a record has it."""
+
+    protocol: Protocol = "http"
+    clients: Clients = "keep-alive"
+    resumption: Resumption = True
+
+
+CONNECTING = _Connecting.__struct_fields__
 
 
 def workload_of(values: Mapping[str, Any], place: TablePlace) -> Workload:

@@ -10,6 +10,7 @@ from loadtests.plan.kinds import Kind, Test, known
 from loadtests.report import points, tables
 from loadtests.report.sections.database_connections import connections
 from loadtests.report.sections.deliveries import deliveries
+from loadtests.report.sections.handshakes import handshakes
 from loadtests.report.sections.kinds import (
     capacity,
     deployment,
@@ -59,7 +60,8 @@ def _section(results: Results, kind: Kind, tests: list[Test]) -> Section:
     further = [
         table
         for test in tests
-        for table in (*deliveries(results, test), *connections(results, test), *more.tables(results, test))
+        for found in (deliveries, connections, handshakes, more.tables)
+        for table in found(results, test)
     ]
     return Section(
         kind.name,

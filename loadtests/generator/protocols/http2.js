@@ -1,0 +1,190 @@
+// HTTP/2: requests are streams of one connection of this process, but for those that close theirs. Without TLS the server
+// is known to speak it (prior knowledge). A request that the server makes wait (SETTINGS_MAX_CONCURRENT_STREAMS) has been
+// sent: the wait is the server's.
+
+import { connect, constants, createServer } from 'node:http2';
+
+import { nowMs } from '../clock.js';
+import { failureOf, serve } from '../loopback.js';
+import { Exchange } from '../recorder.js';
+import { tlsOf } from '../tls.js';
+
+/** @import { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2' */
+/** @import { Connection, Job, Owner, Pool, Protocol, Request } from '../types.ts' */
+
+/** @type {Protocol} */
+export const protocol = {
+  exchange: (request) => new Http2Exchange(request),
+  connect: (job, owner, pool) => new Http2Stream(job, owner, /** @type {Sessions} */ (pool)),
+  openPool: async () => new Sessions(),
+  answering,
+};
+
+class Http2Exchange extends Exchange {
+  /** @param {Request} request */
+  constructor({ path, method, headers, body, status, expectBody, closes }) {
+    super();
+    this.closes = closes;
+    /** @type {OutgoingHttpHeaders} */
+    this.headers = { ':method': method, ':path': path };
+    for (let at = 0; at < headers.length; at += 2) {
+      const name = headers[at].toLowerCase() === 'host' ? ':authority' : headers[at].toLowerCase();
+      const before = /** @type {string | string[] | undefined} */ (this.headers[name]);
+      this.headers[name] = before === undefined ? headers[at + 1] : [before, headers[at + 1]].flat();
+    }
+    this.sends = body === null ? null : Buffer.from(body, 'base64');
+    if (this.sends !== null) {
+      this.headers['content-length'] = this.sends.length;
+    }
+    this.status = status;
+    this.body = expectBody === null ? null : Buffer.from(expectBody, 'base64');
+  }
+}
+
+/**
+ * The connections of a load: the one that requests share, opened when it is needed.
+ *
+ * @implements {Pool}
+ */
+class Sessions {
+  deliveries = null;
+  /** @type {ClientHttp2Session | null} */
+  shared = null;
+
+  close() {
+    this.shared?.destroy();
+  }
+}
+
+/** @implements {Connection} */
+class Http2Stream {
+  busy = false;
+  exchange = /** @type {Http2Exchange} */ (/** @type {unknown} */ (undefined)); // until something is sent
+  intended = 0;
+  handedAt = 0;
+  sentAt = 0;
+  /** @type {string | number} */
+  how = 0; // the status, or `stale`
+  /** @type {ClientHttp2Stream | null} */
+  stream = null;
+  /** @type {ClientHttp2Session | null} */
+  own = null; // of a request that closes its connection
+
+  /** @param {Job} job @param {Owner} owner @param {Sessions} sessions */
+  constructor(job, owner, sessions) {
+    this.job = job;
+    this.owner = owner;
+    this.sessions = sessions;
+  }
+
+  /** @type {Connection['send']} */
+  send(exchange, intended) {
+    this.exchange = /** @type {Http2Exchange} */ (exchange);
+    this.busy = true;
+    this.intended = intended;
+    this.handedAt = this.sentAt = nowMs();
+    this.owner.onSent(this, this.sentAt);
+    const { sends, headers } = this.exchange;
+    const stream = this.session().request(headers, { endStream: sends === null });
+    if (sends !== null) {
+      stream.end(sends);
+    }
+    this.stream = stream;
+    this.listen(stream);
+  }
+
+  session() {
+    const { shared } = this.sessions;
+    if (!this.exchange.closes && shared !== null && !shared.closed && !shared.destroyed) {
+      return shared;
+    }
+    const session = open(this.job, () => this.owner.counts(this.intended));
+    if (this.exchange.closes) {
+      this.own = session;
+    } else {
+      this.sessions.shared = session;
+    }
+    return session;
+  }
+
+  listen(/** @type {ClientHttp2Stream} */ stream) {
+    let status = 0;
+    /** @type {Buffer[]} */
+    const chunks = [];
+    /** @type {Error | undefined} */
+    let failed;
+    stream.on('response', (/** @type {IncomingHttpHeaders & {':status'?: number}} */ headers) => {
+      status = headers[':status'] ?? 0;
+      this.how = 'x-stale' in headers ? 'stale' : status;
+    });
+    if (this.exchange.body === null) {
+      stream.resume();
+    } else {
+      stream.on('data', (chunk) => chunks.push(chunk));
+    }
+    stream.on('error', (error) => (failed = error));
+    stream.on('end', () => {
+      if (this.stream === stream && status !== 0 && stream.rstCode === constants.NGHTTP2_NO_ERROR) {
+        this.onAnswer(status, chunks);
+      }
+    });
+    stream.on('close', () => {
+      if (this.busy && this.stream === stream) { // else it has been answered, and another may be under way
+        this.busy = false;
+        const lost = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
+        this.owner.onFailed(this, nowMs(), failureOf(/** @type {Error} */ (failed?.cause ?? failed ?? lost)));
+      }
+    });
+  }
+
+  /** @param {number} status @param {Buffer[]} chunks */
+  onAnswer(status, chunks) {
+    if (!this.busy) {
+      return;
+    }
+    this.busy = false;
+    const at = nowMs();
+    const { exchange } = this;
+    if (status !== exchange.status) {
+      const text = `status ${status} instead of ${exchange.status}`;
+      this.owner.onFailed(this, at, { kind: 'status', answered: true, text });
+    } else if (exchange.body !== null && !Buffer.concat(chunks).equals(exchange.body)) {
+      const text = 'the body is not the expected one';
+      this.owner.onFailed(this, at, { kind: 'wrong-body', answered: true, text });
+    } else {
+      this.owner.onOk(this, at);
+    }
+  }
+
+  destroy() {
+    this.busy = false;
+    this.stream?.close(constants.NGHTTP2_CANCEL); // nothing, where it has ended
+    this.own?.close();
+  }
+}
+
+/**
+ * A session with the server of a load.
+ *
+ * @param {Job} job
+ * @param {() => boolean} counts
+ */
+function open(job, counts) {
+  const tls = tlsOf(job);
+  const over = tls?.connect('h2', counts, (error, socket) => {
+    if (error === null && socket.alpnProtocol !== 'h2') {
+      socket.destroy(new Error('the server does not speak HTTP/2'));
+    }
+  });
+  const session = connect(job.origin, over && { createConnection: () => over });
+  session.on('error', () => {}); // its streams tell
+  session.setTimeout(job.idleMs, () => session.close());
+  session.on('goaway', () => session.close());
+  return session;
+}
+
+/** A server of HTTP/2 without TLS in this process. */
+function answering() {
+  const server = createServer((_, response) => response.end('OK'));
+  return serve((socket) => server.emit('connection', socket));
+}
