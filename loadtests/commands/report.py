@@ -23,7 +23,7 @@ def command(
 ) -> None:
     """Print the report of a run.
 
-    Writes nothing, unless with --rebuild or where there is no report.html.
+    Writes nothing into the run's folder, unless with --rebuild.
     """
     with waiting(err, "reading the run"):
         from loadtests.measure.study_options import require_price
@@ -33,8 +33,10 @@ def command(
 
         folder = Run.open(run)
         require_price(price)
-        if rebuild or not (folder.path / "report.html").exists():
+        if rebuild:
             reports.write(folder, price)
-    reports.print_report(folder, out, price, tables)
+    is_written = (folder.path / "report.html").exists()
+    where = "" if is_written else "not written yet; --rebuild writes it, --open shows it"
+    reports.print_report(folder, out, price, tables, where)
     if show:
-        say(viewer.show(folder.path / "report.html"))
+        say(viewer.show(reports.html_page(folder, price)))

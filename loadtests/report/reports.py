@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 from rich.console import Console
@@ -12,6 +13,7 @@ from loadtests.records.run.folder import Run
 from loadtests.report import page as pages
 from loadtests.report.formats import csv as summary
 from loadtests.report.formats import drawing, html, render, rest, terminal
+from loadtests.report.view import Page
 
 
 def write(run: Run, price: float | None = None) -> list[Path]:
@@ -24,7 +26,7 @@ def write(run: Run, price: float | None = None) -> list[Path]:
     page = pages.compose(results, price)
     charts = run.path / "charts"
     make_folder(charts)
-    drawings = {one.name: drawing.file(render.svg(one.spec), one.alt, page.labels) for one in page.charts}
+    drawings = _drawings(page)
     texts = {
         run.path / "summary.csv": summary.csv_text(results),
         run.path / "index.rst": rest.rst(page),
@@ -39,7 +41,23 @@ def write(run: Run, price: float | None = None) -> list[Path]:
     return sorted(texts)
 
 
-def print_report(run: Run, console: Console, price: float | None = None, tables: bool = False) -> None:
-    """Prints the answer of a run, or with ``tables`` all of its tables."""
+def html_page(run: Run, price: float | None = None) -> Path:
+    """The run's report.html; where there is none, one in a temporary folder, which stays for the browser."""
+    written = run.path / "report.html"
+    if written.exists():
+        return written
+    page = pages.compose(Results(run), price)
+    made = Path(tempfile.mkdtemp(prefix="report-")) / f"{run.path.resolve().name}.html"
+    write_text(made, html.html(page, _drawings(page)))
+    return made
+
+
+def print_report(run: Run, console: Console, price: float | None = None, tables: bool = False, where: str = "") -> None:
+    """Prints the answer of a run, or with ``tables`` all of its tables; ``where`` replaces the path of its page."""
     show = terminal.show_all if tables else terminal.show
-    show(pages.compose(Results(run), price), console, str(run.path / "report.html"))
+    show(pages.compose(Results(run), price), console, where or str(run.path / "report.html"))
+
+
+def _drawings(page: Page) -> dict[str, str]:
+    """The charts' SVG documents by name."""
+    return {one.name: drawing.file(render.svg(one.spec), one.alt, page.labels) for one in page.charts}

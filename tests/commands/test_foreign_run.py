@@ -221,7 +221,7 @@ def test_a_link_out_of_the_folder_is_refused(run, refused, tmp_path, inside, tar
 
 def test_the_folder_itself_may_be_a_link(command, run, tmp_path):
     (tmp_path / "link").symlink_to(run)
-    code, _, errors = command("report", tmp_path / "link")
+    code, _, errors = command("report", tmp_path / "link", "--rebuild")
     assert (code, errors) == (0, "")
     assert (run / "report.html").is_file()
 
@@ -232,7 +232,7 @@ def test_what_cannot_be_written_or_removed_is_named(command, run, blocked):
         (run / blocked).write_text("a file")
     else:
         (run / blocked).mkdir(parents=True)
-    code, printed, errors = command("report", run)
+    code, printed, errors = command("report", run, "--rebuild")
     assert (code, printed, errors.count("\n")) == (1, "", 1)
     assert f"cannot {'remove' if 'old' in blocked else 'write'}" in errors
     assert blocked in errors

@@ -59,7 +59,7 @@ def run(build_run):
 
 @pytest.fixture
 def reported(run, command):
-    code, printed, errors = command("report", run)
+    code, printed, errors = command("report", run, "--rebuild")
     assert (code, errors) == (0, "")
     return run, printed
 

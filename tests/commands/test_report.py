@@ -1,27 +1,43 @@
 """The commands that write a report again, and draw a history."""
 
+import tempfile
+
+import pytest
+
 from loadtests import files
 from tests.fixtures.changes import slowed
 
 
-def test_open_ends_with_where_the_page_is(build_run, monkeypatch, command):
+@pytest.fixture
+def no_display(monkeypatch):
     for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
+
+
+def test_a_page_that_is_not_there_is_opened_from_a_temporary_folder(
+    build_run, monkeypatch, no_display, command, tmp_path
+):
     run = build_run(labels=("gunicorn",), blocks=1)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    before = set(run.path.rglob("*"))
     code, printed, _ = command("report", run.path, "--open")
-    assert code == 0
-    assert printed.strip().endswith(f"the page is {run.path / 'report.html'}")
+    assert (code, set(run.path.rglob("*"))) == (0, before)
+    [page] = temporary.glob("report-*/*.html")
+    assert printed.strip().endswith(f"the page is {page}")
+    assert page.read_text(encoding="utf-8").lstrip().startswith("<!doctype html>")
 
 
-def test_nothing_is_written_that_is_there_unless_it_is_to_be_rebuilt(build_run, command):
+def test_only_a_rebuild_writes_into_the_folder_of_a_run(build_run, no_display, command):
     run = build_run(labels=("gunicorn",), blocks=1)
-    command("report", run.path)
-    (run.path / "report.html").write_text("mine")
-    (run.path / "summary.csv").unlink()
-    assert command("report", run.path)[0] == 0
-    assert ((run.path / "report.html").read_text(), (run.path / "summary.csv").exists()) == ("mine", False)
+    before = set(run.path.rglob("*"))
+    code, printed, _ = command("report", run.path)
+    assert (code, set(run.path.rglob("*"))) == (0, before)
+    assert printed.strip().endswith("The page: not written yet; --rebuild writes it, --open shows it")
     assert command("report", run.path, "--rebuild")[0] == 0
     assert (run.path / "summary.csv").exists()
+    assert command("report", run.path, "--open")[1].strip().endswith(f"the page is {run.path / 'report.html'}")
 
 
 def test_a_history_is_drawn_and_printed(build_run, monkeypatch, command):

@@ -12,10 +12,11 @@ from loadtests.formatting import closed
 
 
 def csv_text(results: Results) -> str:
-    """The table's text. Unknown figures and open ends of intervals are empty; ``unverified`` counts trials whose
-    figures only the report shows."""
-    metrics = readings.every(results.roles, results.uncharged)
-    names = [metric.name for metric in metrics if any(test.has_metric(metric) for test in results.tests)]
+    """The table's text, with the metrics that a test of the run shows, is judged by, or has measured.
+
+    Unknown figures and open ends of intervals are empty; ``unverified`` counts trials whose figures only the report
+    shows."""
+    names = _metrics(results)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     figures = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
@@ -37,6 +38,12 @@ def csv_text(results: Results) -> str:
             values = [value for name in names for value in _figures(results, cell.label, cell.test, name)]
             writer.writerow([entry.label, entry.setup, test.name, *counts, *values])
     return text.getvalue()
+
+
+def _metrics(results: Results) -> list[str]:
+    shown = {metric.name for test in results.tests for metric in (*test.columns, *test.judged)}
+    wanted = shown | {one.metric for one in results.observations}
+    return [metric.name for metric in readings.every(results.roles, results.uncharged) if metric.name in wanted]
 
 
 def _figures(results: Results, label: str, test: str, metric: str) -> list[str]:

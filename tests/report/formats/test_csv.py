@@ -96,3 +96,10 @@ def test_an_engine_that_knows_no_intended_send_gives_its_service_time(build_run)
     run = build_run(change=as_loadtest)
     assert float(rows(run)["gunicorn", "latency"]["p50_ms"]) == pytest.approx(7)
     assert Results(run).latency("latency") == "service time"
+
+
+def test_the_columns_are_those_of_what_the_run_tested(build_run):
+    columns = set(next(iter(rows(build_run()).values())))
+    assert {"unverified", "p50_ms", "rps", "cpu_ms_per_request", "redis_cpu_ms_per_request"} <= columns
+    assert columns.isdisjoint({"capacity_rps", "capacity_users", "recovery_s", "memory_before_mb", "away_p50_s"})
+    assert "capacity_rps" in next(iter(rows(build_run(name="search", tests=("capacity",))).values()))
