@@ -30,7 +30,7 @@ FILE = Path(__file__).resolve().parents[1] / "choosing.toml"
 HEADINGS = ("your case", "use", "avoid", "effect (95% interval)", "evidence")
 WIDTH, ROW, BAR, BELOW = 400, 34, 9, 7  # pixels: a chart that a phone shows in full, each bar below its name
 ROOM_OF_TEXT = 1.3  # of the axis, past the longest interval
-INTERFACES = {"wsgi": "WSGI", "asgi": "ASGI", "asgi-layer": "ASGI over a channel layer", "node": "Node", "rack": "Rack"}
+INTERFACES = {**palette.INTERFACES, "node": "Node", "rack": "Rack", "bolt": palette.BOLT}
 SIZE = re.compile(r'width="([\d.]+)" height="[\d.]+" ')
 ROLE = re.compile(r":([a-z-]+):`([^`]*)`")
 THEME = {palette.INK: "foreground-primary", palette.MUTED: "foreground-secondary", palette.GRID: "background-border"}

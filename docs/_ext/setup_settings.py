@@ -26,7 +26,7 @@ CONCERNS = (
         "Backlog",
         "Connections that the kernel holds until the server accepts them. Alike for all: ``BACKLOG``, which "
         "``defaults.sh`` sets to 2048, or to what the kernel allows where that is less. Granian has a socket, and "
-        "so a backlog, for each worker.",
+        "so a backlog, for each worker. Caddy has no setting, and takes what the kernel allows.",
         "--backlog --endpoint --listen --server-backlog --daemon-backlog socket_backlog backlog listen",
     ),
     Concern(
@@ -37,7 +37,7 @@ CONCERNS = (
         "setting of this name: the time that it waits for the headers of the next request does the same, in "
         "milliseconds. uWSGI and Waitress close the connection after an answer whose length they do not know "
         "beforehand, a stream. nginx keeps its connections to the server for less than the server does, lest it use "
-        "one that is being closed.",
+        "one that is being closed. Caddy closes an idle connection after 30 seconds, without a setting.",
         "--keep-alive --timeout-keep-alive --http-keepalive --http1-header-read-timeout --keep-alive-timeout "
         "channel_timeout keep_alive_max_requests MaxKeepAliveRequests keepalive keepalive_timeout "
         "keepalive_requests",
@@ -62,14 +62,14 @@ CONCERNS = (
         "Event loop and parser",
         "The compiled event loop and HTTP parser where the server can have them, as its documentation advises. "
         "Gunicorn's own compiled parser and one for Hypercorn are not to be had.",
-        "uvicorn--http --loop --asgi-loop --http-parser",
+        "uvicorn--http --loop --asgi-loop --http-parser --runtime",
     ),
     Concern(
         "Lifespan, and when Django is loaded",
         "Django does not speak ASGI's lifespan protocol, so it is switched off in servers that try it. Every "
         "worker loads Django by itself: what saves memory by loading it once before the fork is off.",
         "--lifespan --asgi-lifespan --lazy-apps --need-app --single-interpreter --module --application-type "
-        "--callable-object",
+        "--callable-object --server-type --app",
     ),
     Concern(
         "Requests: sizes, bodies, unusual paths",

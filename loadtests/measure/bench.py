@@ -85,7 +85,8 @@ class Bench:
             return self.application.obstacle(setup)
         if self.application.own:
             return "PYTHON is for the sample project: yours has a Python of its own (--python)"
-        if setup.stack or setup.interface not in ("wsgi", "asgi") or self.services_of(entry) or self.host.name != HERE:
+        possible = setup.interface in ("wsgi", "asgi", "bolt") and not setup.stack
+        if not possible or self.services_of(entry) or self.host.name != HERE:
             return "PYTHON is for setups of WSGI and ASGI without services, on this machine"
         on_python = dataclasses.replace(self.application, bin=other_stacks.python(name))
         return other_stacks.missing_python(name) or on_python.obstacle(setup)

@@ -30,7 +30,7 @@ REQUESTS = (
     ),
     Request("HEAD", method="HEAD", path="/"),
     Request("HEAD of JSON", method="HEAD", path="/inspect/"),
-    Request("OPTIONS", method="OPTIONS", path="/inspect/", body=b""),
+    Request("OPTIONS", method="OPTIONS", path="/inspect/"),
     Request("PUT", method="PUT", path="/inspect/", body=b"put"),
     Request("PATCH", method="PATCH", path="/inspect/", body=b"patch"),
     Request("DELETE", method="DELETE", path="/inspect/"),

@@ -82,6 +82,7 @@ def postgresql_somewhere(bin: Path) -> bool:
     return named or system("initdb")(bin) or bool(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
 
 
+NEWER_PYTHON = "it needs Python 3.12 or newer (docs/setups.rst, PYTHON)"
 # The Python packages are in requirements.txt, but for mod_wsgi, which is compiled against the machine's Apache.
 NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "gunicorn": (command("gunicorn"), "pip install gunicorn"),
@@ -94,6 +95,8 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "daphne": (command("daphne"), "pip install daphne"),
     "hypercorn": (command("hypercorn"), "pip install hypercorn"),
     "granian": (command("granian"), "pip install granian"),
+    "caddysnake": (command("caddysnake"), f"pip install caddysnake; {NEWER_PYTHON}"),
+    "django-bolt": (module("django_bolt"), f"pip install django-bolt; {NEWER_PYTHON}"),
     "uwsgi": (command("uwsgi"), "pip install pyuwsgi"),
     "waitress": (command("waitress-serve"), "pip install waitress"),
     "mod_wsgi": (apache, "apt-get install apache2-bin apache2-dev, then pip install mod_wsgi"),

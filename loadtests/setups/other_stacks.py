@@ -14,8 +14,6 @@ FOLDER = files.ROOT / "stacks"
 # The words of `stack=` in supervisor/conf.d, with how to install each.
 STACKS = {"2016": "make stack-2016, with Python 3.11 or 3.10"}
 
-# The paths that each of their projects answers with OK.
-ANSWERS = ("/", "/healthz")
 LISTENS_ON = "127.0.0.1"  # in their setups' files: such old packages have vulnerabilities
 
 
@@ -33,12 +31,6 @@ def missing_python(name: str) -> str | None:
     """How to install that Python's environment, where it was not made."""
     how = f"make setup PYTHONS={name}, where pyenv or the system has {name}"
     return None if (_environment(name) / ".ready").is_file() else f"{name} is not installed: {how}"
-
-
-def refused(name: str, requests: Iterable[tuple[str, str]]) -> str | None:
-    """Why the project of a stack does not answer these requests (methods and paths), in a few words."""
-    others = [path for method, path in requests if method != "GET" or path not in ANSWERS]
-    return f"the project of {name} answers GET {' and GET '.join(ANSWERS)} alone" if others else None
 
 
 def obstacle(name: str) -> str | None:

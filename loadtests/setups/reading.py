@@ -61,11 +61,12 @@ WEBSOCKET = "websocket"
 class Setup:
     """One way of serving the project.
 
-    ``name`` is its supervisor group's; ``interface`` is wsgi, asgi, asgi-layer (ASGI over a channel layer), or a peer's
-    (node, rack); ``dialect`` a word of DIALECTS, empty for HTTP; ``needs`` names of loadtests.setups.needs; ``docs``
-    the source of its settings; ``cannot`` words of CANNOT; ``services`` run with it, and ``charges`` are those that
-    count as its cost; ``wrong`` is the fault that it demonstrates; ``stack`` a word of loadtests.setups.other_stacks,
-    empty for today's stack or the user's; ``hopless``: Django is served through that package, and ``name`` ends in
+    ``name`` is its supervisor group's; ``interface`` is wsgi, asgi, asgi-layer (ASGI over a channel layer), or a
+    peer's (node, rack, bolt); ``dialect`` a word of DIALECTS, empty for HTTP; ``needs`` names of
+    loadtests.setups.needs; ``docs`` the source of its settings; ``cannot`` words of CANNOT; ``services`` run with it,
+    and ``charges`` are those that count as its cost; ``wrong`` is the fault that it demonstrates; ``stack`` a word of
+    loadtests.setups.other_stacks, empty for today's stack or the user's; ``answers`` the paths that it answers to GET,
+    empty where it serves the sample project; ``hopless``: Django is served through that package, and ``name`` ends in
     HOPLESS; ``base``: what is served is the base of the user's project, and ``name`` ends in BASE; ``renews`` words of
     RENEWS; ``offers`` words of OFFERS.
     """
@@ -86,6 +87,7 @@ class Setup:
     base: bool = False
     renews: tuple[str, ...] = ()
     offers: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
     @property
     def group(self) -> str:
@@ -190,4 +192,5 @@ def _read(section: SupervisorSection, services: Iterable[str]) -> Setup:
         stack=section.word("stack", STACKS),
         renews=section.words("renews", RENEWS),
         offers=section.words("offers", OFFERS),
+        answers=tuple(section.text("answers", "").split()),
     )

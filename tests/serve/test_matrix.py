@@ -16,7 +16,7 @@ from loadtests.plan import study
 from tests.fixtures.exhaustive import COMMON_SETUPS, exhaustive_but
 from tests.fixtures.served import processes, served
 
-SETUPS = {name: setup for name, setup in setups.known().items() if not setup.dialect and not setup.stack}
+SETUPS = {name: setup for name, setup in setups.known().items() if not setup.dialect and not setup.answers}
 REDIS_URL = os.environ.get("REDIS_URL")
 BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB
 
@@ -38,6 +38,8 @@ PROCESSES = {
     "uwsgi-threads": 4,
     "uwsgi-gevent": 4,
     "waitress": 2,
+    "caddysnake-wsgi": 3,
+    "caddysnake-asgi": 3,
     "mod_wsgi-express": 7,
     "daphne": 2,
     "daphne-redis": 3 + (REDIS_URL is None),

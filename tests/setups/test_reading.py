@@ -44,7 +44,7 @@ def executable(file):
 
 
 def test_the_setups_of_the_project_are_described():
-    assert {setup.interface for setup in SETUPS.values()} == {"wsgi", "asgi", "asgi-layer", "node", "rack"}
+    assert {setup.interface for setup in SETUPS.values()} == {"wsgi", "asgi", "asgi-layer", "node", "rack", "bolt"}
     assert (SETUPS["daphne-redis"].needs, SETUPS["daphne-redis"].services) == (("daphne",), ("redis",))
     assert SETUPS["daphne-redis"].charges == ("redis",)
     assert SETUPS["gunicorn"].cannot == ("websocket", "keep-alive")

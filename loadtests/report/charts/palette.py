@@ -19,6 +19,7 @@ INTERFACES = {
     "asgi-layer": "ASGI over a channel layer",
 }
 PEER = "WebSocket peer"
+BOLT = "django-bolt"  # a peer for HTTP, never in a chart with one for WebSockets
 KIND_COLOURS = ("#00639C", "#B34700", "#006B4F", "#8C2D5A")
 
 # Light pages; DARK has what dark pages replace them by.
@@ -76,11 +77,12 @@ KINDS = {
     kind: Look(colour, (1, 0), shape)
     for kind, colour, shape in zip((*INTERFACES.values(), PEER), KIND_COLOURS, SHAPES, strict=False)
 }
+KINDS[BOLT] = KINDS[PEER]
 
 
 def kind(interface: str) -> str:
     """What a setup's interface is called in the key of a chart."""
-    return INTERFACES.get(interface, PEER)
+    return BOLT if interface == "bolt" else INTERFACES.get(interface, PEER)
 
 
 def config(longest: int) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import os
 import shlex
 import subprocess
@@ -82,8 +81,8 @@ class Application:
             return self.base.obstacle(base) if self.base else "it serves what --base names, and nothing is named"
         if setup.impossible:
             return setup.impossible
-        if self.own and setup.stack:
-            return f"it serves the project of {setup.stack}, and no other"
+        if self.own and setup.answers:
+            return f"it serves the project of {setup.stack or setup.name}, and no other"
         if self.own and setup.dialect:
             return "it serves the WebSockets of the sample project and of its peers, and no other"
         if self.own and setup.interface == "asgi-layer":
@@ -97,9 +96,8 @@ class Application:
     def refused(self, setup: Setup, demands: Collection[str], requests: Sequence[Request] = ()) -> str | None:
         """Why the setup cannot serve these requests and ``demands`` (words of ``loadtests.setups.CANNOT``), in a few
         words; None where it can."""
-        paths = ((request.method, request.path) for request in requests)
-        if setup.stack and (why := other_stacks.refused(setup.stack, paths)) is not None:
-            return why
+        if setup.answers and any(one.method != "GET" or one.path not in setup.answers for one in requests):
+            return f"the project of {setup.stack or setup.name} answers GET {' and GET '.join(setup.answers)} alone"
         asynchronous = not self.own and any(request.path.startswith(ASYNCHRONOUS) for request in requests)
         all_demands = {*demands, *(["async-views"] if asynchronous else [])}
         return self._no_websockets(setup) if self.own and WEBSOCKET in all_demands else setup.refuses(all_demands)
@@ -153,15 +151,17 @@ def entry_first(env: Mapping[str, str]) -> str:
     return os.pathsep.join(filter(None, [str(ENTRY), env.get("PYTHONPATH"), os.environ.get("PYTHONPATH")]))
 
 
-@functools.cache
 def sample() -> Application:
-    """The project in testproject/."""
+    """The project in testproject/, on the Python that PYTHON names. Raises UserError where that has no environment."""
+    python = os.environ.get("PYTHON")
+    if python and (lacks := other_stacks.missing_python(python)) is not None:
+        raise UserError(lacks)
     return Application(
         directory=files.ROOT / "testproject",
         wsgi="testproject.wsgi:application",
         asgi="testproject.asgi:application",
         settings="testproject.settings.base",
-        bin=Path(sys.executable).parent,
+        bin=other_stacks.python(python) if python else Path(sys.executable).parent,
         health="/healthz",
         before=("python", "manage.py", "prepare"),
     )

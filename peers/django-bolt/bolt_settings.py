@@ -1,0 +1,7 @@
+"""The sample project's settings, and django-bolt."""
+
+from testproject.settings.base import *  # noqa: F403
+from testproject.settings.base import INSTALLED_APPS
+
+INSTALLED_APPS = [*INSTALLED_APPS, "django_bolt"]
+BOLT_API = ["bolt_api:api"]
