@@ -51,7 +51,7 @@ def command(
         from loadtests.workload.redaction import Keep
 
         keep = Keep(tuple(keep_header or ()), tuple(keep_field or ()), keep_cookies, keep_paths)
-        found = convert.converted(kind, file, host, keep=keep, skip_unknown=skip_unknown, times=times, most=most)
+        found = convert.converted(kind, file, convert.ConvertOptions(host, keep, skip_unknown, times, most))
     if output is None:
         out.print(found.text, end="", markup=False, soft_wrap=True)
         return

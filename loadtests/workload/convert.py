@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from pathlib import Path
-from typing import Any
 
 from loadtests import files
 from loadtests.errors import UserError, unknown
@@ -20,6 +19,21 @@ MOST_BYTES = 1_000_000_000  # of a recording, which is read whole
 
 
 @dataclasses.dataclass(frozen=True)
+class ConvertOptions:
+    """Of a HAR file the ``host`` whose requests are taken (None: the first one's); the secrets to ``keep``; whether
+    lines of a log in an unknown format are skipped; whether the ``times`` are kept; the ``most`` different requests."""
+
+    host: str | None = None
+    keep: Keep = dataclasses.field(default_factory=Keep)
+    skip_unknown: bool = False
+    times: bool = False
+    most: int = 100
+
+
+USUAL = ConvertOptions()
+
+
+@dataclasses.dataclass(frozen=True)
 class Converted:
     """What a recording was made into: the text of a file, and sentences on what was taken and what was left out."""
 
@@ -27,44 +41,34 @@ class Converted:
     remarks: tuple[str, ...]
 
 
-def converted(kind: str, file: Path, host: str | None = None, **options: Any) -> Converted:
-    """The workload file, or the journey, that a recording is made into; ``options`` are those of ``convert``. Raises
-    UserError."""
+def converted(kind: str, file: Path, options: ConvertOptions = USUAL) -> Converted:
+    """The workload file, or the journey, that a recording is made into. Raises UserError."""
     if kind != JOURNEY:
-        workload = convert(kind, file, host, **options)
+        workload = convert(kind, file, options)
         return Converted(text(workload, file), workload.remarks)
-    if options.get("skip_unknown") or options.get("times") or options.get("keep", Keep()) != Keep():
+    if options.skip_unknown or options.times or options.keep != Keep():
         raise UserError("--times, --skip-unknown and --keep-... are for a workload; a journey is yours to change")
-    found = journey_text.read(_text(file), str(file), host)
+    found = journey_text.read(_text(file), str(file), options.host)
     return Converted(journey_text.text(found, file), found.remarks)
 
 
-def convert(
-    kind: str,
-    file: Path,
-    host: str | None = None,
-    keep: Keep | None = None,
-    skip_unknown: bool = False,
-    times: bool = False,
-    most: int = 100,
-) -> RecordedWorkload:
-    """The workload in a HAR file or an access log, without secrets but for those to ``keep``. Raises UserError."""
-    keep = keep or Keep()
+def convert(kind: str, file: Path, options: ConvertOptions = USUAL) -> RecordedWorkload:
+    """The workload in a HAR file or an access log, without secrets but for those to keep. Raises UserError."""
     if kind not in KINDS:
         raise unknown("kind of recording", kind, KINDS)
-    if kind == "log" and (host or keep.cookies or keep.headers):
+    if kind == "log" and (options.host or options.keep.cookies or options.keep.headers):
         raise UserError(
             "--host, --keep-cookies and --keep-header are for a HAR file; an access log holds neither hosts nor headers"
         )
-    if kind == "har" and skip_unknown:
+    if kind == "har" and options.skip_unknown:
         raise UserError("--skip-unknown is for the lines of an access log")
     text = _text(file)
-    redaction = Redaction(keep)
+    redaction = Redaction(options.keep)
     if kind == "har":
-        sent, remarks = har.read(text, str(file), host, redaction)
+        sent, remarks = har.read(text, str(file), options.host, redaction)
     else:
-        sent, remarks = accesslog.read(text.split("\n"), str(file), skip_unknown, redaction)
-    found = recorded.workload(sent, most, times, str(file))
+        sent, remarks = accesslog.read(text.split("\n"), str(file), options.skip_unknown, redaction)
+    found = recorded.workload(sent, options.most, options.times, str(file))
     return RecordedWorkload(found.workload, (*found.remarks[:1], *remarks, *found.remarks[1:], *redaction.remarks()))
 
 

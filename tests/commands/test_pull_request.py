@@ -15,7 +15,7 @@ import pytest
 
 from loadtests.files import ROOT
 from tests.fixtures.changes import slowed
-from tools.simulation.measured_noise import MIDDLE, WAYS, trials
+from tools.simulation.measured_noise import MIDDLE, WAYS, Shape, trials
 
 WORKFLOW = (ROOT / "docs/examples/pull-request.yml").read_text(encoding="utf-8")
 STEPS = {
@@ -44,9 +44,8 @@ def simulated(build_run):
 
     def build(slower, seed, **shape):
         rng = np.random.default_rng(seed)
-        noise = {
-            test: trials(MIDDLE, WAYS[-1], 2, 28.0 * BLOCKS, rng, BLOCKS, slower) for test in ("latency", "throughput")
-        }
+        shape_of_it = Shape(2, 28.0 * BLOCKS, BLOCKS, slower)
+        noise = {test: trials(MIDDLE, WAYS[-1], shape_of_it, rng) for test in ("latency", "throughput")}
 
         def times(label, test, block):
             return math.exp(noise[test][block - 1, int(label == "gunicorn")])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.workload.convert import convert
+from loadtests.workload.convert import ConvertOptions, convert
 from loadtests.workload.redaction import Keep
 
 NGINX = (
@@ -65,13 +65,14 @@ def test_a_visitors_cache_is_not_the_loads(log):
 
 
 def test_requests_of_one_second_are_spread_over_it(log):
-    found = convert("log", log(line(second=2), line("GET /a", second=0), line("GET /a", second=0)), times=True)
+    file = log(line(second=2), line("GET /a", second=0), line("GET /a", second=0))
+    found = convert("log", file, ConvertOptions(times=True))
     assert found.workload.at == ((0, 0.5), (2.25,))
     assert found.workload.replay().sends == ((0, 0), (0.5, 0), (2.25, 1))
 
 
 def test_the_most_frequent_are_kept(log):
-    found = convert("log", log(line("GET /a"), line("GET /b"), line("GET /b"), line("GET /c")), most=2)
+    found = convert("log", log(line("GET /a"), line("GET /b"), line("GET /b"), line("GET /c")), ConvertOptions(most=2))
     assert requests(found) == [("GET", "/a", 1, 200), ("GET", "/b", 2, 200)]
     assert "1 left out to 1 rarer URL; --most keeps more" in found.remarks
 
@@ -95,11 +96,11 @@ def test_what_is_no_access_log_gets_one_line(log, lines, says):
 
 
 def test_other_lines_can_be_skipped(log):
-    found = convert("log", log("INFO: started", line()), skip_unknown=True)
+    found = convert("log", log("INFO: started", line()), ConvertOptions(skip_unknown=True))
     assert requests(found) == [("GET", "/", 1, 200)]
     assert "1 left out in no known format" in found.remarks
     with pytest.raises(UserError, match="line 1 is in no known format"):
-        convert("log", log("INFO: started"), skip_unknown=True)
+        convert("log", log("INFO: started"), ConvertOptions(skip_unknown=True))
 
 
 def test_a_line_that_is_no_utf_8_costs_only_itself(log):
@@ -127,7 +128,7 @@ def test_a_file_that_cannot_be_read(tmp_path):
 )
 def test_options_of_the_other_kind(log, kind, options, says):
     with pytest.raises(UserError, match=says):
-        convert(kind, log(line()), **options)
+        convert(kind, log(line()), ConvertOptions(**options))
 
 
 def test_a_log_may_come_through_a_pipe(log):

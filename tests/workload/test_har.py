@@ -5,7 +5,7 @@ import pytest
 from loadtests.errors import UserError
 from loadtests.workload import from_toml
 from loadtests.workload import har as hars
-from loadtests.workload.convert import convert, converted, text, write
+from loadtests.workload.convert import ConvertOptions, convert, converted, text, write
 from loadtests.workload.redaction import Keep, Redaction
 
 SITE = "https://shop.example"
@@ -43,9 +43,9 @@ def test_requests_to_the_first_host_become_a_workload_with_their_numbers_as_weig
 
 def test_a_host_can_be_chosen_by_name(har, entry):
     file = har(entry(f"{SITE}/"), entry("http://localhost:8000/api"))
-    assert requests(convert("har", file, host="LOCALHOST:8000")) == [("GET", "/api", 1, 200)]
+    assert requests(convert("har", file, ConvertOptions(host="LOCALHOST:8000"))) == [("GET", "/api", 1, 200)]
     with pytest.raises(UserError, match=r"no request to localhost; there are: shop.example, localhost:8000"):
-        convert("har", file, host="localhost")
+        convert("har", file, ConvertOptions(host="localhost"))
 
 
 def test_headers_that_say_what_is_asked_for_are_kept(har, entry):
@@ -69,7 +69,7 @@ def test_cookies_and_credentials_are_dropped_unless_asked_for(har, entry):
     )
     assert "kept headers: Accept" in dropped.remarks
     assert "sessionid" not in text(dropped, file)
-    kept = convert("har", file, keep=Keep(cookies=True))
+    kept = convert("har", file, ConvertOptions(keep=Keep(cookies=True)))
     assert kept.workload.requests[0].headers == tuple(secret)
     assert (
         "kept though it may be secret: header Cookie, header authorization, header X-CSRFToken; "
@@ -146,7 +146,7 @@ def test_the_times_are_kept_where_that_is_asked(har, entry):
         entry(f"{SITE}/a", at="2026-11-21T11:00:00.000+01:00"),
         entry(f"{SITE}/a", at="2026-11-21T10:00:03.123456789Z"),
     )
-    found = convert("har", file, times=True)
+    found = convert("har", file, ConvertOptions(times=True))
     assert found.workload.at == ((1.5,), (0, 3.123457))
     assert found.workload.replay().sends == ((0, 1), (1.5, 0), (3.123457, 1))
 
@@ -193,10 +193,10 @@ def test_a_time_that_is_none(har, entry):
 
 def test_the_file_that_is_written_is_a_workload(har, entry, tmp_path):
     file = har(entry(f"{SITE}/"), entry(f"{SITE}/a", "POST", 302, body="x"), entry(f"{SITE}/"))
-    found = converted("har", file, times=True)
+    found = converted("har", file, ConvertOptions(times=True))
     output = tmp_path / "out.toml"
     write(found, output)
-    assert from_toml.read(output) == convert("har", file, times=True).workload
+    assert from_toml.read(output) == convert("har", file, ConvertOptions(times=True)).workload
     assert output.read_text().startswith("# From page.har.\n# requests taken: 3, different ones: 2\n")
     with pytest.raises(UserError, match=r"out.toml exists already; name another file with --output"):
         write(found, output)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.workload.convert import converted, write
+from loadtests.workload.convert import ConvertOptions, converted, write
 
 SITE = "https://shop.example"
 FORM = "application/x-www-form-urlencoded"
@@ -20,7 +20,7 @@ def made(tmp_path):
     def make(values, name="shop.har", **options):
         file = tmp_path / name
         file.write_text(json.dumps(values), encoding="utf-8")
-        found = converted("journey", file, **options)
+        found = converted("journey", file, ConvertOptions(**options))
         ast.parse(found.text)
         return found
 

@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.workload.convert import convert, text
+from loadtests.workload.convert import ConvertOptions, convert, text
 from loadtests.workload.convert import converted as converted_file
 from loadtests.workload.redaction import Keep
 
@@ -34,9 +34,9 @@ HARMLESS = [
 def converted(har, entry):
     """A function: the one request that a recorded one became, and all that was written of it."""
 
-    def convert_one(path="/", keep=None, **recorded):
+    def convert_one(path="/", keep=Keep(), **recorded):  # noqa: B008 - it never changes
         file = har(entry(f"{SITE}{path}", **recorded))
-        found = convert("har", file, keep=keep)
+        found = convert("har", file, ConvertOptions(keep=keep))
         [request] = found.workload.requests
         return request, text(found, file)
 
@@ -251,7 +251,7 @@ def test_users_of_urls_are_never_printed(har, entry):
     assert "requests to shop.example" in found.remarks
     assert "hunter2" not in text(found, file)
     with pytest.raises(UserError, match=r"no request to x; there are: shop.example, other.example$"):
-        convert("har", file, host="u:hunter2@x")
+        convert("har", file, ConvertOptions(host="u:hunter2@x"))
     with pytest.raises(UserError, match="its URL cannot be read") as error:
         convert("har", har(entry("https://ada:hunter2@[shop/")))
     assert "hunter2" not in str(error.value)
@@ -286,5 +286,5 @@ def test_an_access_log_keeps_no_secrets_either(log):
     found = convert("log", file)
     assert [request.path for request in found.workload.requests] == ["/?token=REPLACED&page=1", "/b?sid=REPLACED"]
     assert "hunter2" not in text(found, file)
-    kept = convert("log", file, keep=Keep(fields=("token",)))
+    kept = convert("log", file, ConvertOptions(keep=Keep(fields=("token",))))
     assert kept.workload.requests[0].path == "/?token=hunter2&page=1"

@@ -81,6 +81,16 @@ MACHINES = (
 
 
 @dataclass(frozen=True)
+class Shape:
+    """A study: how many setups, in how many seconds and blocks; by ``effect`` the first candidate is slower."""
+
+    setups: int
+    seconds: float
+    blocks: int = BLOCKS
+    effect: float = EFFECT
+
+
+@dataclass(frozen=True)
 class MeasuredRates:
     """``false``: the share of studies with a wrong verdict, one at least; ``found``: how often the slower candidate was
     called slower in a metric; ``reach``: the typical interval, as the factor to either side."""
@@ -104,7 +114,7 @@ def simulate_measured(
     for _ in range(studies):
         mistaken = False
         for _ in range(METRICS):
-            intervals = _judged(trials(machine, way, setups, seconds, rng))
+            intervals = _judged(trials(machine, way, Shape(setups, seconds), rng))
             first, *others = read(intervals)[0]
             mistaken |= wrong(first, EFFECT) or any(wrong(one, 0.0) for one in others)
             found += first is Verdict.SLOWER
@@ -125,32 +135,25 @@ def _judged(values: Array) -> list[Interval]:
     return [row.against_baseline(label).interval(error) for label in labels[1:]]
 
 
-def trials(
-    machine: Machine,
-    way: Way,
-    setups: int,
-    seconds: float,
-    rng: np.random.Generator,
-    blocks: int = BLOCKS,
-    effect: float = EFFECT,
-) -> Array:
+def trials(machine: Machine, way: Way, shape: Shape, rng: np.random.Generator) -> Array:
     """Logarithms of response times, blocks x (baseline, candidates); not a number where a trial was lost."""
-    begins = _begins(way, setups, seconds, blocks, rng)
+    begins = _begins(way, shape, rng)
     steps = int(way.piece_s / STEP_S)
-    level = np.exp(_machine(machine, seconds, rng))
+    level = np.exp(_machine(machine, shape.seconds, rng))
     places = (begins / STEP_S).astype(int)[..., None] + np.arange(steps)
     times = level[places].mean(axis=(1, 3))
     own = rng.normal(0, machine.own / sqrt(TRIAL_S), times.shape)
     own[:, 0] *= machine.noisy
     values: Array = np.log(times) + own + rng.normal(0, machine.start, times.shape)
-    values[:, 1] += log(1 + effect)
+    values[:, 1] += log(1 + shape.effect)
     values[rng.random(values.shape) < machine.lost] = np.nan
     return values
 
 
-def _begins(way: Way, setups: int, seconds: float, blocks: int, rng: np.random.Generator) -> Array:
+def _begins(way: Way, shape: Shape, rng: np.random.Generator) -> Array:
     """When each piece of each trial begins: blocks x pieces x setups, in seconds after the start."""
-    block_s = seconds / blocks / TESTS
+    setups, blocks = shape.setups, shape.blocks
+    block_s = shape.seconds / blocks / TESTS
     pieces, start_s = way.pieces, START_S * setups / TESTS if way.pieces > 1 else 0.0
     place_s = (block_s - start_s) / setups / pieces
     begins = np.empty((blocks * pieces, setups))
