@@ -193,6 +193,7 @@ class Recorder(Observer):
             "deliveries": None,
             "connections": None,
             "streams": None,
+            "handshakes": None,
             "requests": [],
             "spreads": {
                 "response_time": response_time.spread(),
