@@ -19,16 +19,18 @@ from loadtests.workload.load import MAX_RATE
 if TYPE_CHECKING:
     from loadtests.plan.kinds.work import Work
 
-SHORT_LASTS = 1.7  # times ``probe_s``: the mean of short probes, of which those that bisect are longer
+# About what a search takes, as simulated: for the time that is announced.
+SHORT_LASTS = 1.4  # times ``probe_s``: the mean of short probes, of which those that bisect are longer
+PROBES_FINE, PROBES_COARSE = (11, 3), (7, 3)  # short and long ones, of 3% and of 10% between fail and pass
+COARSE = 0.06
+BETWEEN_S = 1.0  # from one probe to the next, until the generator is ready
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Search(Pace):
     """A search for the highest rate within ``objective``, from ``start_rate`` on, with short probes of ``probe_s``
     seconds, some of them two or three times as long, and long ones of ``confirm_s``, or longer where those have too
-    little for the percentile.
-
-    ``short_probes`` and ``long_probes`` are about how many it makes, for the time left only: as simulated."""
+    little for the percentile."""
 
     engine_features = frozenset({Feature.EARLY_STOP, Feature.RESPONSE_TIME})
 
@@ -39,8 +41,6 @@ class Search(Pace):
     confirm_s: Annotated[Duration, Meta(description="How long a probe that confirms lasts.")] = 30.0
 
     unit: ClassVar[str] = ""  # of its rates: what is counted, per second
-    short_probes: ClassVar[int] = 11
-    long_probes: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         least, most = self.rates
@@ -57,7 +57,13 @@ class Search(Pace):
 
     @property
     def seconds(self) -> float:
-        return SHORT_LASTS * self.short_probes * self.probe_s + self.long_probes * self.confirm_s
+        short, long = self.probes
+        return SHORT_LASTS * short * self.probe_s + long * self.confirm_s + (short + long) * BETWEEN_S
+
+    @property
+    def probes(self) -> tuple[int, int]:
+        """About how many short and long ones it makes."""
+        return PROBES_FINE if self.step_ratio < COARSE else PROBES_COARSE
 
     @property
     def length(self) -> str:

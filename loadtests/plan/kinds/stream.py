@@ -131,8 +131,6 @@ class StreamSearch(Search):
 
     unit = "streams"
     compared = ("objective", "rate")
-    short_probes = 7
-    long_probes = 3
     step_ratio = 0.1
 
     @property

@@ -89,8 +89,6 @@ class UserSearch(Search):
     ] = "users"
 
     compared = ("model", "objective")
-    short_probes = 6
-    long_probes = 3
     step_ratio = 0.1
 
     @classmethod
@@ -114,7 +112,7 @@ class UserSearch(Search):
         return (1.0, float(MOST_USERS)) if self.of_users else (FEWEST_COMING, MOST_COMING)
 
     def with_warmup_s(self, warmup_s: float) -> float:
-        return self.seconds + (self.short_probes + self.long_probes) * warmup_s
+        return self.seconds + sum(self.probes) * warmup_s
 
     def phrase(self, work: Work, unit: str) -> str:
         return f" {'the most users' if self.of_users else 'the highest rate of new users'} within {self.objective}"
