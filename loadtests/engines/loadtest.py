@@ -38,6 +38,8 @@ class Loadtest:
         if load.protocol != "http":
             raise UserError(f"the engine loadtest speaks HTTP only; use openloop for {load.protocol}")
         [request] = load.requests
+        if request.closes:
+            raise UserError("the engine loadtest keeps all of its connections or none; use openloop")
         if request.method not in METHODS:
             raise UserError(f"the engine loadtest cannot send {request.method}; it knows {', '.join(METHODS)}")
         for what, body in (("send", request.body), *(("expect", body) for body in load.bodies)):

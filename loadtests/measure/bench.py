@@ -27,7 +27,7 @@ from loadtests.services.origin import recipes
 from loadtests.setups import Setup, fetching, other_stacks, services
 from loadtests.setups.application import Application
 from loadtests.setups.fetching import ORIGIN
-from loadtests.workload import Load
+from loadtests.workload import Feature, Load
 
 Serve = Callable[[Setup, Mapping[str, str], Sequence[str], int], AbstractContextManager[Serving]]
 EngineOf = Callable[[str], Engine]
@@ -96,6 +96,10 @@ class Bench:
         over_tls, demands = setups.tls(entry.env), set(test.work.setup_features)
         if over_tls:
             demands.add("tls")
+            if Feature.TLS not in self.engine(test.engine).features:
+                return f"the engine {test.engine} cannot {Feature.TLS.value}"
+            if setups.WEBSOCKET in demands:
+                return "WebSockets over TLS cannot be loaded"
         if "http2" in demands:
             demands.add("h2" if over_tls else "h2c")
         return self.application.refused(self.setups[entry.setup], demands, test.requests)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from loadtests import engines
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.measure import prepare as preparing
@@ -185,6 +186,34 @@ def test_what_a_setup_cannot_do_is_left_out_of_that_test_only(begin, folder):
     assert (left_out.label, left_out.test) == ("gunicorn-gevent", "async")
     assert left_out.why.startswith("it cannot run asynchronous views")
     assert [slot.number for slot in execution.order] == list(range(1, len(execution.order) + 1))
+
+
+@pytest.mark.parametrize(
+    ("setup", "test", "why"),
+    [
+        ({"setup": "waitress", "env": {"TLS": 1}}, {}, "it cannot answer over TLS"),
+        ({"setup": "uvicorn", "env": {"TLS": 1}}, {"protocol": "http2"}, "it cannot answer HTTP/2 over TLS"),
+        ("gunicorn-gthread", {"protocol": "http2"}, "it cannot answer HTTP/2 without TLS"),
+    ],
+)
+def test_what_cannot_be_done_over_tls_is_left_out(begin, folder, setup, test, why):
+    tests = {
+        "latency": {"rate": 10, "duration": "1s", **test},
+        "other": {"kind": "latency", "rate": 10, "duration": "1s"},
+    }
+    begin(setups=["granian-asgi", setup], tests=tests)
+    left_out = Run.open(folder).record.left_out
+    assert {one.label for one in left_out} == {setup if isinstance(setup, str) else setup["setup"]}
+    assert why in [one.why for one in left_out]
+
+
+def test_an_engine_that_trusts_no_certificate_is_left_out(bench_of):
+    setup = {"setup": "gunicorn-gthread", "env": {"TLS": 1}}
+    tests = {"latency": {"rate": 10, "duration": "1s", "engine": "loadtest"}}
+    study = studies.parse({"setups": [setup], "tests": tests}, "s", "s.toml")
+    bench = dataclasses.replace(bench_of(study, None), engine=engines.get)
+    why = bench.refused(study.entries[0], study.tests[0])
+    assert why == "the engine loadtest cannot trust the certificate of a run"
 
 
 def test_without_its_baseline_a_study_is_not_begun(begin, bench_of, folder):

@@ -7,15 +7,17 @@ import urllib.request
 import pytest
 
 from loadtests import setups
+from loadtests.engines import get
 from loadtests.errors import UserError
 from loadtests.serve.http import ask
-from loadtests.workload import Request
+from loadtests.workload import Load, Request
 from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.served import served
 
 pytestmark = pytest.mark.servers
 
-OFFERING = [name for name, setup in setups.known().items() if "tls" in setup.offers]
+OFFERED = {name: setup.offers for name, setup in setups.known().items()}
+OFFERING = [name for name, offers in OFFERED.items() if "tls" in offers]
 
 
 @pytest.mark.parametrize("name", exhaustive_but(("gunicorn-gthread",), OFFERING))
@@ -36,3 +38,20 @@ def test_a_setup_answers_over_tls_and_not_without_its_certificate(own_database, 
 def test_a_setup_without_tls_says_so_in_a_line():
     with pytest.raises(UserError, match="it cannot answer over TLS"), served("waitress", TLS="1"):
         pass
+
+
+@pytest.mark.parametrize("name", exhaustive_but(("granian-asgi",), [one for one in OFFERING if "h2" in OFFERED[one]]))
+def test_a_setup_that_offers_http2_answers_it(own_database, name):
+    for tls in ("1", "") if "h2c" in OFFERED[name] else ("1",):
+        with served(name, TLS=tls) as running:
+            load = Load(running.url, (Request("front"),), rate=20, duration_s=0.5, protocol="http2", ca=running.ca)
+            result = get("openloop").run(load)
+            assert (result.ok, result.errors) == (10, {})
+
+
+def test_what_does_not_speak_http2_says_so(own_database):
+    with served("uvicorn", TLS="1") as running:
+        load = Load(running.url, (Request("front"),), rate=20, duration_s=0.5, protocol="http2", ca=running.ca)
+        result = get("openloop").run(load)
+    assert result.ok == 0
+    assert result.examples["other"] == "the server does not speak HTTP/2"

@@ -171,12 +171,13 @@ class Http2Stream {
  */
 function open(job, counts) {
   const tls = tlsOf(job);
-  const over = tls?.connect('h2', counts, (error, socket) => {
-    if (error === null && socket.alpnProtocol !== 'h2') {
-      socket.destroy(new Error('the server does not speak HTTP/2'));
+  const over = tls?.connect('h2', counts, () => {});
+  const session = connect(job.origin, over && { createConnection: () => over });
+  session.once('connect', () => {
+    if (over && over.alpnProtocol !== 'h2') {
+      session.destroy(new Error('the server does not speak HTTP/2'));
     }
   });
-  const session = connect(job.origin, over && { createConnection: () => over });
   session.on('error', () => {}); // its streams tell
   session.setTimeout(job.idleMs, () => session.close());
   session.on('goaway', () => session.close());
