@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup peers peers-generators bench test test-all test-remedies test-quick test-durations lint docs simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-results vm-up vm-bench vm-down clean clean-all
+.PHONY: help setup peers peers-generators bench test test-all test-remedies test-quick test-durations lint docs outdated simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-results vm-up vm-bench vm-down clean clean-all
 
 PYTHON ?= python3
 # Further ones to measure on: "python3.11 python3.13 python3.14t" (docs/setups.rst).
@@ -131,6 +131,9 @@ lint: setup  ## check the style and the types
 
 docs: setup  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+outdated: setup  ## say which packages have newer versions than those that are pinned
+	@$(BIN)/python tools/outdated.py
 
 simulate: setup  ## test the statistics on simulated data; writes the tables in docs/statistics
 	$(BIN)/python -m tools.simulation

@@ -1,0 +1,77 @@
+"""``make outdated``: what of requirements.txt, package.json, peers/ and packages/ has a newer version, by pip and npm.
+
+pip looks for what this Python can have, among what is installed: a pin for another Python is left out. The exit status
+is 0, also where a registry does not answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--retries", "0", "--timeout", "15")
+NPM = ("npm", "outdated", "--json", "--fetch-retries", "0", "--fetch-timeout", "15000")
+NAME = re.compile(r'^(?:dependencies = \[| +)?"?([A-Za-z][\w.-]*)(?:\[\w+\])?[=>]=', re.MULTILINE)
+Row = tuple[str, str, str, str]  # the file that names it, the package, what is installed, the newest
+
+
+class NoAnswer(Exception):
+    """A registry that could not be asked."""
+
+
+def main() -> None:
+    rows: list[Row] = []
+    for registry, behind in (("the Python package index", of_python), ("npm's registry", of_node)):
+        try:
+            rows += behind()
+        except NoAnswer:
+            print(f"{registry} does not answer: what it has is not looked at")
+    for row in [("Named in", "Package", "Installed", "Newest"), *rows]:
+        print("{:<36}{:<26}{:<14}{}".format(*row))
+    print(f"{len(rows)} behind")
+
+
+def of_python() -> Iterator[Row]:
+    """What is behind of requirements.txt and packages/*/pyproject.toml."""
+    answer(*PIP, "index", "versions", "Django")  # without an index, `list` would find nothing behind
+    files = [*sorted(ROOT.glob("packages/*/pyproject.toml")), ROOT / "requirements.txt"]
+    named = {normal(name): file for file in files for name in NAME.findall(file.read_text(encoding="utf-8"))}
+    for one in json.loads(answer(*PIP, "list", "--outdated", "--format", "json")):
+        if file := named.get(normal(one["name"])):
+            yield str(file.relative_to(ROOT)), one["name"], one["version"], one["latest_version"]
+
+
+def of_node() -> Iterator[Row]:
+    """What is behind of package.json and peers/*/package.json."""
+    for file in [ROOT / "package.json", *sorted(ROOT.glob("peers/*/package.json"))]:
+        found = json.loads(answer(*NPM, folder=file.parent, good=(0, 1)) or "{}")
+        if "error" in found:
+            raise NoAnswer
+        for name, one in found.items():
+            if (installed := one.get("current", one["wanted"])) != one["latest"]:
+                yield str(file.relative_to(ROOT)), name, installed, one["latest"]
+
+
+def answer(*command: str, folder: Path = ROOT, good: tuple[int, ...] = (0,)) -> str:
+    """What the command prints. Raises NoAnswer where it is not there or ends with a status that is not ``good``."""
+    try:
+        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise NoAnswer from None
+    if ended.returncode not in good:
+        raise NoAnswer
+    return ended.stdout
+
+
+def normal(name: str) -> str:
+    """A package's name as pip compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+if __name__ == "__main__":
+    main()
