@@ -122,7 +122,7 @@ class Supervisor:
 
     def read(self, file: str) -> str:
         try:
-            return (self.folder / Path(file).name).read_text(encoding="utf-8")
+            return (self.folder / Path(file).name).read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             raise UserError(f"{file} of a server cannot be read: {error.strerror}") from None
 

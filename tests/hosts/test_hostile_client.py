@@ -60,6 +60,9 @@ def test_no_path_leads_out_of_a_supervisors_folder(calls):
     assert value_of(calls, "has", {"number": number, "file": "supervisord.log"})
     assert not value_of(calls, "has", {"number": number, "file": f"../{os.path.basename(folder)}/supervisord.log"})
     assert not value_of(calls, "has", {"number": number, "file": "/etc/passwd"})
+    with pytest.raises(UserError, match=r"^\.\./\.\./etc/passwd of a server cannot be read: No such file"):
+        value_of(calls, "read", {"number": number, "file": "../../etc/passwd"})
+    assert value_of(calls, "read", {"number": number, "file": "supervisord.log"})
     assert value_of(calls, "usage", {"parts": [], "folder": folder}) == {}
 
 
