@@ -8,6 +8,7 @@ import dataclasses
 import itertools
 from typing import Any
 
+from loadtests.workload.event_streams import EventStreams
 from loadtests.workload.load import Load
 from loadtests.workload.order import order
 from loadtests.workload.request import Request
@@ -34,7 +35,7 @@ def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
         "conversation": _conversation(load, token, index),
         "ca": load.ca,
         "resumption": load.resumption,
-        "streams": _streams(load, index),
+        "streams": [_streams(load, streams, index) for streams in load.all_streams],
     }
 
 
@@ -66,15 +67,16 @@ def _conversation(load: Load, token: str, index: int) -> dict[str, Any] | None:
     return {**dataclasses.asdict(talk), "token": token, "receivers": receivers, "rooms": len(own)}
 
 
-def _streams(load: Load, index: int) -> dict[str, Any] | None:
-    if (streams := load.streams) is None:
-        return None
+def _streams(load: Load, streams: EventStreams, index: int) -> dict[str, Any]:
     share, rest = divmod(streams.count, load.processes)
     return {
         "request": _request(streams.request, streams.body),
         "count": share + (index < rest),
         "events": streams.events,
         "intervalMs": streams.interval_s * 1000,
+        "pauseMs": streams.pause_s * 1000,
+        "leaveMs": None if streams.leave_s is None else streams.leave_s * 1000,
+        "endings": None if streams.endings is None else _request(streams.endings, None),
     }
 
 

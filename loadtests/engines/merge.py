@@ -15,6 +15,7 @@ from loadtests.records import (
     Deliveries,
     Generator,
     Handshakes,
+    LeftClients,
     Rejoined,
     RequestResult,
     Result,
@@ -43,7 +44,8 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
     spreads = {name: Spread.merged(part["spreads"][name] for part in parts) for name in parts[0]["spreads"]}
     deliveries, delivery_times = merged_deliveries(parts)
     connections, connection_times = merged_connections(parts)
-    streams, stream_times = merged_streams(parts)
+    streams, stream_times = merged_streams(parts, 0)
+    slow_streams, _ = merged_streams(parts, 1)
     handshakes = [part["handshakes"] for part in parts if part["handshakes"] is not None]
     examples: dict[str, str] = {}
     for part in parts:
@@ -75,6 +77,7 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
         deliveries=deliveries,
         connections=connections,
         streams=streams,
+        slow_streams=slow_streams,
         handshakes=Handshakes(**sums(handshakes, ("full", "resumed"))) if handshakes else None,
     )
 
@@ -152,20 +155,33 @@ def merged_connections(parts: Sequence[Part]) -> tuple[Connections | None, dict[
     return connections, times
 
 
-def merged_streams(parts: Sequence[Part]) -> tuple[Streams | None, dict[str, Spread]]:
-    """The streams of events, and their times by the names of histograms; None and none where there are none."""
-    found = [part["streams"] for part in parts if part["streams"] is not None]
+def merged_streams(parts: Sequence[Part], place: int) -> tuple[Streams | None, dict[str, Spread]]:
+    """The streams of events at that place, and their times by the names of histograms; None and none where there are
+    none."""
+    found = [part["streams"][place] for part in parts if len(part["streams"]) > place]
     if not found:
         return None, {}
     first, delay, reading = (Spread.merged(part[name] for part in found) for name in ("first", "delay", "reading"))
+    left, left_times = _left([part["left"] for part in found if part["left"]])
     streams = Streams(
         **sums(found, STREAM_COUNTS),
         first_ms=first.figures(),
         delay_ms=delay.figures(),
         reading_lag_ms=reading.figures(),
         reason=next((part["reason"] for part in found if part["reason"]), ""),
+        left=left,
     )
-    return streams, {"first_event": first, "event_delay": delay}
+    return streams, {"first_event": first, "event_delay": delay, **left_times}
+
+
+def _left(parts: Sequence[Part]) -> tuple[LeftClients | None, dict[str, Spread]]:
+    """The same of clients that left."""
+    if not parts:
+        return None, {}
+    after = Spread.merged(part["after"] for part in parts)
+    return LeftClients(**sums(parts, ("clients", "ended", "running", "late")), after_ms=after.figures()), {
+        "view_ended": after
+    }
 
 
 def _rejoined(part: Part | None) -> tuple[Rejoined | None, dict[str, Spread]]:

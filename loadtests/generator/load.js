@@ -170,7 +170,7 @@ export class Load {
       connection.destroy();
     }
     const connections = this.pool?.measured?.() ?? null;
-    const streams = this.pool?.streams?.() ?? null;
+    const streams = this.pool?.streams?.() ?? [];
     this.ending = this.pool?.close();
     return { ...this.recorder.measured(this.job.rate === null), connections, streams, handshakes: tlsOf(this.job)?.handshakes ?? null };
   }

@@ -235,7 +235,7 @@ export class Recorder {
       requests: this.exchanges.map((exchange) => exchange.share()),
       deliveries: this.deliveries?.measured() ?? null,
       connections: null,
-      streams: null,
+      streams: [],
       handshakes: null,
       own_ms: null,
     };

@@ -1,114 +1,24 @@
-// Streams of events, a number of them at once: how each went, and how late its events came.
+// Streams of events, a number of them at once: they begin, are read, and their clients stay or leave.
 
 import { nowMs } from './clock.js';
 import { readDelay } from './read_delay.js';
 import { uniforms } from './schedule.js';
-import { Times } from './times.js';
+import { Endings, StreamTally } from './stream_tally.js';
 
-/** @import { Connection, Failure, Job, Owner, Slice, StreamCounts, Streams } from './types.ts' */
+/** @import { Stream } from './stream_tally.js' */
+/** @import { Connection, Failure, Owner, Slice, Streams } from './types.ts' */
 
 const AGAIN_MS = 1000; // after a stream that was broken off
-const OVERDUE_MS = 1000; // an event that is later than that when its stream is given up is missing
-
-/** One stream: it was due at `dueMs`. */
-export class Stream {
-  /** @type {number[]} */
-  offsets = []; // of each event that came: when it did, less its place times the interval
-
-  /** @param {number} dueMs */
-  constructor(dueMs) {
-    this.dueMs = dueMs;
-  }
-}
+const ASK_EVERY_MS = 250; // which views have ended
 
 /**
- * What became of streams. When the server meant to send an event only the server knows. It is taken to keep the schedule
- * that its most punctual event kept: each of the others is late by what it came after that. So an answer that was collected
- * and came at once has late events, the first one most of all.
+ * How streams are asked for: a connection, what is sent on it, and what the server says of those that have ended.
+ *
+ * @typedef {object} Asking
+ * @property {(owner: EventStreams) => Connection} connect
+ * @property {(connection: Connection, dueMs: number, number: number) => void} send
+ * @property {(heard: (text: string, at: number) => void) => void} endings
  */
-export class StreamTally {
-  begun = 0;
-  whole = 0;
-  broken = 0; // by the server, at any time
-  unanswered = 0; // without a single event when given up
-  cut = 0; // others that were under way then
-  answered = 0; // had a first event
-  events = 0;
-  inTime = 0; // of these, before the slice's end
-  missing = 0; // events that were due, of streams that were broken off or cut
-  most = 0; // that were under way at once
-  underWay = 0; // from the first event on
-  first = new Times();
-  delay = new Times();
-  reading = new Times();
-  example = ''; // of a failure
-
-  /** @param {number} events of a stream @param {number} intervalMs */
-  constructor(events, intervalMs) {
-    this.eventsEach = events;
-    this.intervalMs = intervalMs;
-  }
-
-  begin(/** @type {number} */ dueMs) {
-    this.begun++;
-    return new Stream(dueMs);
-  }
-
-  /** An event came; `lay` is for how long it may have lain here. */
-  came(/** @type {Stream} */ stream, /** @type {number} */ at, lay = 0, inTime = true) {
-    const { offsets } = stream;
-    if (offsets.length === 0) {
-      this.answered++;
-      this.first.record(at - stream.dueMs);
-      this.most = Math.max(this.most, ++this.underWay);
-    }
-    offsets.push(at - offsets.length * this.intervalMs);
-    this.events++;
-    this.inTime += inTime ? 1 : 0;
-    this.reading.record(lay);
-  }
-
-  /** The server ended it: as it should be, unless events are missing or it says why. */
-  ended(/** @type {Stream} */ stream, failure = '') {
-    const came = this.close(stream);
-    if (failure === '' && came === this.eventsEach) {
-      this.whole++;
-    } else {
-      this.broken++;
-      this.missing += came > 0 ? Math.max(0, this.eventsEach - came) : 0;
-      this.example ||= failure || `a stream ended after ${came} of ${this.eventsEach} events`;
-    }
-  }
-
-  /** It is given up: nobody waits for it any longer. */
-  givenUp(/** @type {Stream} */ stream, /** @type {number} */ at) {
-    const came = this.close(stream);
-    if (came === 0) {
-      this.unanswered++;
-      return;
-    }
-    this.cut++;
-    const due = Math.floor((at - OVERDUE_MS - Math.min(...stream.offsets)) / this.intervalMs) + 1;
-    this.missing += Math.max(0, Math.min(due, this.eventsEach) - came);
-  }
-
-  close(/** @type {Stream} */ { offsets }) {
-    if (offsets.length > 0) {
-      this.underWay--;
-      const schedule = Math.min(...offsets);
-      offsets.forEach((offset) => this.delay.record(offset - schedule));
-    }
-    return offsets.length;
-  }
-
-  /** @returns {StreamCounts} */
-  counts() {
-    const { begun, whole, broken, unanswered, cut, answered, events, inTime, missing, most, example } = this;
-    const spreads = { first: this.first.spread(), delay: this.delay.spread(), reading: this.reading.spread() };
-    const ends = { begun, whole, broken, unanswered, cut, answered };
-    return { ...ends, events, in_time: inTime, missing, most, ...spreads, reason: example };
-  }
-}
 
 /**
  * A number of streams at once while a slice lasts: each that has ended begins again. The first ones begin spread over the
@@ -124,18 +34,18 @@ export class EventStreams {
   live = new Map();
 
   /**
-   * @param {Job} job
-   * @param {(owner: EventStreams) => Connection} connect
-   * @param {(connection: Connection, dueMs: number) => void} send
+   * @param {Streams} streams
+   * @param {number} seed
+   * @param {Asking} asking
    */
-  constructor(job, connect, send) {
-    const { count, events, intervalMs } = /** @type {Streams} */ (job.streams);
-    this.connect = connect;
-    this.send = send;
+  constructor({ count, events, intervalMs, leaveMs, endings }, seed, asking) {
+    this.asking = asking;
     this.count = count;
     this.lengthMs = events * intervalMs;
-    this.seed = job.index;
+    this.leaveMs = leaveMs;
+    this.seed = seed;
     this.tally = new StreamTally(events, intervalMs);
+    this.endings = endings && new Endings();
   }
 
   begin(/** @type {Slice} */ { start, settleMs, durationMs, arrivalSeed }) {
@@ -148,6 +58,18 @@ export class EventStreams {
     for (let k = 0; k < this.count; k++) {
       this.open(from + ((k + chance()) / this.count) * this.lengthMs);
     }
+    if (this.endings) {
+      setTimeout(() => this.ask(), this.endMs - nowMs());
+    }
+  }
+
+  /** Asks whose views have ended, again and again until all have or the slice is over. */
+  ask() {
+    if (this.endings && this.endMs > 0) {
+      const { endings } = this;
+      this.asking.endings((text, at) => endings.heard(text, at));
+      setTimeout(() => this.ask(), ASK_EVERY_MS);
+    }
   }
 
   open(/** @type {number} */ dueMs) {
@@ -158,14 +80,30 @@ export class EventStreams {
 
   begun(/** @type {number} */ dueMs) {
     if (this.endMs > 0) { // else the slice was ended before its time
-      const connection = this.connect(this);
-      this.live.set(connection, this.tally.begin(dueMs));
-      this.send(connection, dueMs);
+      const connection = this.asking.connect(this);
+      const stream = this.tally.begin(dueMs);
+      this.live.set(connection, stream);
+      this.asking.send(connection, dueMs, stream.number);
+      if (this.leaveMs !== null) {
+        setTimeout(() => this.leave(connection), dueMs + this.leaveMs - nowMs());
+      }
+    }
+  }
+
+  leave(/** @type {Connection} */ connection) {
+    const stream = this.live.get(connection);
+    if (stream !== undefined) {
+      this.live.delete(connection);
+      this.tally.wasLeft(stream);
+      connection.destroy();
+      const at = nowMs();
+      this.endings?.left(stream.number, at);
+      this.open(at);
     }
   }
 
   get closing() {
-    return this.live.size;
+    return this.live.size + (this.endings?.waiting.size ?? 0);
   }
 
   end() {
@@ -179,7 +117,7 @@ export class EventStreams {
   }
 
   streams() {
-    return this.tally.counts();
+    return this.tally.counts(this.endings?.counts() ?? null);
   }
 
   close() {}
@@ -218,4 +156,32 @@ export class EventStreams {
     setImmediate(() => connection.destroy()); // not every client can be destroyed while it reports
     this.open(this.tally.broken > broken ? at + AGAIN_MS : at);
   }
+}
+
+/** Several kinds of streams at once: a pool. */
+export class StreamsTogether {
+  deliveries = null;
+
+  /** @param {EventStreams[]} parts */
+  constructor(parts) {
+    this.parts = parts;
+  }
+
+  begin(/** @type {Slice} */ slice) {
+    this.parts.forEach((part) => part.begin(slice));
+  }
+
+  get closing() {
+    return this.parts.reduce((sum, part) => sum + part.closing, 0);
+  }
+
+  end() {
+    this.parts.forEach((part) => part.end());
+  }
+
+  streams() {
+    return this.parts.map((part) => part.streams());
+  }
+
+  close() {}
 }

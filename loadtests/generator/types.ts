@@ -23,7 +23,7 @@ export interface Job {
   turns: number; // that they take in sending: of a broadcast one for each room, else one each
   keepAlive: boolean;
   conversation: Conversation | null; // null: HTTP
-  streams: Streams | null; // of the protocol `events`
+  streams: Streams[]; // of the protocol `events`
   ca: string | null; // PEM; null: the system's
   resumption: boolean; // of TLS sessions
 }
@@ -34,6 +34,9 @@ export interface Streams {
   count: number; // at once, of this process
   events: number; // of each
   intervalMs: number; // from one event to the next
+  pauseMs: number; // after its first event a client reads nothing for so long
+  leaveMs: number | null; // so long after it was due a client leaves; null: it stays until the end
+  endings: Request | null; // tells whose views have ended, of those that were asked for with `note`
 }
 
 /** A request and its expected answer. */
@@ -159,7 +162,8 @@ export interface ConnectionCounts {
   reason: string;
 }
 
-/** What became of streams of events: begun = whole + broken + unanswered + cut. See streams.js. */
+/** What became of streams of events: begun = whole + broken + unanswered + cut + left. See
+ * streams.js. */
 export interface StreamCounts {
   begun: number;
   whole: number;
@@ -175,6 +179,16 @@ export interface StreamCounts {
   delay: Spread;
   reading: Spread;
   reason: string;
+  left: LeftCounts | null;
+}
+
+/** Clients that left in the middle, and what became of their views. */
+export interface LeftCounts {
+  clients: number;
+  ended: number; // views that are known to have ended
+  running: number; // others that have begun; of the rest the server says nothing
+  late: number; // of both, those that went on for longer than a second
+  after: Spread; // from when the client left until its view had ended
 }
 
 /** TLS handshakes of connections that were opened for what is measured. */
@@ -214,7 +228,7 @@ export interface Measured {
   requests: Share[]; // in the order of Job.requests
   deliveries: DeliveryCounts | null;
   connections: ConnectionCounts | null;
-  streams: StreamCounts | null;
+  streams: StreamCounts[]; // in the order of Job.streams
   handshakes: Handshakes | null; // null: there was no TLS
   own_ms: Record<string, number | null> | null; // the engine's own figures
 }
@@ -272,7 +286,7 @@ export interface Pool {
   isOver?(now: number): boolean; // ends a slice before its time
   end?(): void;
   measured?(): ConnectionCounts;
-  streams?(): StreamCounts;
+  streams?(): StreamCounts[];
   close(): void | Promise<void>;
 }
 

@@ -32,7 +32,7 @@ export async function warmUp(protocol, job) {
     turns: 1,
     keepAlive: true,
     conversation: server.conversation ?? null,
-    streams: null,
+    streams: [],
   };
   for (const pace of PACES) {
     const load = openloop(protocol, { ...quick, ...pace }, () => {});

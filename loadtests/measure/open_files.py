@@ -24,7 +24,7 @@ def connections(load: Load) -> int:
     if (talk := load.conversation) is not None:
         return talk.receivers + talk.sends * load.connection_count * talk.rooms
     if load.streams is not None:
-        return load.streams.count
+        return sum(streams.count for streams in load.all_streams)
     return load.connection_count if load.rate is None else 0
 
 

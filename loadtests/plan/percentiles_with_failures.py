@@ -111,6 +111,16 @@ def of_events(result: Result, key: str) -> float | None:
     return _of_due(found.events, found.due, found.delay_ms, result.histograms.get("event_delay"), key)
 
 
+def of_left(result: Result, key: str) -> float | None:
+    """A percentile of the time in ms from when a client left until its view had ended, over all views that had begun:
+    those that did not end by the end of the grace period never do. None where it is not known, and where they were
+    too few."""
+    found = result.streams.left if result.streams else None
+    if found is None or not knowable(PERCENTILES[key], found.views):
+        return None
+    return _of_due(found.ended, found.views, found.after_ms, result.histograms.get("view_ended"), key)
+
+
 def knows_lag(result: Result, key: str) -> bool:
     """Whether there were enough messages to know a percentile of the lag of their deliveries. Messages and not
     deliveries: those of one message are late together, so that a hundred of them tell hardly more than one does."""

@@ -13,7 +13,7 @@ from loadtests.records.during_load import (
     OriginStage,
 )
 from loadtests.records.result import Generator, Handshakes, Journeys, RequestResult, Result, Second
-from loadtests.records.streams import Streams
+from loadtests.records.streams import LeftClients, Streams
 from loadtests.records.trial import CapacityRecord, Evidence, Flag, ProbeRecord, Process, Trial
 from loadtests.records.websockets import Connections, Deliveries, Rejoined
 
@@ -32,6 +32,7 @@ __all__ = [
     "Handshakes",
     "HostConditions",
     "Journeys",
+    "LeftClients",
     "Meanwhile",
     "OriginObservation",
     "OriginStage",

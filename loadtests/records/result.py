@@ -173,7 +173,7 @@ class Result:
         about(
             "HDR histograms of microseconds (compressed V2, base64): response_time, service_time, send_lag, failed "
             "(how long failed and unfinished requests had waited); lag, last, reading_lag of deliveries; away of "
-            "connections; first_event, event_delay of streams; get, post and journey."
+            "connections; first_event, event_delay, view_ended of streams; get, post and journey."
         ),
     ]
     generator: Annotated[tuple[Generator, ...], about("The processes of the load generator.")]
@@ -194,6 +194,7 @@ class Result:
     connections: Annotated[Connections | None, about("What became of WebSocket connections.")] = None
     journeys: Annotated[Journeys | None, about("What became of users' journeys.")] = None
     streams: Annotated[Streams | None, about("What became of streams of events.")] = None
+    slow_streams: Annotated[Streams | None, about("The same of those that clients read slowly.")] = None
     handshakes: Annotated[Handshakes | None, about("TLS handshakes; null without TLS.")] = None
 
     @property

@@ -9,8 +9,24 @@ from loadtests.records.bounds import Count, Figures, about
 
 
 @dataclasses.dataclass(frozen=True)
+class LeftClients:
+    """Clients that left in the middle of their streams, and what became of the views."""
+
+    clients: Annotated[Count, about("Clients that left.")]
+    ended: Annotated[Count, about("Those whose view is known to have ended by the end of the grace period.")]
+    running: Annotated[Count, about("Others whose view had begun; of the rest the server said nothing.")]
+    late: Annotated[Count, about("Of both, those whose view went on for longer than a second.")]
+    after_ms: Annotated[Figures, about("From when the client left until its view had ended.")]
+
+    @property
+    def views(self) -> int:
+        """The views that had begun."""
+        return self.ended + self.running
+
+
+@dataclasses.dataclass(frozen=True)
 class Streams:
-    """Streams of events: begun = whole + broken + unanswered + cut."""
+    """Streams of events: begun = whole + broken + unanswered + cut + those whose client left."""
 
     begun: Annotated[Count, about("Streams that were asked for.")]
     whole: Annotated[Count, about("Those whose events all came.")]
@@ -28,6 +44,7 @@ class Streams:
     ]
     reading_lag_ms: Annotated[Figures, about("How long events may have lain in the generator.")]
     reason: Annotated[str, about("Why the first one was broken.")] = ""
+    left: Annotated[LeftClients | None, about("Clients that left in the middle, where they do.")] = None
 
     @property
     def failed(self) -> int:

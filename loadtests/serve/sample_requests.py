@@ -53,6 +53,8 @@ REQUESTS = (
     Request("events", path="/events?events=5&every=10"),
     Request("events, async view", path="/async/events?events=5&every=10"),
     Request("events, either view", path="/either/events?events=5&every=10"),
+    Request("events, large", path="/events?events=3&every=10&size=100000"),
+    Request("events that have ended", path="/events/ended?note=nobody"),
     Request("HEAD of events", method="HEAD", path="/events"),
     Request("JSON", path="/json"),
     Request("JSON, async view", path="/async/json"),

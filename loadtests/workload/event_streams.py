@@ -18,6 +18,12 @@ class EventStreams:
     again. Their first ones begin spread over the length of a stream; none begins after the load's duration, and those
     that are then under way have its grace period.
 
+    ``pause_s``: after its first event a client reads nothing for so long.
+
+    ``leave_s``: so long after it was due a client leaves, and another one comes. With ``endings`` the request of each
+    stream has a parameter ``note``, some text, a dot and a number. ``endings`` is then asked with that text which of
+    their views have ended: its answer has a line for each, with the number and how many seconds ago that was.
+
     Raises UserError where there are too many or none.
     """
 
@@ -26,6 +32,9 @@ class EventStreams:
     events: int
     interval_s: float
     body: bytes | None = None
+    pause_s: float = 0.0
+    leave_s: float | None = None
+    endings: Request | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.count <= MOST_CONNECTIONS:

@@ -87,7 +87,8 @@ class Load:
     ``ca`` is the certificate (PEM) that a server of https:// is trusted by, those of the system without it; with
     ``resumption`` a further connection resumes a TLS session, where the server can, else each has a full handshake.
 
-    ``streams``, which the protocol ``events`` has, are read while the requests are sent.
+    ``streams``, which the protocol ``events`` has, are read while the requests are sent; ``slow_streams`` next to
+    them, and are counted apart.
 
     ``users``, where there are any, walk a journey, and nothing else is sent: of the one request then only the
     headers count, which go with whatever a user asks for. ``warmup_s`` is for how long they come.
@@ -116,6 +117,7 @@ class Load:
     conversation: Conversation | None = None
     users: Users | None = None
     streams: EventStreams | None = None
+    slow_streams: EventStreams | None = None
     ca: str | None = None
     resumption: bool = True
 
@@ -156,8 +158,8 @@ class Load:
     def _check_conversation(self) -> None:
         if (self.streams is None) != (self.protocol != PROTOCOL):
             raise ValueError(f"streams are for the protocol {PROTOCOL}; this is {self.protocol}")
-        if self.streams is not None:
-            self._require_shared("stream", self.streams.count)
+        for streams in self.all_streams:
+            self._require_shared("stream", streams.count)
         talk = self.conversation
         if (talk is None) != (self.protocol != "websocket"):
             raise ValueError(f"a conversation is for the protocol websocket; this is {self.protocol}")
@@ -185,6 +187,11 @@ class Load:
     def grace(self) -> float:
         """``grace_s``, or what stands for None."""
         return self.timeout_s if self.grace_s is None else self.grace_s
+
+    @property
+    def all_streams(self) -> tuple[EventStreams, ...]:
+        """Its streams, the slow ones last."""
+        return tuple(one for one in (self.streams, self.slow_streams) if one)
 
     @property
     def only_holds(self) -> bool:

@@ -32,6 +32,7 @@ urlpatterns = [
     path("async/stream/", stream.stream_async),
     path("events", events.events),
     path("async/events", events.events_async),
+    path("events/ended", events.ended),
     EitherPattern("either/events", events.events, events.events_async),
     path("error/", errors.error),
     path("error/async/", errors.error_async),

@@ -26,12 +26,55 @@ def test_a_sync_generator_can_be_asked_for_whatever_the_interface(answers, asgi)
     assert (own.is_async, sync.is_async) == (True, False)
 
 
+def test_the_data_of_events_can_be_large(answers):
+    for _, body in answers("get", "/either/events?events=2&every=1&size=100000"):
+        assert body == b"".join(b"id: %d\ndata: %s\n\n" % (number, b"x" * 100_000) for number in range(2))
+
+
+@pytest.fixture
+def ended(monkeypatch, tmp_path):
+    """A function: the notes of generators, and how long ago they ended."""
+    monkeypatch.setenv("RUN_DIR", str(tmp_path))
+
+    def ended(note="run"):
+        text = events.ended(RequestFactory().get(f"/events/ended?note={note}")).content.decode()
+        return [tuple(line.split()) for line in text.splitlines()]
+
+    return ended
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_end_of_a_generator_is_noted_through_each_interface(answers, ended, path):
+    assert all(answers("get", f"{path}?events=2&every=1&note=run.7"))
+    [(note, ago_s)] = ended()
+    assert (note, float(ago_s) >= 0) == ("7", True)
+    assert ended("ru") == ended("another") == []
+
+
+def test_a_generator_that_is_closed_has_ended(ended):
+    streamed = events.paced(3, 0.0, note="run.1")
+    assert ended() == []
+    next(streamed)
+    assert ended() == [("1", "-")]
+    streamed.close()
+    [(_, ago_s)] = ended()
+    assert float(ago_s) >= 0
+
+
+def test_without_a_place_nothing_is_noted(monkeypatch):
+    monkeypatch.delenv("RUN_DIR", raising=False)
+    assert list(events.paced(1, 0.0, note="run.1")) == [events.event(0)]
+    assert events.ended(RequestFactory().get("/events/ended?note=run")).content == b""
+
+
 def test_head_has_no_events(answers):
     for response, body in answers("head", "/events"):
         assert (response.status_code, body) == (200, b"")
 
 
-@pytest.mark.parametrize("query", ["events=10001", "events=-1", "every=10001", "every=soon", "generator=async"])
+@pytest.mark.parametrize(
+    "query", ["events=10001", "events=-1", "every=10001", "every=soon", "generator=async", "size=1048577", "note=a/b"]
+)
 @pytest.mark.parametrize("path", PATHS)
 def test_parameters_that_make_no_sense_are_refused(answers, path, query):
     for response, _ in answers("get", f"{path}?{query}"):

@@ -92,7 +92,7 @@ def spread_of(values):
     return {"hdr": encoded(values)["text"], "max_us": max(values, default=0), "sum_us": sum(values)}
 
 
-def part(values, deliveries=None, connections=None, streams=None):
+def part(values, deliveries=None, connections=None, streams=()):
     """What one process measured that had these response times, in microseconds, and as many errors."""
     spread, nothing = spread_of(values), spread_of([])
     count = len(values)
@@ -196,15 +196,29 @@ def test_without_receivers_there_are_no_deliveries():
 
 
 def test_the_streams_that_several_processes_read_are_added_up():
-    def read(first_us, delays_us, broken, said):
+    def read(first_us, delays_us, broken, said, left=None):
         begun, events = len(first_us) + broken, len(delays_us)
         ends = {"begun": begun, "whole": len(first_us), "broken": broken, "unanswered": 0, "cut": 0}
         came = {"answered": len(first_us), "events": events, "in_time": events - 1, "missing": broken, "most": 2}
         spreads = {"first": spread_of(first_us), "delay": spread_of(delays_us), "reading": spread_of([])}
-        return {**ends, **came, **spreads, "reason": said}
+        return {**ends, **came, **spreads, "reason": said, "left": left}
 
-    parts = [read([1000, 2000, 3000], [0, 500], 0, ""), read([9000], [0, 700, 900], 2, "gone")]
-    merged = merge("openloop", [part([], streams=one) for one in parts], [], (Request("GET /"),))
+    def gone(*after_us, late=0):
+        return {
+            "clients": len(after_us) + late,
+            "ended": len(after_us),
+            "running": late,
+            "late": late,
+            "after": spread_of(after_us),
+        }
+
+    parts = [
+        read([1000, 2000, 3000], [0, 500], 0, "", gone(50_000, 90_000)),
+        read([9000], [0, 700, 900], 2, "gone", gone(20_000, late=1)),
+    ]
+    merged = merge(
+        "openloop", [part([], streams=[one, read([4000], [0], 0, "")]) for one in parts], [], (Request("GET /"),)
+    )
     assert dataclasses.astuple(merged.streams)[:10] == (6, 4, 2, 0, 0, 4, 5, 3, 2, 4)
     assert (merged.streams.first_ms["p50"], merged.streams.first_ms["max"]) == (2, 9)
     assert (merged.streams.delay_ms["max"], merged.streams.reading_lag_ms, merged.streams.reason) == (
@@ -213,6 +227,10 @@ def test_the_streams_that_several_processes_read_are_added_up():
         "gone",
     )
     assert Histogram.decode(merged.histograms["event_delay"]).total == 5
+    left = merged.streams.left
+    assert (left.clients, left.ended, left.running, left.late, left.after_ms["max"]) == (4, 3, 1, 1, 90)
+    assert Histogram.decode(merged.histograms["view_ended"]).total == 3
+    assert (merged.slow_streams.begun, merged.slow_streams.left) == (2, None)  # beside them, and counted apart
     assert merge("openloop", [part([1000])], [], (Request("GET /"),)).streams is None
 
 

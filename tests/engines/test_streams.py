@@ -4,6 +4,7 @@ import dataclasses
 import json
 import urllib.request
 from math import inf
+from types import MappingProxyType
 
 import pytest
 
@@ -23,9 +24,9 @@ BODY = b"".join(b"id: %d\ndata: token\n\n" % number for number in range(EVENTS))
 def streamed():
     """A function: the result of a number of streams at once of a path, and the server's own counts."""
 
-    def run(path, count=5, body=BODY, **options):
+    def run(path, count=5, body=BODY, manner=MappingProxyType({}), **options):
         request = Request("streams", path=path)
-        streams = EventStreams(request, count, EVENTS, EVERY_S, body)
+        streams = EventStreams(request, count, EVENTS, EVERY_S, body, **manner)
         fields = {"rate": 50, "duration_s": 1, "grace_s": 3, "protocol": "events", "streams": streams, **options}
         result = get("openloop").run(Load.of_url(f"{url}/ok", **fields))
         with urllib.request.urlopen(f"{url}/counts") as response:
@@ -115,6 +116,62 @@ def test_a_stream_of_other_events_is_broken(streamed):
     result, counts = streamed("/streams", body=BODY.replace(b"4", b"5"))
     assert result.streams.broken == result.streams.begun == counts["whole"]
     assert result.streams.reason == "the body is not the expected one"
+
+
+LEAVING = {"leave_s": 0.1, "endings": Request("endings", path="/endings")}
+
+
+@pytest.mark.servers
+def test_how_long_views_go_on_whose_client_left_is_what_the_server_knows(streamed):
+    result, counts = streamed("/goes-on/300", manner=LEAVING)
+    found = result.streams
+    assert found.begun == found.left.clients == found.left.ended == counts["left"] >= 10
+    assert (found.broken, found.unanswered, found.cut, found.left.late) == (0, 0, 0, 0)
+    assert found.events == EARLY * found.answered
+    assert 250 <= found.left.after_ms["p50"] <= 500
+
+
+@pytest.mark.servers
+def test_views_that_go_on_for_over_a_second_are_counted(streamed):
+    result, counts = streamed("/goes-on/1500", count=3, manner=LEAVING, duration_s=0.5)
+    assert result.streams.left.late == result.streams.left.ended == counts["left"] >= 3
+
+
+@pytest.mark.servers
+def test_a_view_that_has_not_ended_is_late(streamed):
+    result, _ = streamed("/goes-on/60000", count=2, manner=LEAVING, duration_s=0.3, grace_s=0.7)
+    left = result.streams.left
+    assert (left.ended, left.running, left.after_ms["p50"]) == (0, left.clients, None)
+    assert left.late == left.running
+
+
+@pytest.mark.servers
+def test_a_view_that_never_began_is_none_that_runs_on(streamed):
+    result, _ = streamed("/still", manner=LEAVING, duration_s=0.3, grace_s=0.7)
+    left = result.streams.left
+    assert (left.clients > 0, left.ended, left.running, left.late) == (True, 0, 0, 0)
+
+
+def slowly(path, pause_s):
+    return EventStreams(Request("slow", path=path), 2, EVENTS, EVERY_S, pause_s=pause_s)
+
+
+@pytest.mark.servers
+def test_a_client_that_reads_slowly_is_counted_apart(streamed):
+    result, counts = streamed("/streams", slow_streams=slowly("/large", 0.8), duration_s=0.5)
+    slow = result.slow_streams
+    assert (slow.reason, slow.whole, slow.broken, slow.events) == ("", counts["large"], 0, EVENTS * counts["large"])
+    assert slow.delay_ms["max"] > 500 > slow.first_ms["p50"]
+    assert slow.most == 2
+    assert result.streams.whole == counts["whole"]
+
+
+@pytest.mark.servers
+def test_a_slow_client_that_is_cut_off_is_counted(streamed):
+    result, counts = streamed("/streams", slow_streams=slowly("/large/100", 0.8), duration_s=0.5)
+    slow = result.slow_streams
+    assert slow.broken == slow.begun == counts["cut off"] >= 2
+    assert slow.reason
 
 
 @pytest.mark.servers

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { StreamTally } from '../../loadtests/generator/streams.js';
+import { Endings, StreamTally } from '../../loadtests/generator/stream_tally.js';
 
 /**
  * The counts of one stream of four events, one every 50 ms, that was due at 1,000.
  *
  * @param {number[]} arrivals
- * @param {(tally: StreamTally, stream: import('../../loadtests/generator/streams.js').Stream) => void} end
+ * @param {(tally: StreamTally, stream: import('../../loadtests/generator/stream_tally.js').Stream) => void} end
  */
 function one(arrivals, end = (tally, stream) => tally.ended(stream)) {
   const tally = new StreamTally(4, 50);
@@ -45,6 +45,21 @@ test('a stream that ends early, or with a failure, is broken', () => {
 test('of a stream that is given up only events that are long overdue are missing', () => {
   const givenUp = (/** @type {number} */ at) => one([1000], (tally, stream) => tally.givenUp(stream, at)).missing;
   assert.deepEqual([1049, 1200, 2049, 2050, 2100, 9000].map(givenUp), [0, 0, 0, 1, 2, 3]);
+});
+
+test('a stream whose client leaves is none that the server broke, and its events count', () => {
+  const left = one([1000, 1050], (tally, stream) => tally.wasLeft(stream));
+  assert.deepEqual([left.broken, left.cut, left.missing, left.events, left.delayUs], [0, 0, 0, 2, 0]);
+});
+
+test('a view went on from when its client left until it ended, as long ago as the server says', () => {
+  const endings = new Endings();
+  [1, 2, 3, 4, 5].forEach((number) => endings.left(number, 1000 * number));
+  endings.heard('1 0.5\n2 3\n9 1\n', 2900); // the first at 2,400; the second had ended before its client left
+  endings.heard('1 0.6\n3 0.1\n4 -\n', 3200); // one that is known already stays as it is; the third ended 100 ms after
+  const { after, ...counts } = endings.counts();
+  assert.deepEqual(counts, { clients: 5, ended: 3, running: 1, late: 2 });
+  assert.deepEqual([after.max_us, after.sum_us], [1_400_000, 1_500_000]);
 });
 
 test('the most that were under way at once are counted from their first events', () => {

@@ -22,6 +22,15 @@ rate = 20
 duration = "2s"
 warmup = "100ms"
 
+[tests.leaving]
+kind = "stream"
+streams = 2
+events = 60
+leave = "300ms"
+rate = 20
+duration = "2s"
+warmup = "100ms"
+
 [tests.collected]
 kind = "stream"
 path = "/events?generator=sync"
@@ -47,9 +56,12 @@ def test_a_thread_streams_to_one_and_what_django_collects_is_late(command, tmp_p
     assert not any(is_setups_own(trial.flags) for trial in found.values()), errors + printed
     streams = {place: trial.result.streams for place, trial in found.items()}
     assert (streams["gunicorn-gthread", "stream"].most, streams["uvicorn", "stream"].most) == (2, 5)
-    assert len(streams) == 4
-    assert all(one.broken == 0 and one.events >= 20 * one.whole > 0 for one in streams.values())
+    assert len(streams) == 6
+    left = [streams[label, "leaving"].left for label in ("gunicorn-gthread", "uvicorn")]
+    assert all(one.clients >= one.ended > 0 and one.running == 0 for one in left)
+    stayed = [one for (_, test), one in streams.items() if test != "leaving"]
+    assert all(one.broken == 0 and one.events >= 20 * one.whole > 0 for one in stayed)
     late = streams["uvicorn", "collected"].delay_ms["max"]
     assert late == pytest.approx(19 * 50, abs=100)  # the first event came with the last one
     [first, *_] = csv.DictReader((output / "summary.csv").read_text().splitlines())
-    assert {"events_per_s", "memory_kb_per_stream"} <= set(first)
+    assert {"events_per_s", "memory_kb_per_stream", "view_ended_p50_ms"} <= set(first)

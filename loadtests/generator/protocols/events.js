@@ -1,11 +1,14 @@
 // HTTP requests, and streams of server-sent events meanwhile (Job.streams), each over a connection of its own.
 
+import { randomUUID } from 'node:crypto';
+
 import { nowMs } from '../clock.js';
 import { readDelay } from '../read_delay.js';
-import { EventStreams } from '../streams.js';
+import { EventStreams, StreamsTogether } from '../streams.js';
 import { HttpConnection, protocol as http } from './http.js';
 
-/** @import { Job, Protocol } from '../types.ts' */
+/** @import { Socket } from 'node:net' */
+/** @import { Job, Owner, Protocol, Request, Streams } from '../types.ts' */
 
 const LINE_FEED = 0x0a;
 
@@ -13,39 +16,118 @@ const LINE_FEED = 0x0a;
 export const protocol = {
   ...http,
   async openPool(job) {
-    if (job.streams === null) {
-      return null; // a warm-up of the engine
-    }
-    const exchange = http.exchange({ ...job.streams.request, closes: true }, job);
-    return new EventStreams(
-      job,
-      (streams) => new EventConnection(job, streams),
-      (connection, dueMs) => connection.send(exchange, dueMs),
-    );
+    // A warm-up of the engine has none.
+    return job.streams.length === 0 ? null : new StreamsTogether(job.streams.map((streams) => asked(job, streams)));
   },
 };
 
-/** A connection that tells its events: each ends with an empty line. */
+/** @param {Job} job @param {Streams} streams */
+function asked(job, streams) {
+  const { request, pauseMs, endings } = streams;
+  const token = randomUUID();
+  const exchange = exchangeOf(job, request);
+  return new EventStreams(streams, job.index, {
+    connect: (owner) => new EventConnection(job, owner, pauseMs),
+    send(connection, dueMs, number) {
+      connection.send(endings ? exchangeOf(job, noted(request, `${token}.${number}`)) : exchange, dueMs);
+    },
+    endings(heard) {
+      if (endings) {
+        const asking = new TextConnection(job, heard);
+        asking.send(exchangeOf(job, noted(endings, token)), nowMs());
+      }
+    },
+  });
+}
+
+/** @param {Job} job @param {Request} request */
+function exchangeOf(job, request) {
+  return http.exchange({ ...request, closes: true }, job);
+}
+
+/** @param {Request} request @param {string} note @returns {Request} */
+function noted(request, note) {
+  return { ...request, path: `${request.path}${request.path.includes('?') ? '&' : '?'}note=${note}` };
+}
+
+/** A connection that tells its events: each ends with an empty line. After the first it reads nothing for `pauseMs`. */
 class EventConnection extends HttpConnection {
   lineBegins = false;
+  rests = false;
+  resume = () => {};
 
-  /** @param {Job} job @param {EventStreams} streams */
-  constructor(job, streams) {
+  /** @param {Job} job @param {EventStreams} streams @param {number} pauseMs */
+  constructor(job, streams, pauseMs) {
     super(job, streams);
     this.streams = streams;
+    this.pauseMs = pauseMs;
+  }
+
+  /**
+   * undici has a way to pause, which mixes up chunks that have come in part: so nothing comes while it rests.
+   *
+   * @param {Socket} socket
+   */
+  opened(socket) {
+    super.opened(socket);
+    const { read } = socket;
+    socket.read = () => (this.rests ? null : read());
+    this.resume = () => {
+      this.rests = false;
+      socket.emit('readable');
+    };
   }
 
   /** @param {Buffer} chunk */
   onData(chunk) {
     readDelay.begin();
     const at = nowMs();
-    for (const byte of chunk) {
-      const ends = byte === LINE_FEED;
-      if (ends && this.lineBegins && this.status === this.exchange.status) {
+    let next = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, next)) {
+      const isEmpty = end === next && this.lineBegins;
+      if (isEmpty && this.status === this.exchange.status) {
         this.streams.onEvent(this, at);
+        this.rest();
       }
-      this.lineBegins = ends && !this.lineBegins;
+      this.lineBegins = !isEmpty;
+      next = end + 1;
     }
+    this.lineBegins &&= next === chunk.length;
     return super.onData(chunk);
+  }
+
+  rest() {
+    if (this.pauseMs > 0) {
+      this.rests = true;
+      setTimeout(this.resume, this.pauseMs);
+      this.pauseMs = 0;
+    }
+  }
+}
+
+/** A connection of one request, whose answer is heard as text. */
+class TextConnection extends HttpConnection {
+  /** @type {Buffer[]} */
+  chunks = [];
+
+  /** @param {Job} job @param {(text: string, at: number) => void} heard */
+  constructor(job, heard) {
+    /** @type {Owner} */
+    const owner = {
+      counts: () => false,
+      onSent() {},
+      onOk: (_, at) => {
+        heard(Buffer.concat(this.chunks).toString(), at);
+        this.destroy();
+      },
+      onFailed: () => setImmediate(() => this.destroy()),
+    };
+    super(job, owner);
+  }
+
+  /** @param {Buffer} chunk */
+  onData(chunk) {
+    this.chunks.push(Buffer.from(chunk));
+    return true;
   }
 }

@@ -12,6 +12,7 @@ import { failureOf, serve } from '../loopback.js';
 import { Exchange } from '../recorder.js';
 import { tlsOf } from '../tls.js';
 
+/** @import { Socket } from 'node:net' */
 /** @import { Connection, Job, Owner, Protocol, Request } from '../types.ts' */
 
 const STALE = 'x-stale'; // what a view adds that answers with an earlier copy, for the origin failed
@@ -83,7 +84,7 @@ export class HttpConnection {
         open(options, (...outcome) => {
           const [, socket] = outcome;
           if (socket) {
-            passOver(socket, () => this.status === 0);
+            this.opened(socket);
           }
           callback(...outcome);
         });
@@ -98,6 +99,11 @@ export class HttpConnection {
         this.wasSent(); // closed before the request was written: undici opens it again
       }
     });
+  }
+
+  /** @param {Socket} socket */
+  opened(socket) {
+    passOver(socket, () => this.status === 0);
   }
 
   /**

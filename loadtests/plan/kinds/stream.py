@@ -2,155 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-from msgspec import Meta
-
-from loadtests.formatting import plural
 from loadtests.plan.cost_unit import EVENTS
 from loadtests.plan.kinds.kind import Farthest, Kind
-from loadtests.plan.kinds.pace import FixedRate, Pace, Rate
-from loadtests.plan.kinds.search import Search
-from loadtests.plan.kinds.work import Work
+from loadtests.plan.kinds.stream_work import MeanwhileRate, Streaming, StreamSearch
 from loadtests.plan.metrics import P50, P95, P99, Metric, capacity_of
-from loadtests.plan.objective import OF_STREAMS, Objective, SearchPlan
 from loadtests.plan.percentiles import knowable
-from loadtests.plan.percentiles_with_failures import of_events, of_first_events
+from loadtests.plan.percentiles_with_failures import of_events, of_first_events, of_left
 from loadtests.plan.scheduling_delay import EVENT_DELAY
 from loadtests.records import Streams, Trial
-from loadtests.records.bounds import Ordinal
-from loadtests.records.decode import Duration
 from loadtests.records.result import PERCENTILES
-from loadtests.setups import HTTP
-from loadtests.workload import EventStreams, Load, Request
-from loadtests.workload.conversation import MOST_CONNECTIONS
-from loadtests.workload.event_streams import PROTOCOL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from typing_extensions import Self
-
-    from loadtests.plan.fields import TablePlace
-
-LONGEST_S = 10.0  # of a stream: every setup answers one before its trial
-MORE_S = 2.0  # of grace, after the length of a stream: for those that are late
-QUICK_S = 6.0  # so that several streams follow one another
-PROBE_GRACE_S = 1.0  # after a probe, for what is under way: a stream that has no event by then is one without
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Streaming(Work):
-    """Reads streams of the endpoint ``path``, which takes the parameters ``events`` and ``every``; each that has ended
-    begins again. The pace says how many at once, and the rate of requests of the path ``meanwhile``."""
-
-    can_interleave = False
-    terms = OF_STREAMS
-
-    path: Annotated[str, Meta(pattern=r"^/", description="The endpoint that streams events.")] = "/either/events"
-    events: Annotated[Ordinal, Meta(description="Events of a stream.")] = 40
-    every_s: Annotated[Duration, Meta(description="From one event to the next.")] = 0.05
-    meanwhile: Annotated[str, Meta(pattern=r"^/", description="What other requests ask for meanwhile.")] = "/"
-
-    @classmethod
-    def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
-        found = super().from_keys(values, place)
-        if found.length_s > LONGEST_S:
-            raise ValueError(f"events: a stream may last {LONGEST_S:g} s at most, not {found.length_s:g}")
-        return found
-
-    @property
-    def every_ms(self) -> int:
-        """The interval of events in milliseconds."""
-        return round(self.every_s * 1000)
-
-    @property
-    def length_s(self) -> float:
-        """How long a stream lasts that is never late."""
-        return self.events * self.every_s
-
-    @property
-    def opening_s(self) -> float:  # type: ignore[override]
-        return 2 * self.length_s  # one is read before the load, and some are under way after it
-
-    @property
-    def all_requests(self) -> tuple[Request, ...]:
-        query = f"events={self.events}&every={self.every_ms}"
-        path = f"{self.path}{'&' if '?' in self.path else '?'}{query}"
-        return (Request(f"GET {self.meanwhile}", path=self.meanwhile), Request(f"GET {self.path}", path=path))
-
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return tuple(self.record().values())
-
-    @property
-    def setup_features(self) -> frozenset[str]:
-        return frozenset({HTTP})
-
-    def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
-        return True
-
-    def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
-        other, stream = fields["requests"]
-        body, streamed = fields["bodies"] or (None, None)
-        streams = EventStreams(stream, fields["streams"], self.events, self.every_ms / 1000, streamed)
-        grace_s = PROBE_GRACE_S if isinstance(pace, StreamSearch) else streams.length_s + MORE_S
-        shared = {"requests": (other,), "bodies": (body,), "streams": streams, "grace_s": grace_s}
-        return Load(**{**fields, **shared}, protocol=PROTOCOL)
-
-    def subject(self, pace: Pace) -> str:
-        many = plural(pace.streams, "stream") if isinstance(pace, MeanwhileRate) else "streams"
-        return (
-            f"{many} of {self.events} events ({self.path}, one every {self.every_ms} ms) and "
-            f"GET {self.meanwhile} meanwhile"
-        )
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class MeanwhileRate(FixedRate):
-    """A number of streams at once, and a fixed rate of other requests."""
-
-    streams: Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Streams at once.")] = 100
-
-    compared = (*FixedRate.compared, "streams")
-
-    def load(self, seed: int) -> dict[str, Any]:
-        return {**super().load(seed), "streams": self.streams}
-
-    def quick(self) -> Self:
-        return dataclasses.replace(self, duration_s=min(self.duration_s, QUICK_S))
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class StreamSearch(Search):
-    """A search for the most streams at once, with other requests at a ``rate``."""
-
-    rate: Rate = 100.0
-
-    unit = "streams"
-    compared = ("objective", "rate")
-    step_ratio = 0.1
-
-    @property
-    def rates(self) -> tuple[float, float]:
-        return 1.0, float(MOST_CONNECTIONS)
-
-    def phrase(self, work: Work, unit: str) -> str:
-        return f" at {self.rate:g} {unit}s per second, the most streams at once within {self.objective}"
-
-    def load(self, seed: int) -> dict[str, Any]:
-        paced = {"rate": self.rate, "arrival_seed": seed, "streams": round(self.start_rate)}
-        return {"duration_s": self.probe_s, **paced}
-
-    def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
-        assert isinstance(work, Streaming)
-        objective, plan = super().plan(work, counts, unit)
-        # Not all streams have begun before the length of one; and other requests have the same rate in every probe.
-        short_s = max(self.probe_s, 2 * work.length_s)
-        long_s = max(self.confirm_s, short_s, objective.requests / self.rate)
-        return objective, dataclasses.replace(plan, short_s=short_s, long_s=long_s, requests=0, whole=True)
+    from loadtests.plan.kinds.base import Test
 
 
 def streams_of(trial: Trial) -> Streams | None:
@@ -185,7 +51,23 @@ def _per_s(trial: Trial) -> float | None:
 def _memory_kb(trial: Trial) -> float | None:
     found = streams_of(trial)
     grown = [one.peak_rss_mb - one.idle_rss_mb for one in trial.charged if one.idle_rss_mb is not None]
-    return sum(grown) * 1024 / found.most if grown and found and found.most else None
+    slow = trial.result.slow_streams if trial.result else None
+    most = (slow or found).most if found else 0
+    return sum(grown) * 1024 / most if grown and most else None
+
+
+def _ended(trial: Trial) -> float | None:
+    return of_left(trial.result, "p50") if trial.result else None
+
+
+def _in_time(trial: Trial) -> float | None:
+    left = found.left if (found := streams_of(trial)) else None
+    return 100 - left.late * 100 / left.views if left and left.views else None
+
+
+def _served(trial: Trial) -> float | None:
+    slow = trial.result.slow_streams if trial.result else None
+    return slow.whole * 100 / slow.begun if slow and slow.begun else None
 
 
 UNITS = (EVENTS.plural,)
@@ -230,7 +112,38 @@ EVENTS_PER_S = Metric(
 )
 MEMORY = Metric("memory_kb_per_stream", "memory per stream", "KB", _memory_kb, cost_units=UNITS)
 CAPACITY = capacity_of("capacity_streams", EVENTS.plural, "streams", "most streams at once")
-METRICS = (EVENTS_PER_S, AT_ONCE, FIRST_P50, FIRST_P90, DELAY_P50, DELAY_P99, LONGEST, MEMORY)
+ENDED = Metric(
+    "view_ended_p50_ms",
+    "time until the view of a client that left has ended p50",
+    "ms",
+    _ended,
+    called="p50 time until the view has ended",
+    short="view ended p50",
+    question="time until the view of a client that left has ended (p50)",
+    first="is the fastest",
+    cost_units=UNITS,
+)
+IN_TIME = Metric(
+    "views_ended_in_time_percent",
+    "views that ended within a second after their client left",
+    "%",
+    _in_time,
+    more_is_better=True,
+    cost_units=UNITS,
+)
+SERVED = Metric("slow_served_percent", "slow clients served", "%", _served, more_is_better=True, cost_units=UNITS)
+OF_LEAVING, OF_SLOW = (ENDED, IN_TIME), (SERVED,)
+METRICS = (EVENTS_PER_S, AT_ONCE, FIRST_P50, FIRST_P90, DELAY_P50, DELAY_P99, LONGEST, MEMORY, *OF_LEAVING, *OF_SLOW)
+
+
+def _has_metric(test: Test, metric: Metric) -> bool:
+    work = test.work
+    assert isinstance(work, Streaming)
+    return not (metric in OF_LEAVING and work.leave_s is None) and not (metric in OF_SLOW and not work.slow)
+
+
+def _asked(test: Test) -> Metric:
+    return ENDED if _has_metric(test, ENDED) else DELAY_P99
 
 
 KINDS = (
@@ -244,7 +157,8 @@ KINDS = (
         timed_unit="request",
         allowed_failures=1.0,  # that others wait while all threads stream is what is asked
         metrics=METRICS,
-        judged=(EVENTS_PER_S, DELAY_P99, Farthest((P99, P95))),
+        judged=(EVENTS_PER_S, _asked, Farthest((P99, P95))),
+        has_metric=_has_metric,
         heading="Streams of events",
         about=(
             "Streams, each over a connection of its own, and other requests at a fixed rate meanwhile. A stream that "
@@ -253,8 +167,11 @@ KINDS = (
             "a stream was due, its connection included; streams that were refused, or had no event by the end, rank "
             "as infinitely slow. When the server meant to send an event is taken from the most punctual event of "
             "its stream; the delay is what it came after that. Missing events of streams that were broken off or stood "
-            "still rank as infinitely late. Memory is the growth of all processes, from rest to their peak, over the "
-            "most streams at once: what they allocate once is in it."
+            "still rank as infinitely late. Where clients leave in the middle, a view notes its end: when "
+            "it is closed, thrown away or over; from when the client left, over all views that had begun. "
+            "A slow client reads nothing for a while of large events, more than the kernel holds, and then the rest, "
+            "unless the server has cut it off. Memory is the growth of all processes, from rest to their peak, over "
+            "the most streams at once, or the slow ones where there are any: what they allocate once is in it."
         ),
         caption="Streams: {what}",
         columns={
@@ -265,6 +182,9 @@ KINDS = (
             DELAY_P50: "delay p50, ms",
             DELAY_P99: "p99, ms",
             LONGEST: "longest, ms",
+            ENDED: "view ended p50, ms",
+            IN_TIME: "within 1 s, %",
+            SERVED: "slow served, %",
             P50: "others p50, ms",
             P95: "others p95, ms",
             P99: "others p99, ms",

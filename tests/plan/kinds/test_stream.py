@@ -15,14 +15,17 @@ from loadtests.plan.kinds.stream import (
     CAPACITY,
     DELAY_P50,
     DELAY_P99,
+    ENDED,
     EVENTS_PER_S,
     FIRST_P50,
     FIRST_P90,
+    IN_TIME,
     LONGEST,
     MEMORY,
     METRICS,
+    SERVED,
 )
-from loadtests.records import Process, Streams
+from loadtests.records import LeftClients, Process, Streams
 from loadtests.records.result import NOTHING
 from tests.fixtures.results import histogram_of, well
 from tests.fixtures.schemas import as_json
@@ -67,6 +70,31 @@ def test_the_project_is_addressed_by_its_host_in_streams_as_well():
 def test_the_time_left_counts_what_is_streamed_before_and_after():
     one, longer = stream(events=40), stream(events=100)
     assert longer.planned_s - one.planned_s == pytest.approx(2 * (5 - 2))
+
+
+def test_clients_may_leave_in_the_middle_and_others_read_slowly():
+    found = stream(leave="1s", slow=5, pause="3s", size=100_000)
+    load = load_of(found)
+    assert (load.streams.leave_s, load.streams.endings.path, load.streams.pause_s) == (1, "/events/ended", 0)
+    slow = load.slow_streams
+    assert slow.request.path == "/either/events?events=40&every=50&size=100000"
+    assert (slow.count, slow.pause_s, slow.leave_s, slow.body) == (5, 3, None, None)
+    assert load.grace_s == pytest.approx(7)  # until the slow ones have read what is left
+    assert found.description.startswith(
+        "100 streams of 40 events (/either/events, one every 50 ms) and GET / meanwhile, clients leaving after 1 s, "
+        "5 slow clients next to them"
+    )
+    assert open_files.needed(found) == 105 + open_files.RESERVE
+    assert kinds.from_record(as_json(found.record())) == found
+    assert not found.same_as(stream(leave="1s"))
+
+
+def test_what_becomes_of_views_is_known_where_clients_leave():
+    leaving, staying, slowly = stream(leave="1s"), stream(), stream(slow=5)
+    assert [leaving.has_metric(one) for one in (ENDED, IN_TIME, SERVED)] == [True, True, False]
+    assert [slowly.has_metric(one) for one in (ENDED, IN_TIME, SERVED)] == [False, False, True]
+    assert not {ENDED, IN_TIME, SERVED} & {*staying.columns}
+    assert [metric.name for metric in leaving.judged] == [EVENTS_PER_S.name, ENDED.name, "p99_ms"]
 
 
 def test_a_search_is_for_the_most_streams_beside_the_same_rate_of_other_requests():
@@ -152,6 +180,26 @@ def test_events_that_never_came_are_infinitely_late(tried):
     assert DELAY_P99.read(tried(events=900, missing=100)) == inf
     one_of_200 = tried({"event_delay": histogram_of({1_000: 995})}, events=995, missing=5)
     assert DELAY_P99.read(one_of_200) == pytest.approx(1, rel=0.001)
+
+
+def test_views_that_never_ended_are_infinitely_late(tried):
+    def left(views, ended, late):
+        return tried(
+            {"view_ended": histogram_of({90_000: ended})},
+            left=LeftClients(views + 7, ended, views - ended, late, {**NOTHING, "p50": 90.0}),
+        )
+
+    assert (ENDED.read(left(100, 100, 0)), IN_TIME.read(left(100, 100, 0))) == (90, 100)
+    assert ENDED.read(left(100, 80, 20)) == pytest.approx(90, rel=0.001)
+    assert (ENDED.read(left(100, 40, 60)), IN_TIME.read(left(100, 40, 60))) == (inf, 40)
+    assert ENDED.read(left(19, 19, 0)) is None
+
+
+def test_slow_clients_that_are_served_are_a_share_of_all(tried):
+    trial = tried()
+    slow = dataclasses.replace(trial.result.streams, begun=10, whole=6, broken=3, cut=1)
+    assert SERVED.read(dataclasses.replace(trial, result=dataclasses.replace(trial.result, slow_streams=slow))) == 60
+    assert SERVED.read(trial) is None
 
 
 def test_where_there_were_too_few_nothing_is_known(tried):

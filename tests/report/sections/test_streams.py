@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from loadtests.analyse.results import Results
-from loadtests.records import Streams
+from loadtests.records import LeftClients, Streams
 from loadtests.records.result import NOTHING
 from loadtests.report.formats.csv import csv_text
 from loadtests.report.sections import kinds, verdicts
@@ -65,3 +65,41 @@ def test_a_wall_of_threads_is_told_in_the_verdicts(results):
     assert {"first_event_p90_ms", "event_delay_p99_ms", "memory_kb_per_stream", "cpu_us_per_event"} <= set(
         csv_text(results).splitlines()[0].split(",")
     )
+
+
+def test_what_became_of_views_and_of_slow_clients_stands_below(build_run):
+    tests = (
+        a_test("stream", "leaving", leave="1s", rate=125, duration="8s"),
+        a_test("stream", "slow", slow=5, rate=125, duration="8s"),
+    )
+
+    def change(label, test, _block, result):
+        late = 0 if label == "gunicorn" else 60
+        left = LeftClients(110, 100 - late, late // 2, late, {**NOTHING, "p50": 90.0})
+        found = streams(10, 2_000)
+        if test == "slow":
+            return dataclasses.replace(result, streams=found, slow_streams=streams(5, 900, broken=late))
+        return dataclasses.replace(result, streams=dataclasses.replace(found, left=left))
+
+    run = build_run(labels=("gunicorn", "uvicorn"), tests=tests, change=change, blocks=2, name="leaving")
+    [section] = [one for one in kinds.sections(Results(run)) if one.name == "stream"]
+    tables = {table.name: table for table in section.tables}
+    rows = {
+        name: {row[0].text: [field.text for field in row[1:]] for row in table.rows} for name, table in tables.items()
+    }
+    assert rows["leaving-leaving"] == {"gunicorn": ["220", "200", "0", "0"], "uvicorn": ["220", "80", "60", "120"]}
+    assert rows["slow-slow"]["uvicorn"] == ["400", "280", "120", "0", "0"]
+    assert not {"leaving-slow", "slow-leaving"} & {*tables}
+    place = tables["stream-leaving"].columns.index("within 1 s, %")
+    assert {one[place].text for one in tables["stream-leaving"].rows} == {"100", "14.3"}
+    assert {"view_ended_p50_ms", "views_ended_in_time_percent", "slow_served_percent"} <= set(
+        csv_text(Results(run)).splitlines()[0].split(",")
+    )
+
+
+def test_the_page_of_a_search_begins_with_the_most_streams(build_run):
+    run = build_run(labels=("gunicorn", "uvicorn"), tests=(a_test("stream-capacity"),), blocks=3, name="streams")
+    page = page_of(Results(run))
+    assert page.top.lead[0].startswith("Most streams at once within delay p99<100ms, p99<500ms: ")
+    [section] = [one for one in page.sections if one.name == "stream-capacity"]
+    assert {"streams", "limited by"} <= set(section.tables[0].columns)

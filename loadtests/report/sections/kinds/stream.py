@@ -1,13 +1,19 @@
-"""What streams of events have besides their figures: those that were broken off, and those that never began."""
+"""What streams of events have besides their figures: those that were broken off, those that never began, the views of
+clients that left, and slow clients."""
 
 from __future__ import annotations
 
-from loadtests.analyse.results import Cell
-from loadtests.plan.kinds.stream import streams_of
+from collections.abc import Callable, Iterator
+
+from loadtests.analyse.results import Cell, Results
+from loadtests.plan.kinds import Test
+from loadtests.plan.kinds.stream import OF_LEAVING, OF_SLOW, streams_of
+from loadtests.plan.metrics import Metric
+from loadtests.records import Streams
 from loadtests.report import tables
 from loadtests.report.sections.kinds import capacity
 from loadtests.report.tables import Additions, Column
-from loadtests.report.view import Field
+from loadtests.report.view import Field, Table
 
 
 def _count(name: str) -> Column:
@@ -21,6 +27,52 @@ def _count(name: str) -> Column:
     return field
 
 
+def _sum(of: Callable[[Streams | None, Streams | None], object], name: str) -> Column:
+    def field(cell: Cell) -> Field:
+        results = [trial.result for trial in cell.valid if trial.result]
+        known = [found for one in results if (found := of(one.streams, one.slow_streams))]
+        return Field(f"{sum(getattr(one, name) for one in known):,}") if known else tables.unknown()
+
+    return field
+
+
+def _tables(results: Results, test: Test) -> Iterator[Table]:
+    """What became of the views of clients that left, and of slow clients."""
+    cells = [results.cells[label, test.name] for label in results.by_estimate(test, test.decisive)]
+    for name, (metrics, caption, of, columns) in OTHERS.items():
+        if all(map(test.has_metric, metrics)):
+            yield tables.listed(
+                f"{name}-{test.name}",
+                f"{caption}: {test.description}",
+                cells,
+                {"setup": lambda cell: cell.label} | {heading: _sum(of, field) for heading, field in columns.items()},
+                "Sums over valid trials.",
+            )
+
+
+# What a test may have besides: by which metrics it is known, its caption, where its counts are, and its columns.
+OTHERS: dict[
+    str, tuple[tuple[Metric, ...], str, Callable[[Streams | None, Streams | None], object], dict[str, str]]
+] = {
+    "leaving": (
+        OF_LEAVING,
+        "Clients that left",
+        lambda streams, slow: streams and streams.left,
+        {"left": "clients", "view ended": "ended", "still running": "running", "not within a second": "late"},
+    ),
+    "slow": (
+        OF_SLOW,
+        "Slow clients",
+        lambda streams, slow: slow,
+        {
+            "streams": "begun",
+            "read to the end": "whole",
+            "cut off": "broken",
+            "no event": "unanswered",
+            "under way": "cut",
+        },
+    ),
+}
 ADDITIONS = Additions(
     columns={
         "broken": _count("broken"),
@@ -29,6 +81,7 @@ ADDITIONS = Additions(
         "trials": tables.trials,
     },
     note=f"{tables.MEAN} Broken off, and without a single event by the end: the sums over valid trials.",
+    tables=_tables,
 )
 OF_CAPACITY = Additions(
     columns=capacity.ADDITIONS.columns,

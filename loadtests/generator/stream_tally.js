@@ -1,0 +1,161 @@
+// How streams of events went, how late their events came, and what became of the views of those whose client left.
+
+import { Times } from './times.js';
+
+/** @import { LeftCounts, StreamCounts } from './types.ts' */
+
+const OVERDUE_MS = 1000; // an event that is later than that when its stream is given up is missing
+const LATE_MS = 1000; // a view that goes on for longer after its client left
+
+/** One stream: it was due at `dueMs`, and its request says `number`. */
+export class Stream {
+  /** @type {number[]} */
+  offsets = []; // of each event that came: when it did, less its place times the interval
+
+  /** @param {number} dueMs @param {number} number */
+  constructor(dueMs, number) {
+    this.dueMs = dueMs;
+    this.number = number;
+  }
+}
+
+/**
+ * What became of streams. When the server meant to send an event only the server knows. It is taken to keep the schedule
+ * that its most punctual event kept: each of the others is late by what it came after that. So an answer that was collected
+ * and came at once has late events, the first one most of all.
+ */
+export class StreamTally {
+  begun = 0;
+  whole = 0;
+  broken = 0; // by the server, at any time
+  unanswered = 0; // without a single event when given up
+  cut = 0; // others that were under way then
+  left = 0; // whose client left
+  answered = 0; // had a first event
+  events = 0;
+  inTime = 0; // of these, before the slice's end
+  missing = 0; // events that were due, of streams that were broken off or cut
+  most = 0; // that were under way at once
+  underWay = 0; // from the first event on
+  first = new Times();
+  delay = new Times();
+  reading = new Times();
+  example = ''; // of a failure
+
+  /** @param {number} events of a stream @param {number} intervalMs */
+  constructor(events, intervalMs) {
+    this.eventsEach = events;
+    this.intervalMs = intervalMs;
+  }
+
+  begin(/** @type {number} */ dueMs) {
+    this.begun++;
+    return new Stream(dueMs, this.begun);
+  }
+
+  /** An event came; `lay` is for how long it may have lain here. */
+  came(/** @type {Stream} */ stream, /** @type {number} */ at, lay = 0, inTime = true) {
+    const { offsets } = stream;
+    if (offsets.length === 0) {
+      this.answered++;
+      this.first.record(at - stream.dueMs);
+      this.most = Math.max(this.most, ++this.underWay);
+    }
+    offsets.push(at - offsets.length * this.intervalMs);
+    this.events++;
+    this.inTime += inTime ? 1 : 0;
+    this.reading.record(lay);
+  }
+
+  /** The server ended it: as it should be, unless events are missing or it says why. */
+  ended(/** @type {Stream} */ stream, failure = '') {
+    const came = this.close(stream);
+    if (failure === '' && came === this.eventsEach) {
+      this.whole++;
+    } else {
+      this.broken++;
+      this.missing += came > 0 ? Math.max(0, this.eventsEach - came) : 0;
+      this.example ||= failure || `a stream ended after ${came} of ${this.eventsEach} events`;
+    }
+  }
+
+  /** It is given up: nobody waits for it any longer. */
+  givenUp(/** @type {Stream} */ stream, /** @type {number} */ at) {
+    const came = this.close(stream);
+    if (came === 0) {
+      this.unanswered++;
+      return;
+    }
+    this.cut++;
+    const due = Math.floor((at - OVERDUE_MS - Math.min(...stream.offsets)) / this.intervalMs) + 1;
+    this.missing += Math.max(0, Math.min(due, this.eventsEach) - came);
+  }
+
+  /** Its client left. */
+  wasLeft(/** @type {Stream} */ stream) {
+    this.close(stream);
+    this.left++;
+  }
+
+  close(/** @type {Stream} */ { offsets }) {
+    if (offsets.length > 0) {
+      this.underWay--;
+      const schedule = Math.min(...offsets);
+      offsets.forEach((offset) => this.delay.record(offset - schedule));
+    }
+    return offsets.length;
+  }
+
+  /** @param {LeftCounts | null} left @returns {StreamCounts} */
+  counts(left = null) {
+    const { begun, whole, broken, unanswered, cut, answered, events, inTime, missing, most, example } = this;
+    const spreads = { first: this.first.spread(), delay: this.delay.spread(), reading: this.reading.spread() };
+    const ends = { begun, whole, broken, unanswered, cut, answered };
+    return { ...ends, events, in_time: inTime, missing, most, ...spreads, reason: example, left };
+  }
+}
+
+/** Clients that left, and when their views ended: as the server says, which is asked until it knows of all. */
+export class Endings {
+  clients = 0;
+  late = 0; // of those that are known to have ended
+  after = new Times();
+  /** @type {Set<number>} */
+  running = new Set(); // views that have begun and not ended
+  /** @type {Map<number, number>} */
+  waiting = new Map(); // when a client left, by the number of its stream
+
+  left(/** @type {number} */ number, /** @type {number} */ at) {
+    this.clients++;
+    this.waiting.set(number, at);
+  }
+
+  /**
+   * A line for each view that has begun: its number, and how many seconds ago it ended, or `-` while it runs.
+   *
+   * @param {string} text
+   * @param {number} at when that was
+   */
+  heard(text, at) {
+    this.running.clear();
+    for (const line of text.split('\n')) {
+      const [name, ago] = line.split(' ');
+      const number = Number(name);
+      const leftAt = this.waiting.get(number);
+      if (leftAt !== undefined && ago === '-') {
+        this.running.add(number);
+      } else if (leftAt !== undefined) {
+        const ms = Math.max(0, at - Number(ago) * 1000 - leftAt);
+        this.waiting.delete(number);
+        this.after.record(ms);
+        this.late += ms > LATE_MS ? 1 : 0;
+      }
+    }
+  }
+
+  /** @returns {LeftCounts} */
+  counts() {
+    const { clients, late, waiting, running } = this;
+    return { clients, ended: clients - waiting.size, running: running.size, late: late + running.size, after: this.after.spread() };
+  }
+}

@@ -1,0 +1,167 @@
+"""What a test of streams asks for: streams of server-sent events, other requests meanwhile, and how many at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta
+
+from loadtests.formatting import plural
+from loadtests.plan.kinds.pace import FixedRate, Pace, Rate
+from loadtests.plan.kinds.search import Search
+from loadtests.plan.kinds.work import Work
+from loadtests.plan.objective import OF_STREAMS, Objective, SearchPlan
+from loadtests.records.bounds import Ordinal
+from loadtests.records.decode import Duration
+from loadtests.setups import HTTP
+from loadtests.workload import EventStreams, Load, Request
+from loadtests.workload.conversation import MOST_CONNECTIONS
+from loadtests.workload.event_streams import PROTOCOL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from typing_extensions import Self
+
+    from loadtests.plan.fields import TablePlace
+
+LONGEST_S = 10.0  # of a stream: every setup answers one before its trial
+ENDINGS = "/events/ended"  # tells whose views have ended
+LARGEST = 1024 * 1024  # bytes of an event
+MORE_S = 2.0  # of grace, after the length of a stream: for those that are late
+QUICK_S = 6.0  # so that several streams follow one another
+PROBE_GRACE_S = 1.0  # after a probe, for what is under way: a stream that has no event by then is one without
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Streaming(Work):
+    """Reads streams of the endpoint ``path``, which takes the parameters ``events`` and ``every``; each that has ended
+    begins again. The pace says how many at once, and the rate of requests of the path ``meanwhile``.
+
+    ``leave_s``: so long after it was due each client leaves. ``slow``: further clients at once, who read nothing for
+    ``pause_s`` after the first of their events, which have ``size`` bytes."""
+
+    can_interleave = False
+    terms = OF_STREAMS
+
+    path: Annotated[str, Meta(pattern=r"^/", description="The endpoint that streams events.")] = "/either/events"
+    events: Annotated[Ordinal, Meta(description="Events of a stream.")] = 40
+    every_s: Annotated[Duration, Meta(description="From one event to the next.")] = 0.05
+    meanwhile: Annotated[str, Meta(pattern=r"^/", description="What other requests ask for meanwhile.")] = "/"
+    leave_s: Annotated[Duration | None, Meta(description="After how long each client leaves.")] = None
+    slow: Annotated[int, Meta(ge=0, le=MOST_CONNECTIONS, description="Further streams at once, read slowly.")] = 0
+    pause_s: Annotated[Duration, Meta(description="For how long their clients read nothing.")] = 4.0
+    size: Annotated[int, Meta(ge=1, le=LARGEST, description="The bytes of their events.")] = 256 * 1024
+
+    @classmethod
+    def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
+        found = super().from_keys(values, place)
+        if found.length_s > LONGEST_S:
+            raise ValueError(f"events: a stream may last {LONGEST_S:g} s at most, not {found.length_s:g}")
+        return found
+
+    @property
+    def every_ms(self) -> int:
+        """The interval of events in milliseconds."""
+        return round(self.every_s * 1000)
+
+    @property
+    def length_s(self) -> float:
+        """How long a stream lasts that is never late."""
+        return self.events * self.every_s
+
+    @property
+    def opening_s(self) -> float:  # type: ignore[override]
+        return 2 * self.length_s + (self.pause_s if self.slow else 0)  # one is read before, some are under way after it
+
+    @property
+    def all_requests(self) -> tuple[Request, ...]:
+        path = f"{self.path}{'&' if '?' in self.path else '?'}events={self.events}&every={self.every_ms}"
+        asked = [(self.meanwhile, self.meanwhile), (self.path, path)]
+        if self.slow:
+            asked.append((f"{self.path}, slowly", f"{path}&size={self.size}"))
+        return tuple(Request(f"GET {name}", path=path) for name, path in asked)
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        return tuple(self.record().values())
+
+    @property
+    def setup_features(self) -> frozenset[str]:
+        return frozenset({HTTP})
+
+    def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
+        return True
+
+    def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
+        other, stream, *slow = fields["requests"]
+        body, streamed, *_ = fields["bodies"] or (None, None)
+        streams = EventStreams(stream, fields["streams"], self.events, self.every_ms / 1000, streamed)
+        grace_s = PROBE_GRACE_S if isinstance(pace, StreamSearch) else streams.length_s + MORE_S
+        shared = {"requests": (other,), "bodies": (body,), "streams": streams, "grace_s": grace_s}
+        if slow:
+            slowly = dataclasses.replace(streams, request=slow[0], count=self.slow, body=None, pause_s=self.pause_s)
+            shared |= {"slow_streams": slowly, "grace_s": grace_s + self.pause_s}
+        if self.leave_s is not None:
+            endings = dataclasses.replace(stream, name=f"GET {ENDINGS}", path=ENDINGS)
+            shared |= {"streams": dataclasses.replace(streams, leave_s=self.leave_s, endings=endings)}
+        return Load(**{**fields, **shared}, protocol=PROTOCOL)
+
+    def subject(self, pace: Pace) -> str:
+        many = plural(pace.streams, "stream") if isinstance(pace, MeanwhileRate) else "streams"
+        return (
+            f"{many} of {self.events} events ({self.path}, one every {self.every_ms} ms) and "
+            f"GET {self.meanwhile} meanwhile{self._clients}"
+        )
+
+    @property
+    def _clients(self) -> str:
+        leave = f", clients leaving after {self.leave_s:g} s" if self.leave_s else ""
+        slow = f", {plural(self.slow, 'slow client')} next to them" if self.slow else ""
+        return f"{leave}{slow}"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MeanwhileRate(FixedRate):
+    """A number of streams at once, and a fixed rate of other requests."""
+
+    streams: Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Streams at once.")] = 100
+
+    compared = (*FixedRate.compared, "streams")
+
+    def load(self, seed: int) -> dict[str, Any]:
+        return {**super().load(seed), "streams": self.streams}
+
+    def quick(self) -> Self:
+        return dataclasses.replace(self, duration_s=min(self.duration_s, QUICK_S))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StreamSearch(Search):
+    """A search for the most streams at once, with other requests at a ``rate``."""
+
+    rate: Rate = 100.0
+
+    unit = "streams"
+    compared = ("objective", "rate")
+    step_ratio = 0.1
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        return 1.0, float(MOST_CONNECTIONS)
+
+    def phrase(self, work: Work, unit: str) -> str:
+        return f" at {self.rate:g} {unit}s per second, the most streams at once within {self.objective}"
+
+    def load(self, seed: int) -> dict[str, Any]:
+        paced = {"rate": self.rate, "arrival_seed": seed, "streams": round(self.start_rate)}
+        return {"duration_s": self.probe_s, **paced}
+
+    def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
+        assert isinstance(work, Streaming)
+        objective, plan = super().plan(work, counts, unit)
+        # Not all streams have begun before the length of one; and other requests have the same rate in every probe.
+        short_s = max(self.probe_s, 2 * work.length_s)
+        long_s = max(self.confirm_s, short_s, objective.requests / self.rate)
+        return objective, dataclasses.replace(plan, short_s=short_s, long_s=long_s, requests=0, whole=True)
